@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ pytest.importorskip("greenlet")
 from simulation.breaks import MUTATIONS
 from simulation.complete import Record
 from simulation.mutations import caught
+from simulation.program import Share, draw
+from simulation.variation import KINDS, vary
 
 RUN = Path(__file__).parents[1] / "simulation" / "run.py"
 
@@ -35,6 +38,27 @@ def _simulate(*arguments: str) -> tuple[int, str]:
 def test_a_short_run_breaks_nothing() -> None:
     """Runs at random, with calls that fail and hang, restarts and interrupts."""
     code, output = _simulate("--seed", "0", "--seconds", "2")
+    assert (code, output.splitlines()[-1]) == (0, "nothing broke"), output
+
+
+def test_a_seed_is_varied_by_another_chance() -> None:
+    """What is added to a program leaves the rest of it as it is: what it did without, it does in the same order."""
+    added = set()
+    for seed in map(str, range(40)):
+        plain = draw(seed, learning=Share.NEVER)
+        assert vary(plain, seed, Share.NEVER) == plain
+        varied = vary(plain, seed, Share.ALWAYS, restarts=False)
+        for before, after in zip(plain.threads, varied.threads, strict=True):
+            kinds = iter([op.kind for op in after])
+            assert all(op.kind in kinds for op in before)
+        added |= {op.kind for thread in varied.threads for op in thread} - {op.kind for op in chain(*plain.threads)}
+        assert all(varied.cores[place] == plain.cores[place] for place in range(len(plain.cores)))
+    assert set(KINDS) - {"row", "close"} <= added
+
+
+def test_a_short_varied_run_breaks_nothing() -> None:
+    """Tickets, idle streams, phases that are not nested, and a second controller that is closed meanwhile."""
+    code, output = _simulate("--seed", "3000000", "--seconds", "2", "--varied", "always", "--learning", "never")
     assert (code, output.splitlines()[-1]) == (0, "nothing broke"), output
 
 

@@ -139,7 +139,8 @@ class CallRules:
             self._situation.orphans = dict.fromkeys(self._situation.orphans, self._scheduler.clock.idle_us)
         for power_config_id, failed_us in self._situation.orphans.items():
             late = self._scheduler.clock.idle_us - failed_us > LONGEST_BACKOFF_US
-            if late and power_config_id in alive and not self._situation.controller_closed:
+            tried = power_config_id in alive and power_config_id not in self._situation.left
+            if late and tried and not self._situation.controller_closed:
                 self._situation.fail("orphans are destroyed within the longest back-off", f"id {power_config_id}")
 
     def _dead_answered(self, call: NativeCall) -> None:
@@ -150,7 +151,9 @@ class CallRules:
         # It may have been about to make its call when another was answered.
         late = operation is not None and self._dead_us is not None and operation.begun_us > self._dead_us
         gap_us = call.begun_us - (self._dead_us or 0) if late else LEAST_BETWEEN_FAILURES_US
-        if call.dead_known and gap_us < LEAST_BETWEEN_FAILURES_US and _is_free(operation):
+        # Of two controllers each has a back-off of its own, and tries once in its time.
+        asked = _is_free(operation) and not self._situation.shared
+        if call.dead_known and gap_us < LEAST_BETWEEN_FAILURES_US and asked:
             details = f"{call}, {gap_us} us after the one before"
             self._situation.fail("1011 costs at most one failed call a second", details)
         # Closing makes its calls whatever was answered before, and delays no other.

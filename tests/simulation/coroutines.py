@@ -37,11 +37,15 @@ class Loop:
 
     def infer(self, phases: Phases, client: Client, op: Op) -> None:
         """Let a coroutine infer; it is cancelled after a while."""
+        self.post(lambda: self._begin(phases, client, op))
+        self._scheduler.sleep(op.us)
+
+    def post(self, action: Callable[[], object]) -> None:
+        """Call on the loop's task, which starts with the first."""
         if not self._started:
             self._started = True
             self._scheduler.spawn("loop", self._work, daemon=True)
-        self._due.put(lambda: self._begin(phases, client, op))
-        self._scheduler.sleep(op.us)
+        self._due.put(action)
 
     def get_debug(self) -> bool:
         """Return False."""
@@ -107,7 +111,7 @@ class Loop:
         cancelled = False
         try:
             future = self.create_future()
-            self._scheduler.call_at(self._scheduler.now_us + op.us, lambda: self._wake(future))
+            self._scheduler.call_at(self._scheduler.now_us + op.us, lambda: self.wake(future))
             await future
         except asyncio.CancelledError:
             cancelled = True
@@ -123,6 +127,7 @@ class Loop:
         finally:
             phases.end_done(client, "infer")
 
-    def _wake(self, future: asyncio.Future[None]) -> None:
+    def wake(self, future: asyncio.Future[None]) -> None:
+        """Let who waits for a future go on."""
         with self._scheduler.watching():
             self._due.put(lambda: None if future.done() else future.set_result(None))

@@ -76,6 +76,7 @@ class Client:
 
     Attributes:
         place: which of the simulation's clients it is.
+        other: whether it is of the second controller, where caps of the first are no matter.
         cores: its cores; no other session that is open has any of them.
         session: what the controller returned; None while it is being opened.
         number: its number in events.
@@ -117,6 +118,7 @@ class Client:
     foresight: Foresight = attrs.field(factory=Foresight)
     costs: Costs = attrs.field(factory=Costs)
     troubles: int = 0
+    other: bool = False
     _possible: tuple[object, list[Expected]] | None = None
 
     @property
@@ -126,6 +128,8 @@ class Client:
 
     def possible(self, caps: list[Claim]) -> list[Expected]:
         """Return the profiles that it may be using."""
+        if self.other:
+            caps = []
         key = (
             tuple(use.name for use in self.uses),
             tuple((hold.name, hold.certain) for hold in self.holds),

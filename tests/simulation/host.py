@@ -5,18 +5,23 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+from simulation.abandoned import abandon
 from simulation.changes import Changes
+from simulation.closings import Closings
+from simulation.controllers import Controllers
 from simulation.coroutines import Loop
-from simulation.demand import Client, Use
-from simulation.expectations import expected
 from simulation.hints import Hints
+from simulation.idle_streams import IdleStreams
+from simulation.overlaps import overlap
 from simulation.phases import Phases
 from simulation.public_calls import PublicCalls
+from simulation.tickets import Tickets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulation.backend import SimulatedBackend
+    from simulation.demand import Client
     from simulation.program import Op, Program
     from simulation.specification import Specification
 
@@ -28,20 +33,27 @@ class Host:
         specification: is told; it knows the controller and the scheduler whose tasks the host's threads are.
         backend: has the subsystem that restarts.
         program: what to do.
+        make: makes a controller.
 
     Attributes:
-        places: the session that is open at each place.
+        controllers: where sessions are opened.
     """
 
-    def __init__(self, specification: Specification, backend: SimulatedBackend, program: Program) -> None:
+    def __init__(
+        self, specification: Specification, backend: SimulatedBackend, program: Program, make: Callable[[], Any]
+    ) -> None:
         self._specification = specification
         self._scheduler = specification.situation.scheduler
         self._controller: Any = specification.situation.controller
         self._backend = backend
-        self._program = program
         self._public = PublicCalls(specification, raises=program.raises)
+        self._closings = Closings(self._scheduler, self._public)
+        self.controllers = Controllers(specification, self._public, self._closings, program, make)
         self._changes = Changes(specification, self._public, self.run)
-        phases = Phases(specification, self._public, Loop(self._scheduler, specification), self.run)
+        loop = Loop(self._scheduler, specification)
+        phases = Phases(specification, self._public, loop, self.run)
+        self._tickets = Tickets(specification, self._public, phases)
+        streams = IdleStreams(specification, self._public, phases, self.run)
         hints = Hints(specification, self._public, phases)
         self._acts: dict[str, Callable[[Client, Op], None]] = {
             "infer": phases.infer,
@@ -49,6 +61,10 @@ class Host:
             "deinit": phases.prepare,
             "stream": phases.stream,
             "coroutine": phases.coroutine,
+            "ticket": self._tickets.ticket,
+            "idle": streams.idle,
+            "overlap": functools.partial(overlap, phases, self._scheduler),
+            "abandon": functools.partial(abandon, phases, loop, self._scheduler),
             "expect": hints.expect,
             "beat": hints.beat,
             "spite": hints.spite,
@@ -56,6 +72,7 @@ class Host:
             "hold": self._changes.hold,
             "cap": self._changes.cap,
             "close": self._close,
+            "close controller": self.controllers.close_other,
             "status": self._status,
             "subscribe": self._subscribe,
             "rest": self._rest,
@@ -64,20 +81,10 @@ class Host:
             "die": self._restart,
             "link_lost": self._link_lost,
         }
-        self.places: list[Client | None] = [None] * len(program.cores)
 
-    def open(self, place: int, name: str) -> Client:
-        """Open a session at a place, again where the create of an id fails."""
-        specification = self._specification
-        while True:
-            client = Client(place, self._program.cores[place], [Use(name)])
-            specification.opens(client)
-            error = self._public.call("open", client, functools.partial(self._open, client, name))
-            if error is None:
-                self.places[place] = client
-                return client
-            # What was created for it and could not be destroyed is an orphan now.
-            client.closing = client.closed = True
+    def join(self) -> None:
+        """Wait for the threads that the host's own threads have left behind."""
+        self._closings.join(self._tickets.tasks)
 
     def run(self, ops: tuple[Op, ...]) -> None:
         """Do what a thread is to do."""
@@ -87,39 +94,22 @@ class Host:
     def act(self, op: Op) -> None:
         """Do one thing."""
         try:
-            client = self.places[op.place]
+            client = self.controllers.places[op.place]
             assert client is not None
             self._acts[op.kind](client, op)
         finally:
             self._scheduler.current.interrupt_in = 0
-
-    def _open(self, client: Client, name: str) -> None:
-        session = self._controller.session(
-            expected()[name].profile, core_ids=client.cores, owner=f"client {client.place}"
-        )
-        client.session = session
-        client.number = session.number
-
-    def close_controller(self) -> None:
-        """Close the controller, and see that nothing of it stays behind."""
-        situation = self._specification.situation
-        for client in situation.clients:
-            client.closing = True
-        self._public.call("close", None, self._controller.close)
-        situation.controller_closed = True
-        self._specification.check_all_closed(self._controller.status().orphans)
 
     def _close(self, client: Client, op: Op) -> None:
         if client.closing:
             return
         client.closing = True
         self._changes.end_sustains(client)
-        while isinstance(self._public.call("close", client, client.session.close), KeyboardInterrupt):
-            pass
+        self._closings.close(client, client.session.close, threads=2 if op.how == "twice" else 1)
         client.closed = True
         client.holds.clear()
         self._specification.check_closed(client)
-        self.open(op.place, op.name)
+        self.controllers.open(op.place, op.name)
 
     def _status(self, client: Client, op: Op) -> None:
         self._public.call("status", None, self._controller.status, op.interrupt)

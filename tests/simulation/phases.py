@@ -61,9 +61,15 @@ class Phases:
         self.end(client, op, lambda: phase.__exit__(None, None, None), preparing=preparing)
 
     def begin(
-        self, client: Client, enter: Callable[[], object], interrupt: int = 0, *, preparing: bool = False
+        self,
+        client: Client,
+        enter: Callable[[], object],
+        interrupt: int = 0,
+        *,
+        preparing: bool = False,
+        lasts: Callable[[], bool] = lambda: True,
     ) -> bool:
-        """Begin a phase; return whether it has begun."""
+        """Begin a phase; return whether it has begun. ``lasts``: whether it can't have ended by itself since."""
         asked_us, asked, alone, ended = self._scheduler.now_us, client.asked, self.is_alone(client), client.ended
         client.unsettled += 1
         client.ended = None
@@ -85,7 +91,8 @@ class Phases:
         else:
             self._inferred(client, ended, begun, certain=certain)
         self._count(client, 1, preparing=preparing)
-        self._specification.begun(client)
+        if lasts():
+            self._specification.begun(client)
         return True
 
     def is_alone(self, client: Client) -> bool:
@@ -218,14 +225,31 @@ class Phases:
         if not self.begin(client, lambda: next(stream), op.interrupt):
             return
         self._scheduler.sleep(op.us)
+        ended = Collected(self.loses(client))
+        # A tuple lets go of its last element first: the generator is closed, then what waits for it is told.
+        self._scheduler.collect((ended, stream), op.steps)
+
+    def loses(self, client: Client) -> Callable[[], None]:
+        """Take in that an inference ends by itself, soon; call what is returned once that is due."""
         self.end_asked(client, "infer")
+        self.vague(client)
+        client.inferences -= 1
+        return lambda: client.endings.append(lambda: self.end_done(client, "infer"))
+
+    def ends_unseen(self, client: Client) -> Callable[[], None]:
+        """Take in that an inference may be ending that is not counted any more; as ``loses``."""
+        client.unsettled += 1
+        client.ended = None
+        # That end begins a gap.
+        client.costs.gap_open = True
+        return lambda: client.endings.append(lambda: self.end_done(client, "infer"))
+
+    @staticmethod
+    def vague(client: Client) -> None:
+        """Take in that nobody knows when what is asked for of a session is done."""
         client.must_until_us = 0
         client.foresight.blurred()
         client.costs.known = False
-        client.inferences -= 1
-        ended = _Collected(lambda: client.endings.append(lambda: self.end_done(client, "infer")))
-        # A tuple lets go of its last element first: the generator is closed, then what waits for it is told.
-        self._scheduler.collect((ended, stream), op.steps)
 
     def coroutine(self, client: Client, op: Op) -> None:
         """Run an inference in a coroutine."""
@@ -238,7 +262,7 @@ def _nothing() -> None:
     """Do nothing."""
 
 
-class _Collected:
+class Collected:
     """Calls when it is garbage collected."""
 
     def __init__(self, call: Callable[[], None]) -> None:

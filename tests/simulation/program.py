@@ -43,16 +43,17 @@ class Op:
     """Something that a thread does.
 
     Attributes:
-        kind: what; one of ``KINDS``; ``expect``, ``beat`` and ``spite`` of sessions that learn; or ``restart``,
-            ``die``, ``forget`` for what happens to the subsystem.
+        kind: what; one of ``KINDS``; ``expect``, ``beat`` and ``spite`` of sessions that learn; what is drawn in
+            varied programs; or ``restart``, ``die``, ``forget`` for what happens to the subsystem.
         place: with which client.
         us: how long it lasts, or lies back.
         name: a profile.
         inner: what is done in the meantime, in the same thread.
-        how: of a hold, how it ends; of a hint, what it says.
+        how: of a hold or a ticket, how it ends; of a hint, what it says; of a close, whether it is made twice; of
+            phases that overlap, their begins and ends.
         interrupt: KeyboardInterrupt is raised in it after this many points; 0 for never.
         steps: of a stream, after how many steps it is collected; of a coroutine, after how many us it is cancelled; of
-            ``beat`` and ``spite``, how many inferences.
+            ``beat`` and ``spite``, how many inferences; of a ticket or a stream, the timeout in us.
     """
 
     kind: str
@@ -94,6 +95,8 @@ class Program:
         subscribed: whether somebody is told of every event, on a thread of its own.
         heartbeat: whether the controller has one.
         all_told: whether every call that is under way when the subsystem restarts tells of that.
+        others: which clients are of a second controller on the same backend.
+        closers: how many threads close each controller in the end.
     """
 
     cores: tuple[tuple[int, ...], ...]
@@ -105,6 +108,8 @@ class Program:
     subscribed: bool = True
     heartbeat: bool = True
     all_told: bool = False
+    others: frozenset[int] = frozenset()
+    closers: int = 1
 
     @property
     def size(self) -> int:
@@ -116,15 +121,15 @@ def _size(op: Op) -> int:
     return 1 + sum(map(_size, op.inner)) + bool(op.interrupt)
 
 
-class Learning(enum.Enum):
-    """Whether the sessions of a program may learn."""
+class Share(enum.Enum):
+    """In how many programs something is drawn: in none, in half of them, or in all."""
 
     NEVER = "never"
     SOME = "some"
     ALWAYS = "always"
 
 
-def draw(seed: str, *, interrupts: bool = True, restarts: bool = True, learning: Learning = Learning.SOME) -> Program:
+def draw(seed: str, *, interrupts: bool = True, restarts: bool = True, learning: Share = Share.SOME) -> Program:
     """Return a program: up to four sessions and four threads, with or without faults, restarts and interrupts.
 
     With ``learning``, in half of the programs or in all of them, profiles learn, relax twice and raise ahead.
@@ -132,7 +137,7 @@ def draw(seed: str, *, interrupts: bool = True, restarts: bool = True, learning:
     program = _draw(seed, interrupts=interrupts, restarts=restarts)
     # By another chance, so that all else stays as it is without.
     chance = random.Random(f"learning {seed}")
-    if learning is Learning.NEVER or (learning is Learning.SOME and chance.random() < 0.5):
+    if learning is Share.NEVER or (learning is Share.SOME and chance.random() < 0.5):
         return program
     return _Learning(chance).changed(program)
 

@@ -38,11 +38,12 @@ from simulation.backend import Fault  # noqa: E402 - see above
 from simulation.choices import Random, Replayed  # noqa: E402
 from simulation.complete import Record  # noqa: E402
 from simulation.exhaustive import cases, explore  # noqa: E402
-from simulation.program import Learning, draw  # noqa: E402
+from simulation.program import Share, draw  # noqa: E402
 from simulation.sequences import LEARNING, PLAIN, Things, count_up_to, sequence  # noqa: E402
 from simulation.shrink import Failing, shrink  # noqa: E402
 from simulation.simulate import Result, simulate, warm_up  # noqa: E402
 from simulation.situation import Promises  # noqa: E402
+from simulation.variation import vary  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +56,7 @@ MOST_SHOWN = 120
 
 def _things(given: argparse.Namespace) -> Things:
     """Return what sequences are made of."""
-    return LEARNING if given.learning is Learning.ALWAYS else PLAIN
+    return LEARNING if given.learning is Share.ALWAYS else PLAIN
 
 
 def run_seed(seed: int, given: argparse.Namespace, promises: Promises) -> tuple[Failing | None, Result]:
@@ -67,6 +68,14 @@ def run_seed(seed: int, given: argparse.Namespace, promises: Promises) -> tuple[
             program = attrs.evolve(program, faults={given.failing_call: Fault(13006, applied=1)})
     else:
         program = draw(f"program {seed}", interrupts=given.interrupts, restarts=given.restarts, learning=given.learning)
+        program = vary(
+            program,
+            f"program {seed}",
+            given.varied,
+            interrupts=given.interrupts,
+            restarts=given.restarts,
+            learning=given.learning is not Share.NEVER,
+        )
         choices = Random(f"choices {seed}")
     result = simulate(program, choices, promises)
     failing = None if result.violation is None else Failing(program, result.made, result.violation.rule)
@@ -79,6 +88,8 @@ def show(failing: Failing, promises: Promises, *, seconds: float, coarse: bool =
     result = simulate(smaller.program, Replayed(smaller.made), promises, coarse=coarse, traced=True)
     program = smaller.program
     print(f"sessions on cores {program.cores} with {program.profiles}; raises {program.raises}; fine {program.fine}")
+    if program.others or program.closers > 1:
+        print(f"of a second controller {sorted(program.others)}; closed by {program.closers} threads")
     for number, thread in enumerate(program.threads):
         print(f"thread {number}: {'; '.join(map(str, thread))}")
     for number, fault in sorted(program.faults.items()):
@@ -191,11 +202,11 @@ def _above(kind: type[Number]) -> Callable[[str], Number]:
     return read
 
 
-def _learning(text: str) -> Learning:
-    """Read whether sessions learn."""
-    if text not in {each.value for each in Learning}:
-        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(each.value for each in Learning)}")
-    return Learning(text)
+def _share(text: str) -> Share:
+    """Read in how many programs something is drawn."""
+    if text not in {each.value for each in Share}:
+        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(each.value for each in Share)}")
+    return Share(text)
 
 
 def main() -> int:
@@ -240,9 +251,15 @@ def main() -> int:
     parser.add_argument("--no-interrupts", dest="interrupts", action="store_false", help="draw no KeyboardInterrupt")
     parser.add_argument(
         "--learning",
-        type=_learning,
-        default=Learning.SOME,
+        type=_share,
+        default=Share.SOME,
         help="never, some or always; in some runs unless told, and in sequences with always alone",
+    )
+    parser.add_argument(
+        "--varied",
+        type=_share,
+        default=Share.NEVER,
+        help="never, some or always: tickets, idle streams, overlapping phases, closes by two, a second controller",
     )
     parser.add_argument("--no-restarts", dest="restarts", action="store_false", help="draw no restart of the subsystem")
     parser.add_argument("--known", action="append", default=[], help="a rule, or its beginning, that may be broken")

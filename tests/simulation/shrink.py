@@ -95,6 +95,10 @@ def _simpler(program: Program) -> Iterator[Program]:
             yield attrs.evolve(program, cores=(*program.cores[:number], cores[:1], *program.cores[number + 1 :]))
     if program.fine:
         yield attrs.evolve(program, fine=False)
+    if program.others:
+        yield attrs.evolve(program, others=frozenset())
+    if program.closers > 1:
+        yield attrs.evolve(program, closers=1)
     if program.raises:
         yield attrs.evolve(program, raises=False)
 

@@ -108,24 +108,28 @@ def warm_up() -> None:
     simulate(attrs.evolve(draw("warm up"), fine=True), Random("warm up"), Promises())
 
 
-def _main(scheduler: Scheduler, specification: Specification, backend: SimulatedBackend, program: Program) -> None:
-    controller: Any = htppower.VoteController(
+def _controller(time: SimulatedTime, backend: SimulatedBackend, program: Program) -> Any:
+    return htppower.VoteController(
         backend,
-        time=SimulatedTime(scheduler),
+        time=time,
         heartbeat_us=HEARTBEAT_US if program.heartbeat else 0,
         on_error="raise" if program.raises else "continue",
         handle_sigterm=False,
     )
-    specification.situation.controller = controller
+
+
+def _main(scheduler: Scheduler, specification: Specification, backend: SimulatedBackend, program: Program) -> None:
+    make = functools.partial(_controller, SimulatedTime(scheduler), backend, program)
+    specification.situation.controller = controller = make()
     # In small cases, while the threads run.
     if scheduler.coarse:
         scheduler.let_choose(False)
     events = EventRules(specification)
     if program.subscribed:
         controller.subscribe(events.take)
-    host = Host(specification, backend, program)
+    host = Host(specification, backend, program, make)
     for place, name in enumerate(program.profiles):
-        host.open(place, name)
+        host.controllers.open(place, name)
     scheduler.let_choose(True)
     running = list(program.threads)
 
@@ -144,6 +148,7 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
         if not thread.done:
             thread.waiters.append(scheduler.current)
             scheduler.block(f"the end of {thread}")
+    host.join()
     backend.spared = scheduler.prompt = True
     scheduler.let_choose(not scheduler.coarse)
     if backend.htp._dead:
@@ -155,7 +160,7 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
     specification.check_well()
     with scheduler.watching():
         specification.check_learnt()
-    host.close_controller()
+    host.controllers.close()
     scheduler.sleep(QUIET_US)
     if program.subscribed:
         events.check(controller)

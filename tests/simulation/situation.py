@@ -73,7 +73,9 @@ class Situation:
         bare: the ids that nobody's operation has created, and that have had no votes but for the process: they may be
             made for those alone, whoever has the core.
         orphans: the ids that could not be destroyed, and the idle time when that failed.
-        controller: what is under test; None until it is made.
+        left: those of them that a controller which was closed has left.
+        controller: what is under test, the first where there are two; None until it is made.
+        shared: whether there is another controller on the backend.
         controller_closed, interrupted: whether closing it has returned, and whether a KeyboardInterrupt was raised.
     """
 
@@ -87,7 +89,9 @@ class Situation:
         self.under_way: list[NativeCall] = []
         self.bare: set[int] = set()
         self.orphans: dict[int, int] = {}
+        self.left: set[int] = set()
         self.controller: Any = None
+        self.shared = False
         self.controller_closed = False
         self.interrupted = False
 

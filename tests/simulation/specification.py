@@ -143,7 +143,7 @@ class Specification:
 
     def check_learnt(self) -> None:
         """Fail where a session has learnt from more gaps than there were, or from fewer."""
-        clients = {client.number: client for client in self.situation.clients}
+        clients = {client.number: client for client in self.situation.clients if not client.other}
         for session in self.situation.controller.status().sessions:
             client, learnt = clients[session.number], session.learnt
             if learnt is None or session.profile != LEARNS:

@@ -16,6 +16,10 @@ class Drawn(enum.Enum):
     SEQUENCES = ("--sequences", "4")
     LEARNING = ("--learning", "always", "--no-interrupts", "--no-restarts")
     ANYTHING = ()
+    VARIED = ("--varied", "always", "--learning", "never", "--no-interrupts", "--no-restarts")
+    VARIED_RESTARTS = ("--varied", "always", "--learning", "never", "--no-interrupts")
+    VARIED_ALL = ("--varied", "always", "--learning", "never")
+    VARIED_LEARNING = ("--varied", "always", "--learning", "always", "--no-interrupts", "--no-restarts")
     LEARNING_SEQUENCES = ("--learning", "always", "--sequences", "4")
 
 
