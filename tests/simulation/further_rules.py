@@ -105,8 +105,9 @@ class FurtherRules:
             return
         if relaxed.since_us is None or relaxed.troubles != client.troubles:
             relaxed.since_us, relaxed.troubles = now_us, client.troubles
-            for name in relaxed.by:
-                situation.scheduler.call_at(now_us + expected()[name].further_most_us, _nothing)
+            for each in map(expected().get, relaxed.by):
+                if each is not None and each.further is not None:
+                    situation.scheduler.call_at(now_us + each.further_most_us, _nothing)
         possible = client.possible(situation.caps)
         asked = any(operation.client in (client, None) for operation in situation.operations.values())
         if asked or possible[0].further is None or relaxed.by != {each.profile.name for each in possible}:
