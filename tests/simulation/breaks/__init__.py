@@ -8,5 +8,6 @@ from simulation.breaks.learning import LEARNING
 from simulation.breaks.phases import PHASES
 from simulation.breaks.recovering import RECOVERING
 from simulation.breaks.settling import SETTLING
+from simulation.breaks.varied import VARIED
 
-MUTATIONS = (*PHASES, *SETTLING, *RECOVERING, *CASTING, *CLAIMS, *LEARNING)
+MUTATIONS = (*PHASES, *SETTLING, *RECOVERING, *CASTING, *CLAIMS, *LEARNING, *VARIED)

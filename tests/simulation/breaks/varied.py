@@ -1,0 +1,44 @@
+"""Breaks of tickets, of streams that are left alone, of closing twice, and of two controllers."""
+
+from __future__ import annotations
+
+from simulation.breaks.mutation import Drawn, Mutation
+
+VARIED = (
+    Mutation(
+        "a ticket does not end after its timeout",
+        "tickets.py",
+        "        ticket._expire()  # noqa: SLF001 - the alarm's part of it\n",
+        "        pass\n",
+        Drawn.VARIED,
+    ),
+    Mutation(
+        "the inference of a stream does not begin again where its reader comes back",
+        "streams.py",
+        "            return not self._inference.running\n",
+        "            return False\n",
+        Drawn.VARIED,
+    ),
+    Mutation(
+        "the inference of a stream does not end while its reader stops",
+        "streams.py",
+        "            token = self._inference.take()\n            # Last",
+        "            token = None\n            # Last",
+        Drawn.VARIED,
+    ),
+    Mutation(
+        "what the sessions of another controller ask of the process does not count",
+        "process_settings.py",
+        "        if self._shared.joined > 1:\n",
+        "        if False:\n",
+        Drawn.VARIED,
+    ),
+    Mutation(
+        "a controller that has left casts settings of the process where it is closed again",
+        "process_settings.py",
+        "            self._left = True\n            self._shared.leave(self)",
+        "            self._shared.leave(self)",
+        Drawn.VARIED_ALL,
+        seed=30,
+    ),
+)
