@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from htppower.control.locks import FairLock
     from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
+    from htppower.control.shared_backend import SharedBackend
     from htppower.votes.vote_set import VoteSet
 
 
@@ -29,10 +30,12 @@ class NativeCalls:
 
     Args:
         backend: what receives them.
-        registry: has the epoch.
+        registry: is told where nobody knows what a call has told.
+        shared: counts the restarts that calls have told of.
         events: is told of each.
         clock: what times them.
-        link_lost: called with a call that told that the link to the DSP was lost, and the epoch in which it began.
+        link_lost: called with a call that told that the link to the DSP was lost, and with how many restarts had been
+            told of when it began.
         interrupted: called where an exception such as Ctrl-C came, so that nobody knows what a call has told.
         raises: whether the host is to see what failed, so that errors keep what caused them, with its frames, until the
             host drops them. Otherwise only its text is kept: its frames hold the inputs of an inference.
@@ -43,6 +46,7 @@ class NativeCalls:
         self,
         backend: Backend,
         registry: Registry,
+        shared: SharedBackend,
         events: EventBus,
         clock: Clock,
         link_lost: Callable[[VoteRejected, int], None],
@@ -54,6 +58,7 @@ class NativeCalls:
         self._raises = raises
         self._backend = backend
         self._registry = registry
+        self._shared = shared
         self._events = events
         self._clock = clock
         self._link_lost = link_lost
@@ -117,7 +122,7 @@ class NativeCalls:
         """Make a call and tell of it. Nothing is told of one that an exception such as Ctrl-C has interrupted."""
         failed: VoteRejected | None = None
         made = None
-        epoch = self._registry.epoch
+        restarts = self._shared.restarts
         thread = _thread.get_ident()
         try:
             began_us = self._clock.now_us
@@ -134,7 +139,7 @@ class NativeCalls:
                 failed.__cause__ = error
             ended_us = self._clock.now_us
             if failed is not None and failed.code in LINK_LOST:
-                self._link_lost(failed, epoch)
+                self._link_lost(failed, restarts)
         except BaseException:
             # First, and no call: another exception may come in what follows.
             self._registry.doubtful = True

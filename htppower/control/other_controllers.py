@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.votes.native_codes import SYSTEM_COMMUNICATION_FATAL
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.control.process_settings import ProcessSettings
     from htppower.control.recovery import Recovery
     from htppower.control.registry import Registry
+    from htppower.control.shared_backend import SharedBackend
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
 
@@ -25,32 +28,35 @@ class OtherControllers:
     """Tells them what is lost, and hears of it. Who tells holds the lock of no registry.
 
     Args:
-        registry, settings, recovery, time: has the epoch, knows the other controllers, puts right what is lost, and has
-            threads.
+        registry, settings, recovery, time: has the lock of what is told, knows the other controllers, puts right what
+            is lost, and has threads.
+        shared: counts the restarts that calls have told of.
         settle: settles whom a loss concerns; called on a thread of the controller's where another one tells of it.
     """
 
     _registry: Registry
     _settings: ProcessSettings
     _recovery: Recovery
+    _shared: SharedBackend
     _time: Time
     _settle: Callable[[], None]
 
-    def link_lost(self, error: VoteRejected, epoch: int | None = None) -> None:
+    def link_lost(self, error: VoteRejected, restarts: int | None = None) -> None:
         """Take in that the link to the DSP was lost, and tell the other controllers.
 
         Args:
             error: the call that told of it.
-            epoch: that in which the call began; None for one of a host's own.
+            restarts: how many restarts had been told of when the call began; None for one of a host's own.
         """
         with self._registry.lock:
-            earlier = epoch is not None and epoch < self._recovery.restart_epoch
-            by_host = epoch is None
-            is_news = self._recovery.link_lost(error, earlier=earlier, by_host=by_host)
+            earlier = self._is_earlier(restarts)
+            is_news = self._recovery.link_lost(error, earlier=earlier, by_host=restarts is None)
+            if is_news and error.code != SYSTEM_COMMUNICATION_FATAL:
+                self._shared.restarted()
         if is_news:
             try:
                 for peer in self._settings.peers:
-                    peer.lost_elsewhere(error, earlier=earlier, by_host=by_host)
+                    peer.lost_elsewhere(error, restarts, earlier=earlier)
             except BaseException:
                 self.call_interrupted()
                 raise
@@ -59,15 +65,24 @@ class OtherControllers:
         """Take in that an exception such as Ctrl-C came when a call returned: it may have told of a lost link."""
         self._recovery.call_interrupted()
         for peer in self._settings.peers:
-            peer.lost_elsewhere(None, earlier=False, by_host=False)
+            peer.lost_elsewhere(None, None, earlier=False)
 
-    def lost_elsewhere(self, error: VoteRejected | None, *, earlier: bool, by_host: bool) -> None:
+    def lost_elsewhere(self, error: VoteRejected | None, restarts: int | None, *, earlier: bool) -> None:
         """Take in what another controller has met, as ``Peer`` says."""
         if error is None:
             self._recovery.call_interrupted()
-        elif not self._recovery.link_lost(error, earlier=earlier, by_host=by_host):
-            return
+        else:
+            with self._registry.lock:
+                # Who tells of a dead DSP may not have heard yet of a restart that this one was told of since.
+                earlier = earlier or (error.code == SYSTEM_COMMUNICATION_FATAL and self._is_earlier(restarts))
+                is_news = self._recovery.link_lost(error, earlier=earlier, by_host=restarts is None)
+            if not is_news:
+                return
         self._time.call_soon(self._settle)
+
+    def _is_earlier(self, restarts: int | None) -> bool:
+        """Return whether a call was under way when a restart was told of, by the restarts as it began."""
+        return restarts is not None and restarts < self._shared.restarts
 
     def take_over(self) -> None:
         """See to what a controller has left when it was closed, as ``Peer`` says."""

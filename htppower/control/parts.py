@@ -61,10 +61,11 @@ class Parts:
         shared = SHARED_BACKENDS.find(backend, description.path)
         self.settings = settings = ProcessSettings(planner.missing, shared)
         self.recovery = recovery = Recovery(registry, settings, time, self._retry)
-        others = OtherControllers(registry, settings, recovery, time, self._settle_queued)
+        others = OtherControllers(registry, settings, recovery, shared, time, self._settle_queued)
         self.calls = calls = NativeCalls(
             backend,
             registry,
+            shared,
             events,
             time,
             others.link_lost,

@@ -43,7 +43,6 @@ class Recovery:
         calm: whether nothing is left to put right, so that nobody need ask. Where that is so, it may be
             False for a while.
         error: the call that failed last, None where nothing is left to retry.
-        restart_epoch: that which began when a call was told of a restart last.
     """
 
     def __init__(self, registry: Registry, settings: ProcessSettings, time: Time, retry: Callable[[], None]) -> None:
@@ -58,7 +57,6 @@ class Recovery:
         # The sessions that lack votes, or that could not be brought down.
         self._lacking: dict[SessionRecord, None] = {}
         self._restarts = self._restarts_since_us = 0
-        self.restart_epoch = 0
         # When the link was lost last, by the code that told of it.
         self._lost_us: dict[int, int] = {}
         # The epoch in which the sessions that lost their votes were left to the back-off; 0, before any loss, for none.
@@ -121,7 +119,6 @@ class Recovery:
             self.failed(None, error)
             return
         if error.code != SYSTEM_COMMUNICATION_FATAL:
-            self.restart_epoch = self._registry.epoch
             if now_us - self._restarts_since_us >= FIRST_RETRY_US:
                 self._restarts, self._restarts_since_us = 0, now_us
             self._restarts += not by_host and not earlier

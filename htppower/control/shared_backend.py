@@ -35,10 +35,13 @@ class Peer(Protocol):
     def owners(self) -> tuple[str, ...]:
         """What its open sessions are for, as far as they say so."""
 
-    def lost_elsewhere(self, error: VoteRejected | None, *, earlier: bool, by_host: bool) -> None:
+    def lost_elsewhere(self, error: VoteRejected | None, restarts: int | None, *, earlier: bool) -> None:
         """Take in that a call of the other has told that the link was lost; None for one that was interrupted.
 
-        ``earlier`` and ``by_host`` are as for ``Recovery.link_lost``.
+        Args:
+            error: the call.
+            restarts: how many restarts had been told of when it began; None for one of a host's own.
+            earlier: whether another one has been since, as far as the other knows.
         """
 
     def take_over(self) -> None:
@@ -75,6 +78,7 @@ class SharedBackend:
         given: what each power config id was given for last.
         changes: how often a wish has changed.
         joined: how many controllers there have been.
+        restarts: how many calls have told of a restart.
     """
 
     def __init__(self, backend: object = None, path: str = "") -> None:
@@ -84,6 +88,7 @@ class SharedBackend:
         self.ledger = Ledger(PROCESS_WIDE)
         self.given: dict[int, Ledger] = {}
         self.changes = 0
+        self.restarts = 0
         self._backend = backend
         self._path = path
         # Replaced, and never changed. One that was collected shares no more.
@@ -110,6 +115,11 @@ class SharedBackend:
             self.joined += 1
             self.changes += 1
             return self.joined
+
+    def restarted(self) -> None:
+        """Take in that a call has told of a restart."""
+        with self.lock:
+            self.restarts += 1
 
     def leave(self, member: Member) -> None:
         """Let a controller go."""

@@ -100,9 +100,17 @@ RECOVERING = (
     Mutation(
         "what was under way when a restart was told makes the DSP count as dead",
         "other_controllers.py",
-        "earlier = epoch is not None and epoch < self._recovery.restart_epoch",
-        "earlier = False",
+        "return restarts is not None and restarts < self._shared.restarts",
+        "return False",
         Drawn.RESTARTS,
+    ),
+    Mutation(
+        "another controller takes the DSP for dead though it was told of a restart since",
+        "other_controllers.py",
+        "earlier = earlier or (error.code == SYSTEM_COMMUNICATION_FATAL and self._is_earlier(restarts))",
+        "pass",
+        Drawn.VARIED_RESTARTS,
+        seed=1_150,
     ),
     Mutation(
         "a lost link leaves recovery calm, so that nobody asks it",

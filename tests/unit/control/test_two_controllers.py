@@ -10,7 +10,7 @@ from bench import MAX_CORNER, Bench, voting
 from hanging import HangingHtp
 from second_controller import polling_us, second_on, settings_sent
 
-from htppower import SessionClosed, State, VoteController
+from htppower import SessionClosed, State, VoteController, VoteRejected
 from htppower.testing import VirtualTime
 from htppower.votes.native import Option
 from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL, UNSUPPORTED
@@ -258,6 +258,31 @@ def test_a_host_may_tell_one_that_has_no_sessions(bench: Bench, other: VoteContr
         assert (mine.state, bench.effective().core_target, polling_us(bench)) == (State.RAISED, MAX_CORNER, 9999)
     bench.time.advance_us(10 * SECOND_US)
     assert bench.time.alarms == 0
+
+
+@pytest.mark.parametrize("has_looked", [True, False])
+def test_a_call_that_is_late_to_tell_of_a_dead_dsp_stops_no_other_controller(
+    bench: Bench, other: VoteController, monkeypatch: pytest.MonkeyPatch, *, has_looked: bool
+) -> None:
+    """It began before a restart that this one was told of since: what is in use is voted at once, not after a back-off."""
+    mine = bench.controller.session("burst")
+    teller = other._reconciler._others
+    begun = teller._shared.restarts
+    with mine.inference():
+        with monkeypatch.context() as patch:
+            # The other takes the restart in when it has told of its own call.
+            patch.setattr(type(teller), "lost_elsewhere", lambda *_, **__: None)
+            bench.simulated.restart_subsystem()
+            bench.simulated._restarted = False
+            bench.controller.link_lost(SYSTEM_COMMUNICATION)
+        error = VoteRejected(SYSTEM_COMMUNICATION_FATAL)
+        if has_looked:
+            # Before that restart was told of, whether there had been one.
+            bench.controller._reconciler._others.lost_elsewhere(error, begun, earlier=False)
+        else:
+            teller.link_lost(error, begun)
+        bench.time.advance_us(1)
+        assert (mine.state, bench.effective().core_target) == (State.RAISED, MAX_CORNER)
 
 
 @pytest.mark.parametrize("wants", [True, False])
