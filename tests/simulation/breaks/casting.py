@@ -104,7 +104,7 @@ CASTING = (
         "process_settings.py",
         "        with self._lock:\n            try:\n                self._take_out",
         "        if True:\n            try:\n                self._take_out",
-        seed=1_385,
+        seed=1_724,
     ),
     Mutation(
         "what a call carries that fails stays known",

@@ -264,7 +264,7 @@ def test_a_host_may_tell_one_that_has_no_sessions(bench: Bench, other: VoteContr
 def test_a_call_that_is_late_to_tell_of_a_dead_dsp_stops_no_other_controller(
     bench: Bench, other: VoteController, monkeypatch: pytest.MonkeyPatch, *, has_looked: bool
 ) -> None:
-    """It began before a restart that this one was told of since: what is in use is voted at once, not after a back-off."""
+    """It began before a restart that this one was told of since: what is in use is voted at once."""
     mine = bench.controller.session("burst")
     teller = other._reconciler._others
     begun = teller._shared.restarts
