@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NAMES = [own_name(name) for name in record_names() if name.startswith("vendor:")]
 # The timer of the vendor's extension, and how late a busy machine may let it be.
+TRIES = 4
 SUSTAIN_MS = 300
 LATE_MS = 3000
 
@@ -54,7 +55,11 @@ def test_a_record_is_what_the_voter_casts(voter: Voter, name: str) -> None:
     assert record.relax is not None
     sustain_us = record.relax.after_inference_us
     text = json.dumps({"devices": [{"cores": [{"perf_profile": name}]}]})
-    dialog = voter.dialog(text, tokens=2, idle_s=5 if sustain_us else 0)
+    for _ in range(TRIES):
+        dialog = voter.dialog(text, tokens=2, idle_s=5 if sustain_us else 0)
+        # On a busy machine the voter's timer may ring between the inferences, and then it does not after them.
+        if not sustain_us or dialog.at("idle"):
+            break
     assert not dialog.refused
     assert {call.code for call in dialog.calls} <= {SUCCESS}
     wanted = expected(record.votes)
