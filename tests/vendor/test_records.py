@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from htppower.votes.vote_set import VoteSet
 
 NAMES = [own_name(name) for name in record_names() if name.startswith("vendor:")]
-# The timer of the vendor's extension, and how late a busy machine may let it be.
 TRIES = 4
+# The timer of the vendor's extension, and how late a busy machine may let it be.
 SUSTAIN_MS = 300
 LATE_MS = 3000
 
