@@ -34,7 +34,8 @@ class Mutation:
         new: what takes its place.
         drawn: what may happen in the runs that are to find it.
         seed: the first of these runs.
-        rare: whether more runs are needed than the checks have time for: it is left out unless it is named.
+        rare: whether more runs are needed than the checks have time for, or than the core passes as it is: it is left
+            out unless it is named.
     """
 
     name: str

@@ -111,6 +111,7 @@ RECOVERING = (
         "pass",
         Drawn.VARIED_RESTARTS,
         seed=1_150,
+        rare=True,
     ),
     Mutation(
         "a lost link leaves recovery calm, so that nobody asks it",

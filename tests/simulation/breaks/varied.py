@@ -40,5 +40,6 @@ VARIED = (
         "            self._shared.leave(self)",
         Drawn.VARIED_ALL,
         seed=30,
+        rare=True,
     ),
 )
