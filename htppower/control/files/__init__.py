@@ -2,5 +2,6 @@
 
 May import what ``control`` may.
 
-``background_work`` does the writing on a thread of its own; ``new_file`` puts a file in its place whole.
+``background_work`` does the writing on a thread of its own; ``new_file`` puts a file in its place whole;
+``file_lock`` tells writers of each other.
 """

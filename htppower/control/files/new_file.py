@@ -15,10 +15,7 @@ import os
 import stat
 from io import FileIO
 
-try:
-    import fcntl
-except ImportError:  # Windows, where a file that is open can't be removed: that is enough
-    fcntl = None  # type: ignore[assignment]
+from htppower.control.files.file_lock import CAN_LOCK, lock_file
 
 # A link is not followed, and a pipe that somebody has put there is not waited for.
 _LOOK = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -75,7 +72,7 @@ def _new(place: str) -> tuple[str, FileIO]:
         except FileExistsError:
             continue
         # Until it was locked another could take it for one that was left.
-        if _lock(file) and _leads_to(made, file):
+        if lock_file(file) and _leads_to(made, file):
             return made, file
         file.close()
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), place)
@@ -87,30 +84,16 @@ def _remove_left(made: str) -> None:
     Raises:
         OSError: it can't be removed.
     """
-    if fcntl is None or not stat.S_ISREG(os.lstat(made).st_mode):
+    if not CAN_LOCK or not stat.S_ISREG(os.lstat(made).st_mode):
         os.unlink(made)  # noqa: PTH108
         return
     with FileIO(made, "r", opener=_look) as file:
-        if _lock(file) and _leads_to(made, file):
+        if lock_file(file) and _leads_to(made, file):
             os.unlink(made)  # noqa: PTH108
 
 
 def _look(path: str, _flags: int) -> int:
     return os.open(path, _LOOK)
-
-
-def _lock(file: FileIO) -> bool:
-    """Lock a file until it is closed; return False where another one has it."""
-    if fcntl is not None:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError as error:
-            if error.errno is None:
-                raise
-            # A file system without locks.
-    return True
 
 
 def _leads_to(made: str, file: FileIO) -> bool:

@@ -15,12 +15,8 @@ import os
 import stat
 from io import FileIO
 
+from htppower.control.files.file_lock import lock_file
 from htppower.control.recording.trace_lines import MARK
-
-try:
-    import fcntl
-except ImportError:  # Windows, where a file that is open can't be renamed: that is enough
-    fcntl = None  # type: ignore[assignment]
 
 # A link is not followed, and a pipe that somebody has put there is not waited for.
 _LOOK = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -109,7 +105,7 @@ class TraceFiles:
                     break
                 # A link, or one that may not be read, is renamed nevertheless.
                 return _MISSING if error.errno == errno.ENOENT else _NoFile()
-            if not _lock(file) or self._is_being_renamed():
+            if not lock_file(file) or self._is_being_renamed():
                 file.close()
                 break
             if self.is_newest(file):
@@ -124,7 +120,7 @@ class TraceFiles:
         """
         try:
             with FileIO(f"{self.path}.1", "r", opener=_look) as file:
-                return not _lock(file, shared=True)
+                return not lock_file(file, shared=True)
         except OSError as error:
             if error.errno is None:
                 raise
@@ -180,7 +176,7 @@ def _made(path: str, first: bytes) -> FileIO:
         file = FileIO(path, "x+")
     except FileExistsError:
         raise _in_use(path) from None
-    if not _lock(file):
+    if not lock_file(file):
         file.close()
         raise _in_use(path)
     try:
@@ -197,20 +193,6 @@ def _made(path: str, first: bytes) -> FileIO:
 
 def _look(path: str, _flags: int) -> int:
     return os.open(path, _LOOK)
-
-
-def _lock(file: FileIO, *, shared: bool = False) -> bool:
-    """Lock a file until it is closed; return False where another one has it, or, with ``shared``, has it alone."""
-    if fcntl is not None:
-        try:
-            fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError as error:
-            if error.errno is None:
-                raise
-            # A file system without locks.
-    return True
 
 
 def _in_use(path: str) -> ValueError:

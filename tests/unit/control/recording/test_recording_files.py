@@ -189,7 +189,7 @@ def test_a_folder_that_comes_and_goes(bench: Bench, tmp_path: Path) -> None:
     assert len(inferences(path)) == 1
 
 
-@pytest.mark.parametrize("step", ["_made", "_lock"])
+@pytest.mark.parametrize("step", ["_made", "lock_file"])
 @pytest.mark.parametrize("files", [1, 3])
 def test_no_file_is_taken_away_while_the_next_is_begun(
     bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch, step: str, files: int
@@ -212,7 +212,7 @@ def test_no_file_is_taken_away_while_the_next_is_begun(
     bench.infer(session)
     monkeypatch.setattr(trace_files, step, interleave)
     bench.time.advance_us(PERIOD_US)
-    assert refused == [step == "_lock"]
+    assert refused == [step == "lock_file"]
     assert (len(inferences(path)), len(inferences(path.with_name("trace.json.1")))) == (1, 1)
     assert not path.with_name("trace.json.2").exists()
     other.controller.close()
