@@ -109,7 +109,7 @@ class Reconciler:
         the session, when its call returns.
         """
         failures: list[VoteRejected] = []
-        if not session.gone:
+        if session.number in self._registry.sessions:
             if timeout_s is not None and not comes_free(session.turn, timeout_s):
                 self._settle_when_free(session, Cause.SESSION_CLOSED)
             else:
@@ -187,7 +187,7 @@ class Reconciler:
 
     def _settle_when_free(self, session: SessionRecord, cause: Cause) -> None:
         """Settle a session now, or let whoever has its turn settle it: no thread of ours waits for another's call."""
-        if session.gone:
+        if session.number not in self._registry.sessions:
             self._recovery.done(session)
             return
         session.again = cause

@@ -212,12 +212,9 @@ class SessionTransitions:
         if outcome.error is not None:
             self.lose(session, outcome.error, cause, phase, trigger)
         else:
-            if dest is State.DESTROYED:
-                # First: one that is destroyed is not settled again.
-                with self._registry.lock:
-                    self._registry.sessions.pop(session.number, None)
-                if self._registry.learnt is not None:
-                    self._registry.learnt.keep(session)
+            if dest is State.DESTROYED and self._registry.learnt is not None:
+                # First: one that is destroyed makes no transition again.
+                self._registry.learnt.keep(session)
             session.state = dest
             session.error = None
             session.casting = False

@@ -69,6 +69,10 @@ class Stepper:
             reason: what for another profile is used.
             only_if_changed: whether to make none unless another profile is used.
         """
+        if session.gone:
+            # Another thread has destroyed its ids meanwhile, or has come no further.
+            self._leave(session)
+            return None
         changes = self._take_in_plan(session, cause, reason)
         # Of one that was interrupted the plan may have changed before.
         raising = session.state is State.RAISED and not session.gate.open
@@ -84,7 +88,7 @@ class Stepper:
             if self._heartbeat.asleep:
                 self._heartbeat.wake()
         elif session.gone:
-            self._heartbeat.rest()
+            self._leave(session)
         return error
 
     def restarted(self, error: VoteRejected | None) -> bool:
@@ -138,6 +142,12 @@ class Stepper:
                 return error
             failures.append(error)
         return error
+
+    def _leave(self, session: SessionRecord) -> None:
+        """Take in that a session is gone: once its end was told, so that who closes the controller waits for that."""
+        with self._registry.lock:
+            self._registry.sessions.pop(session.number, None)
+        self._heartbeat.rest()
 
     def _note_done(self, session: SessionRecord) -> None:
         """Note that a session is where it should be, where that was in question."""

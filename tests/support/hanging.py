@@ -39,6 +39,18 @@ class Hang:
         self.ended.set()
 
 
+def on_a_thread(action: Callable[[], object]) -> Callable[[], None]:
+    """Return what runs an action on another thread to its end."""
+
+    def run() -> None:
+        thread = threading.Thread(target=action)
+        thread.start()
+        thread.join(WAIT_S)
+        assert not thread.is_alive()
+
+    return run
+
+
 def start_no_thread(thread: threading.Thread) -> None:
     """Fail as ``Thread.start`` does where no thread can be started, as at the very end of a process."""
     raise RuntimeError("can't start new thread")

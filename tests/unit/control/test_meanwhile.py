@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import gates
 import pytest
 from bench import MAX_CORNER, Bench
-from hanging import WAIT_S, Hang, HangingHtp, until
+from hanging import WAIT_S, Hang, HangingHtp, on_a_thread, until
 
 from htppower import SessionClosed, State, VoteController, VoteRejected
 from htppower.backends import SimulatedHtp
@@ -54,18 +54,6 @@ class Meanwhile(SimulatedHtp):
 
     def _call_back(self, function: str) -> None:
         self.then.pop(function, lambda: None)()
-
-
-def on_a_thread(action: Callable[[], object]) -> Callable[[], None]:
-    """Return what runs an action on another thread to its end."""
-
-    def run() -> None:
-        thread = threading.Thread(target=action)
-        thread.start()
-        thread.join(WAIT_S)
-        assert not thread.is_alive()
-
-    return run
 
 
 def test_a_session_that_opens_while_the_controller_closes_is_given_back() -> None:
