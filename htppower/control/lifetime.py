@@ -136,6 +136,9 @@ class Opener:
             failures = self._executor.run(session, None).not_given_back
         for _, failed in failures:
             self._recovery.failed(None, failed)
+        if failures and self._registry.closed:
+            # No back-off follows: this is the second try, as closing makes one.
+            self._ids.destroy_orphans(wait=True)
 
 
 @attrs.define(eq=False, repr=False)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from simulation.demand import Client, Use
 from simulation.expectations import expected
 
+import htppower
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -67,6 +69,9 @@ class Controllers:
                 return client
             # What was created for it and could not be destroyed is an orphan now.
             client.closing = client.closed = True
+            if isinstance(error, htppower.SessionClosed):
+                # Nobody tries that again: its controller was closed meanwhile.
+                self._situation.left.update(client.power_config_ids)
 
     def _client(self, place: int, name: str) -> Client:
         return Client(place, self._program.cores[place], [Use(name)], other=place in self._program.others)
