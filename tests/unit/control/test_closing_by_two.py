@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def test_no_event_of_a_close_is_lost_to_a_second_close(monkeypatch: pytest.MonkeyPatch) -> None:
     """A thread that finds the ids destroyed ends nothing before the other has told of that."""
     controller = VoteController(SimulatedHtp(arch=75), time=VirtualTime(), handle_sigterm=False)
-    ends: list[State] = []
-    controller.subscribe(lambda event: ends.append(event.dest), Transition)
+    told: list[Any] = []
+    controller.subscribe(told.append, Transition)
     controller.session("burst")
     moved: Any = History.moved
 
@@ -30,11 +30,12 @@ def test_no_event_of_a_close_is_lost_to_a_second_close(monkeypatch: pytest.Monke
         if dest is State.DESTROYED:
             monkeypatch.undo()
             on_a_thread(lambda: controller.close(timeout_s=0))()
-        return moved(history, source, dest, *rest)
+        lasted_us: int = moved(history, source, dest, *rest)
+        return lasted_us
 
     monkeypatch.setattr(History, "moved", meanwhile)
     controller.close()
-    assert ends == [State.DESTROYED]
+    assert [event.dest for event in told] == [State.DESTROYED]
     assert not controller.status().sessions
 
 
@@ -43,13 +44,13 @@ class _ClosedMeanwhile(SimulatedHtp):
 
     def __init__(self, *, failures: int) -> None:
         super().__init__(arch=75)
-        self.close: Callable[[], object] = lambda: None
+        self.meanwhile: Callable[[], object] = lambda: None
         self.failures = failures
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
         """Create, and close the controller on another thread."""
         made = super().create_power_config_id(device_id, core_id)
-        on_a_thread(self.close)()
+        on_a_thread(self.meanwhile)()
         return made
 
     def destroy_power_config_id(self, power_config_id: int) -> None:
@@ -65,7 +66,7 @@ def test_an_id_of_a_session_that_came_too_late_is_destroyed_at_the_second_try(fa
     """No back-off follows where the controller is closed; what fails twice is left, as status says."""
     htp = _ClosedMeanwhile(failures=failures)
     controller = VoteController(htp, time=VirtualTime(), handle_sigterm=False)
-    htp.close = controller.close
+    htp.meanwhile = controller.close
     with pytest.raises(SessionClosed):
         controller.session("burst")
     assert len(htp.power_config_ids) == left
