@@ -70,7 +70,8 @@ class Stepper:
             only_if_changed: whether to make none unless another profile is used.
         """
         if session.gone:
-            # Another thread has destroyed its ids meanwhile, or has come no further.
+            # Whoever destroyed its ids was interrupted, or this one waited for that.
+            self._note_done(session)
             self._leave(session)
             return None
         changes = self._take_in_plan(session, cause, reason)

@@ -98,7 +98,10 @@ def test_in_init_what_was_sent_before_its_end_is_sent_again() -> None:
 
 
 def test_while_a_session_is_closed() -> None:
-    """It is closed soon, by another thread, or as it was: up for its inference, and down after it."""
+    """It is closed soon, by another thread, or as it was: up for its inference, and down after it.
+
+    Nothing is left to put right, and nobody is told of a session that is gone.
+    """
 
     def run(bench: Bench, interrupted: Callable[[Callable[[], object]], None]) -> None:
         session = bench.controller.session("burst")
@@ -106,6 +109,9 @@ def test_while_a_session_is_closed() -> None:
         interrupted(session.close)
         bench.time.advance_us(2 * SECOND_US)
         assert session.state in (State.LOWERED, State.DESTROYED)
+        known = [each.state for each in bench.controller.status().sessions]
+        assert known == [each for each in (session.state,) if each is not State.DESTROYED]
+        assert not bench.controller._recovery.lacking
 
     at_every_call(run)
 
