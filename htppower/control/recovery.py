@@ -173,7 +173,11 @@ class Recovery:
     def take_queue(self) -> dict[SessionRecord, Cause]:
         """Return whom to settle, and why; to the first who asks."""
         if self._registry.doubtful:
-            self.call_interrupted()
+            with self._registry.lock:
+                # Where another thread was just taking a loss in, it has by now: each that took it for one more would
+                # have every session voted again, and the next thread do likewise.
+                if self._registry.doubtful:
+                    self.call_interrupted()
         if not self._queue:
             return {}
         with self._registry.lock:

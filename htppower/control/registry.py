@@ -24,7 +24,8 @@ class Registry:
         epoch: how often the link to the DSP was lost. What was sent in an earlier epoch is unknown.
         orphans: the ids that no session has any more, and that could not be destroyed yet. They are used for nothing
             else.
-        doubtful: whether the link may have been lost, which an exception such as Ctrl-C has kept from being taken in.
+        doubtful: whether the link may have been lost, which an exception such as Ctrl-C has kept from being taken in;
+            also while one is being taken in, under the lock.
         borrowed: the orphans that the controller has made for itself, and uses.
         last_core: the device and the core of the id that was given up last.
         caps: the caps that are set.

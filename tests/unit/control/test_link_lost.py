@@ -11,15 +11,18 @@ from hanging import WAIT_S, until
 
 from htppower import State, VoteController, VoteRejected
 from htppower.backends import SimulatedHtp
+from htppower.control.process_settings import ProcessSettings
 from htppower.control.recovery import MOST_RESTARTS, SAME_LOSS_US
 from htppower.events import Cause, Transition, Trigger
 from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import TracebackType
 
     from hanging import Hang
 
+    from htppower.control.locks import Lock
     from htppower.votes.vote_set import VoteSet
 
 
@@ -157,6 +160,44 @@ def test_it_does_nothing_once_everything_is_closed(bench: Bench) -> None:
         bench.controller.close()
         session.link_lost(code)
     assert (bench.recorder.calls, bench.time.alarms) == ((), 0)
+
+
+class _Knocked:
+    """A lock that knows which threads have come to it."""
+
+    def __init__(self, lock: Lock) -> None:
+        self._lock = lock
+        self.comers: list[int] = []
+
+    def __enter__(self) -> bool:
+        self.comers.append(threading.get_ident())
+        return self._lock.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._lock.__exit__(kind, error, traceback)
+
+
+def test_a_loss_that_is_just_being_taken_in_is_no_other_one(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that gives a turn back waits for who takes it in; sessions had been voted anew without end."""
+    session = bench.controller.session("burst")
+    recovery, registry, forget = bench.controller._recovery, bench.controller._registry, ProcessSettings.forget
+    registry.lock = lock = _Knocked(registry.lock)  # type: ignore[assignment]
+    another = threading.Thread(target=bench.controller._reconciler.after_turn)
+
+    def meanwhile(settings: ProcessSettings) -> None:
+        monkeypatch.undo()
+        another.start()
+        until(lambda: another.ident in lock.comers)
+        forget(settings)
+
+    with session.inference():
+        bench.recorder.clear()
+        monkeypatch.setattr(ProcessSettings, "forget", meanwhile)
+        recovery.link_lost(VoteRejected(SYSTEM_COMMUNICATION), earlier=False, by_host=True)
+        another.join(WAIT_S)
+        assert (registry.epoch, len(bench.sets), session.state) == (1, 1, State.RAISED)
 
 
 class _Hangs(SimulatedHtp):
