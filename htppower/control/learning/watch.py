@@ -72,6 +72,7 @@ class Watch:
         self._learner: Learner | None = None
         # Whether the first begin since the session was idle ends a gap: one within INIT or DE-INIT does not.
         self._counts = True
+        self._first_ns = self._idle_ns = _LATE
         # Gaps within the time-out, to be learnt from; and how long one is at most of which nothing else is to be noted.
         self._within_ns: list[int] = []
         self._hot_ns = 0
@@ -87,6 +88,7 @@ class Watch:
         ``make`` returns what it is learnt with, where the session has not used such a profile before.
         """
         self._sum_up()
+        self.forget_gap()
         if self.ahead is not None and self._learner is None and not self.ahead.lead_us:
             # Of the begins until now only those were taken in that waited: the rest lie between them.
             self.ahead.prediction.forget_begins()
@@ -94,7 +96,6 @@ class Watch:
             self.predict()
         if self.ahead is not None:
             self.ahead.lead_us = raise_ahead_us
-        self.forget_gap()
         self._learner = None
         if isinstance(sustain, Adaptive):
             self._learner = self._learners.find(profile, sustain, make)
@@ -147,6 +148,9 @@ class Watch:
 
     def forget_gap(self) -> None:
         """Take the time since the last inference for no gap, and expect none after it."""
+        if self.ahead is not None and self._first_ns != _LATE and self._counts:
+            # Of several inferences the first has ended, and what was predicted was its begin.
+            self.ahead.began(self._first_ns // 1000, waited=False)
         self._first_ns = self._idle_ns = _LATE
         self._hot_ns = 0
         if self._learner is not None:

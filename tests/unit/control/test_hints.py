@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import attrs
 import pytest
@@ -50,6 +51,28 @@ def test_an_inference_that_waits_beside_another_is_no_begin(hint: dict[str, int]
     assert session.state == "LOWERED"
     bench.time.advance_us(1)
     assert session.state == "RAISED"
+
+
+@pytest.mark.parametrize("order", ["AIai", "AIBaib", "ABIabi", "AIia"])
+def test_a_begin_before_init_uses_a_hint_up(order: str) -> None:
+    """A begins while the session is idle, wherever INIT and other inferences end: nothing is raised for the hint."""
+    bench = Bench.make()
+    profile = relaxing(after_init_us=0, after_inference_us=20_000, raise_ahead_us=LEAD_US)
+    session = bench.controller.session(profile)
+    bench.infer(session)
+    session.expect(in_us=1_000_000)
+    phases: dict[str, Any] = {"a": session.inference(), "b": session.inference(), "i": session.init()}
+    for each in order:
+        bench.time.advance_us(10)
+        if each.isupper():
+            phases[each.lower()].__enter__()
+        else:
+            phases[each].__exit__(None, None, None)
+    bench.time.advance_us(900_000)
+    assert session.state == "LOWERED"
+    calls = len(bench.sets)
+    bench.time.advance_us(1_000_000)
+    assert (session.state, len(bench.sets)) == ("LOWERED", calls)
 
 
 def test_a_hint_lowers_before_a_long_gap_and_stays_through_a_short_one() -> None:
