@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hanging import on_a_thread
+from hanging import WAIT_S, HangingHtp, on_a_thread
 
 from htppower import SessionClosed, State, VoteController, VoteRejected
 from htppower.backends import SimulatedHtp
 from htppower.control.session_record import History
-from htppower.events import Transition
+from htppower.events import CallMade, Transition
 from htppower.testing import VirtualTime
 from htppower.votes.native_codes import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+# Long enough for a close that waits for nobody.
+MOMENT_S = 0.05
 
 
 def test_no_event_of_a_close_is_lost_to_a_second_close(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,6 +41,36 @@ def test_no_event_of_a_close_is_lost_to_a_second_close(monkeypatch: pytest.Monke
     controller.close()
     assert [event.dest for event in told] == [State.DESTROYED]
     assert not controller.status().sessions
+
+
+@pytest.mark.parametrize("first", ["another close", "the back-off"])
+def test_a_close_waits_for_who_is_casting_settings_on_an_id_made_for_that(first: str) -> None:
+    """It ends the delivery of events, and frees the backend: no call comes after that, and of each is told."""
+    time, htp = VirtualTime(), HangingHtp()
+    controller = VoteController(htp, time=time, handle_sigterm=False, heartbeat_us=0)
+    told: list[Any] = []
+    controller.subscribe(told.append, CallMade)
+    session = controller.session("burst")
+    with session.inference():
+        pass
+    htp.fail_next(FAILED, times=2)
+    session.close()
+    assert htp.power_config_ids == ()
+    told.clear()
+    hang = htp.hang_next("createPowerConfigId")
+    casts: Callable[[], object] = controller.close if first == "another close" else lambda: time.advance_us(1_000_000)
+    threads = [threading.Thread(target=action, daemon=True) for action in (casts, controller.close)]
+    threads[0].start()
+    assert hang.begun.wait(WAIT_S)
+    threads[1].start()
+    threads[1].join(MOMENT_S)
+    assert not controller._ended
+    hang.let_go.set()
+    for thread in threads:
+        thread.join(WAIT_S)
+        assert not thread.is_alive()
+    assert [event.function for event in told] == ["createPowerConfigId", "setPowerConfig", "destroyPowerConfigId"]
+    assert (controller._ended, htp.power_config_ids) == (True, ())
 
 
 class _ClosedMeanwhile(SimulatedHtp):
