@@ -199,6 +199,28 @@ def test_time_moves_when_nobody_can_go_on() -> None:
     assert seen == [(100, 100), (200, 200), (300, 300)]
 
 
+def test_what_an_alarm_does_is_no_step_of_the_task_that_waits() -> None:
+    """The task that waited last is woken in the middle of what an alarm does, and goes on once that is done."""
+
+    def plant(scheduler: Scheduler) -> Callable[[], None]:
+        queue = SimpleQueue(scheduler)
+
+        def put() -> None:
+            for number in range(3):
+                queue.put(number)
+
+        def get() -> None:
+            for number in range(3):
+                assert (queue.get(), scheduler.now_us) == (number, 100)
+
+        scheduler.call_at(100, put)
+        scheduler.spawn("gets", get)
+        return _nothing
+
+    failures = [_run(plant, Random(str(seed))).failure for seed in SEEDS]
+    assert failures == [None] * len(failures)
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_lock_taken_by_the_collector_is_found() -> None:
     """What runs when an object is collected may put something in a queue, and may take no lock."""

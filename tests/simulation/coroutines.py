@@ -82,11 +82,7 @@ class Loop:
 
     def _begin(self, phases: Phases, client: Client, op: Op) -> None:
         task = asyncio.Task(self._infer(phases, client, op), loop=self._as_loop)
-        self._scheduler.call_at(self._scheduler.now_us + op.steps, lambda: self._cancel(task))
-
-    def _cancel(self, task: asyncio.Task[None]) -> None:
-        with self._scheduler.watching():
-            self._due.put(task.cancel)
+        self._scheduler.call_at(self._scheduler.now_us + op.steps, lambda: self._due.put(task.cancel))
 
     async def _infer(self, phases: Phases, client: Client, op: Op) -> None:
         inference = client.session.ainference()
@@ -129,5 +125,4 @@ class Loop:
 
     def wake(self, future: asyncio.Future[None]) -> None:
         """Let who waits for a future go on."""
-        with self._scheduler.watching():
-            self._due.put(lambda: None if future.done() else future.set_result(None))
+        self._due.put(lambda: None if future.done() else future.set_result(None))

@@ -318,8 +318,10 @@ class Scheduler:
         return self.turns.pick_next(self.steps)
 
     def _move_on(self) -> None:
+        """Move time on. No alarm is a part of the task that runs, nor is what is let go of as it has rung."""
         self._steps_at_move = self.steps
-        self.clock.move()
+        with self.watching():
+            self.clock.move()
 
     @staticmethod
     def _start(task: greenlet) -> None:

@@ -174,6 +174,4 @@ class SimulatedTime:
 
     def _ring(self, action: Callable[[], None]) -> None:
         if not self._closed:
-            # Not a point: this is the clock, not a task.
-            with self._scheduler.watching():
-                self._soon._actions.put(action)
+            self._soon._actions.put(action)
