@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PICTURE = Path(__file__).parent / "locks.svg"
 
-_WIDTH, _HEIGHT = 720, 777
+_WIDTH, _HEIGHT = 720, 850
 _LEFT, _BOX_WIDTH, _BOX_HEIGHT = 198, 340, 56
 _TOP, _STEP = 62, 73
 _ENTRY_X = 24
@@ -49,6 +49,12 @@ class Said:
 
 
 _SAID = {
+    Rank.REMAINS: Said(
+        "one a controller",
+        "bringing down what is left of closed sessions",
+        ("the back-off, and", "who closes the", "controller"),
+        over_calls=True,
+    ),
     Rank.TURN: Said(
         "one a session",
         "state, ids, and what is in force on them",
@@ -58,7 +64,6 @@ _SAID = {
     Rank.PROCESS: Said(
         "one a backend",
         "the call that changes settings of the process",
-        ("the back-off, for", "what is left of", "closed sessions"),
         over_calls=True,
     ),
     Rank.CALL: Said("one a backend, for some", "a backend that takes one call at a time", over_calls=True),

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from htppower.control.reconciler import Reconciler
     from htppower.control.recovery import Recovery
     from htppower.control.registry import Registry
+    from htppower.control.remains import Remains
     from htppower.control.session_record import SessionRecord
     from htppower.control.state_machine import SessionTransitions
     from htppower.control.stepper import Stepper
@@ -50,6 +51,7 @@ class Opener:
     _recovery: Recovery
     _stepper: Stepper
     _reconciler: Reconciler
+    _remains: Remains
     _events: EventBus
 
     def open(self, session: SessionRecord) -> None:
@@ -138,7 +140,7 @@ class Opener:
             self._recovery.failed(None, failed)
         if failures and self._registry.closed:
             # No back-off follows: this is the second try, as closing makes one.
-            self._ids.destroy_orphans(wait=True)
+            self._remains.destroy_orphans()
 
 
 @attrs.define(eq=False, repr=False)
@@ -147,6 +149,7 @@ class Closer:
 
     _claims: Claims
     _reconciler: Reconciler
+    _remains: Remains
     _calls: NativeCalls
     _time: Time
 
@@ -172,7 +175,7 @@ class Closer:
         failures = self._close(sessions, timeout_s)
         ended: list[bool] = []
         left_s = None if end_s is None else max(0.0, end_s - clock.monotonic())
-        hangs = run_side_by_side(self._time, [lambda: ended.append(self._reconciler.stop())], left_s)
+        hangs = run_side_by_side(self._time, [lambda: ended.append(self._remains.stop())], left_s)
         if timeout_s is not None and hangs:
             raise CloseTimedOut(timeout_s, (), self._calls.under_way)
         return ended[0], failures

@@ -4,6 +4,7 @@ A thread that holds a lock takes only locks of a higher rank, or the same lock a
 signal handler may come in the middle of anything. One of the host's own lets a thread use the controller: another
 thread may wait for a lock that this one holds. In the order of their ranks:
 
+- REMAINS, one a controller: it is held while what is left of closed sessions is brought down, over the native calls.
 - TURN, one a session: its state, its ids and what is known to be in force on them. It is held over the native calls on
   these ids, so that there is one at a time. Nobody holds two turns.
 - PROCESS, one a backend, which several controllers may share: it is held over the native call that changes the settings
@@ -47,15 +48,16 @@ FOREVER_S = -1.0
 class Rank(enum.IntEnum):
     """The order in which locks are taken."""
 
-    TURN = 1
-    PROCESS = 2
-    CALL = 3
-    REGISTRY = 4
-    SETTINGS = 5
-    GATE = 6
-    EVENTS = 7
-    TIME = 8
-    WORKER = 9
+    REMAINS = 1
+    TURN = 2
+    PROCESS = 3
+    CALL = 4
+    REGISTRY = 5
+    SETTINGS = 6
+    GATE = 7
+    EVENTS = 8
+    TIME = 9
+    WORKER = 10
 
 
 class Lock(Protocol):

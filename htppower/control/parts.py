@@ -16,6 +16,7 @@ from htppower.control.power_config_ids import PowerConfigIds
 from htppower.control.process_settings import ProcessSettings
 from htppower.control.reconciler import Reconciler
 from htppower.control.recovery import Recovery
+from htppower.control.remains import Remains
 from htppower.control.shared_backend import SHARED_BACKENDS
 from htppower.control.state_machine import SessionTransitions
 from htppower.control.stepper import Stepper
@@ -78,18 +79,19 @@ class Parts:
         transitions = SessionTransitions(registry, executor, events, time)
         heartbeat = Heartbeat(registry, executor, transitions, recovery, time, self._if_free, heartbeat_us)
         stepper = Stepper(registry, settings, planner, events, executor, transitions, recovery, heartbeat, time)
-        self.reconciler = Reconciler(
-            registry, stepper, executor, ids, recovery, events, time, planner, settings, others, raises=raises
+        self.reconciler = Reconciler(registry, stepper, recovery, events, time, planner, others, raises=raises)
+        self.remains = Remains(registry, executor, ids, settings, others, recovery, stepper, self.reconciler)
+        self.opener = Opener(
+            registry, ids, executor, transitions, recovery, stepper, self.reconciler, self.remains, events
         )
-        self.opener = Opener(registry, ids, executor, transitions, recovery, stepper, self.reconciler, events)
         self.claims = Claims(registry, self.reconciler, planner, profiles, events, time)
-        self.closer = Closer(self.claims, self.reconciler, calls, time)
+        self.closer = Closer(self.claims, self.reconciler, self.remains, calls, time)
         settings.peer = others
 
     # Those that are made before the reconciler ask it later.
 
     def _retry(self) -> None:
-        self.reconciler.retry()
+        self.remains.retry()
 
     def _settle_queued(self) -> None:
         self.reconciler.after_turn()

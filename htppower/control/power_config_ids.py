@@ -9,14 +9,11 @@ controller on the backend. Whoever had it before has none from then on: no call 
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.backends.whole_lock import whole_lock
 from htppower.control.ledger import Ledger
-from htppower.control.locks import FOREVER_S, run_if_free
 from htppower.errors import VoteRejected, without_frames
 from htppower.votes.clock_votes import HVX_REMOVED
 from htppower.votes.native_codes import LINK_LOST, NULL_CLIENT
@@ -25,7 +22,6 @@ from htppower.votes.vote_set import VoteSet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.locks import Lock
     from htppower.control.native_calls import NativeCalls
     from htppower.control.recovery import Recovery
     from htppower.control.registry import Registry
@@ -41,13 +37,6 @@ class PowerConfigIds:
     _recovery: Recovery
     # What each id was given for last, by all controllers on the backend.
     _given: dict[int, Ledger]
-    # Held while orphans are destroyed; taken before every other lock.
-    _destroying: Lock = attrs.field(init=False)
-
-    @_destroying.default
-    def _make_lock(self) -> Lock:
-        # Looked up when it is called: tests put a lock of theirs in the place.
-        return whole_lock()  # type: ignore[return-value]  # typeshed does not know _is_owned
 
     def create(self, session: SessionRecord, core_id: int) -> None:
         """Create the id of a core, where the session has none. Its turn is held.
@@ -101,17 +90,11 @@ class PowerConfigIds:
         finally:
             registry.borrowed.discard(made)
 
-    def destroy_orphans(self, *, wait: bool = False) -> VoteRejected | None:
+    def destroy_orphans(self) -> VoteRejected | None:
         """Destroy the ids that no session has any more, until the link is lost; return the last failure.
 
-        That is left to another thread where one does so, unless this is to ``wait`` for that one.
+        By one thread at a time, which holds the lock of what is left.
         """
-        failures: list[VoteRejected | None] = []
-        destroy = functools.partial(self._destroy_orphans, failures)
-        run_if_free(self._destroying, destroy, FOREVER_S if wait else 0)
-        return next(iter(failures), None)
-
-    def _destroy_orphans(self, failures: list[VoteRejected | None]) -> None:
         failed = None
         for power_config_id in self._registry.all_orphans():
             if power_config_id in self._registry.borrowed:
@@ -119,7 +102,7 @@ class PowerConfigIds:
             failed = self._destroy_orphan(power_config_id) or failed
             if failed is not None and failed.code in LINK_LOST:
                 break
-        failures.append(failed)
+        return failed
 
     def _destroy_orphan(self, power_config_id: int) -> VoteRejected | None:
         """Destroy an orphan, which it is until the call has succeeded; return the call that failed."""

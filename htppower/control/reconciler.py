@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 
-from htppower.backends.whole_lock import whole_lock
 from htppower.control.interrupts import run_watched
 from htppower.control.locks import comes_free, is_held, run_if_free
 from htppower.errors import VoteRejected, without_frames
@@ -24,12 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from htppower.control.event_bus import EventBus
-    from htppower.control.executor import Executor
-    from htppower.control.locks import Lock
     from htppower.control.other_controllers import OtherControllers
     from htppower.control.plans import Planner
-    from htppower.control.power_config_ids import PowerConfigIds
-    from htppower.control.process_settings import ProcessSettings
     from htppower.control.recovery import Recovery
     from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
@@ -47,29 +42,19 @@ class Reconciler:
 
     Args:
         planner: knows what the platform was found to lack.
-        settings, others: may be left when the controller is closed, and hear of a lost link.
+        others: hear of a lost link.
         raises: whether a failed vote raises where a phase begins or ends.
     """
 
     _registry: Registry
     _stepper: Stepper
-    _executor: Executor
-    _ids: PowerConfigIds
     _recovery: Recovery
     _events: EventBus
     _time: Time
     _planner: Planner
-    _settings: ProcessSettings
     _others: OtherControllers
     _raises: bool = attrs.field(kw_only=True)
     _known_missing: int = attrs.field(init=False, default=0)
-    # Held while the controller is stopped, or casts settings for no session; taken before every other lock.
-    _stopping: Lock = attrs.field(init=False)
-
-    @_stopping.default
-    def _make_lock(self) -> Lock:
-        # Looked up when it is called: tests put a lock of theirs in the place.
-        return whole_lock()  # type: ignore[return-value]  # typeshed does not know _is_owned
 
     def watched(self, action: Callable[[], _T], *sessions: SessionRecord) -> _T:
         """Run an action that changes sessions, and return what it returns; settle them soon where it is interrupted."""
@@ -224,51 +209,6 @@ class Reconciler:
         if self._registry.all() or not self._others.none:
             self._others.link_lost(VoteRejected(code, function="graphExecute"))
             self.after_turn()
-
-    def retry(self) -> None:
-        """Try again what is left."""
-        # First those who lack votes: the call that destroys an orphan may hang.
-        self.after_turn()
-        failed = self._ids.destroy_orphans()
-        self.after_turn()
-        if self._stepper.restarted(failed):
-            failed = self._ids.destroy_orphans()
-        if not self._recovery.lacking:
-            failed = self._cast_settings() or failed
-        self._recovery.retried(failed)
-        self.after_turn()
-
-    def _cast_settings(self) -> VoteRejected | None:
-        """Cast the settings of the process, unless another thread does so, or stops this; return the call that failed.
-
-        Once this is stopped nothing differs, so that no id is made for it.
-        """
-        failures: list[VoteRejected | None] = []
-        run_if_free(self._stopping, lambda: failures.append(self._executor.cast_settings()))
-        return next(iter(failures), None)
-
-    def stop(self) -> bool:
-        """Try once more what is left, and nothing from then on; return whether nothing is left.
-
-        Settings of the process are left to other controllers that share them: nobody waits for a call of theirs. A
-        second thread that stops this waits for the first: the backend may be freed as soon as one says that nothing is
-        left.
-        """
-        with self._stopping:
-            return self._stop()
-
-    def _stop(self) -> bool:
-        alone = self._others.none
-        self._executor.cast_settings(wait=alone)
-        self._ids.destroy_orphans(wait=True)
-        self._recovery.stop()
-        self.after_turn()
-        if self._registry.sessions or self._registry.orphans:
-            return False
-        if self._settings.leave():
-            return True
-        # Where the others were closed meanwhile.
-        return not alone and self._executor.cast_settings(wait=True) is None and self._settings.leave()
 
     def after_turn(self) -> None:
         """Settle the sessions that what happened in a turn concerns, and deliver the events of it."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 # Locks of this rank, and above, put events into their order, on which no vote depends.
-EVENTS_RANK = 7
+EVENTS_RANK = 8
 
 
 def _in_us(timeout_s: float | None) -> int | None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 # The locks that may be held over a native call.
-OVER_CALLS = frozenset({Rank.TURN, Rank.PROCESS, Rank.CALL})
+OVER_CALLS = frozenset({Rank.REMAINS, Rank.TURN, Rank.PROCESS, Rank.CALL})
 # How long a lock is waited for that is taken out of order: threads that wait for each other must fail, and not hang.
 LONGEST_WAIT_S = 5.0
 # What breaks a rule may do so in each of thousands of calls.

@@ -9,7 +9,7 @@ from bench import BURST_SUSTAIN_US, HEARTBEAT_US, MAX_CORNER, Bench
 from rig import Rig
 
 from htppower import State
-from htppower.control.reconciler import Reconciler
+from htppower.control.remains import Remains
 from htppower.testing import VirtualTime
 from htppower.votes.corners import VoltageCorner
 from htppower.votes.native_codes import TRANSPORT
@@ -75,13 +75,13 @@ def test_a_back_off_that_was_taken_back_too_late_makes_no_round(monkeypatch: pyt
     rig = Rig()
     session = rig.controller.session("high_performance")
     rig.simulated.fail_next(TRANSPORT)
-    retry, retried_us = Reconciler.retry, list[int]()
+    retry, retried_us = Remains.retry, list[int]()
 
-    def retried(reconciler: Reconciler) -> None:
+    def retried(remains: Remains) -> None:
         retried_us.append(rig.time.now_us)
-        retry(reconciler)
+        retry(remains)
 
-    monkeypatch.setattr(Reconciler, "retry", retried)
+    monkeypatch.setattr(Remains, "retry", retried)
     with monkeypatch.context() as patched, session.inference():
         patched.setattr(VirtualTime, "cancel", lambda _time, _alarm: None)
         with session.inference():

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from htppower.backends import Description
     from htppower.control.session import Session
 
-ALLOWED = (Rank.TURN, Rank.PROCESS, Rank.CALL)
+ALLOWED = (Rank.REMAINS, Rank.TURN, Rank.PROCESS, Rank.CALL)
 
 
 class OneCall(SimulatedHtp):
@@ -183,6 +183,7 @@ def test_the_locks_of_a_controller_are_ranked() -> None:
         with VoteController(OneCall(arch=75), time=time, handle_sigterm=False) as controller:
             record = controller.session("burst")._record
             held = {
+                Rank.REMAINS: controller._closer._remains._lock,
                 Rank.TURN: record.turn,
                 Rank.PROCESS: controller._settings.turn,
                 Rank.CALL: controller._settings._shared.calls.lock,
@@ -203,7 +204,7 @@ def test_the_locks_of_a_controller_are_ranked() -> None:
 @pytest.mark.parametrize("verb", ["create", "set", "destroy"])
 def test_a_native_call_under_a_lock_that_forbids_it_is_caught(bench: Bench, verb: str, rank: Rank) -> None:
     """Under turn, settings and the backend's own lock calls are made; under every other they fail the test."""
-    calls, session = bench.controller._reconciler._executor._calls, bench.controller.session("burst")
+    calls, session = bench.controller._opener._executor._calls, bench.controller.session("burst")
     with ranked_locks() as ranks:
         with ranks.make_lock(rank):
             if verb == "create":

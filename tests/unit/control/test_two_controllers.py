@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from bench import MAX_CORNER, Bench, voting
-from hanging import HangingHtp
+from hanging import HangingHtp, on_a_thread
 from second_controller import polling_us, second_on, settings_sent
 
 from htppower import SessionClosed, State, VoteController, VoteRejected
@@ -112,7 +112,7 @@ def test_a_lost_link_that_a_closed_controller_meets_is_told_to_the_other(
 
     def close_meanwhile(device_id: int, core_id: int) -> tuple[int, int]:
         monkeypatch.undo()
-        other.close()
+        on_a_thread(other.close)()
         bench.simulated.restart_subsystem()
         return create(device_id, core_id)
 
@@ -136,7 +136,7 @@ def test_who_is_left_alone_while_it_closes_sees_to_the_settings(bench: Bench, mo
     def stop_later() -> None:
         monkeypatch.undo()
         bench.simulated.fail_next(FAILED, times=10)
-        other.close()
+        on_a_thread(other.close)()
         bench.simulated.clear_faults()
         assert polling_us(bench) == 9999
         stop()

@@ -1,0 +1,88 @@
+"""What is left of closed sessions: ids that were not destroyed, and settings of the process that were not given back.
+
+The back-off tries again to bring it down, and closing the controller does so a last time. One thread does at a time: a
+close that finds nothing left ends the delivery of events and frees the backend, so no call may come after it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.control.locks import Rank, make_lock, run_if_free
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.control.executor import Executor
+    from htppower.control.locks import Lock
+    from htppower.control.other_controllers import OtherControllers
+    from htppower.control.power_config_ids import PowerConfigIds
+    from htppower.control.process_settings import ProcessSettings
+    from htppower.control.reconciler import Reconciler
+    from htppower.control.recovery import Recovery
+    from htppower.control.registry import Registry
+    from htppower.control.stepper import Stepper
+    from htppower.errors import VoteRejected
+
+
+@attrs.define(eq=False, repr=False)
+class Remains:
+    """Brings down what is left."""
+
+    _registry: Registry
+    _executor: Executor
+    _ids: PowerConfigIds
+    _settings: ProcessSettings
+    _others: OtherControllers
+    _recovery: Recovery
+    _stepper: Stepper
+    _reconciler: Reconciler
+    # Held over the native calls.
+    _lock: Lock = attrs.field(init=False, factory=lambda: make_lock(Rank.REMAINS))
+
+    def retry(self) -> None:
+        """Try again what is left, but for what another thread does."""
+        # First those who lack votes: the call that destroys an orphan may hang.
+        self._reconciler.after_turn()
+        failed = self._run_if_free(self._ids.destroy_orphans)
+        self._reconciler.after_turn()
+        if self._stepper.restarted(failed):
+            failed = self._run_if_free(self._ids.destroy_orphans)
+        if not self._recovery.lacking:
+            failed = self._run_if_free(self._executor.cast_settings) or failed
+        self._recovery.retried(failed)
+        self._reconciler.after_turn()
+
+    def _run_if_free(self, action: Callable[[], VoteRejected | None]) -> VoteRejected | None:
+        failures: list[VoteRejected | None] = [None]
+        run_if_free(self._lock, lambda: failures.append(action()))
+        return failures[-1]
+
+    def destroy_orphans(self) -> None:
+        """Try once more to destroy the ids that no session has any more; wait for another thread that does."""
+        with self._lock:
+            self._ids.destroy_orphans()
+
+    def stop(self) -> bool:
+        """Try once more what is left, and nothing from then on; return whether nothing is left.
+
+        Settings of the process are left to other controllers that share them: nobody waits for a call of theirs.
+        """
+        alone = self._others.none
+        with self._lock:
+            self._executor.cast_settings(wait=alone)
+            self._ids.destroy_orphans()
+            self._recovery.stop()
+        self._reconciler.after_turn()
+        with self._lock:
+            return self._leave(alone=alone)
+
+    def _leave(self, *, alone: bool) -> bool:
+        if self._registry.sessions or self._registry.orphans:
+            return False
+        if self._settings.leave():
+            return True
+        # Where the others were closed meanwhile.
+        return not alone and self._executor.cast_settings(wait=True) is None and self._settings.leave()
