@@ -99,9 +99,9 @@ class Controllers:
             client.holds.clear()
             if client.session is not None:
                 self._specification.check_closed(client)
-        # What it could not destroy nobody tries again.
-        kept = {each for client in self._situation.clients if not client.other for each in client.power_config_ids}
-        self._situation.left |= self._situation.orphans.keys() - kept
+        # What it could not destroy nobody tries again. It may have made an id for the settings of the process on a core
+        # that is another's.
+        self._situation.left.update(self._other.status().orphans)
         self._other = self._make()
         self._closes = False
         for place, at in enumerate(self.places):
