@@ -73,7 +73,7 @@ class CallRules:
                 self._situation.fail("an id that the library does not know is not used again", f"{call}")
 
     def interrupted(self, operation: Operation) -> None:
-        """Take in that a KeyboardInterrupt went through an operation: nobody knows what its last call has done."""
+        """Take in that a KeyboardInterrupt is raised in an operation: nobody knows what its last call has done."""
         call = operation.last_call
         if call is None or call.power_config_id is None:
             return

@@ -52,6 +52,7 @@ class Scheduler:
         prompt: whether nobody is slow: time moves only when nobody can go on.
         quiet: is called when nobody can go on, before time moves; it may raise ``Violation``. It returns whether the
             time that goes by then counts as idle.
+        interrupts: is called with a task as KeyboardInterrupt is raised in it.
         trace: who went on and what happened, if it is kept.
     """
 
@@ -67,6 +68,7 @@ class Scheduler:
         self.over = False
         self.failure: Violation | None = None
         self.quiet: Callable[[], bool] = lambda: True
+        self.interrupts: Callable[[Task], object] = lambda _task: None
         self.trace: list[str] | None = [] if traced else None
         self._choices = choices
         self._hub = getcurrent()
@@ -241,6 +243,7 @@ class Scheduler:
         task.interrupt_in -= 1
         if not task.interrupt_in and not self.collecting:
             self.note("KeyboardInterrupt")
+            self.interrupts(task)
             raise KeyboardInterrupt
 
     def _decide(self, task: Task) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from simulation.backend import NativeCall, SimulatedBackend
     from simulation.demand import Client
     from simulation.scheduler import Scheduler
+    from simulation.tasks import Task
 
 
 class Specification:
@@ -44,6 +45,7 @@ class Specification:
         self._process = ProcessRules(self.situation, self.troubles)
         backend.watcher = self
         scheduler.quiet = self._quiet
+        scheduler.interrupts = self._interrupts
 
     def begins(self, kind: str, client: Client | None = None) -> Operation:
         """Take in that the host calls the public API."""
@@ -67,11 +69,16 @@ class Specification:
         if isinstance(error, KeyboardInterrupt):
             # Nobody knows what became of the calls that it went through.
             situation.interrupted = True
-            self.calls.interrupted(operation)
             self.troubles.add_to_all()
         if scheduler.current.held:
             details = f"{scheduler.current} holds {scheduler.current.held} after {operation.kind}"
             situation.fail("no lock is held after a call", details)
+
+    def _interrupts(self, task: Task) -> None:
+        """Take in that a KeyboardInterrupt is raised; others may act on it before the operation that it is in ends."""
+        operation = self.situation.operations.get(task)
+        if operation is not None:
+            self.calls.interrupted(operation)
 
     def opens(self, client: Client) -> None:
         """Take in that a session is being opened; a DSP that is out of reach is its trouble, too."""
