@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulation.backend import PROCESS_WIDE
+from simulation.situation import DEAD, RESTARTED
 from simulation.troubles import LONGEST_BACKOFF_US
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from simulation.demand import Client
     from simulation.situation import Operation, Situation
 
-INVALID_INPUT, DEAD = 13001, 1011
+INVALID_INPUT = 13001
 # DESIGN.md: "a dead DSP costs an inference no more than one failed call per second".
 LEAST_BETWEEN_FAILURES_US = 1_000_000
 
@@ -31,8 +32,10 @@ class CallRules:
         self._situation = situation
         self._scheduler = situation.scheduler
         self._destroyed: set[int] = set()
-        # How often an id was used since the library has not known it.
-        self._unknown: dict[int, int] = {}
+        # The ids that the library has answered not to know.
+        self._unknown: set[int] = set()
+        # Whether every restart that a call was told of has been taken in, by every controller.
+        self._restarts_known = True
         self._dead_us: int | None = None
         self._dead_known = False
 
@@ -66,11 +69,10 @@ class CallRules:
             self._situation.bare.discard(power_config_id)
         client = self.client_of(call)
         in_use = client is not None and not client.closing and power_config_id not in self._situation.orphans
-        if in_use and power_config_id in self._unknown and call.function == "setPowerConfig":
-            # Once more is allowed: the call that is told of the restart may return after the one that is refused.
-            self._unknown[power_config_id] += not self._situation.out_of_reach
-            if self._unknown[power_config_id] > 1:
-                self._situation.fail("an id that the library does not know is not used again", f"{call}")
+        # Until a controller hears of a restart it does not doubt its ids.
+        told = self._restarts_known and not self._situation.out_of_reach
+        if in_use and told and power_config_id in self._unknown and call.function == "setPowerConfig":
+            self._situation.fail("an id that the library does not know is not used again", f"{call}")
 
     def interrupted(self, operation: Operation) -> None:
         """Take in that a KeyboardInterrupt is raised in an operation: nobody knows what its last call has done."""
@@ -94,12 +96,13 @@ class CallRules:
             assert call.power_config_id is not None
             self._destroyed.add(call.power_config_id)
         elif call.code == INVALID_INPUT and call.fault.code != INVALID_INPUT and call.power_config_id is not None:
-            self._unknown.setdefault(call.power_config_id, 0)
+            self._unknown.add(call.power_config_id)
         return client
 
     def ended(self, call: NativeCall) -> Client | None:
         """Take in that a call has returned; return the session whose id it was made on."""
         self._situation.under_way.remove(call)
+        self._restarts_known = self._restarts_known and call.code != RESTARTED
         if call.code == DEAD:
             self._dead_answered(call)
             # What is left is tried again when the back-off that begins then is over.
@@ -117,8 +120,9 @@ class CallRules:
         return client
 
     def quiet(self) -> None:
-        """Take in that nobody can go on: whoever was told that the DSP is dead has taken it in."""
+        """Take in that nobody can go on: whoever was told that the DSP is dead, or has restarted, has taken it in."""
         self._dead_known = self._dead_us is not None
+        self._restarts_known = True
 
     def alive_again(self) -> None:
         """Take in that the host tells of a restart: a DSP that was dead is called again."""
