@@ -149,13 +149,13 @@ class Reconciler:
             return None
         settle = self._stepper.settle
         with session.turn:
-            error = settle(session, cause, phase, failures, reason=reason, only_if_changed=only_if_changed)
-        while error is not None and self._stepper.restarted(error):
+            settled = settle(session, cause, phase, failures, reason=reason, only_if_changed=only_if_changed)
+        while settled.again:
             self.after_turn()
             with session.turn:
-                error = settle(session, Cause.LINK_LOST, phase, failures)
+                settled = settle(session, Cause.LINK_LOST, phase, failures)
         self._settle_if_asked(session)
-        return error
+        return settled.error
 
     def if_free(self, session: SessionRecord, action: Callable[[], object]) -> None:
         """Run an action in a session's turn, unless another thread has it: it makes a call, or has made one."""
@@ -176,7 +176,7 @@ class Reconciler:
 
     def _settle_again(self, session: SessionRecord) -> None:
         cause, session.again = session.again, None
-        if cause is not None and self._stepper.restarted(self._stepper.settle(session, cause)):
+        if cause is not None and self._stepper.settle(session, cause).again:
             session.again = Cause.LINK_LOST
 
     def _settle_when_free(self, session: SessionRecord, cause: Cause) -> None:

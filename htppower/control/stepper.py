@@ -7,7 +7,7 @@ Ctrl-C keeps it from being taken in at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
@@ -35,6 +35,21 @@ if TYPE_CHECKING:
 MOST_STEPS = 16
 
 
+class Settled(NamedTuple):
+    """What came of settling a session.
+
+    Attributes:
+        error: the call that failed, None where none has.
+        again: whether to settle it again, once the others that lost the link are: the DSP has restarted in the middle.
+    """
+
+    error: VoteRejected | None = None
+    again: bool = False
+
+
+_SETTLED = Settled()
+
+
 @attrs.define(eq=False, repr=False)
 class Stepper:
     """Makes the transitions that a session needs. Its turn is held."""
@@ -58,8 +73,8 @@ class Stepper:
         *,
         reason: str | None = None,
         only_if_changed: bool = False,
-    ) -> VoteRejected | None:
-        """Make the transitions to what a session should have; return the call that failed.
+    ) -> Settled:
+        """Make the transitions to what a session should have.
 
         Args:
             session: which.
@@ -73,13 +88,13 @@ class Stepper:
             # Whoever destroyed its ids was interrupted, or this one waited for that.
             self._note_done(session)
             self._leave(session)
-            return None
+            return _SETTLED
         changes = self._take_in_plan(session, cause, reason)
         # Of one that was interrupted the plan may have changed before.
         raising = session.state is State.RAISED and not session.gate.open
         if only_if_changed and not changes and not raising:
-            return None
-        error = self._make_steps(session, cause, phase, [] if failures is None else failures)
+            return _SETTLED
+        settled = self._make_steps(session, cause, phase, [] if failures is None else failures)
         if session.inits != session.gate.inits:
             self._take_in_inits(session)
         sustain = session.gate.sustain
@@ -90,7 +105,7 @@ class Stepper:
                 self._heartbeat.wake()
         elif session.gone:
             self._leave(session)
-        return error
+        return settled
 
     def restarted(self, error: VoteRejected | None) -> bool:
         """Return whether a session is to be settled again, since the DSP has restarted in the middle of it.
@@ -103,7 +118,7 @@ class Stepper:
 
     def _make_steps(  # noqa: C901, PLR0911 - one loop, in which each way out is a rule of its own
         self, session: SessionRecord, cause: Cause, phase: Phase | None, failures: list[VoteRejected]
-    ) -> VoteRejected | None:
+    ) -> Settled:
         error: VoteRejected | None = None
         cast: VoteSet | None = None
         for _ in range(MOST_STEPS):
@@ -114,13 +129,13 @@ class Stepper:
             if step is None:
                 if session.epoch == self._registry.epoch or not plan.casts:
                     self._note_done(session)
-                    return error
+                    return Settled(error) if error is not None else _SETTLED
                 # The link was lost while its gate was opened.
                 session.gate.shut()
                 continue
             if not self._recovery.calm and self._recovery.puts_off(cause) and not closing:
                 self._recovery.lacks(session)
-                return self._recovery.error if plan.casts else None
+                return Settled(self._recovery.error if plan.casts else None)
             outcome = self._transitions.make(session, step, cause, phase)
             for _, failed in outcome.not_given_back:
                 failures.append(failed)
@@ -130,19 +145,19 @@ class Stepper:
                 self._note_done(session)
                 for _, failed in outcome.not_given_back:
                     if self.restarted(failed):
-                        return failed
+                        return Settled(failed, again=True)
                 if self._rests(session, step):
-                    return error
+                    return _SETTLED
                 cast = step.votes
                 self._take_in_plan(session, cause, None)
                 continue
             if self.restarted(error):
-                return error
+                return Settled(error, again=True)
             if not session.gate.closing:
                 self._recovery.failed(session, error)
-                return error
+                return Settled(error)
             failures.append(error)
-        return error
+        return Settled(error)
 
     def _leave(self, session: SessionRecord) -> None:
         """Take in that a session is gone: once its end was told, so that who closes the controller waits for that."""

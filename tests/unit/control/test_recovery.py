@@ -6,13 +6,22 @@ import gc
 import weakref
 from typing import TYPE_CHECKING
 
+import pytest
 from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, options
 
-from htppower import State, VoteController
+from htppower import State, VoteController, VoteRejected
 from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.control.reconciler import Reconciler
+from htppower.control.stepper import Stepper
 from htppower.events import Cause, Transition
 from htppower.testing import VirtualTime
-from htppower.votes.native_codes import FAILED, INVALID_INPUT, SYSTEM_COMMUNICATION, TRANSPORT
+from htppower.votes.native_codes import (
+    FAILED,
+    INVALID_INPUT,
+    SYSTEM_COMMUNICATION,
+    SYSTEM_COMMUNICATION_FATAL,
+    TRANSPORT,
+)
 
 if TYPE_CHECKING:
     import pytest
@@ -178,3 +187,23 @@ def test_an_id_whose_number_is_given_again_is_not_destroyed_for_the_one_before()
         assert simulated.power_config_ids == (3,)
         assert simulated.effective().core_target == MAX_CORNER
     controller.close()
+
+
+def test_a_session_that_closes_as_the_dsp_dies_again_is_destroyed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its call fails when the time is over in which the DSP is left alone, and another call is told that it is dead."""
+    bench = Bench.make()
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    looks: list[bool] = []
+
+    def once(_stepper: Stepper, error: VoteRejected | None) -> bool:
+        if error is not None:
+            looks.append(not looks)
+        return error is not None and looks[-1]
+
+    monkeypatch.setattr(Stepper, "restarted", once)
+    # The thread that closes does it: no other one has come to it yet.
+    monkeypatch.setattr(Reconciler, "settle_soon", lambda *_: None)
+    bench.simulated.fail_next(SYSTEM_COMMUNICATION_FATAL)
+    session.close()
+    assert (session.state, bench.simulated.power_config_ids) == (State.DESTROYED, ())
