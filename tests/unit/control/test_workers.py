@@ -170,7 +170,9 @@ class TestWorker:
         with monkeypatch.context() as patched:
             patched.setattr(worker, "_work", _end_thread)
             worker.start()
-        until(lambda: all(thread.name != "worker of a test" for thread in threading.enumerate()))
+        # It is alive for a moment after it is enumerated no more.
+        assert worker._thread is not None
+        worker._thread.join(WAIT_S)
         worker.post(lambda: ran.append(1))
         worker.start()
         worker.post(done.set)
