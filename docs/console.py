@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parent / "examples"
 def run(*arguments: str) -> str:
     """Return what the command prints, with paths as a reader has them."""
     result = CliRunner(env={"COLUMNS": "80"}).invoke(command, [*arguments])
-    output = result.output.replace(str(shipped_folder()), "profiles")
+    output = result.output.replace(shipped_folder(), "profiles")
     return output.replace(f"{EXAMPLES}/", "").replace("docs/examples/", "").rstrip()
 
 

@@ -59,7 +59,7 @@ def _run_in(files: contextlib.AbstractContextManager[Path], *arguments: str) -> 
             output = str(CliRunner(env={"COLUMNS": "80"}).invoke(command, [*arguments]).output)
         finally:
             os.chdir(before)
-        return output.replace(str(shipped_folder()), "profiles").rstrip()
+        return output.replace(shipped_folder(), "profiles").rstrip()
 
 
 def _walk(*arguments: str, shown: str | None = None, first: int = 0, last: int | None = None) -> str:

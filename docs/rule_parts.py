@@ -84,7 +84,7 @@ def _found(rule: str) -> str:
     place = f"{found['path']}:{found['line']}:{found['column']}"
     hint = f" ({found['hint']})" if found["hint"] else ""
     line = f"{place}: {found['severity']} {rule} {found['message']}{hint}"
-    return line.replace(str(shipped_folder()), "profiles")
+    return line.replace(shipped_folder(), "profiles")
 
 
 @contextlib.contextmanager

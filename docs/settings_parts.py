@@ -29,7 +29,7 @@ _PIPELINE = """qtimltflite external-delegate-options="QNNExternalDelegate,htp_pe
 def _run(*arguments: str) -> str:
     """Return the command and what it prints."""
     output = CliRunner(env={"COLUMNS": "80"}).invoke(command, [*arguments]).output
-    return f"$ htppower {' '.join(arguments)}\n{output.replace(str(shipped_folder()), 'profiles').rstrip()}"
+    return f"$ htppower {' '.join(arguments)}\n{output.replace(shipped_folder(), 'profiles').rstrip()}"
 
 
 def _genai() -> str:

@@ -55,7 +55,7 @@ def stages() -> tuple[Stage, ...]:
     Raises:
         ValueError: a stage names a file that the package does not have.
     """
-    lines = (shipped_folder() / f"{_PROFILE}.yaml").read_text(encoding="utf-8").splitlines()
+    lines = Path(shipped_folder(), f"{_PROFILE}.yaml").read_text(encoding="utf-8").splitlines()
     (number,) = (number for number, line in enumerate(lines, start=1) if line.strip().startswith(f"{_FIELD}:"))
     votes = htppower.load_profile(_PROFILE).votes
     if votes.dcvs_v3 is None:

@@ -18,7 +18,6 @@ from htppower.review.advice.run import advise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from htppower.profiles.profile import Profile
     from htppower.review.advice.measurement import Measurement
@@ -50,7 +49,7 @@ _STDIN = "-"
 def command(
     files: tuple[str, ...],
     form: str,
-    outputs: tuple[tuple[str, Path], ...],
+    outputs: tuple[tuple[str, str], ...],
     names: tuple[str, ...],
     folders: tuple[str, ...],
     soc: str | None,

@@ -224,7 +224,7 @@ def _write(path: Path, found: Calibration, base: DeviceModel) -> None:
     model = attrs.evolve(found.model, device=profile_name(path.stem), summary=summary)
     text = model_text(model)
     _refuse_implausible(path, text)
-    write_files({path: text})
+    write_files({str(path): text})
     before = base.quantities()
     for name, quantity in found.found.items():
         echo(f"{name:<36}{_said(quantity)}{_before(before.get(name))}")
@@ -242,7 +242,7 @@ def _refuse_implausible(path: Path, text: str) -> None:
     from htppower.tuning.models.calibration.failed import CalibrationFailed  # noqa: PLC0415 - as above
     from htppower.tuning.models.file import examine_device_model  # noqa: PLC0415
 
-    problems = examine_device_model(path, text.encode()).problems
+    problems = examine_device_model(str(path), text.encode()).problems
     if problems:
         said = "; ".join(f"{problem.message} ({problem.hint})" for problem in problems)
         raise CalibrationFailed(f"what was measured can't be: {said}. Nothing was written; is the unit right?")

@@ -15,6 +15,7 @@ from htppower.cli.options import GivenPath, folders_option, output_options, refu
 from htppower.cli.outputs import print_document, write_outputs
 from htppower.cli.workload import OF_A_WORKLOAD, simulated_htp, workload, workload_options
 from htppower.errors import Finding, ProfileError
+from htppower.profiles.paths import joined
 from htppower.review.diff.compare import Comparison, compare
 from htppower.review.diff.effects import Effect
 from htppower.review.diff.formats import NAMES, render
@@ -122,7 +123,7 @@ def _comparison_with_revision(paths: tuple[str, ...], revision: str, folders: tu
 
     paths = paths or (("profiles",) if Path("profiles").is_dir() else (".",))
     with checked_out(revision, (*paths, *folders)) as then:
-        named = tuple(then.path_of(folder) or Path(folder) for folder in folders)
+        named = tuple(joined(then.path_of(folder) or folder) for folder in folders)
         before, after = [], []
         for path in paths:
             path_then = then.path_of(path)
@@ -135,7 +136,7 @@ def _comparison_with_revision(paths: tuple[str, ...], revision: str, folders: tu
                 )
             before += [path_then] if path_then.exists() else []
             after += [Path(path)] if Path(path).exists() else []
-        old_tree, new_tree = Tree(then.shipped, named, then.root, then.top, f"{revision}:"), here(folders)
+        old_tree, new_tree = Tree(then.shipped, named, str(then.root), str(then.top), f"{revision}:"), here(folders)
         old_side = read_side(before, old_tree) if before else Side()
         new_side = read_side(after, new_tree) if after else Side()
         _refuse_empty(paths, old_side, new_side)

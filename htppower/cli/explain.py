@@ -115,7 +115,7 @@ def _fields(name: str, folders: Folders) -> tuple[Explained, ...]:
         said = f"{shortened(name)!r} is no profile, power state, rule, code, corner or key"
         if _is_field(name):
             hint = f"a field needs a profile: htppower explain {ANY_PROFILE} {name}"
-        elif os.path.isdir(name):  # noqa: PTH112 - raises on no name
+        elif os.path.isdir(name):
             said = f"{said}: it {IS_A_FOLDER}"
         elif "did you mean" not in hint:
             hint = alike(name) or f"the profiles are {', '.join(folders.names(LISTED_FIRST))}"

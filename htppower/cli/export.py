@@ -81,9 +81,9 @@ def command(
         click.get_current_context().exit(REFUSED)
     if into is not None and file is not None:
         content = merged(file, exported, soc=found, core=core).text.encoded()
-        write_files({output or into: content})
+        write_files({str(output or into): content})
     elif output is not None:
-        write_files({output: exported.text(found, core)})
+        write_files({str(output): exported.text(found, core)})
     else:
         echo(exported.text(found, core), nl=False)
 

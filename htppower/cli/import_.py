@@ -86,7 +86,7 @@ def command(file: str, core: int | None, name: str, folder: Path | None, *, stri
         _refuse_to_overwrite(files)
     for target in files:
         target.parent.mkdir(parents=True, exist_ok=True)
-    write_files(files)
+    write_files({str(target): content for target, content in files.items()})
     for target in files:
         echo(str(target))
 
@@ -103,7 +103,7 @@ def _refuse_to_overwrite(files: dict[Path, str]) -> None:
 def _content(file: str) -> bytes:
     """Return what is in a file; nothing where it can't be read, which its reader then says."""
     try:
-        return read_regular_file(Path(file))
+        return read_regular_file(file)
     except (NotRegular, OSError, ValueError):
         return b""
 

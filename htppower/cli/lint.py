@@ -23,7 +23,6 @@ from htppower.review.lint.run import lint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
 
     from htppower.review.lint.report import LintReport
     from htppower.rules.platforms import Platform
@@ -85,7 +84,7 @@ _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+"
 def command(
     paths: tuple[str, ...],
     form: str,
-    outputs: tuple[tuple[str, Path], ...],
+    outputs: tuple[tuple[str, str], ...],
     folders: tuple[str, ...],
     soc: str | None,
     arch: str | None,
@@ -111,10 +110,10 @@ def command(
     platform = _platform(soc, arch, system)
     _refuse_no_uri(help_uri)
     io_memory = None if prepared is None else _prepared(prepared)
-    files = _files((path for path in paths if path != str(STDIN)), folders)
-    texts = _standard_input() if str(STDIN) in paths else {}
+    files = _files((path for path in paths if path != STDIN), folders)
+    texts = _standard_input() if STDIN in paths else {}
 
-    def run(instead: Mapping[Path, bytes]) -> LintReport:
+    def run(instead: Mapping[str, bytes]) -> LintReport:
         return lint(
             files,
             today,
@@ -138,7 +137,7 @@ def command(
         click.get_current_context().exit(REFUSED)
 
 
-def _standard_input() -> dict[Path, bytes]:
+def _standard_input() -> dict[str, bytes]:
     """Return what stands in the place of a file in the current folder."""
     from htppower.cli.inputs import standard_input  # noqa: PLC0415 - only where it is linted
 
@@ -149,7 +148,7 @@ def _files(paths: Iterable[str], folders: tuple[str, ...]) -> tuple[str, ...]:
     """Return the paths; for the name of a record, such as onnxruntime:burst, its file."""
     named = Folders.of(folders)
     return tuple(
-        str(named.find(path, "profile")) if is_record(path) and not os.path.lexists(path) else path for path in paths
+        named.find(path, "profile") if is_record(path) and not os.path.lexists(path) else path for path in paths
     )
 
 
@@ -174,7 +173,7 @@ def _refuse_no_uri(help_uri: str | None) -> None:
         raise click.BadParameter(said, param_hint="'--help-uri'")
 
 
-def _mend(run: Callable[[Mapping[Path, bytes]], LintReport]) -> None:
+def _mend(run: Callable[[Mapping[str, bytes]], LintReport]) -> None:
     """Write the files with what can be mended in them, and tell of it on standard error."""
     from htppower.review.lint.mends import mend  # noqa: PLC0415 - only where something is to be mended
 

@@ -12,7 +12,8 @@ from htppower.errors import ProfileError, RuleBreach, printable
 from htppower.profiles.discovery import Folders
 from htppower.profiles.fields import limits
 from htppower.profiles.loading import load_profiles, load_records
-from htppower.profiles.profile import is_held
+from htppower.profiles.paths import stem_of
+from htppower.profiles.profile import file_of, is_held
 from htppower.profiles.sustain import Adaptive, first_us
 from htppower.review.layout import NONE, table, terminal_width, wrapped
 from htppower.review.styled import styled
@@ -67,7 +68,7 @@ def command(form: str, folders: tuple[str, ...], sdk: str | None, *, runtimes: b
     else:
         _print([_line(profile) for profile in profiles], form)
     for path in () if records else Folders.of(folders).hidden():
-        echo(f"{printable(str(path))}: not listed: a file of this name comes before it", err=True)
+        echo(f"{printable(path)}: not listed: a file of this name comes before it", err=True)
     if errors:
         kind = RuleBreach if all(isinstance(error, RuleBreach) for error in errors) else ProfileError
         raise kind(problem for error in errors for problem in error.problems)
@@ -130,8 +131,9 @@ def _line(profile: "Profile") -> Line:
     if core is not None:
         corners = (core.min.name, core.target.name, core.max.name)
         corner = corners[0] if len(set(corners)) == 1 else " / ".join(corners)
+    path = file_of(profile)
     return Line(
-        profile.name if profile.source is None or profile.provenance else profile.source.stem,
+        profile.name if path is None or profile.provenance else stem_of(path),
         corner,
         None if hvx is None else hvx.sleep_latency_us,
         profile.votes.rpc_polling_time_us,

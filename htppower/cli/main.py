@@ -151,7 +151,7 @@ def _explain(error: HtpPowerError, where: str) -> str:
         more = dict.fromkeys(problem.rule for problem in error.problems)
         of_names = [each for each in error.problems if each.rule == "NAME-1" and not each.line]
         # Of a file, it is about a name in it.
-        unknown = not all(os.path.isfile(each.path) for each in of_names)  # noqa: PTH113 - raises on no name
+        unknown = not all(os.path.isfile(each.path) for each in of_names)
     else:
         reason = f" (reason: {error.reason.value})" if isinstance(error, BackendUnavailable) else ""
         said = f"htppower: {error}{reason}"

@@ -35,7 +35,7 @@ class GivenPath(click.ParamType):  # type: ignore[type-arg] # generic in newer v
 
     def is_taken(self, path: str) -> bool:
         """Return whether click's own type takes a path."""
-        return os.access(path, os.R_OK) or not os.path.exists(path)  # noqa: PTH110 - raises on no name
+        return os.access(path, os.R_OK) or not os.path.exists(path)
 
     def of_click(self) -> click.Path:
         """Return click's own type."""
@@ -53,7 +53,7 @@ class Folder(GivenPath):
 
     def is_taken(self, path: str) -> bool:
         """Return whether click's own type takes a path."""
-        return os.path.isdir(path) and os.access(path, os.R_OK)  # noqa: PTH112 - raises on no name
+        return os.path.isdir(path) and os.access(path, os.R_OK)
 
     def of_click(self) -> click.Path:
         """Return click's own type."""

@@ -6,12 +6,12 @@ import contextlib
 import errno
 import os
 import stat
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from htppower.cli.terminal import echo, echo_markup
+from htppower.profiles.paths import joined
 from htppower.review.layout import WIDTH, terminal_width
 from htppower.review.styled import plain, safe_markup
 
@@ -34,17 +34,17 @@ class FormAndFile(click.ParamType):  # type: ignore[type-arg] # generic in newer
         self._bare = bare
 
     def convert(
-        self, value: str | tuple[str, Path], param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, Path]:
+        self, value: str | tuple[str, str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
         """Return the form and the file."""
         if isinstance(value, tuple):
             return value
         form, equals, file = value.partition("=")
         if self._bare and value and (not equals or (form not in self._forms and "/" in form)):
-            return "", Path(value)
+            return "", joined(value)
         if form not in self._forms or not equals or not file:
             self.fail(f"{value!r} is not {self.name} with a form of {', '.join(self._forms)}", param, ctx)
-        return form, Path(file)
+        return form, joined(file)
 
     def shell_complete(self, _ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Return the forms; behind one, files."""
@@ -62,7 +62,7 @@ def print_document(document: str, form: str, *, nl: bool = True) -> None:
         echo(document, nl=nl)
 
 
-def write_outputs(outputs: Iterable[tuple[str, Path]], form: str, render: Callable[[str, int], str]) -> str:
+def write_outputs(outputs: Iterable[tuple[str, str]], form: str, render: Callable[[str, int], str]) -> str:
     """Write the files of ``--output``, without styles, and return the text of ``--format``.
 
     ``render`` makes a form in a width: of 80 columns for a file, of the terminal for what is printed.
@@ -73,7 +73,7 @@ def write_outputs(outputs: Iterable[tuple[str, Path]], form: str, render: Callab
         click.UsageError: two outputs lead to one file.
         OSError: a file can't be written.
     """
-    files: dict[Path, str | bytes] = {}
+    files: dict[str, str | bytes] = {}
     places: set[str] = set()
     for name, path in outputs:
         place = os.path.realpath(path)
@@ -87,7 +87,7 @@ def write_outputs(outputs: Iterable[tuple[str, Path]], form: str, render: Callab
     return text
 
 
-def write_files(contents: Mapping[Path, str | bytes]) -> None:
+def write_files(contents: Mapping[str, str | bytes]) -> None:
     """Write files, each whole or not at all, and none where one can't be made; a text ends with a line break.
 
     A pipe or device is written first, in place. Every other file is made beside its place, and then all are renamed.
@@ -99,24 +99,25 @@ def write_files(contents: Mapping[Path, str | bytes]) -> None:
     try:
         special = [path for path in contents if _is_special(path)]
         for path in special:
-            path.write_bytes(as_written(contents[path]))
+            with open(path, "wb") as file:
+                file.write(as_written(contents[path]))
         for path, content in contents.items():
             if path not in special:
                 target = os.path.realpath(path)
-                made[target] = _made_beside(Path(target), content)
+                made[target] = _made_beside(target, content)
         for target in list(made):
-            os.replace(made[target], target)  # noqa: PTH105 - the paths are texts
+            os.replace(made[target], target)
             del made[target]
     finally:
         for temporary in made.values():
             with contextlib.suppress(OSError):
-                os.unlink(temporary)  # noqa: PTH108 - as above
+                os.unlink(temporary)
 
 
-def _is_special(target: Path) -> bool:
+def _is_special(target: str) -> bool:
     """Return whether a path leads to something other than a regular file or a folder."""
     try:
-        mode = target.stat().st_mode
+        mode = os.stat(target).st_mode
     except OSError:
         return False
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
@@ -130,25 +131,25 @@ def as_written(content: str | bytes) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def _made_beside(target: Path, content: str | bytes) -> str:
+def _made_beside(target: str, content: str | bytes) -> str:
     """Return a new file in the target's folder with the content, and with the target's rights."""
     import tempfile  # noqa: PLC0415 - slow to import, and rarely used
 
-    if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "is a folder", str(target))
+    if os.path.isdir(target):
+        raise IsADirectoryError(errno.EISDIR, "is a folder", target)
     try:
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".htppower-")
+        descriptor, name = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".htppower-")
     except OSError as error:
-        missing = isinstance(error, FileNotFoundError) and not target.parent.is_dir()
+        missing = isinstance(error, FileNotFoundError) and not os.path.isdir(os.path.dirname(target))
         said = "its folder is missing: make that first" if missing else error.strerror
-        raise OSError(error.errno, said, str(target)) from None
+        raise OSError(error.errno, said, target) from None
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(as_written(content))
         umask = os.umask(0)
         os.umask(umask)
-        os.chmod(name, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~umask)  # noqa: PTH101
+        os.chmod(name, os.stat(target).st_mode & 0o777 if os.path.exists(target) else 0o666 & ~umask)
     except BaseException:
-        os.unlink(name)  # noqa: PTH108
+        os.unlink(name)
         raise
     return name

@@ -33,7 +33,7 @@ def command(folder: str, check: bool) -> None:
     stale = {path: text for path, text in made.items() if not _is_in(path, text)}
     if stale and not check:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        write_files(stale)
+        write_files({str(path): text for path, text in stale.items()})
         for path in stale:
             echo(f"{printable(str(path))}: written")
     if stale and check:

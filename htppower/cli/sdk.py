@@ -5,6 +5,7 @@ Such a table is a folder of records, as those of what runtimes vote are: ``sdk-2
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ import click
 from htppower.cli.help import WHAT, option
 from htppower.profiles.discovery import RECORDS, is_record, shipped_folder
 from htppower.profiles.names import LLM_DECODE_PROFILES
+from htppower.profiles.paths import joined
 
 if TYPE_CHECKING:
     from htppower.cli.help import Decorator
@@ -36,7 +38,8 @@ class _Sdk(click.ParamType):  # type: ignore[type-arg] # generic in newer versio
         version = int(found[1]), int(found[2])
         if version >= _TODAYS:
             return None
-        known = sorted(_version_of(folder.name) for folder in (shipped_folder() / RECORDS).glob(f"{_PREFIX}*"))
+        folders = os.listdir(joined(shipped_folder(), RECORDS))
+        known = sorted(_version_of(folder) for folder in folders if folder.startswith(_PREFIX))
         table = next((each for each in known if version <= each), None)
         if table is None:
             last, today = (".".join(map(str, each)) for each in (known[-1], _TODAYS))

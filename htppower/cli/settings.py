@@ -20,7 +20,6 @@ from htppower.runtimes.catalogue import NAMES, runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from htppower.profiles.profile import Profile
     from htppower.runtimes.settings import Part, Settings
@@ -63,7 +62,7 @@ def command(
     names: tuple[str, ...],
     chosen: str | None,
     form: str,
-    outputs: tuple[tuple[str, Path], ...],
+    outputs: tuple[tuple[str, str], ...],
     folders: tuple[str, ...],
     *,
     check: bool,
@@ -101,7 +100,7 @@ def command(
     print_document(write_outputs(outputs, form, render), form)
 
 
-def _check(paths: tuple[str, ...], form: str, outputs: tuple[tuple[str, Path], ...], *, strict: bool) -> None:
+def _check(paths: tuple[str, ...], form: str, outputs: tuple[tuple[str, str], ...], *, strict: bool) -> None:
     from htppower.review.lint.formats import render  # noqa: PLC0415 - making settings needs none of it
     from htppower.review.settings_check.check import check  # noqa: PLC0415
 

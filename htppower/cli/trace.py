@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 import click
 
@@ -12,9 +12,6 @@ from htppower.cli.help import WHAT, Command, option
 from htppower.cli.options import GivenPath, output_options
 from htppower.cli.outputs import print_document, write_outputs
 from htppower.review.traces.formats import NAMES, render
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _STDIN = "-"
 # As in tuning/traces/read.py, which needs numpy.
@@ -50,7 +47,7 @@ def command(
     name: str | None,
     unit: str | None,
     form: str,
-    outputs: tuple[tuple[str, Path], ...],
+    outputs: tuple[tuple[str, str], ...],
 ) -> None:
     """Say what is in a trace of inferences: how long they and the gaps between them are, bursts, and a period.
 

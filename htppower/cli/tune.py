@@ -16,6 +16,7 @@ from htppower.cli.outputs import print_document, write_files, write_outputs
 from htppower.cli.parameter_types import Duration, FolderToWrite, WholeNumber
 from htppower.cli.terminal import echo
 from htppower.cli.tune_fleet import OF_A_FLEET, fleet_options, run_fleet
+from htppower.profiles.paths import joined
 from htppower.review.tuning.formats import NAMES, render
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def command(
     page: Path | None,
     folder: Path | None,
     form: str,
-    outputs: tuple[tuple[str, Path], ...],
+    outputs: tuple[tuple[str, str], ...],
     fleet: Path | None,
     pattern: str,
     jobs: int,
@@ -196,7 +197,7 @@ def command(
     model = load_device_model(device, folders)
     tuning = tune(chosen(read_trace(file), sessions), model, question)
     if page is not None:
-        outputs = (*outputs, ("html", page))
+        outputs = (*outputs, ("html", str(page)))
     document = write_outputs(outputs, form, lambda name, width: render(tuning, name, width))
     if folder is not None:
         _write_profiles(tuning, folder)
@@ -219,8 +220,8 @@ def _write_profiles(tuning: Tuning, folder: Path) -> None:
     from htppower.tuning.profile_file import profile_text, tuned_name  # noqa: PLC0415 - only to write
 
     advised = [each for each in tuning.sessions if each.best is not None]
-    files: dict[Path, str | bytes] = {
-        folder / f"{tuned_name(each.advice.session.name)}.yaml": profile_text(tuning, each) for each in advised
+    files: dict[str, str | bytes] = {
+        joined(folder, f"{tuned_name(each.advice.session.name)}.yaml"): profile_text(tuning, each) for each in advised
     }
     if len(files) < len(advised):
         raise click.UsageError("two sessions have the same name for a profile; name one by --session")

@@ -83,7 +83,7 @@ def run_fleet(
     device: str,
     folder: Path | None,
     form: str,
-    outputs: tuple[tuple[str, Path], ...],
+    outputs: tuple[tuple[str, str], ...],
     pattern: str,
     jobs: int,
     scheduler: str | None,
@@ -199,7 +199,7 @@ def tune_fleet(
     settled = settle(fleet.answers, question, aim)
     report = FleetReport(str(folder), question, extends, aim, fleet, settled, device, saved_w)
     if profile is not None and name is not None:
-        write_files({profile: report.as_profile(name)})
+        write_files({str(profile): report.as_profile(name)})
         _tell(f"wrote {profile}; {results} keeps what was read")
     return report
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
+import os
 from typing import TYPE_CHECKING
 
 from htppower.errors import ProfileError, shortened
 from htppower.extensions.extension_file import FileKind, read_extension_file
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
+from htppower.profiles.paths import folder_of, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
     from htppower.extensions.json_nodes import Node
 
 
-def inner_files(
-    file: ExtensionFile, find: Callable[[FilePath, FilePath], FilePath] | None = None
-) -> tuple[ExtensionFile, ...]:
+def inner_files(file: ExtensionFile, find: Callable[[str, str], str] | None = None) -> tuple[ExtensionFile, ...]:
     """Return the files with the settings: this one, or those that it names, in their order.
 
     A path that is not absolute is looked for beside the outer file, then where the vendor's tools would: from the
@@ -33,10 +32,10 @@ def inner_files(
     return tuple(_inner(file, node, find or beside_or_here) for node in _named(file))
 
 
-def beside_or_here(folder: FilePath, named: FilePath) -> FilePath:
+def beside_or_here(folder: str, named: str) -> str:
     """Return where a path leads that a file in a folder names: beside it, else from the working folder."""
-    beside = folder / named
-    return beside if beside.exists() else named
+    beside = joined(folder, named)
+    return beside if os.path.exists(beside) else named
 
 
 def named_paths(file: ExtensionFile) -> tuple[str, ...]:
@@ -73,9 +72,9 @@ def _named(file: ExtensionFile) -> tuple[Node, ...]:
     return paths
 
 
-def _inner(file: ExtensionFile, node: Node, find: Callable[[FilePath, FilePath], FilePath]) -> ExtensionFile:
+def _inner(file: ExtensionFile, node: Node, find: Callable[[str, str], str]) -> ExtensionFile:
     try:
-        inner = read_extension_file(find(FilePath(file.path).parent, FilePath(str(node.value))))
+        inner = read_extension_file(find(folder_of(file.path), joined(str(node.value))))
     except (ProfileError, ValueError) as error:
         if isinstance(error, ProfileError) and error.problems[0].rule not in ("FILE-1", "FILE-2"):
             raise

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 import attrs
@@ -16,6 +15,7 @@ import attrs
 from htppower.errors import Finding, Place, ProfileError
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.json_parser import NotJson, parse
+from htppower.profiles.paths import joined
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_regular_file
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def read_json(path: str | os.PathLike[str]) -> JsonText:
     """Return what is in a file; that it can't be read, is over 1 MiB or no JSON, is the problem of the result."""
     name = str(path)
     try:
-        data = read_regular_file(FilePath(path))
+        data = read_regular_file(joined(path))
     except NotRegular as error:
         return _unread(name, "FILE-1", f"is {error}", "name a file")
     except (OSError, ValueError) as error:

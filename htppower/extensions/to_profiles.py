@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 import attrs
@@ -19,6 +19,7 @@ from htppower.extensions.remarks import Remark
 from htppower.extensions.unknown_keys import found_by_get, unknown_keys
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import SHIPPED_PROFILES
+from htppower.profiles.paths import stem_of
 from htppower.profiles.profile_files import ProfileFiles
 from htppower.profiles.yaml_text import profile_lines, profile_name, state_text
 
@@ -93,12 +94,12 @@ def to_profiles(file: ExtensionFile, *, core: int | None = None, name: str = "")
             distinct[key] = (first_suffix, f"{first}, {of}", performance)
         else:
             distinct[key] = (suffix, of, performance)
-    stem = profile_name(name or FilePath(file.path).stem)
+    stem = profile_name(name or stem_of(file.path))
     made = []
     for suffix, of, voted in distinct.values():
         called = stem if len(distinct) == 1 else f"{stem}_{suffix}"
         performance = attrs.evolve(voted, remarks=(*voted.remarks, *unread))
-        made.append(_imported(called, f"{printable(FilePath(file.path).name)}, {of}", performance, left_out))
+        made.append(_imported(called, f"{printable(os.path.basename(file.path))}, {of}", performance, left_out))
     return tuple(made)
 
 

@@ -8,13 +8,13 @@ import attrs
 
 from htppower.profiles.discovery import Folders, folder_list
 from htppower.profiles.loading import examine_profile
+from htppower.profiles.paths import folder_of, joined
 from htppower.profiles.profile import Profile
 from htppower.profiles.regular_file import FileVersion, file_version
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping
-    from pathlib import Path as FilePath
 
 # A host that makes up paths must not fill the memory.
 MOST_PROFILES = 256
@@ -25,7 +25,7 @@ class _Entry:
     """A profile, and the versions of what it was read from: its files, and the folders in which names were found."""
 
     profile: Profile
-    versions: Mapping[FilePath, FileVersion | None]
+    versions: Mapping[str, FileVersion | None]
 
     def is_current(self) -> bool:
         return all(file_version(path) == version for path, version in self.versions.items())
@@ -45,7 +45,7 @@ class ProfileCache:
     def __init__(self, folders: Iterable[str | os.PathLike[str]] = ()) -> None:
         self._folders = folder_list(folders)
         Folders.of(self._folders)  # it reads each, and refuses a wrong one now rather than with the first session
-        self._entries: dict[FilePath, _Entry] = {}
+        self._entries: dict[str, _Entry] = {}
 
     def load(self, profile: str | os.PathLike[str] | Profile) -> Profile:
         """Return a profile by name or by path; one that is a profile already is returned as it is.
@@ -64,17 +64,17 @@ class ProfileCache:
         if entry is not None and entry.is_current():
             return entry.profile
         # The versions are taken before the files are read, so that a change meanwhile is seen the next time.
-        folders = _versions({*where.paths, path.parent})
+        folders = _versions({*where.paths, folder_of(path)})
         examined = examine_profile(path, where)
         loaded = examined.accepted()
         read = (examined.file, *(state.file for state in examined.states.values()))
         files = {document.path: document.version for file in read for document in file.documents}
         if len(self._entries) >= MOST_PROFILES:
             self._entries.clear()
-        self._entries[path] = _Entry(loaded, {**_versions({file.parent for file in files}), **folders, **files})
+        self._entries[path] = _Entry(loaded, {**_versions(set(map(folder_of, files))), **folders, **files})
         return loaded
 
 
-def _versions(folders: Iterable[FilePath]) -> dict[FilePath, FileVersion | None]:
+def _versions(folders: Iterable[str]) -> dict[str, FileVersion | None]:
     """Return the versions of folders, and of those of the power states in them: each changes as files come and go."""
-    return {each: file_version(each) for folder in folders for each in (folder, folder / "states")}
+    return {each: file_version(each) for folder in folders for each in (folder, joined(folder, "states"))}

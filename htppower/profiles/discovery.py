@@ -6,11 +6,11 @@ import functools
 import os
 import re
 from collections.abc import Iterable
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors import Finding, ProfileError, shortened
 from htppower.profiles.did_you_mean import did_you_mean, nearest
+from htppower.profiles.paths import folder_of, joined, stem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,11 +30,11 @@ _RECORD = r"(?P<runtime>\w[\w.-]*):(?P<name>\w[\w.-]*)"
 
 
 @functools.cache
-def shipped_folder() -> FilePath:
+def shipped_folder() -> str:
     """Return the folder of the shipped profiles: inside an installed package, beside it in a checkout."""
-    package = FilePath(__file__).resolve().parents[1]
-    installed = package / "shipped_profiles"
-    return installed if installed.is_dir() else package.parent / "profiles"
+    package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    installed = os.path.join(package, "shipped_profiles")
+    return installed if os.path.isdir(installed) else os.path.join(os.path.dirname(package), "profiles")
 
 
 def shown_path(path: str) -> str:
@@ -43,19 +43,19 @@ def shown_path(path: str) -> str:
     return f"shipped {path.removeprefix(shipped)}" if path.startswith(shipped) else path
 
 
-def runtime_of(file: FilePath) -> str:
+def runtime_of(file: str) -> str:
     """Return the runtime of which a file is a record, or a power state of one; empty for every other file."""
-    above, name = os.path.split(os.path.dirname(os.path.abspath(file)))  # noqa: PTH100, PTH120 - links stay as they are
+    above, name = os.path.split(os.path.dirname(os.path.abspath(file)))  # links stay as they are
     if name == "states":
         above, name = os.path.split(above)
-    return name if os.path.basename(above) == RECORDS else ""  # noqa: PTH119 - the path is a text
+    return name if os.path.basename(above) == RECORDS else ""
 
 
-def above_records(folder: FilePath) -> FilePath | None:
+def above_records(folder: str) -> str | None:
     """Return the folder of profiles in which a folder of records is; None for every other folder."""
-    runtimes = FilePath(os.path.normpath(folder / os.pardir))
-    named = os.path.basename(os.path.abspath(runtimes))  # noqa: PTH100, PTH119 - as above
-    return FilePath(os.path.normpath(runtimes / os.pardir)) if named == RECORDS else None
+    runtimes = os.path.normpath(os.path.join(folder, os.pardir))
+    named = os.path.basename(os.path.abspath(runtimes))
+    return os.path.normpath(os.path.join(runtimes, os.pardir)) if named == RECORDS else None
 
 
 def is_record(name: str) -> bool:
@@ -68,7 +68,7 @@ def _record(name: str) -> re.Match[str] | None:
     return re.fullmatch(_RECORD, name, re.ASCII) if _SEPARATOR in name else None
 
 
-def recorded_name(file: FilePath, name: str) -> str:
+def recorded_name(file: str, name: str) -> str:
     """Return the name by which a profile is loaded: that of a record has its runtime before it."""
     runtime = runtime_of(file)
     return f"{runtime}{_SEPARATOR}{name}" if runtime else name
@@ -79,7 +79,7 @@ def own_name(name: str) -> str:
     return name.rpartition(_SEPARATOR)[2]
 
 
-def folder_list(folders: Iterable[str | os.PathLike[str]]) -> tuple[FilePath, ...]:
+def folder_list(folders: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
     """Return folders that a caller names.
 
     Raises:
@@ -91,7 +91,7 @@ def folder_list(folders: Iterable[str | os.PathLike[str]]) -> tuple[FilePath, ..
     for folder in named:
         if not isinstance(folder, (str, os.PathLike)):
             raise TypeError(f"folders has {folder!r}: a path is a text or a Path")
-    return tuple(map(FilePath, named))
+    return tuple(map(joined, named))
 
 
 class Folders(NamedTuple):
@@ -103,9 +103,9 @@ class Folders(NamedTuple):
         within: more folders that are being used, in which no name is looked up.
     """
 
-    paths: tuple[FilePath, ...]
+    paths: tuple[str, ...]
     moved: tuple[str, str] | None = None
-    within: tuple[FilePath, ...] = ()
+    within: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, folders: Iterable[str | os.PathLike[str]]) -> Folders:
@@ -118,42 +118,42 @@ class Folders(NamedTuple):
         named = folder_list(folders)
         for folder in named:
             try:
-                os.listdir(folder)  # noqa: PTH208 - the same as a folder is read by later, without its files
+                os.listdir(folder)  # as it is read later, without its files
             except OSError as error:
                 hint = "name a folder that can be read"
-                found = Finding.of_file(str(folder), "FILE-1", f"can't be read: {error.strerror}", hint)
+                found = Finding.of_file(folder, "FILE-1", f"can't be read: {error.strerror}", hint)
                 raise ProfileError([found]) from None
         return cls((shipped_folder(), *named))
 
     def names(self, first: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the names of the profiles in the folders, those in ``first`` first and in their order."""
-        found = {file.stem for folder in self.paths for file in yaml_files(folder)}
+        found = {stem_of(file) for folder in self.paths for file in yaml_files(folder)}
         return (*(name for name in first if name in found), *sorted(found.difference(first)))
 
     def record_names(self, first: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the names of the records in the folders, by runtime, those in ``first`` first and in their order."""
         found: dict[str, set[str]] = {}
         for folder in self.paths:
-            for runtime in _folders(folder / RECORDS):
-                found.setdefault(runtime.name, set()).update(file.stem for file in yaml_files(runtime))
+            for runtime in _folders(joined(folder, RECORDS)):
+                found.setdefault(os.path.basename(runtime), set()).update(map(stem_of, yaml_files(runtime)))
         return tuple(
             f"{runtime}{_SEPARATOR}{name}"
             for runtime, names in sorted(found.items())
             for name in (*(name for name in first if name in names), *sorted(names.difference(first)))
         )
 
-    def hidden(self) -> tuple[FilePath, ...]:
+    def hidden(self) -> tuple[str, ...]:
         """Return the files that no name finds, since another file of the same name comes first."""
         seen: set[str] = set()
         hidden = []
         for folder in self.paths:
             for file in yaml_files(folder):
-                if file.stem in seen:
+                if stem_of(file) in seen:
                     hidden.append(file)
-                seen.add(file.stem)
+                seen.add(stem_of(file))
         return tuple(hidden)
 
-    def find(self, name: str | os.PathLike[str], kind: str, near: FilePath | None = None) -> FilePath:
+    def find(self, name: str | os.PathLike[str], kind: str, near: str | None = None) -> str:
         """Return the file of a ``profile``, of a ``state``, which lives in a folder ``states``, or of a ``device``.
 
         A device model lives in a folder ``devices``.
@@ -168,95 +168,95 @@ class Folders(NamedTuple):
             raise TypeError(f"the {kind} is {name!r}: a name, a path, or a {kind.capitalize()}")
         text = os.fspath(name)
         if not isinstance(name, str) or os.sep in text or "/" in text or text.endswith(SUFFIXES):
-            return _existing(self._here(FilePath(text) if near is None else near.parent / text), kind)
+            return _existing(self._here(joined("" if near is None else folder_of(near), text)), kind)
         record = _record(text) if kind == "profile" else None
         if record is not None:
             return self._record(text, record["runtime"], record["name"])
         found = _first(self._looked_in(kind, near), text) if text else None
         if found is not None:
             return found
-        known = dict.fromkeys(file.stem for folder in self._looked_in(kind, near) for file in yaml_files(folder))
+        known = dict.fromkeys(stem_of(file) for folder in self._looked_in(kind, near) for file in yaml_files(folder))
         message = f"no {_WHAT[kind]} {shortened(text)!r}"
         hint = did_you_mean(text, known)
-        if near is None and os.path.isdir(text):  # noqa: PTH112 - Path.is_dir raises on some names
+        if near is None and os.path.isdir(text):
             message = f"{message}: it {IS_A_FOLDER}"
             hint = hint if nearest(text, known) else "name a file in it"
         raise ProfileError([Finding.of_file(text, "NAME-1", message, hint)])
 
-    def _looked_in(self, kind: str, near: FilePath | None) -> Iterator[FilePath]:
+    def _looked_in(self, kind: str, near: str | None) -> Iterator[str]:
         """Yield the folders in which a name is looked up."""
         for folder in self.paths:
-            yield folder / _FOLDER_OF[kind] if kind in _FOLDER_OF else folder
+            yield joined(folder, _FOLDER_OF.get(kind, ""))
         if near is None:
             return
         if kind == "state":
-            yield near.parent / "states"
-        in_states = os.path.basename(os.path.dirname(os.path.abspath(near))) == "states"  # noqa: PTH100, PTH119, PTH120
+            yield joined(folder_of(near), "states")
+        in_states = os.path.basename(os.path.dirname(os.path.abspath(near))) == "states"
         if in_states or kind == "profile":
-            yield near.parent
+            yield folder_of(near)
 
-    def _record(self, text: str, runtime: str, name: str) -> FilePath:
+    def _record(self, text: str, runtime: str, name: str) -> str:
         """Return the file of a record.
 
         Raises:
             ProfileError: NAME-1, with the nearest.
         """
-        found = _first([folder / RECORDS / runtime for folder in self.paths], name)
+        found = _first([joined(folder, RECORDS, runtime) for folder in self.paths], name)
         if found is not None:
             return found
         message = f"no record {shortened(text)!r} of what a runtime votes"
         raise ProfileError([Finding.of_file(text, "NAME-1", message, did_you_mean(text, self.record_names()))])
 
-    def hold(self, file: FilePath, top: FilePath) -> bool:
+    def hold(self, file: str, top: str) -> bool:
         """Return whether a file lies in a folder that is being used: these, or that of ``top``. Links are followed."""
-        if file.parent in (*self.paths, top.parent) and not os.path.islink(file):  # noqa: PTH114 - no ValueError
+        if folder_of(file) in (*self.paths, folder_of(top)) and not os.path.islink(file):
             return True
         real = os.path.realpath(file)
-        used = (os.path.realpath(folder) for folder in (*self.paths, *self.within, top.parent))
-        return any(real.startswith(os.path.join(folder, "")) for folder in used)  # noqa: PTH118 - the paths are texts
+        used = (os.path.realpath(folder) for folder in (*self.paths, *self.within, folder_of(top)))
+        return any(real.startswith(os.path.join(folder, "")) for folder in used)
 
-    def _here(self, path: FilePath) -> FilePath:
+    def _here(self, path: str) -> str:
         """Return where a path is read from."""
-        if self.moved is None or not path.is_absolute():
+        if self.moved is None or not os.path.isabs(path):
             return path
         top, root = self.moved
         relative = os.path.relpath(path, top)
-        return path if relative.startswith(os.pardir) else FilePath(root, relative)
+        return path if relative.startswith(os.pardir) else joined(root, relative)
 
 
-def _existing(path: FilePath, kind: str) -> FilePath:
-    is_folder = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir and Path.exists raise on some names
-    if os.path.exists(path) and not is_folder:  # noqa: PTH110
+def _existing(path: str, kind: str) -> str:
+    is_folder = os.path.isdir(path)
+    if os.path.exists(path) and not is_folder:
         return path  # reading it says what is wrong with it
     message = IS_A_FOLDER if is_folder else "no such file"
-    hint = "check the path" if path.suffix in SUFFIXES else f"a {_WHAT[kind]} file ends in .yaml"
-    raise ProfileError([Finding.of_file(str(path), "FILE-1", message, hint)])
+    hint = "check the path" if path.endswith(SUFFIXES) else f"a {_WHAT[kind]} file ends in .yaml"
+    raise ProfileError([Finding.of_file(path, "FILE-1", message, hint)])
 
 
-def _first(folders: Iterable[FilePath], name: str) -> FilePath | None:
+def _first(folders: Iterable[str], name: str) -> str | None:
     """Return the first file of a name in some folders."""
     for folder in folders:
         for suffix in SUFFIXES:
-            file = os.path.join(folder, f"{name}{suffix}")  # noqa: PTH118 - a Path for each takes longer than to look
+            file = joined(folder, f"{name}{suffix}")
             if os.path.lexists(file):
-                return FilePath(file)
+                return file
     return None
 
 
-def _folders(folder: FilePath) -> list[FilePath]:
+def _folders(folder: str) -> list[str]:
     """Return the folders in a folder, without hidden ones; none where it can't be read."""
     try:
-        found = os.listdir(folder)  # noqa: PTH208 - as above
+        found = os.listdir(folder)
     except OSError:
         return []
-    return [folder / name for name in sorted(found) if not name.startswith(".") and os.path.isdir(folder / name)]  # noqa: PTH112
+    return [each for name in sorted(found) if not name.startswith(".") and os.path.isdir(each := joined(folder, name))]
 
 
-def yaml_files(folder: FilePath) -> list[FilePath]:
+def yaml_files(folder: str) -> list[str]:
     """Return the YAML files directly in a folder, by name, without hidden ones; none where it can't be read."""
     try:
-        found = os.listdir(folder)  # noqa: PTH208 - a Path for each file takes longer than reading the folder
+        found = os.listdir(folder)
     except OSError:
         return []
     names = (name for name in found if name.endswith(SUFFIXES) and not name.startswith("."))
-    return [folder / name for name in sorted(names, key=os.path.normcase)]
+    return [joined(folder, name) for name in sorted(names, key=os.path.normcase)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +11,7 @@ import attrs
 from htppower.errors import Finding, ProfileError, shortened
 from htppower.profiles.discovery import IS_A_FOLDER
 from htppower.profiles.file_format import ONE_OF
+from htppower.profiles.paths import folder_of, stem_of
 from htppower.profiles.quoting import is_sound, may_be_quoted, not_shown
 from htppower.profiles.strict_yaml import Document, read_document
 from htppower.profiles.yaml_words import UNREADABLE
@@ -60,12 +60,12 @@ class ResolvedFile(Document):
 
     def order(self, problem: Finding) -> tuple[bool, str, int, int]:
         """Return what problems are sorted by: those of this file first, then by file, line and column."""
-        return problem.path != str(self.path), problem.path, problem.line, problem.column
+        return problem.path != self.path, problem.path, problem.line, problem.column
 
-    def written_in(self, at: KeyPath) -> FilePath:
+    def written_in(self, at: KeyPath) -> str:
         """Return the file in which a value was written."""
         place = self.places.get(at)
-        return self.path if place is None or place.path == str(self.path) else FilePath(place.path)
+        return self.path if place is None else place.path
 
 
 # The files resolved so far, by where names are looked up, the folder of the file that is asked for, path and kind.
@@ -75,7 +75,7 @@ KnownFiles = dict[tuple["Folders", str, str, str], ResolvedFile]
 class _Asked(NamedTuple):
     """What is asked for, and how files are looked up on the way."""
 
-    top: FilePath
+    top: str
     folders: Folders
     kind: str
     known: KnownFiles
@@ -83,7 +83,7 @@ class _Asked(NamedTuple):
 
 
 def resolve_file(
-    path: FilePath,
+    path: str,
     folders: Folders,
     kind: str,
     known: KnownFiles | None = None,
@@ -96,7 +96,7 @@ def resolve_file(
     return _resolve(path, _Asked(path, folders, kind, {} if known is None else known, texts), ())
 
 
-def _resolve(path: FilePath, asked: _Asked, seen: tuple[str, ...]) -> ResolvedFile:
+def _resolve(path: str, asked: _Asked, seen: tuple[str, ...]) -> ResolvedFile:
     """Read a file, which ``seen`` extend, and all that it extends."""
     kind = asked.kind
     given = asked.texts.get(os.path.realpath(path)) if asked.texts else None
@@ -109,7 +109,7 @@ def _resolve(path: FilePath, asked: _Asked, seen: tuple[str, ...]) -> ResolvedFi
     stated = attrs.evolve(document, tree=own) if extends else document
     alone = ResolvedFile(
         **attrs.asdict(stated, recurse=False),
-        lineage=(name if isinstance(name, str) else path.stem,),
+        lineage=(name if isinstance(name, str) else stem_of(path),),
         complete=document.tree is not UNREADABLE,
         documents=(document,),
     )
@@ -125,12 +125,11 @@ def _resolve(path: FilePath, asked: _Asked, seen: tuple[str, ...]) -> ResolvedFi
 
 def _base(document: Document, extended: Any, asked: _Asked, seen: tuple[str, ...]) -> ResolvedFile | Finding:
     """Return what a file extends, or what is said of that at its ``extends``."""
-    # A path and not a resolved Path: that one raises on a symbolic link to itself.
     chain = (*seen, os.path.realpath(document.path))
     found = _find_base(document, extended, asked, chain)
     if isinstance(found, Finding):
         return found
-    key = (asked.folders, str(asked.top.parent), str(found), asked.kind)
+    key = (asked.folders, folder_of(asked.top), found, asked.kind)
     base = asked.known.get(key)
     # Another file may have met a circle or too long a chain where this one does not: only a complete result is shared.
     if base is None or not base.complete or len(chain) + len(base.lineage) > _DEEPEST_EXTENDS:
@@ -141,10 +140,10 @@ def _base(document: Document, extended: Any, asked: _Asked, seen: tuple[str, ...
     place = document.places[("extends",)]
     if not (base.complete and is_sound(base, asked.kind)):
         return attrs.evolve(not_shown(extended, asked.kind, ("extends",), ", which it extends,"), place=place)
-    return attrs.evolve(base, told_at=dict.fromkeys((str(found), *base.told_at), place))
+    return attrs.evolve(base, told_at=dict.fromkeys((found, *base.told_at), place))
 
 
-def _find_base(document: Document, extended: Any, asked: _Asked, chain: tuple[str, ...]) -> FilePath | Finding:
+def _find_base(document: Document, extended: Any, asked: _Asked, chain: tuple[str, ...]) -> str | Finding:
     """Return the file that a file extends, which all of ``chain`` extend, or why there is none."""
     place = document.places[("extends",)]
 
@@ -160,7 +159,7 @@ def _find_base(document: Document, extended: Any, asked: _Asked, chain: tuple[st
         said = "is a folder" if is_folder else "does not exist"
         return problem("NAME-1", f"{shortened(extended)!r}, which it extends, {said}", error.hint)
     if os.path.realpath(found) in chain:
-        names = " -> ".join(FilePath(file).stem for file in (*chain, str(found)))
+        names = " -> ".join(map(stem_of, (*chain, found)))
         hint = "extend a profile that does not extend this one"
         return problem("EXT-1", f"extends goes round in a circle: {names}", hint)
     if len(chain) > _DEEPEST_EXTENDS:

@@ -13,6 +13,7 @@ from htppower.profiles.discovery import Folders, recorded_name
 from htppower.profiles.extends import KnownFiles, ResolvedFile, resolve_file
 from htppower.profiles.file_format import ProfileFields, StateFields, structure
 from htppower.profiles.names import LISTED_FIRST, SHIPPED_PROFILES
+from htppower.profiles.paths import folder_of, joined, stem_of
 from htppower.profiles.profile import NO_VOTES, Lowering, PowerState, Profile, Relax, Then
 from htppower.profiles.quoting import may_be_quoted, not_shown
 from htppower.profiles.relax_format import RelaxFields, sustain_of
@@ -22,7 +23,6 @@ from htppower.rules.case import Case
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path as FilePath
 
     from htppower.errors import KeyPath
     from htppower.profiles.provenance import Provenance
@@ -143,25 +143,26 @@ class Known:
     def __init__(self, texts: Mapping[str, bytes] = MappingProxyType({})) -> None:
         self.texts = texts
         self.files: KnownFiles = {}
-        self.states: dict[tuple[tuple[FilePath, ...], FilePath], Examined[PowerState]] = {}
-        self.named: dict[tuple[Folders, FilePath, str], Examined[PowerState]] = {}
+        self.states: dict[tuple[tuple[str, ...], str], Examined[PowerState]] = {}
+        self.named: dict[tuple[Folders, str, str], Examined[PowerState]] = {}
 
-    def power_state(self, path: FilePath, folders: Folders) -> Examined[PowerState]:
+    def power_state(self, path: str, folders: Folders) -> Examined[PowerState]:
         """Return the power state of a file and all that is wrong with it, examined where it is not known."""
         # Names in a file of the first folder mean the files of that folder, wherever else is looked.
-        key = (folders.paths[:1] if folders.paths[0] in path.parents else folders.paths, path)
+        first = folders.paths[0]
+        key = (folders.paths[:1] if folder_of(path) in {first, joined(first, "states")} else folders.paths, path)
         return self.states.get(key) or self.states.setdefault(key, examine_power_state(path, folders, self))
 
-    def power_state_named(self, name: str, folders: Folders, near: FilePath) -> Examined[PowerState]:
+    def power_state_named(self, name: str, folders: Folders, near: str) -> Examined[PowerState]:
         """Return likewise the power state that the file ``near`` names; a ProfileError says that there is none."""
-        key = (folders, near.parent, name)
+        key = (folders, folder_of(near), name)
         if key not in self.named:
             self.named[key] = self.power_state(folders.find(name, "state", near), folders)
         return self.named[key]
 
 
 def examine_profile(
-    path: FilePath, folders: Folders, known: Known | None = None, named_by: FilePath | None = None
+    path: str, folders: Folders, known: Known | None = None, named_by: str | None = None
 ) -> Examined[Profile]:
     """Return the profile of a file and all that is wrong with it; nothing is raised.
 
@@ -172,7 +173,7 @@ def examine_profile(
     file, fields, findings = _read(path, folders, "profile", ProfileFields, known)
     named, of_relax = _find_states(fields, file, folders, known)
     profile = Profile(
-        name=recorded_name(file.path, (fields and fields.profile) or file.path.stem),
+        name=recorded_name(file.path, (fields and fields.profile) or stem_of(file.path)),
         summary=(fields and fields.summary) or "",
         votes=(fields and fields.votes) or NO_VOTES,
         relax=_relax(named, fields.relax) if fields and fields.relax and _STATE_FIELDS[0] in named else None,
@@ -185,7 +186,7 @@ def examine_profile(
     problems = _problems(file, [*findings, *of_relax], profile.case(), readable=readable)
     if problems and not _may_be_told(file, folders, named_by):
         untold = (_not_shown(file, "profile"),)
-        return Examined(Profile(path.stem, "", NO_VOTES, None, path), _unread(file), untold, readable=False)
+        return Examined(Profile(stem_of(path), "", NO_VOTES, None, path), _unread(file), untold, readable=False)
     return Examined(profile, file, problems, readable, named)
 
 
@@ -215,11 +216,11 @@ def _relax(named: Mapping[KeyPath, Examined[PowerState]], fields: RelaxFields) -
     )
 
 
-def examine_power_state(path: FilePath, folders: Folders, known: Known | None = None) -> Examined[PowerState]:
+def examine_power_state(path: str, folders: Folders, known: Known | None = None) -> Examined[PowerState]:
     """Return the power state of a file and all that is wrong with it; nothing is raised."""
     file, fields, findings = _read(path, folders, "state", StateFields, Known() if known is None else known)
     state = PowerState(
-        name=(fields and fields.state) or file.path.stem,
+        name=(fields and fields.state) or stem_of(file.path),
         summary=(fields and fields.summary) or "",
         votes=(fields and fields.votes) or NO_VOTES,
         source=file.path,
@@ -228,11 +229,11 @@ def examine_power_state(path: FilePath, folders: Folders, known: Known | None = 
     problems = _problems(file, findings, Case(state.votes), readable=readable)
     if problems and not _may_be_told(file, folders, None):
         untold = (_not_shown(file, "state"),)
-        return Examined(PowerState(path.stem, "", NO_VOTES, path), _unread(file), untold, readable=False)
+        return Examined(PowerState(stem_of(path), "", NO_VOTES, path), _unread(file), untold, readable=False)
     return Examined(state, file, problems, readable)
 
 
-def _may_be_told(file: ResolvedFile, folders: Folders, named_by: FilePath | None) -> bool:
+def _may_be_told(file: ResolvedFile, folders: Folders, named_by: str | None) -> bool:
     """Return whether messages may quote a file that another one names, or the user."""
     if named_by is None:
         return folders.hold(file.path, file.path)
@@ -241,17 +242,17 @@ def _may_be_told(file: ResolvedFile, folders: Folders, named_by: FilePath | None
 
 def _not_shown(file: ResolvedFile, kind: str) -> Finding:
     leads = os.path.realpath(file.path)
-    said = "" if leads == os.path.abspath(file.path) else f", a link to {leads},"  # noqa: PTH100 - links stay
-    return attrs.evolve(not_shown(str(file.path), kind, (), said), place=Place(str(file.path)))
+    said = "" if leads == os.path.abspath(file.path) else f", a link to {leads},"  # links stay
+    return attrs.evolve(not_shown(file.path, kind, (), said), place=Place(file.path))
 
 
 def _unread(file: ResolvedFile) -> ResolvedFile:
     """Return a file without anything of what stands in it."""
-    return attrs.evolve(file, tree=UNREADABLE, places={}, key_places={}, problems=(), lineage=(file.path.stem,))
+    return attrs.evolve(file, tree=UNREADABLE, places={}, key_places={}, problems=(), lineage=(stem_of(file.path),))
 
 
 def _read(
-    path: FilePath, folders: Folders, kind: str, fields_kind: type[Any], known: Known
+    path: str, folders: Folders, kind: str, fields_kind: type[Any], known: Known
 ) -> tuple[ResolvedFile, Any, list[Finding]]:
     """Return a file, its fields as far as they can be read, and what is wrong with them."""
     file = resolve_file(path, folders, kind, known.files, known.texts)

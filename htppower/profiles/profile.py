@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.profiles.paths import path_of, text_of
 from htppower.profiles.places import located
 from htppower.profiles.sustain import Adaptive, shortest_us
 from htppower.rules.case import Case, Stay
@@ -42,9 +43,14 @@ class PowerState:
     name: str
     summary: str
     votes: VoteSet
-    source: FilePath | None = None
+    _path: str | None = attrs.field(default=None, alias="source", converter=text_of)
 
     __repr__ = field_repr
+
+    @property
+    def source(self) -> FilePath | None:
+        """Its file, or None for one built in code."""
+        return path_of(self._path)
 
 
 class Lowering(str, enum.Enum):
@@ -131,7 +137,7 @@ class Profile:
     summary: str
     votes: VoteSet
     relax: Relax | None
-    source: FilePath | None = None
+    _path: str | None = attrs.field(default=None, alias="source", converter=text_of)
     lineage: tuple[str, ...] = attrs.field()
     origins: dict[KeyPath, Place] = attrs.field(factory=dict, eq=False, hash=False, repr=False)
     provenance: Provenance | None = None
@@ -141,6 +147,11 @@ class Profile:
     @lineage.default
     def _only_itself(self) -> tuple[str, ...]:
         return (self.name,)
+
+    @property
+    def source(self) -> FilePath | None:
+        """Its file, or None for one built in code."""
+        return path_of(self._path)
 
     def case(self, platform: Platform | None = None) -> Case:
         """Return the profile as the rules look at it."""
@@ -161,7 +172,12 @@ class Profile:
 
     def problem(self, finding: Finding) -> Finding:
         """Return a finding with its place in the profile's file, where it has one."""
-        return located(finding, str(self.source or self.name), self.origins, {})
+        return located(finding, self._path or self.name, self.origins, {})
+
+
+def file_of(value: Profile | PowerState) -> str | None:
+    """Return the path of a value's file as a text, as ``source`` is for users; None for one built in code."""
+    return value._path  # noqa: SLF001 - its own module
 
 
 def _stay(at: KeyPath, sustain: Sustain) -> Stay:

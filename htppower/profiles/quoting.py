@@ -15,8 +15,6 @@ from htppower.profiles.discovery import SUFFIXES
 from htppower.profiles.file_format import ProfileFields, StateFields, structure
 
 if TYPE_CHECKING:
-    from pathlib import Path as FilePath
-
     from htppower.profiles.discovery import Folders
     from htppower.profiles.strict_yaml import Document
 
@@ -26,7 +24,7 @@ KEYS = frozenset({"profile", "state", "extends", "votes", "relax"})
 _WHAT = {"profile": "profile", "state": "power state"}
 
 
-def may_be_quoted(document: Document, folders: Folders, top: FilePath) -> bool:
+def may_be_quoted(document: Document, folders: Folders, top: str) -> bool:
     """Return whether messages may quote a file that ``top``, or a file that it extends, names."""
     if not os.path.realpath(document.path).endswith(SUFFIXES) or not folders.hold(document.path, top):
         return False

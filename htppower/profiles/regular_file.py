@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path as FilePath
 
 LARGEST_FILE_BYTES = 1024 * 1024
 # Times of the last change of content and of the file, its size, and which file it is.
 FileVersion = tuple[int, int, int, int, int]
 
 
-def file_version(path: FilePath) -> FileVersion | None:
+def file_version(path: str) -> FileVersion | None:
     """Return what changes when a file or folder changes; None where there is none."""
     try:
-        found = path.stat()
+        found = os.stat(path)
     except (OSError, ValueError):
         return None
     return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev
@@ -27,7 +23,7 @@ class NotRegular(ValueError):  # noqa: N818 - reads as what it is
     """A path leads to a folder, a pipe or a device."""
 
 
-def read_regular_file(path: FilePath) -> bytes:
+def read_regular_file(path: str) -> bytes:
     """Return what is in a file, up to a byte more than any file may have.
 
     A pipe or device is not opened, since reading it may never end; nor does a file wait that has nothing to read yet,
@@ -37,9 +33,10 @@ def read_regular_file(path: FilePath) -> bytes:
         NotRegular: it is none.
         OSError, ValueError: it can't be read.
     """
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise NotRegular("a folder" if path.is_dir() else "no regular file")
-    with path.open("rb", 0) as file:
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode):
+        raise NotRegular("a folder" if stat.S_ISDIR(mode) else "no regular file")
+    with open(path, "rb", 0) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise NotRegular("no regular file")  # something else was put there just now
         if hasattr(os, "set_blocking"):

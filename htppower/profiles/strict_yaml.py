@@ -21,7 +21,6 @@ from htppower.profiles.yaml_words import TOO_LARGE, UNREADABLE, Unreadable, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path as FilePath
 
     from htppower.errors import KeyPath
     from htppower.profiles.regular_file import FileVersion
@@ -49,7 +48,7 @@ class Document:
         version: the file's version, taken before it was read.
     """
 
-    path: FilePath
+    path: str
     tree: Any
     places: dict[KeyPath, Place]
     key_places: dict[KeyPath, Place]
@@ -58,19 +57,19 @@ class Document:
 
     def located(self, finding: Finding) -> Finding:
         """Return a finding with its place."""
-        return located(finding, str(self.path), self.places, self.key_places)
+        return located(finding, self.path, self.places, self.key_places)
 
     def place(self, at: KeyPath) -> Place:
         """Return where a value stands; one that an alias repeats, or that is left out, where what holds it stands."""
-        return place_of((at,), self.places, str(self.path))
+        return place_of((at,), self.places, self.path)
 
 
-def read_document(path: FilePath, kind: str = "profile", given: bytes | None = None) -> Document:
+def read_document(path: str, kind: str = "profile", given: bytes | None = None) -> Document:
     """Read a file that should hold a profile, state or test; its problems are in the document, not raised.
 
     Where its content is ``given``, no file is read.
     """
-    reader = _Reader(str(path), kind)
+    reader = _Reader(path, kind)
     tree: Any = UNREADABLE
     version = file_version(path) if given is None else None
     try:
@@ -88,7 +87,7 @@ class _Unparsable(Exception):  # noqa: N818 - never leaves this file
         self.problem = Finding(rule, (), message, hint, place=place)
 
 
-def _read_text(path: FilePath, name: str, given: bytes | None) -> str:
+def _read_text(path: str, name: str, given: bytes | None) -> str:
     nowhere = Place(name)
     try:
         data = read_regular_file(path) if given is None else given

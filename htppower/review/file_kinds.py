@@ -6,15 +6,11 @@ import codecs
 import enum
 import os
 import re
-from typing import TYPE_CHECKING
 
 from htppower.profiles.discovery import DEVICES
 from htppower.profiles.quoting import KEYS
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, read_regular_file
 from htppower.profiles.top_keys import NoMapping, top_keys
-
-if TYPE_CHECKING:
-    from pathlib import Path as FilePath
 
 # A test of profiles has both of these.
 _OF_TESTS = frozenset({"test", "cases"})
@@ -43,7 +39,7 @@ class Kind(enum.Enum):
     OTHER = "other"
 
 
-def kind_of(path: FilePath, given: bytes | None = None) -> Kind:
+def kind_of(path: str, given: bytes | None = None) -> Kind:
     """Return what a file holds, or what is ``given`` in its place, by its folder and its top keys.
 
     A file that can't be read counts as a profile; reading it then says what is wrong.
@@ -60,7 +56,7 @@ def kind_of(path: FilePath, given: bytes | None = None) -> Kind:
     return Kind.PROFILE if keys.intersection(KEYS) else Kind.OTHER
 
 
-def extension_kind(path: FilePath, given: bytes | None = None) -> Kind:
+def extension_kind(path: str, given: bytes | None = None) -> Kind:
     """Return whether a JSON file is an extension file, by the keys at its top; a broken one, by a key anywhere."""
     try:
         data = read_regular_file(path) if given is None else given
@@ -78,7 +74,7 @@ def extension_kind(path: FilePath, given: bytes | None = None) -> Kind:
     return Kind.EXTENSION if is_one else Kind.OTHER
 
 
-def json_kind(path: FilePath, *, named: bool) -> Kind:
+def json_kind(path: str, *, named: bool) -> Kind:
     """Return what a JSON file is; a named one that is no profile, which may be written so, is an extension file."""
     if not named or extension_kind(path) is Kind.EXTENSION:
         return Kind.EXTENSION
@@ -86,7 +82,7 @@ def json_kind(path: FilePath, *, named: bool) -> Kind:
     return other if other in (Kind.PROFILE, Kind.STATE) and _has_a_key(path) else Kind.EXTENSION
 
 
-def _has_a_key(path: FilePath) -> bool:
+def _has_a_key(path: str) -> bool:
     """Return whether a key of a profile or power state stands anywhere in a file, which may be broken."""
     try:
         return re.search(_OWN_KEY, read_regular_file(path)) is not None
@@ -94,12 +90,12 @@ def _has_a_key(path: FilePath) -> bool:
         return False
 
 
-def folder_name(path: FilePath) -> str:
+def folder_name(path: str) -> str:
     """Return the name of a file's folder, even if the path does not contain it."""
-    return os.path.basename(os.path.dirname(os.path.abspath(path)))  # noqa: PTH100, PTH119, PTH120 - links stay
+    return os.path.basename(os.path.dirname(os.path.abspath(path)))  # links stay
 
 
-def _keys(path: FilePath, given: bytes | None, of_tests: int) -> set[str]:
+def _keys(path: str, given: bytes | None, of_tests: int) -> set[str]:
     """Return the keys at the top of a file.
 
     Keys of a profile at the beginning of lines count. Without any, or with a key of a test, which would leave the file

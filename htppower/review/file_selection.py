@@ -1,16 +1,15 @@
 """Selects the files for a command: finds them in folders and below, and leaves out what is not reviewed."""
 
 import contextlib
-import fnmatch
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from pathlib import Path as FilePath
 from typing import NamedTuple
 
 from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import RECORDS, SUFFIXES, yaml_files
 from htppower.profiles.names import SHIPPED_PROFILES
+from htppower.profiles.paths import folder_of, joined, stem_of
 from htppower.profiles.regular_file import NotRegular
 from htppower.review.file_kinds import JSON, Kind, extension_kind, folder_name, json_kind, kind_of
 
@@ -20,15 +19,15 @@ from htppower.review.file_kinds import JSON, Kind, extension_kind, folder_name, 
 class Source(NamedTuple):
     """A file, spelt as the user spells it, and what it holds."""
 
-    path: FilePath
+    path: str
     kind: Kind
 
     @property
-    def home(self) -> FilePath:
+    def home(self) -> str:
         """The folder of profiles of the file; a power state's is above its folder ``states``."""
-        folder = self.path.parent
+        folder = folder_of(self.path)
         above = self.kind is Kind.STATE and folder_name(self.path) == "states"
-        return FilePath(os.path.normpath(folder / os.pardir)) if above else folder
+        return os.path.normpath(os.path.join(folder, os.pardir)) if above else folder
 
 
 class Found(NamedTuple):
@@ -41,8 +40,8 @@ class Found(NamedTuple):
     """
 
     sources: tuple[Source, ...]
-    left_out: tuple[FilePath, ...]
-    empty: tuple[FilePath, ...]
+    left_out: tuple[str, ...]
+    empty: tuple[str, ...]
 
 
 def find_sources(
@@ -67,13 +66,13 @@ def find_sources(
     Raises:
         ProfileError: FILE-1, a path does not exist, can't be read, or is a pipe or a device.
     """
-    named: dict[str, FilePath] = {}
-    below: dict[str, FilePath] = {}
-    folders: dict[FilePath, set[str]] = {}
+    named: dict[str, str] = {}
+    below: dict[str, str] = {}
+    folders: dict[str, set[str]] = {}
     problems = []
-    for path in map(FilePath, paths):
+    for path in map(joined, paths):
         try:
-            if path.is_dir():
+            if os.path.isdir(path):
                 files = {os.path.realpath(file): file for file in _files(path, extensions=extensions)}
                 folders[path] = set(files)
                 below.update(files)
@@ -82,17 +81,17 @@ def find_sources(
                 named[os.path.realpath(path)] = path
         except (OSError, ValueError) as error:
             said = "no such file or folder" if isinstance(error, FileNotFoundError) else _reason(error)
-            problems.append(Finding.of_file(str(path), "FILE-1", f"can't be read: {said}", "check the path"))
+            problems.append(Finding.of_file(path, "FILE-1", f"can't be read: {said}", "check the path"))
     if problems:
         raise ProfileError(problems)
     patterns = tuple(exclude)
     sources, left_out = [], []
     read = set()
-    for real, file in sorted({**below, **named}.items(), key=lambda pair: str(pair[1])):
+    for real, file in sorted({**below, **named}.items(), key=lambda pair: pair[1]):
         if patterns and _matches(file, patterns):
             below.pop(real, None)
             continue
-        kind = json_kind(file, named=real in named) if extensions and file.suffix == JSON else kind_of(file)
+        kind = json_kind(file, named=real in named) if extensions and file.endswith(JSON) else kind_of(file)
         if kind is Kind.DEVICE and not devices:
             kind = Kind.OTHER
         if kind is Kind.OTHER and real not in named:
@@ -105,19 +104,21 @@ def find_sources(
     return Found(tuple(sources), tuple(left_out), tuple(empty))
 
 
-def _require_regular(path: FilePath) -> None:
-    if not stat.S_ISREG(path.stat().st_mode):
+def _require_regular(path: str) -> None:
+    if not stat.S_ISREG(os.stat(path).st_mode):
         raise NotRegular("no regular file")
 
 
-def _matches(path: FilePath, patterns: Iterable[str]) -> bool:
+def _matches(path: str, patterns: Iterable[str]) -> bool:
     """Return whether a part of a path matches a pattern."""
-    parts = [part for part in FilePath(os.path.relpath(path)).parts if part != os.pardir]
+    import fnmatch  # noqa: PLC0415 - only for a pattern
+
+    parts = [part for part in os.path.relpath(path).split(os.sep) if part != os.pardir]
     said = ["/".join(parts[start:end]) for start in range(len(parts)) for end in range(start + 1, len(parts) + 1)]
     return any(fnmatch.fnmatchcase(part, pattern.strip("/")) for part in said for pattern in patterns)
 
 
-def _files(path: FilePath, *, extensions: bool = False) -> Iterator[FilePath]:
+def _files(path: str, *, extensions: bool = False) -> Iterator[str]:
     """Yield the YAML files of a folder and below, and JSON with ``extensions``, except hidden ones.
 
     A folder behind several links is walked once.
@@ -128,32 +129,32 @@ def _files(path: FilePath, *, extensions: bool = False) -> Iterator[FilePath]:
         OSError: the folder itself can't be read.
     """
     suffixes = (*SUFFIXES, JSON) if extensions else SUFFIXES
-    os.listdir(path)  # noqa: PTH208 - only folders below may be unreadable
+    os.listdir(path)  # only folders below may be unreadable
     # os.walk recurses in Python 3.11 and earlier, and folders may be deeper than that allows.
     waiting = [path]
     walked: set[tuple[int, int]] = set()
     while waiting:
         folder = waiting.pop()
         with contextlib.suppress(OSError), os.scandir(folder) as entries:
-            about = folder.stat()
+            about = os.stat(folder)
             if (about.st_dev, about.st_ino) in walked:
                 continue
             walked.add((about.st_dev, about.st_ino))
             for entry in entries:
                 if _is_folder(entry):
-                    below = folder / entry.name
+                    below = joined(folder, entry.name)
                     waiting += [] if entry.name.startswith(".") or _are_shipped_records(below) else [below]
                 elif entry.name.endswith(suffixes) and not entry.name.startswith("."):
-                    file = folder / entry.name
+                    file = joined(folder, entry.name)
                     if not entry.name.endswith(JSON) or extension_kind(file) is Kind.EXTENSION:
                         yield file
 
 
-def _are_shipped_records(folder: FilePath) -> bool:
+def _are_shipped_records(folder: str) -> bool:
     """Return whether a folder holds the records beside the shipped profiles, or a copy of both."""
-    if folder.name != RECORDS:
+    if os.path.basename(folder) != RECORDS:
         return False
-    return {file.stem for file in yaml_files(folder.parent)}.issuperset(SHIPPED_PROFILES)
+    return set(map(stem_of, yaml_files(folder_of(folder)))).issuperset(SHIPPED_PROFILES)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

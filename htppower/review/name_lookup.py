@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from htppower.errors import ProfileError
 from htppower.profiles.discovery import Folders, above_records, shipped_folder, yaml_files
 from htppower.profiles.names import SHIPPED_PROFILES
+from htppower.profiles.paths import stem_of
 from htppower.review.file_kinds import Kind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path as FilePath
 
 
-def find_either(name: str, folders: Folders) -> tuple[FilePath, Kind]:
+def find_either(name: str, folders: Folders) -> tuple[str, Kind]:
     """Return the file of a profile, or of a power state where no profile has the name, by name or path.
 
     Raises:
@@ -33,7 +33,7 @@ def find_either(name: str, folders: Folders) -> tuple[FilePath, Kind]:
     return path, Kind.STATE if kind_of(path) is Kind.STATE else Kind.PROFILE
 
 
-def folders_of(home: FilePath, named: Iterable[FilePath] = (), shipped: FilePath | None = None) -> Folders:
+def folders_of(home: str, named: Iterable[str] = (), shipped: str | None = None) -> Folders:
     """Return where names in the files of a folder are looked up; ``shipped`` replaces the shipped folder.
 
     The shipped folder comes first, as when a profile is used, then the folder itself, then the named ones. A folder
@@ -44,7 +44,7 @@ def folders_of(home: FilePath, named: Iterable[FilePath] = (), shipped: FilePath
     if above is not None:
         return folders_of(above, (home, *named), shipped)
     shipped = shipped_folder() if shipped is None else shipped
-    names = {file.stem for file in yaml_files(home)}
+    names = set(map(stem_of, yaml_files(home)))
     if names.issuperset(SHIPPED_PROFILES):
         # The user may spell the shipped folder in another way; its files are read once.
         is_shipped = os.path.realpath(home) == os.path.realpath(shipped)

@@ -17,6 +17,7 @@ import attrs
 from htppower.errors import Finding, ProfileError, shortened
 from htppower.extensions.json_text import parse_json
 from htppower.profiles.loading import load_profile
+from htppower.profiles.paths import stem_of
 from htppower.profiles.profile_files import ProfileFiles
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES
 from htppower.profiles.yaml_text import comment, profile_name, quoted
@@ -84,8 +85,8 @@ def named_extensions(text: str, path: str) -> tuple[str, ...] | None:
         wrong.append(Finding.of_file(path, "SET-10", message, hint))
     if wrong:
         raise ProfileError(wrong)
-    folder = os.path.dirname(path)  # noqa: PTH120 - the paths are texts
-    return tuple(dict.fromkeys(os.path.join(folder, named) for named, _ in found.extensions))  # noqa: PTH118
+    folder = os.path.dirname(path)
+    return tuple(dict.fromkeys(os.path.join(folder, named) for named, _ in found.extensions))
 
 
 def sniff(text: str, name: str) -> Reader | None:
@@ -147,8 +148,7 @@ def _profile(statement: Statement, beside: dict[str, Statement], path: str) -> P
     # Records have no automatic default.
     if runtime == "litert" and control == "auto" and mode != "default":
         runtime = "litert-auto"
-    stem = os.path.splitext(os.path.basename(path))[0]  # noqa: PTH119, PTH122 - the path may be none
-    name = profile_name(statement.name or stem or mode)
+    name = profile_name(statement.name or stem_of(path) or mode)
     lines = [
         comment(f"{statement.place}: {statement.key} {statement.value}, of {statement.where}."),
         *_of_no_counterpart(statement),

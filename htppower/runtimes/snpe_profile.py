@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from htppower.errors import Finding, Place, ProfileError, printable
+from htppower.profiles.paths import stem_of
 from htppower.profiles.profile_files import ProfileFiles
 from htppower.profiles.yaml_text import comment, profile_name, quoted
 from htppower.runtimes.profile_text import state_lines, vote_lines
@@ -35,15 +36,14 @@ def imported(config: PerfConfig, path: str) -> ProfileFiles:
         problems = [Finding.of_file(path, "SET-1", "the section execute votes no clock", hint)]
     if problems:
         raise ProfileError(problems)
-    stem = os.path.splitext(os.path.basename(path))[0]  # noqa: PTH119, PTH122 - the path may be none
-    name = profile_name(stem or "perf_config")
+    name = profile_name(stem_of(path) or "perf_config")
     state = f"{name}_done"
     place = config.places.get(("execute",), Place(path))
     comments = [f"{place}: SNPE's section execute; its section init is not read beside it."]
     for at, where in config.places.items():
         if at[-1:] and at[-1] in _NO_COUNTERPART:
             comments.append(f"{where}: {at[-1]} has no counterpart.")
-    summary = f"As SNPE's perf config {os.path.basename(path) or 'votes'}."  # noqa: PTH119 - as above
+    summary = f"As SNPE's perf config {os.path.basename(path) or 'votes'}."
     lines = [
         *map(comment, comments),
         f"profile: {name}",

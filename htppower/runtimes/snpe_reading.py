@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from htppower.profiles.did_you_mean import did_you_mean
+from htppower.profiles.paths import joined
 from htppower.profiles.strict_yaml import read_document
 from htppower.profiles.yaml_words import Unreadable
 from htppower.runtimes.snpe import LIMITS, SECTIONS
@@ -90,7 +90,7 @@ class PerfConfig:
 
 def read(text: str, path: str) -> PerfConfig:
     """Return what a perf config says."""
-    document = read_document(FilePath(path), "perf config", text.encode())
+    document = read_document(joined(path), "perf config", text.encode())
     tree = document.tree if isinstance(document.tree, dict) else {}
     unread, unknown = [], []
     for section, keys in tree.items():

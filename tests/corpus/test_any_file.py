@@ -9,10 +9,10 @@ from pathlib import Path
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from shipped import shipped_folder
 
 from htppower import ProfileError, load_profile
 from htppower.errors import Severity
-from htppower.profiles.discovery import shipped_folder
 from htppower.review.lint.formats import NAMES, render
 from htppower.review.lint.run import lint
 

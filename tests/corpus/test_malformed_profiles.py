@@ -49,7 +49,7 @@ WITH_A_HINT = {
 
 
 @functools.cache
-def _examine(path: Path, folders: Folders) -> Examined[Profile]:
+def _examine(path: str, folders: Folders) -> Examined[Profile]:
     return examine_profile(path, folders)
 
 

@@ -9,9 +9,9 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from shipped import shipped_folder
 
 from htppower import Profile, ProfileError, load_profile, profile_names
-from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES
 
 SHIPPED = shipped_folder()

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from shipped import shipped_folder
 
 from htppower.errors import VoteTestError
-from htppower.profiles.discovery import shipped_folder
 from htppower.review.vote_tests.compare import run_tests
 from htppower.review.vote_tests.files import load_tests
 

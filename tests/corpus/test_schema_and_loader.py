@@ -13,9 +13,10 @@ from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
+from shipped import shipped_folder
 
 from htppower import ProfileError, load_profile
-from htppower.profiles.discovery import Folders, shipped_folder
+from htppower.profiles.discovery import Folders
 from htppower.profiles.loading import examine_power_state
 from htppower.profiles.strict_yaml import read_document
 from htppower.review.json_schema.schema import FILES, json_schema
@@ -35,7 +36,7 @@ SOURCES = {
     "test": SHIPPED / "tests" / "sustained_high_performance.yaml",
     "device": SHIPPED / "devices" / "snapdragon_x_elite.yaml",
 }
-TREES = {kind: read_document(path, kind).tree for kind, path in SOURCES.items()}
+TREES = {kind: read_document(str(path), kind).tree for kind, path in SOURCES.items()}
 # JSON would write it with an exponent, which not every YAML parser reads as a number.
 TREES["device"]["call_j"]["range"] = [0.0001, 0.002]
 LOAD: dict[str, Any] = {

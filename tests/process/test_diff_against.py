@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from command import Command
+from shipped import shipped_folder
 from sides import BASE, CHANGED, MINE
-
-from htppower.profiles.discovery import shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,7 +115,7 @@ def test_the_shipped_folder_of_a_revision_is_that_revisions(
     repository("add", ".")
     repository("commit", "-q", "-m", "shipped")
     for module in ("profiles.discovery", "review.name_lookup", "review.diff.sides", "review.diff.revision"):
-        monkeypatch.setattr(f"htppower.{module}.shipped_folder", lambda: Path("shipped").resolve())
+        monkeypatch.setattr(f"htppower.{module}.shipped_folder", lambda: str(Path("shipped").resolve()))
     relaxed = Path("shipped/states/relaxed.yaml")
     relaxed.write_text(relaxed.read_text(encoding="utf-8").replace("2000", "1999"), encoding="utf-8")
     told = command.output("diff", "--against", "HEAD", "profiles", exit_code=1)

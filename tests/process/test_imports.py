@@ -8,8 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-
-from htppower.profiles.discovery import shipped_folder
+from shipped import shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -87,16 +86,22 @@ def test_a_command_imports_only_what_it_uses(arguments: tuple[str, ...], nor: tu
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [("list",), ("lint", str(shipped_folder())), ("explain", "burst", "core"), ("diff", "burst", "balanced")],
+    ("arguments", "besides"),
+    [
+        (("list",), "math"),
+        (("lint", str(shipped_folder())), "math"),
+        (("lint", str(shipped_folder() / "burst.yaml")), "math"),
+        (("explain", "burst", "core"), "math"),
+        (("diff", "burst", "balanced"), "math, pathlib, fnmatch"),
+    ],
 )
-def test_a_command_that_reads_needs_paths_alone_of_the_standard_library(arguments: tuple[str, ...]) -> None:
+def test_a_command_that_reads_needs_nothing_of_the_standard_library(arguments: tuple[str, ...], besides: str) -> None:
     """Beside its libraries; nor does click look for translations of its help, for which it imports locale.
 
-    The libraries import math before CPython 3.12 only, of which datetime is in C from then on; and from 3.15 on pathlib
-    imports fnmatch where it is used.
+    The libraries import math before CPython 3.12 only, of which datetime is in C from then on. To compare needs paths,
+    too; from 3.15 on pathlib imports fnmatch where it is used.
     """
-    imported = imported_by(*arguments, besides="attrs, click, yaml, pathlib, math, fnmatch")
+    imported = imported_by(*arguments, besides=f"attrs, click, yaml, {besides}")
     assert [name for name in imported if not name.startswith("htppower")] == []
 
 

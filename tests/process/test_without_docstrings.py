@@ -9,10 +9,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from shipped import shipped_folder
 
 from htppower import VoteController
 from htppower.backends import SimulatedHtp
-from htppower.profiles.discovery import shipped_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 from checkout import ROOT
-
-from htppower.profiles.discovery import shipped_folder
+from shipped import shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable

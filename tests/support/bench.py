@@ -15,8 +15,6 @@ from htppower.votes.clock_votes import HmxV2
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from htppower.control.session import Session
     from htppower.events import Event
 
@@ -32,7 +30,7 @@ MIN_CORNER = 32
 DISABLE = 16
 
 # What the controllers of all benches have loaded: a new one would read the shipped profiles anew for each test.
-_LOADED: dict[Path, Any] = {}
+_LOADED: dict[str, Any] = {}
 
 
 @attrs.define

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from checkout import TESTS
 from click.testing import CliRunner
+from shipped import shipped_folder
 
 from htppower.cli.main import main
-from htppower.profiles.discovery import shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

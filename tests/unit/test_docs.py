@@ -12,6 +12,7 @@ import pytest
 import yaml
 from checkout import ROOT, load_page_code
 from ranked_locks import OVER_CALLS
+from shipped import shipped_folder
 
 from htppower import control, events
 from htppower.cli import main as entry
@@ -20,7 +21,6 @@ from htppower.control.locks import Rank
 from htppower.control.status.controller_status import ControllerStatus, ProcessSetting, SessionStatus
 from htppower.control.status.cores import CoreStatus
 from htppower.control.status.json_form import STATUS, described
-from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.review.explain.texts.file_rules import OTHER_TEXTS
 from htppower.rules.case import Applied

@@ -14,12 +14,12 @@ import attrs
 import pytest
 import yaml
 from helpers import enumerators
+from shipped import shipped_folder
 from vendorlib import SOC_OF_ARCHITECTURE, decoded, skip_unknown_soc
 
 from htppower import VoteRejected, load_profile, profile_names
 from htppower.backends import QnnHtp
 from htppower.control.plans import Planner
-from htppower.profiles.discovery import shipped_folder
 from htppower.rules.platforms import platform_of
 
 if TYPE_CHECKING:

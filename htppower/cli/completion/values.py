@@ -115,12 +115,13 @@ def _names_in(ctx: click.Context, folder: str) -> tuple[str, ...]:
     """Return the names of the files in a folder of each folder of profiles."""
     from htppower.errors import HtpPowerError  # noqa: PLC0415 - as above
     from htppower.profiles.discovery import Folders, yaml_files  # noqa: PLC0415
+    from htppower.profiles.paths import joined, stem_of  # noqa: PLC0415
 
     try:
         paths = Folders.of(_folders(ctx)).paths
     except HtpPowerError:
         return ()
-    return tuple(dict.fromkeys(file.stem for path in paths for file in yaml_files(path / folder)))
+    return tuple(dict.fromkeys(stem_of(file) for path in paths for file in yaml_files(joined(path, folder))))
 
 
 def _folders(ctx: click.Context) -> tuple[str, ...]:

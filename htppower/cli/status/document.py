@@ -94,7 +94,7 @@ def seen(document: dict[str, Any], now: datetime.datetime) -> Seen:
 def stamp(path: Path) -> object:
     """Return a value that is another for every new file at this path; None where there is none."""
     try:
-        held = os.stat(path)  # noqa: PTH116 - Path.stat is the same
+        held = os.stat(path)
     except (OSError, ValueError):
         return None
     return held.st_ino, held.st_mtime_ns, held.st_size

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
@@ -146,11 +145,11 @@ def _alone(side: Side, other: Side, paired: set[int], tree: Tree) -> dict[str, s
     for name, each in side.states.items():
         if id(each) not in paired and name not in other.states and each.value.name not in in_use:
             files.setdefault(name, each.file)
-    return {name: tree.shown(str(file.path)) for name, file in sorted(files.items())}
+    return {name: tree.shown(file.path) for name, file in sorted(files.items())}
 
 
 def _of_tree(examined: Examined[Profile], tree: Tree) -> Profile:
-    return attrs.evolve(examined.value, source=FilePath(tree.shown(str(examined.file.path))))
+    return attrs.evolve(examined.value, source=tree.shown(examined.file.path))
 
 
 def _shown(place: Place, tree: Tree) -> Place:

@@ -153,12 +153,12 @@ def _make_link(listing: Listing, name: str, target: str, root: FilePath, top: st
 
 def _paths_from(listing: Listing, path: str, file: FilePath, working: str) -> list[str]:
     """Return the paths that a file names, and the files near it, which it may name without a path."""
-    if path.endswith(JSON) and extension_kind(file) is Kind.EXTENSION:
+    if path.endswith(JSON) and extension_kind(str(file)) is Kind.EXTENSION:
         from htppower.review.diff.extension_parts import paths_named_by  # noqa: PLC0415 - only where there is such a file
 
-        below = paths_named_by(file)
+        below = paths_named_by(str(file))
         return [posixpath.join(folder, each) for each in below for folder in (posixpath.dirname(path), working)]
-    tree = read_document(file).tree
+    tree = read_document(str(file)).tree
     tree = tree if isinstance(tree, dict) else {}
     relax = tree.get("relax")
     relax = relax if isinstance(relax, dict) else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
@@ -23,6 +23,7 @@ from htppower.extensions.keys import Section
 from htppower.extensions.performance import core_performance, graph_performance
 from htppower.extensions.refusals.findings import refusals
 from htppower.profiles.loading import Examined
+from htppower.profiles.paths import stem_of
 from htppower.review.diff.extension_origins import origins
 from htppower.review.diff.extension_source import ExtensionSource
 from htppower.review.diff.extension_written import as_written
@@ -51,7 +52,7 @@ class Part(NamedTuple):
     is_graph: bool = False
 
 
-def read_extension_files(path: FilePath, find: Callable[[FilePath, FilePath], FilePath]) -> tuple[ExtensionFile, ...]:
+def read_extension_files(path: str, find: Callable[[str, str], str]) -> tuple[ExtensionFile, ...]:
     """Return an extension file, or those that an outer one names, which ``find`` finds from its folder.
 
     Raises:
@@ -63,7 +64,7 @@ def read_extension_files(path: FilePath, find: Callable[[FilePath, FilePath], Fi
     return files
 
 
-def paths_named_by(path: FilePath) -> tuple[str, ...]:
+def paths_named_by(path: str) -> tuple[str, ...]:
     """Return the paths that an extension file names, as they are written; none where it is broken."""
     try:
         return named_paths(read_extension_file(path))
@@ -106,8 +107,8 @@ def _core_id(core: Block) -> int:
 def _examined(
     file: ExtensionFile, core: Block | None, graph: Block | None, performance: Performance
 ) -> Examined[Profile]:
-    said = f"{performance.perf_profile} as in {FilePath(file.path).name}."
-    profile = attrs.evolve(performance.profile, name=FilePath(file.path).stem, summary=said, source=FilePath(file.path))
+    said = f"{performance.perf_profile} as in {os.path.basename(file.path)}."
+    profile = attrs.evolve(performance.profile, name=stem_of(file.path), summary=said, source=file.path)
     relax = profile.relax
     remarked = frozenset(remark.place for remark in performance.remarks)
     named: dict[tuple[str, ...], Examined[PowerState]] = {}
@@ -149,15 +150,14 @@ def _source(
     named = None if holder is None else holder.member("perf_profile")
     is_custom = holder is not None and holder.word("perf_profile") == "custom"
     custom = is_custom and core is not None and core.get("custom") is not None
-    path = FilePath(file.path)
     return ExtensionSource(
-        path=path,
+        path=file.path,
         tree={},
         places={},
         key_places={},
         problems=(),
         version=None,
-        lineage=(path.stem,),
+        lineage=(stem_of(file.path),),
         complete=True,
         documents=(),
         extension=file,

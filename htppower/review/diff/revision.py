@@ -63,10 +63,10 @@ class Revision:
         return None if inside is None else self.root / inside
 
     @property
-    def shipped(self) -> FilePath:
+    def shipped(self) -> str:
         """The shipped folder: that of the revision where the repository has one."""
         then = self.path_of(shipped_folder())
-        return then if then is not None and then.is_dir() else shipped_folder()
+        return str(then) if then is not None and then.is_dir() else shipped_folder()
 
 
 @contextlib.contextmanager
@@ -122,8 +122,8 @@ def _inside(path: str | os.PathLike[str], top: FilePath) -> str | None:
 
     A link in the last part is not followed: it is part of the revision.
     """
-    text = os.path.abspath(path)  # noqa: PTH100 - links are followed in the folder only
-    real = os.path.join(os.path.realpath(os.path.dirname(text)), os.path.basename(text))  # noqa: PTH118, PTH119, PTH120
+    text = os.path.abspath(path)  # links are followed in the folder only
+    real = os.path.join(os.path.realpath(os.path.dirname(text)), os.path.basename(text))
     relative = os.path.relpath(real, top).replace(os.sep, "/")
     if relative == os.pardir or relative.startswith("../"):
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 import attrs
@@ -11,6 +10,7 @@ import attrs
 from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import Folders, folder_list, runtime_of, shipped_folder
 from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
+from htppower.profiles.paths import joined
 from htppower.review.file_kinds import JSON, Kind, json_kind, kind_of
 from htppower.review.file_selection import Source, find_sources
 from htppower.review.name_lookup import find_either, folders_of
@@ -35,10 +35,10 @@ class Tree:
         shown_as: the text for ``root`` in messages.
     """
 
-    shipped: FilePath
-    named: tuple[FilePath, ...] = ()
-    root: FilePath | None = None
-    top: FilePath | None = None
+    shipped: str
+    named: tuple[str, ...] = ()
+    root: str | None = None
+    top: str | None = None
     shown_as: str = ""
 
     def shown(self, path: str) -> str:
@@ -48,30 +48,30 @@ class Tree:
         relative = os.path.relpath(path, self.root)
         return path if relative.startswith(os.pardir) else f"{self.shown_as}{relative}"
 
-    def inner(self, folder: FilePath, named: FilePath) -> FilePath:
+    def inner(self, folder: str, named: str) -> str:
         """Return where a path leads that an outer extension file in a folder names: in a revision, to its files."""
         from htppower.extensions.inner_files import beside_or_here  # noqa: PLC0415 - only where there is such a file
 
         if self.root is None or self.top is None:
             return beside_or_here(folder, named)
-        for path in (folder / named, FilePath.cwd() / named):
+        for path in (joined(folder, named), joined(os.getcwd(), named)):
             for top in (self.root, self.top):
                 there = os.path.relpath(path, top)
-                if not there.startswith(os.pardir) and (self.root / there).exists():
-                    return self.root / there
-        return folder / named
+                if not there.startswith(os.pardir) and os.path.exists(inner := joined(self.root, there)):
+                    return inner
+        return joined(folder, named)
 
     @property
     def lookup(self) -> Folders:
         """Where names from the command line are looked up."""
         return Folders((self.shipped, *self.named))
 
-    def folders(self, home: FilePath, within: FilePath) -> Folders:
+    def folders(self, home: str, within: str) -> Folders:
         """Return where names in the files of a folder are looked up; the folder is in another that is compared."""
         folders = folders_of(home, self.named, self.shipped)._replace(within=(within,))
         if self.root is None or self.top is None:
             return folders
-        return folders._replace(moved=(str(self.top), str(self.root)))
+        return folders._replace(moved=(self.top, self.root))
 
 
 def here(named: Iterable[str | os.PathLike[str]] = ()) -> Tree:
@@ -114,7 +114,7 @@ def read_side(names: Iterable[str | os.PathLike[str]], tree: Tree) -> Side:
     for name in names:
         try:
             for key, source in _sources(name, tree):
-                within = FilePath(name) if FilePath(name).is_dir() else source.home
+                within = joined(name) if os.path.isdir(name) else source.home
                 problems |= dict.fromkeys(_read(key, source, tree.folders(source.home, within), tree, side, known))
         except ProfileError as error:
             problems |= dict.fromkeys(error.problems)
@@ -141,7 +141,7 @@ def _read(key: str, source: Source, folders: Folders, tree: Tree, side: Side, kn
     return (*profile.problems, *of_states, *_repeated_name(profile, first, tree))
 
 
-def _is_outer(path: FilePath) -> bool:
+def _is_outer(path: str) -> bool:
     """Return whether an extension file only names others; a broken one does not."""
     from htppower.extensions.extension_file import FileKind, read_extension_file  # noqa: PLC0415 - as above
 
@@ -156,7 +156,7 @@ def _read_extensions(folder: str, source: Source, tree: Tree, side: Side) -> Ite
     from htppower.review.diff.extension_parts import parts_of, read_extension_files  # noqa: PLC0415 - as above
 
     for file in read_extension_files(source.path, tree.inner):
-        name = f"{folder}{FilePath(file.path).name}"
+        name = f"{folder}{os.path.basename(file.path)}"
         first = side.extensions.setdefault(name, file)
         if first is file:
             side.parts[name] = tuple(parts_of(file))
@@ -171,7 +171,7 @@ def _repeated_name(
     """Yield a problem where two files have the same name, so that only one could be compared."""
     if os.path.realpath(this.file.path) != os.path.realpath(first.file.path):
         key = "profile" if ("profile",) in this.file.places else "state"
-        hint = f"the first is {tree.shown(str(first.file.path))}"
+        hint = f"the first is {tree.shown(first.file.path)}"
         yield this.file.located(Finding("NAME-1", (key,), f"a second {key} named {this.value.name!r}", hint))
 
 
@@ -183,14 +183,14 @@ def _shown(problem: Finding, tree: Tree) -> Finding:
 
 def _sources(name: str | os.PathLike[str], tree: Tree) -> Iterator[tuple[str, Source]]:
     """Yield the files of a name, each with the folder to put before its own name."""
-    path = FilePath(name)
-    if not path.is_dir():
-        if not path.exists():
-            if path.suffix == JSON:
-                raise ProfileError([Finding.of_file(str(path), "FILE-1", "no such file", "check the path")])
+    path = joined(name)
+    if not os.path.isdir(path):
+        if not os.path.exists(path):
+            if path.endswith(JSON):
+                raise ProfileError([Finding.of_file(path, "FILE-1", "no such file", "check the path")])
             yield "", Source(*find_either(os.fspath(name), tree.lookup))
             return
-        kind = json_kind(path, named=True) if path.suffix == JSON else kind_of(path)
+        kind = json_kind(path, named=True) if path.endswith(JSON) else kind_of(path)
         yield "", Source(path, kind if kind in (Kind.STATE, Kind.EXTENSION) else Kind.PROFILE)
         return
     for source in find_sources([path], extensions=True).sources:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
+import os
 from typing import TYPE_CHECKING
 
 from htppower.errors import shortened
@@ -12,6 +12,7 @@ from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
 from htppower.extensions.refusals.wrong import Wrong
 from htppower.extensions.unknown_keys import OURS, unknown_key
+from htppower.profiles.paths import folder_of, joined
 from htppower.runtimes.json_settings import DIALOGS
 
 if TYPE_CHECKING:
@@ -87,13 +88,13 @@ def _missing(file: ExtensionFile, block: Block) -> Iterator[Wrong]:
     """Yield the inner files that are neither beside the outer one nor where the command runs."""
     one, several = block.get("config_file_path"), block.get("per_soc_config_file_path")
     for node in (*(() if one is None else (one,)), *(() if several is None else several.items)):
-        if node.kind is Kind.TEXT and not _is_there(FilePath(file.path).parent, node.value):
+        if node.kind is Kind.TEXT and not _is_there(folder_of(file.path), node.value):
             said = f"{shortened(node.value)!r} is no file: without it the backend gets no settings"
             yield Wrong("EXT-23", node, said, "check the path")
 
 
-def _is_there(folder: FilePath, named: str) -> bool:
+def _is_there(folder: str, named: str) -> bool:
     try:
-        return beside_or_here(folder, FilePath(named)).is_file()
+        return os.path.isfile(beside_or_here(folder, joined(named)))
     except (OSError, ValueError):
         return False

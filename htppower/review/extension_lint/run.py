@@ -25,7 +25,6 @@ from htppower.review.lint.lines import LINE_BREAK, Lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path as FilePath
 
     from htppower.extensions.json_text import JsonText
     from htppower.extensions.refusals.wrong import Wrong
@@ -52,7 +51,7 @@ class Linted(NamedTuple):
 
 
 def lint_extension_file(
-    path: FilePath, given: bytes | None = None, platform: Platform | None = None, prepared: str | None = None
+    path: str, given: bytes | None = None, platform: Platform | None = None, prepared: str | None = None
 ) -> Linted:
     """Return what lint says of a file, or of what is ``given`` in its place.
 
@@ -62,12 +61,12 @@ def lint_extension_file(
         data = read_regular_file(path) if given is None else given
     except (OSError, ValueError, NotRegular) as error:
         said = getattr(error, "strerror", None) or str(error)
-        finding = Finding("FILE-1", (), f"can't be read: {said}", "check the path", place=Place(str(path), 1, 1))
+        finding = Finding("FILE-1", (), f"can't be read: {said}", "check the path", place=Place(path, 1, 1))
         return Linted((finding,), (), (), Lines(path, (), ()))
     if len(data) > LARGEST_FILE_BYTES:
-        finding = Finding("FILE-2", (), "larger than 1 MiB", "name an extension file", place=Place(str(path), 1, 1))
+        finding = Finding("FILE-2", (), "larger than 1 MiB", "name an extension file", place=Place(path, 1, 1))
         return Linted((finding,), (), (), Lines(path, (), ()))
-    text = parse_json(data, str(path))
+    text = parse_json(data, path)
     suppressions, wrong = suppressions_of(text)
     found = sorted(_findings(text, platform, prepared), key=lambda each: (each.line, each.column, each.rule))
     lines = Lines(path, tuple(re.split(LINE_BREAK, text.text)), ())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 from htppower.errors import ProfileError
@@ -11,6 +10,7 @@ from htppower.extensions.inner_files import beside_or_here
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
 from htppower.extensions.refusals.wrong import Wrong
+from htppower.profiles.paths import folder_of, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ def of_several_socs(file: ExtensionFile) -> Iterator[Wrong]:
 
 def _inner(file: ExtensionFile, node: Node) -> ExtensionFile | None:
     try:
-        return read_extension_file(beside_or_here(FilePath(file.path).parent, FilePath(str(node.value))))
+        return read_extension_file(beside_or_here(folder_of(file.path), joined(str(node.value))))
     except (ProfileError, OSError, ValueError):
         return None
 

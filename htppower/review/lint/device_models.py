@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
 from htppower.errors import Finding, Place
+from htppower.profiles.paths import stem_of
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.lines import Lines, read_lines
 from htppower.tuning.models.file import examine_device_model, odd_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path as FilePath
 
     from htppower.tuning.models.file import ExaminedModel
 
@@ -30,7 +31,7 @@ class LintedModel(NamedTuple):
     lines: Lines
 
 
-def lint_device_model(path: FilePath, given: bytes | None = None) -> LintedModel:
+def lint_device_model(path: str, given: bytes | None = None) -> LintedModel:
     """Return what lint says of a file, or of what is ``given`` in its place."""
     examined = examine_device_model(path, given)
     findings = [*examined.problems, *(examined.document.located(finding) for finding in _odd(examined))]
@@ -43,11 +44,11 @@ def _odd(examined: ExaminedModel) -> Iterator[Finding]:
         return
     for name, message in odd_order(model):
         yield Finding("MODEL-1", (name, "value"), message, "measure it again, or say in a suppression why it is so")
-    if str(path) != "-" and model.device != path.stem:
-        hint = f"name the file {model.device}.yaml, or the model {path.stem}"
-        yield Finding("REV-6", ("device",), f"the file {path.name} holds the model {model.device}", hint)
+    if path != "-" and model.device != stem_of(path):
+        hint = f"name the file {model.device}.yaml, or the model {stem_of(path)}"
+        yield Finding("REV-6", ("device",), f"the file {os.path.basename(path)} holds the model {model.device}", hint)
 
 
-def _told(finding: Finding, path: FilePath) -> Finding:
-    place = Place(str(path), finding.line or 1, finding.column or 1)
+def _told(finding: Finding, path: str) -> Finding:
+    place = Place(path, finding.line or 1, finding.column or 1)
     return attrs.evolve(finding, place=place, severity=CATALOGUE[finding.rule].severity)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from htppower.profiles.discovery import shipped_folder, yaml_files
 from htppower.profiles.loading import Known, examine_profile
 from htppower.profiles.names import LISTED_FIRST
+from htppower.profiles.paths import folder_of, stem_of
 from htppower.review.lint.review_rules import Shelf
 from htppower.review.name_lookup import folders_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path as FilePath
 
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import Profile
@@ -29,10 +29,10 @@ class Home:
 
     def __init__(
         self,
-        folder: FilePath,
-        named: Iterable[FilePath],
-        within: tuple[FilePath, ...],
-        shipped: dict[FilePath, Examined[Profile]],
+        folder: str,
+        named: Iterable[str],
+        within: tuple[str, ...],
+        shipped: dict[str, Examined[Profile]],
         known: Known,
     ) -> None:
         self.folders = folders_of(folder, named)._replace(within=within)
@@ -43,9 +43,9 @@ class Home:
         # Where another folder stands in for the shipped one, the names in shipped files mean other files.
         self._shipped = shipped if self.folders.paths[0] == self._shipped_folder else {}
 
-    def profile(self, path: FilePath) -> Examined[Profile]:
+    def profile(self, path: str) -> Examined[Profile]:
         """Return the profile of a file and all that is wrong with it."""
-        if path.parent == self._shipped_folder:
+        if folder_of(path) == self._shipped_folder:
             return self._shipped.get(path) or self._shipped.setdefault(path, self._examine(path))
         real = os.path.realpath(path)
         return self._examined.get(real) or self._examined.setdefault(real, self._examine(path))
@@ -60,7 +60,7 @@ class Home:
             real = os.path.realpath(self._shipped_folder)
             # The user may spell the shipped folder in another way.
             shipped = {folder for folder in self.folders.paths if os.path.realpath(folder) == real}
-            files = (file for file in self._files() if file.stem not in others or file.parent not in shipped)
+            files = (file for file in self._files() if stem_of(file) not in others or folder_of(file) not in shipped)
             sound = (each.value for each in map(self.profile, files) if each.readable and not each.problems)
             self._shelves[table] = Shelf.of(table, sound)
         return self._shelves[table]
@@ -72,11 +72,11 @@ class Home:
         return frozenset(map(os.path.realpath, used))
 
     @functools.cached_property
-    def first_of_name(self) -> dict[str, FilePath]:
+    def first_of_name(self) -> dict[str, str]:
         """The file to which each name leads."""
-        first: dict[str, FilePath] = {}
+        first: dict[str, str] = {}
         for file in self._files():
-            first.setdefault(file.stem, file)
+            first.setdefault(stem_of(file), file)
         return first
 
     @functools.cached_property
@@ -84,9 +84,9 @@ class Home:
         """Every profile here, and the shipped ones."""
         return tuple({id(each): each for each in map(self.profile, self._files())}.values())
 
-    def _examine(self, path: FilePath) -> Examined[Profile]:
+    def _examine(self, path: str) -> Examined[Profile]:
         return examine_profile(path, self.folders, self.known)
 
-    def _files(self) -> Iterator[FilePath]:
+    def _files(self) -> Iterator[str]:
         for folder in self.folders.paths:
             yield from yaml_files(folder)

@@ -6,16 +6,13 @@ import itertools
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
 
 from htppower.profiles.quoting import KEYS
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, read_regular_file
 from htppower.profiles.strict_yaml import MOST_VALUES
-
-if TYPE_CHECKING:
-    from pathlib import Path as FilePath
 
 # No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
 
@@ -39,7 +36,7 @@ class Lines(NamedTuple):
         comments: line and column of the comments in it that are for htppower.
     """
 
-    path: "FilePath"
+    path: str
     lines: tuple[str, ...]
     comments: tuple[tuple[int, int], ...]
 
@@ -59,7 +56,7 @@ class Lines(NamedTuple):
         return text[start : start + _LONGEST_EXCERPT], column - start
 
 
-def read_lines(path: "FilePath", given: bytes | None = None) -> Lines:
+def read_lines(path: str, given: bytes | None = None) -> Lines:
     """Return the lines of a file, or of what is ``given`` in its place."""
     data = given or b""
     with contextlib.suppress(OSError, ValueError):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from htppower.errors import Finding
     from htppower.review.lint.report import LintReport
 
-    Lint = Callable[[Mapping[FilePath, bytes]], LintReport]
+    Lint = Callable[[Mapping[str, bytes]], LintReport]
 
 # A mend may let lint see what was hidden behind it.
 _MOST_ROUNDS = 10
@@ -52,16 +51,16 @@ class Mend(NamedTuple):
         return f"{self.finding.place}: {self.finding.rule} mended: {said}"
 
 
-def mend(lint: Lint) -> tuple[dict[FilePath, bytes], tuple[Mend, ...]]:
+def mend(lint: Lint) -> tuple[dict[str, bytes], tuple[Mend, ...]]:
     """Return the new contents of the files that can be mended, and every mend, in order.
 
     ``lint`` is called with what is read in the place of files. Nothing is written.
     """
-    texts: dict[FilePath, bytes] = {}
+    texts: dict[str, bytes] = {}
     done: list[Mend] = []
     for _ in range(_MOST_ROUNDS):
         report = lint(texts)
-        found = {path: mends for path in map(FilePath, report.files) if (mends := _mends(path, report, texts))}
+        found = {path: mends for path in report.files if (mends := _mends(path, report, texts))}
         while found:
             after = lint({**texts, **{path: _applied(path, mends, texts) for path, mends in found.items()}})
             right = {path: _right(path, mends, after, texts) for path, mends in found.items()}
@@ -76,15 +75,15 @@ def mend(lint: Lint) -> tuple[dict[FilePath, bytes], tuple[Mend, ...]]:
     return texts, tuple(done)
 
 
-def _mends(path: FilePath, report: LintReport, texts: Mapping[FilePath, bytes]) -> list[Mend]:
+def _mends(path: str, report: LintReport, texts: Mapping[str, bytes]) -> list[Mend]:
     """Return what may be mended in a file, in the order of its text."""
-    findings = [found for found in report.findings if found.path == str(path)]
-    if any(CATALOGUE[found.rule].family is Family.EXTENSION for found in findings) or path.suffix == JSON:
+    findings = [found for found in report.findings if found.path == path]
+    if any(CATALOGUE[found.rule].family is Family.EXTENSION for found in findings) or path.endswith(JSON):
         # Those are mended by hand: the suppressions of an extension file are no comments.
         return []
     # What may not be quoted is not changed either: a link may lead out of the folders being used. What has no lines is
     # no file, or too large for a profile.
-    quotable = report.lines.get(str(path))
+    quotable = report.lines.get(path)
     if path == STDIN or not findings or quotable is None or not quotable.lines:
         return []
     _, text = _read(path, texts)
@@ -161,14 +160,17 @@ def _scalars(text: str) -> Iterator[tuple[int, Any]]:
         return
 
 
-def _read(path: FilePath, texts: Mapping[FilePath, bytes]) -> tuple[bytes, str]:
+def _read(path: str, texts: Mapping[str, bytes]) -> tuple[bytes, str]:
     """Return the mark at the beginning of a file, which may be empty, and its text."""
-    data = texts[path] if path in texts else path.read_bytes()
+    data = texts.get(path)
+    if data is None:
+        with open(path, "rb") as file:
+            data = file.read()
     text = data.removeprefix(codecs.BOM_UTF8)
     return data[: len(data) - len(text)], text.decode("utf-8", "surrogateescape")
 
 
-def _applied(path: FilePath, mends: Iterable[Mend], texts: Mapping[FilePath, bytes]) -> bytes:
+def _applied(path: str, mends: Iterable[Mend], texts: Mapping[str, bytes]) -> bytes:
     """Return the content of a file with these mends in it."""
     mark, text = _read(path, texts)
     for each in sorted(mends, key=lambda each: each.start, reverse=True):
@@ -176,14 +178,14 @@ def _applied(path: FilePath, mends: Iterable[Mend], texts: Mapping[FilePath, byt
     return mark + text.encode("utf-8", "surrogateescape")
 
 
-def _right(path: FilePath, mends: Sequence[Mend], after: LintReport, texts: Mapping[FilePath, bytes]) -> list[Mend]:
+def _right(path: str, mends: Sequence[Mend], after: LintReport, texts: Mapping[str, bytes]) -> list[Mend]:
     """Return those mends that leave no error of reading where they are, and do away with their finding."""
     _, text = _read(path, {path: _applied(path, mends, texts)})
     lines = [0, *(match.end() for match in re.finditer(LINE_BREAK, text))]
     wrong = {
         lines[found.line - 1] + found.column - 1
         for found in after.findings
-        if found.path == str(path) and found.rule.startswith((*_OF_READING, "SUP-")) and 0 < found.line <= len(lines)
+        if found.path == path and found.rule.startswith((*_OF_READING, "SUP-")) and 0 < found.line <= len(lines)
     }
     grown = 0
     right = []

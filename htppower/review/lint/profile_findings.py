@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 import attrs
@@ -12,6 +11,7 @@ import attrs
 from htppower.errors import Finding, Place
 from htppower.profiles.discovery import SUFFIXES, runtime_of, shown_path
 from htppower.profiles.loading import Known
+from htppower.profiles.paths import joined
 from htppower.review.file_kinds import Kind
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.home import Home
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from htppower.rules.platforms import Platform
 
 # Where the standard input stands.
-STDIN = FilePath("-")
+STDIN = "-"
 # The examination of a file tells what every platform refuses; on one platform these rules refuse more.
 _REFUSE_ON_A_PLATFORM = rules.ids(lambda rule: rule.refuses and Needs.PLATFORM in rule.needs)
 
@@ -62,8 +62,8 @@ class ProfileFindings:
     def __init__(
         self,
         sources: tuple[Source, ...],
-        named: tuple[FilePath, ...],
-        within: tuple[FilePath, ...],
+        named: tuple[str, ...],
+        within: tuple[str, ...],
         platform: Platform | None,
         texts: Mapping[str, bytes],
     ) -> None:
@@ -76,8 +76,8 @@ class ProfileFindings:
         self._named = named
         self._within = within
         self._platform = platform
-        self._homes: dict[FilePath, Home] = {}
-        self._shipped: dict[FilePath, Examined[Profile]] = {}
+        self._homes: dict[str, Home] = {}
+        self._shipped: dict[str, Examined[Profile]] = {}
         self._known = Known(texts)
 
     def extended_elsewhere(self) -> set[str]:
@@ -87,7 +87,7 @@ class ProfileFindings:
             for examined in home.profiles:
                 if self._real(examined.file.path) not in self._sources or not examined.readable:
                     extended |= {self._real(document.path) for document in examined.file.documents[1:]}
-        return {str(lines.path) for real, lines in self.own_lines.items() if real in extended}
+        return {lines.path for real, lines in self.own_lines.items() if real in extended}
 
     def quotable_lines(self) -> Iterator[Lines]:
         """Yield the lines that the report may quote: of files in the folders being used, and of no other."""
@@ -96,10 +96,9 @@ class ProfileFindings:
             if self._home(source).folders.hold(source.path, source.path):
                 yield lines
         for lines in self.other_lines.values():
-            nearby = any(
-                home.folders.hold(lines.path, folder / lines.path.name) for folder, home in self._homes.items()
-            )
-            if nearby and lines.path.suffix in SUFFIXES and lines.look_ours:
+            name = os.path.basename(lines.path)
+            nearby = any(home.folders.hold(lines.path, joined(folder, name)) for folder, home in self._homes.items())
+            if nearby and name.endswith(SUFFIXES) and lines.look_ours:
                 yield lines
 
     def findings(self, source: Source) -> Iterator[Found]:
@@ -112,7 +111,7 @@ class ProfileFindings:
         else:
             profile = examined = home.profile(source.path)
             found = self._of_profile(source, profile, home)
-        about = str(source.path)
+        about = source.path
         if not examined.readable:
             self.unread.add(about)
         yield from (Found(self._finding(problem), about) for problem in examined.problems)
@@ -141,10 +140,10 @@ class ProfileFindings:
             if self._real(state.file.path) in self._sources:
                 continue
             yield from ((self._finding(problem), None) for problem in state.problems)
-            lines = self._lines(str(state.file.path))
+            lines = self._lines(state.file.path)
             for finding in () if recorded else polling_left_on(state.value):
                 found, _ = self._advice(examined.file, attrs.evolve(finding, at=at))
-                yield found, (str(lines.path), state.file.located(finding).line)
+                yield found, (lines.path, state.file.located(finding).line)
 
     def _of_state(self, source: Source, examined: Examined[PowerState]) -> Iterator[_Written]:
         state = examined.value
@@ -174,17 +173,17 @@ class ProfileFindings:
         base = self._lines(problem.path)
         said = f"{problem.message} (inherited from {shown_path(problem.path)}:{problem.line})"
         at_extends = attrs.evolve(problem, place=place, message=said)
-        return self._finding(at_extends), (str(base.path), problem.line)
+        return self._finding(at_extends), (base.path, problem.line)
 
     def _finding(self, problem: Finding) -> Finding:
         """Return a finding as lint tells it: its file spelt as the user spells it, the first line for a whole file."""
-        place = Place(str(self._lines(problem.path).path), problem.line or 1, problem.column or 1)
+        place = Place(self._lines(problem.path).path, problem.line or 1, problem.column or 1)
         return attrs.evolve(problem, place=place, severity=CATALOGUE[problem.rule].severity)
 
     def _lines(self, path: str) -> Lines:
         real = self._real(path)
         lines = self.own_lines.get(real) or self.other_lines.get(real)
-        return lines or self.other_lines.setdefault(real, read_lines(FilePath(path)))
+        return lines or self.other_lines.setdefault(real, read_lines(path))
 
     def _home(self, source: Source) -> Home:
         home = self._homes.get(source.home)

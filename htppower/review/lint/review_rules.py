@@ -13,6 +13,7 @@ from htppower.errors import Finding
 from htppower.profiles.discovery import own_name, shown_path
 from htppower.profiles.fields import profile_fields, spell, value_at
 from htppower.profiles.names import LLM_DECODE_PROFILES, SHIPPED_PROFILES
+from htppower.profiles.paths import stem_of
 from htppower.profiles.profile import NO_VOTES, power_states
 from htppower.review.file_kinds import Kind
 from htppower.rules.power_order import ceng_cost, clock_cost, costs, hmx_cost
@@ -21,7 +22,6 @@ from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path as FilePath
 
     from htppower.errors import KeyPath
     from htppower.profiles.profile import PowerState, Profile
@@ -140,16 +140,16 @@ def stays_up(profile: Profile) -> Iterator[Finding]:
 def misnamed(source: Source, value: Profile | PowerState) -> Iterator[Finding]:
     """REV-6; a name that can't be printed is refused by another rule."""
     key = "profile" if source.kind is Kind.PROFILE else "state"
-    if own_name(value.name) != source.path.stem and value.name.isprintable():
-        message = f"the {source.kind.value} {value.name!r} stands in a file named {source.path.name!r}"
+    if own_name(value.name) != stem_of(source.path) and value.name.isprintable():
+        message = f"the {source.kind.value} {value.name!r} stands in a file named {os.path.basename(source.path)!r}"
         yield Finding("REV-6", (key,), message, f"rename the file to {value.name}.yaml")
 
 
-def hidden(source: Source, first_of_name: Mapping[str, FilePath]) -> Iterator[Finding]:
+def hidden(source: Source, first_of_name: Mapping[str, str]) -> Iterator[Finding]:
     """REV-7; ``first_of_name`` is the file to which each name leads."""
-    first = first_of_name.get(source.path.stem)
+    first = first_of_name.get(stem_of(source.path))
     if first not in (None, source.path) and os.path.realpath(first) != os.path.realpath(source.path):
-        message = f"the name {source.path.stem!r} leads to {shown_path(str(first))}, not to this file"
+        message = f"the name {stem_of(source.path)!r} leads to {shown_path(first)}, not to this file"
         yield Finding("REV-7", ("profile",), message, "give the file and the profile a name of their own")
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from htppower.errors import Finding, ProfileError, Severity
 from htppower.profiles.discovery import folder_list
+from htppower.profiles.paths import joined
 from htppower.review.file_kinds import Kind, extension_kind, kind_of
 from htppower.review.file_selection import Source, find_sources
 from htppower.review.lint.profile_findings import STDIN, ProfileFindings
@@ -36,7 +36,7 @@ def lint(
     platform: Platform | None = None,
     notes: bool = False,
     exclude: Iterable[str] = (),
-    texts: Mapping[FilePath, bytes] = MappingProxyType({}),
+    texts: Mapping[str, bytes] = MappingProxyType({}),
     prepared: str | None = None,
 ) -> LintReport:
     """Return every finding in the files, and in the folders and below.
@@ -60,12 +60,12 @@ def lint(
     if selected.empty:
         hint = "name the folder in which they are"
         raise ProfileError(
-            Finding.of_file(str(path), "FILE-1", "no profile in this folder", hint) for path in selected.empty
+            Finding.of_file(path, "FILE-1", "no profile in this folder", hint) for path in selected.empty
         )
-    within = tuple(FilePath(path) for path in paths if os.path.isdir(path))  # noqa: PTH112 - raises on no name
+    within = tuple(joined(path) for path in paths if os.path.isdir(path))
     if within and not selected.sources and STDIN not in texts:
         left_out = ("all profiles in this folder are left out", "leave out less by --exclude")
-        raise ProfileError(Finding.of_file(str(folder), "FILE-1", *left_out) for folder in within)
+        raise ProfileError(Finding.of_file(folder, "FILE-1", *left_out) for folder in within)
     every = (*_standard_input(texts.get(STDIN)), *selected.sources)
     sources = tuple(source for source in every if source.kind not in (Kind.EXTENSION, Kind.DEVICE))
     instead = {os.path.realpath(path): text for path, text in texts.items()}
@@ -87,13 +87,13 @@ def lint(
         wrong += linted.wrong
     left, lifted = apply(found, suppressions, inherited, today, unchecked=_NEED_A_PLATFORM, unread=unread)
     return LintReport(
-        tuple(str(source.path) for source in every),
+        tuple(source.path for source in every),
         tuple(sorted(_each_once((*left, *wrong)), key=_order)),
         tuple(sorted(lifted, key=lambda suppressed: _order(suppressed.finding))),
-        tuple(map(str, selected.left_out)),
+        selected.left_out,
         lines={
-            **{str(lines.path): lines for lines in linting.quotable_lines()},
-            **{str(linted.lines.path): linted.lines for linted in others},
+            **{lines.path: lines for lines in linting.quotable_lines()},
+            **{linted.lines.path: linted.lines for linted in others},
         },
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 import attrs
@@ -12,6 +11,7 @@ import attrs
 from htppower.errors import Finding, Place, shortened
 from htppower.extensions.json_text import read_json
 from htppower.profiles.did_you_mean import did_you_mean
+from htppower.profiles.paths import joined
 from htppower.profiles.regular_file import NotRegular, read_regular_file
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.lines import LINE_BREAK, Lines
@@ -48,7 +48,7 @@ def check(paths: Iterable[str]) -> Checked:
     forms: dict[str, str] = {}
     for path in dict.fromkeys(paths):
         try:
-            data = read_regular_file(FilePath(path))
+            data = read_regular_file(joined(path))
         except (NotRegular, OSError, ValueError) as error:
             reason = f"is {error}" if isinstance(error, NotRegular) else f"can't be read: {_reason(error)}"
             findings.append(Finding.of_file(path, "FILE-1", reason, "name a file"))
@@ -59,7 +59,7 @@ def check(paths: Iterable[str]) -> Checked:
         findings += findings_of(found, path)
         forms[path] = found.form or ("unread" if found.problems else "")
         text = tuple(re.split(LINE_BREAK, data.decode("utf-8", "replace")))
-        lines[path] = Lines(FilePath(path), text, ())
+        lines[path] = Lines(path, text, ())
     return Checked(LintReport(tuple(forms), tuple(sorted(map(_weighed, findings), key=_order)), lines=lines), forms)
 
 
@@ -164,9 +164,9 @@ def _of_extensions(named: str, place: Place, path: str) -> Iterator[Finding]:
 
     An absolute path that is not here is left alone, since it is the device's.
     """
-    file = os.path.join(os.path.dirname(path), named)  # noqa: PTH118, PTH120 - the paths are texts
-    if not os.path.isfile(file):  # noqa: PTH113 - as above
-        if not os.path.isabs(named):  # noqa: PTH117 - as above
+    file = os.path.join(os.path.dirname(path), named)
+    if not os.path.isfile(file):
+        if not os.path.isabs(named):
             message = f"the extension file {shortened(named)!r} is not beside the dialog, and is not checked"
             yield Finding("SET-10", (), message, "check the name, and that the file is on the device", place=place)
         return

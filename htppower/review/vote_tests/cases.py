@@ -13,7 +13,6 @@ from htppower.review.vote_tests.fields import DeinitStep, IdleStep, InferenceSte
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path as FilePath
 
     from htppower.errors import KeyPath
     from htppower.profiles.profile import Profile
@@ -116,7 +115,7 @@ class VoteCase:
 class VoteTest:
     """A test file; its ``document`` knows the place of every value."""
 
-    path: FilePath
+    path: str
     name: str
     cases: tuple[VoteCase, ...]
     document: Document

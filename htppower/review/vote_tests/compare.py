@@ -145,7 +145,7 @@ def _origin(seen: Seen, at: KeyPath, got: Any, where: Folders) -> Place | None:
         states = [state for _, state in power_states(seen.profile)]
         # Which of them it is in is told by the votes; of fields that are the same in both, the first serves.
         to = next((state for state in states if _in_force(state.votes, seen.votes)), states[0])
-        votes, origins = to.votes, {} if to.source is None else resolve_file(to.source, where, "state").places
+        votes, origins = to.votes, {} if to.source is None else resolve_file(str(to.source), where, "state").places
     return origins.get(at) if value_at(votes, at[1:]) == got else None
 
 

@@ -124,7 +124,7 @@ def _of_state(state: PowerState, cases: Iterable[_Unchanged], folders: Folders) 
         for mutant in state_mutants(state, at):
             yield lambda used, mutant=mutant: _with_state(used, state, mutant)  # type: ignore[misc]
 
-    places = {} if state.source is None else resolve_file(state.source, folders, "state").places
+    places = {} if state.source is None else resolve_file(str(state.source), folders, "state").places
     told = vote_fields(state.votes)
     fields = (Field(at, spell(value), places.get(at), _look(own, changes(at), cast=cast)) for at, value in told)
     return Coverage("state", state.name, tuple(fields))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from htppower.control.plans import Planner
@@ -11,6 +10,7 @@ from htppower.errors import Finding, Place, ProfileError, RuleBreach, VoteTestEr
 from htppower.profiles.discovery import folder_list, yaml_files
 from htppower.profiles.file_format import structure
 from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
+from htppower.profiles.paths import folder_of, joined, stem_of
 from htppower.profiles.strict_yaml import read_document
 from htppower.review.name_lookup import folders_of
 from htppower.review.vote_tests.cases import Expectation, VoteCase, VoteTest, timeline
@@ -33,7 +33,7 @@ _A_LINK_ELSEWHERE = "a link to what is no valid test, and not in the folders bei
 _WHERE_TESTS_STAND = f"tests stand beside the profiles, in a folder {_FOLDER}"
 
 
-def test_files(path: FilePath) -> tuple[FilePath, ...]:
+def test_files(path: str) -> tuple[str, ...]:
     """Return the test files of a path: a file itself; of a folder those in its folder ``tests``, or in itself.
 
     A folder that holds profiles, and no folder ``tests``, has none.
@@ -41,15 +41,15 @@ def test_files(path: FilePath) -> tuple[FilePath, ...]:
     Raises:
         VoteTestError: FILE-1, there is none.
     """
-    if not path.is_dir():
+    if not os.path.isdir(path):
         return (path,)
-    inner = path / _FOLDER
-    if inner.is_dir():
+    inner = joined(path, _FOLDER)
+    if os.path.isdir(inner):
         files = yaml_files(inner)
     else:
         files = [file for file in yaml_files(path) if _other_kind(read_document(file, "test").tree) is None]
     if not files:
-        raise VoteTestError([Finding.of_file(str(path), "FILE-1", "no tests in this folder", _WHERE_TESTS_STAND)])
+        raise VoteTestError([Finding.of_file(path, "FILE-1", "no tests in this folder", _WHERE_TESTS_STAND)])
     return tuple(files)
 
 
@@ -83,21 +83,26 @@ def load_beside(
         except ProfileError as error:
             problems.update(dict.fromkeys(error.problems))
 
-    for folder in dict.fromkeys(filter(None, (_folder_of_profiles(FilePath(path)) for path in paths))):
+    for folder in dict.fromkeys(filter(None, (_folder_of_profiles(joined(path)) for path in paths))):
         where = folders_of(folder, named)
         for file in yaml_files(folder):
             accept(examine_profile(file, where, known), profiles)
-        for file in yaml_files(folder / "states"):
+        for file in yaml_files(joined(folder, "states")):
             accept(examine_power_state(file, where, known), states)
     if problems:
         raise VoteTestError(_in_order(problems))
     return tuple(profiles), tuple(states)
 
 
-def _folder_of_profiles(path: FilePath) -> FilePath | None:
-    if (path / _FOLDER).is_dir():
+def _folder_of_profiles(path: str) -> str | None:
+    if os.path.isdir(joined(path, _FOLDER)):
         return path
-    return path.parent if path.is_dir() and path.resolve().name == _FOLDER else None
+    return folder_of(path) if os.path.isdir(path) and _holds_tests(path) else None
+
+
+def _holds_tests(folder: str) -> bool:
+    """Return whether a folder, or the one to which a link leads, is one of tests."""
+    return os.path.basename(os.path.realpath(folder)) == _FOLDER
 
 
 def load_tests(
@@ -113,12 +118,12 @@ def load_tests(
         VoteTestError: a test can't be run; with every problem of every file.
     """
     folders = folder_list(folders)
-    files: dict[str, FilePath] = {}
+    files: dict[str, str] = {}
     problems: dict[Finding, None] = {}
     tests = []
     for path in paths:
         try:
-            files.update({os.path.realpath(file): file for file in test_files(FilePath(path))})
+            files.update({os.path.realpath(file): file for file in test_files(joined(path))})
         except VoteTestError as error:
             problems.update(dict.fromkeys(error.problems))
     for file in files.values():
@@ -131,24 +136,25 @@ def load_tests(
     return tuple(tests)
 
 
-def load_test(path: FilePath, folders: Iterable[str | os.PathLike[str]] = ()) -> VoteTest:
+def load_test(file: str | os.PathLike[str], folders: Iterable[str | os.PathLike[str]] = ()) -> VoteTest:
     """Return the test of a file.
 
     Raises:
         VoteTestError: as for ``load_tests``.
     """
+    path = joined(file)
     folders = tuple(folders)
     document = read_document(path, "test")
     _, where = _home(path, folders)
     kind = _other_kind(document.tree)
     if kind is not None:
         message = f"this is a {kind}, not a test"
-        found = Finding("FILE-1", (), message, _WHERE_TESTS_STAND, place=Place(str(path), 1, 1))
+        found = Finding("FILE-1", (), message, _WHERE_TESTS_STAND, place=Place(path, 1, 1))
         raise VoteTestError([found])
     fields, findings = structure(document.tree, VoteTestFields)
     if document.problems or findings:
         if not where.hold(path, path):
-            raise VoteTestError([Finding.of_file(str(path), "FILE-1", _A_LINK_ELSEWHERE, _WHERE_TESTS_STAND)])
+            raise VoteTestError([Finding.of_file(path, "FILE-1", _A_LINK_ELSEWHERE, _WHERE_TESTS_STAND)])
         raise VoteTestError(_in_order([*document.problems, *map(document.located, findings)]))
     maker = _Maker(document, folders)
     maker.note(same_names(fields.cases))
@@ -158,10 +164,10 @@ def load_test(path: FilePath, folders: Iterable[str | os.PathLike[str]] = ()) ->
     return VoteTest(path, fields.test, tuple(case for case in cases if case is not None), document)
 
 
-def _home(test: FilePath, named: Iterable[str | os.PathLike[str]]) -> tuple[FilePath, Folders]:
+def _home(test: str, named: Iterable[str | os.PathLike[str]]) -> tuple[str, Folders]:
     """Return the folder of the profiles of a test file, and where names are looked up."""
-    folder = test.parent
-    home = folder.parent if folder.resolve().name == _FOLDER else folder
+    folder = folder_of(test)
+    home = folder_of(folder) if _holds_tests(folder) else folder
     return home, folders_of(home, folder_list(named))
 
 
@@ -207,10 +213,10 @@ class _Maker:
                 self._note_profile(name, error, at)
         return self._loaded[name]
 
-    def _find(self, name: str) -> FilePath:
+    def _find(self, name: str) -> str:
         if "/" in name or os.sep in name or name.endswith((".yaml", ".yml")):
-            return self._document.path.parent / name
-        beside = (file for file in yaml_files(self._home) if file.stem == name)
+            return joined(folder_of(self._document.path), name)
+        beside = (file for file in yaml_files(self._home) if stem_of(file) == name)
         return next(beside, None) or self._where.find(name, "profile")
 
     def _note_profile(self, name: str, error: ProfileError, at: KeyPath) -> None:

@@ -45,12 +45,12 @@ def as_json(results: Sequence[CaseResult], covered: Sequence[Coverage] | None) -
 def as_junit(results: Sequence[CaseResult]) -> str:
     """Return JUnit's XML, as CI servers read it: a suite for each file, a test case for each case."""
     root = ElementTree.Element("testsuites")
-    suites: dict[Path, ElementTree.Element] = {}
+    suites: dict[str, ElementTree.Element] = {}
     for result in results:
         name = xml_text(result.test.name)
         if result.test.path not in suites:
             suites[result.test.path] = ElementTree.SubElement(root, "testsuite", name=name)
-        file = xml_text(_from_here(str(result.test.path)))
+        file = xml_text(_from_here(result.test.path))
         case = ElementTree.SubElement(
             suites[result.test.path], "testcase", classname=name, name=xml_text(result.case.name), file=file
         )
@@ -81,7 +81,7 @@ def _block(failure: Failure) -> Iterator[str]:
 def _line(result: CaseResult) -> str:
     """Return what became of a case in a line."""
     said = "failed" if result.failures else "passed"
-    return f"{said}  {_from_here(str(result.test.path))}: {result.case.name}"
+    return f"{said}  {_from_here(result.test.path)}: {result.case.name}"
 
 
 def _summary(results: Sequence[CaseResult]) -> str:
@@ -109,7 +109,7 @@ def _coverage(covered: Sequence[Coverage]) -> Iterator[str]:
 
 def _json_of_case(result: CaseResult) -> dict[str, Any]:
     return {
-        "file": _from_here(str(result.test.path)),
+        "file": _from_here(result.test.path),
         "test": result.test.name,
         "case": result.case.name,
         "passed": not result.failures,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -11,6 +10,7 @@ import attrs
 from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import DEVICES, Folders, yaml_files
 from htppower.profiles.file_format import structure
+from htppower.profiles.paths import joined, stem_of
 from htppower.profiles.strict_yaml import read_document
 from htppower.tuning.models.model import LIMITS_OF_VALUES, MEASURED, DeviceModel, ProfileSpeed, Quantity, Wake
 
@@ -54,7 +54,7 @@ class ExaminedModel:
 def device_names(folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[str, ...]:
     """Return the names of the device models in the shipped folder and the given ones, each below ``devices``."""
     where = Folders.of(folders)
-    return tuple(sorted({file.stem for folder in where.paths for file in yaml_files(folder / DEVICES)}))
+    return tuple(sorted({stem_of(file) for folder in where.paths for file in yaml_files(joined(folder, DEVICES))}))
 
 
 def load_device_model(
@@ -70,12 +70,12 @@ def load_device_model(
     return examine_device_model(Folders.of(folders).find(name, "device")).accepted()
 
 
-def examine_device_model(path: FilePath, given: bytes | None = None) -> ExaminedModel:
+def examine_device_model(path: str, given: bytes | None = None) -> ExaminedModel:
     """Return the model of a file and all that is wrong with it; nothing is raised.
 
     Where its content is ``given``, no file is read.
     """
-    document = read_document(FilePath(path), "device", given)
+    document = read_document(path, "device", given)
     fields, findings = structure(document.tree, DeviceModel)
     found = [*document.problems, *map(document.located, (*findings, *_wrong_values(fields)))]
     problems = tuple(sorted(found, key=lambda problem: (problem.line, problem.column)))

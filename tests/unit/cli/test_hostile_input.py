@@ -67,7 +67,7 @@ def test_a_write_that_breaks_off_leaves_the_old_file(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(os, "chmod", full)
     with pytest.raises(OSError, match="No space"):
-        write_files({old: "new"})
+        write_files({str(old): "new"})
     assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["old"]
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from checkout import DATA
 from freezegun import freeze_time
+from shipped import shipped_folder
 
 from htppower.cli.options import SYSTEMS
-from htppower.profiles.discovery import shipped_folder
 from htppower.rules.platforms import OPERATING_SYSTEMS
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.profiles.discovery import shipped_folder
+from shipped import shipped_folder
+
 from htppower.review.json_schema.schema import FILES
 
 if TYPE_CHECKING:

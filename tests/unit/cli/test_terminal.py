@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from shipped import shipped_folder
 
 import htppower
 from htppower.cli.terminal import in_colour, is_screen
-from htppower.profiles.discovery import shipped_folder
 from htppower.review.styled import coloured, plain, safe_markup, styled, width
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 import pytest
+from shipped import shipped_folder
 from sides import write_sides
 
 from htppower.cli.main import main
-from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.review.explain.subjects import codes, corners, rule_ids
 from htppower.review.layout import shown_width

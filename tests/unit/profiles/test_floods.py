@@ -46,7 +46,7 @@ def test_a_file_of_mistakes_is_read_no_further_than_any_file(tmp_path: Path, tex
     """Whatever its lines are, a file is given up after as many values as a file may have; 100 problems are told."""
     file = tmp_path / "mine.yaml"
     file.write_text(text, encoding="utf-8")
-    read = read_document(file).problems
+    read = read_document(str(file)).problems
     assert read[-1].message == f"the file holds too many values: over {MOST_VALUES}"
     assert MOST_VALUES // 2 < len(read) <= 2 * MOST_VALUES + 1
     with pytest.raises(ProfileError) as caught:
@@ -72,7 +72,7 @@ def test_a_file_of_comments_is_read_no_further_than_any_file(tmp_path: Path, lin
     """Of the comments for htppower as many are read as a file may have values, each looked at once."""
     file = tmp_path / "mine.yaml"
     file.write_text(whole(line, CLEAN), encoding="utf-8")
-    assert len(read_lines(file).comments) == MOST_VALUES
+    assert len(read_lines(str(file)).comments) == MOST_VALUES
     assert len(lint([file], TODAY).told) == MOST_OF_A_FILE
 
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
+from shipped import shipped_folder
 
 from htppower import ProfileError, load_profile, profile_names
-from htppower.profiles.discovery import own_name, shipped_folder
+from htppower.profiles.discovery import own_name
 from htppower.profiles.loading import load_records, record_names
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.profiles.profile import is_held

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from shipped import shipped_folder
 
 from htppower import Problem, ProfileError, load_profile
-from htppower.profiles.discovery import shipped_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SHIPPED = shipped_folder()
 
@@ -69,7 +72,7 @@ def test_an_unreadable_file_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr("htppower.profiles.regular_file.open", refuse, raising=False)
     error = refusal(file)
     assert (error.path, found_problems(error)) == (str(file), [("FILE-1", 0, 0)])
     assert "Permission denied" in str(error)

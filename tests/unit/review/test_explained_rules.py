@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from shipped import shipped_folder
 
-from htppower.profiles.discovery import shipped_folder
 from htppower.review.explain.texts.file_rules import OTHER_TEXTS
 from htppower.review.explain.texts.vote_rules import VOTE_TEXTS
 from htppower.review.lint.catalogue import CATALOGUE

@@ -100,5 +100,5 @@ def _location(path: str) -> dict[str, str]:
     """Return a file as a URI: relative to where lint was run, or absolute where it is elsewhere."""
     normal = os.path.normpath(path)
     if PurePath(normal).is_absolute() or normal.startswith(os.pardir):
-        return {"uri": Path(os.path.abspath(normal)).as_uri()}  # noqa: PTH100 - links stay as they are
+        return {"uri": Path(os.path.abspath(normal)).as_uri()}  # links stay as they are
     return {"uri": quote(os.fsencode(PurePath(normal).as_posix())), "uriBaseId": "ROOT"}

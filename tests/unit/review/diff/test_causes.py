@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from differences import differ, write
+from shipped import shipped_folder
 
-from htppower.profiles.discovery import shipped_folder
 from htppower.review.diff.effects import Effect
 
 EXPANDED = (

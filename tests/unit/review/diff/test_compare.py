@@ -10,9 +10,9 @@ from differences import differ, write
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from shipped import shipped_folder
 
 from htppower import ProfileError
-from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.review.diff.effects import Effect
 from htppower.review.diff.in_words import in_words

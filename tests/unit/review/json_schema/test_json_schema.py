@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 from schemas import VALIDATORS, refused
+from shipped import shipped_folder
 
 from htppower import ProfileError, load_profile, profile_names
 from htppower.cli.show import as_yaml
-from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.fields import profile_fields
 from htppower.profiles.strict_yaml import read_document
 from htppower.review.json_schema.schema import FILES, json_schema
@@ -74,7 +74,7 @@ def test_nothing_stands_beside_a_reference(name: str) -> None:
 @each(GOOD)
 def test_a_good_file_is_accepted(kind: str, file: Path) -> None:
     """Every shipped file and every example is accepted, as the strict reader and as any parser reads it."""
-    strict = read_document(file, kind).tree
+    strict = read_document(str(file), kind).tree
     assert [error.message for error in VALIDATORS[kind].iter_errors(strict)] == []
     assert not refused(kind, file)
 

@@ -7,7 +7,6 @@ import importlib.resources
 import json
 import re
 import xml.etree.ElementTree as ET
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -58,13 +57,13 @@ suppressions = st.builds(
 def report_of(found: list[Finding], lifted: list[Suppressed], text: list[str]) -> LintReport:
     """Return a report of findings in files that all hold this text."""
     files = tuple(sorted({one.path for one in found}))
-    lines = {path: Lines(Path(path), tuple(text), ()) for path in files}
+    lines = {path: Lines(path, tuple(text), ()) for path in files}
     return LintReport(files, tuple(found), tuple(lifted), lines=lines)
 
 
 def in_text(finding: Finding, text: str) -> str:
     """Return what the text form says of a finding in a file of this one line."""
-    report = LintReport(("a.yaml",), (finding,), lines={"a.yaml": Lines(Path("a.yaml"), (text,), ())})
+    report = LintReport(("a.yaml",), (finding,), lines={"a.yaml": Lines("a.yaml", (text,), ())})
     return plain(render(report, "text"))
 
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import collections
 import datetime
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from shipped import shipped_folder
 
-from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.strict_yaml import read_document
 from htppower.review.lint.run import lint
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize("spelt", ["absolute", "relative"])
@@ -23,7 +20,7 @@ def test_each_file_is_parsed_once(name: str, spelt: str, monkeypatch: pytest.Mon
     """The profiles beside which a file is seen, and the power states that many of them name, are shared."""
     parsed: collections.Counter[str] = collections.Counter()
 
-    def counted(path: Path, *arguments: Any) -> Any:
+    def counted(path: str, *arguments: Any) -> Any:
         parsed[os.path.realpath(path)] += 1
         return read_document(path, *arguments)
 

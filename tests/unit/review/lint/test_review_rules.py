@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from linted import TODAY, found, write
+from shipped import shipped_folder
 
-from htppower.profiles.discovery import shipped_folder
 from htppower.review.lint.run import lint
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from linted import TODAY, found, write
+from shipped import shipped_folder
 
-from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.review.lint.run import lint
 

@@ -8,11 +8,12 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from shipped import shipped_folder
 
 from htppower import load_profile
-from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.loading import examine_profile
 from htppower.profiles.names import LLM_DECODE_PROFILES, SHIPPED_PROFILES
+from htppower.profiles.paths import stem_of
 from htppower.review.lint.review_rules import table_of
 from htppower.review.lint.run import lint
 
@@ -31,8 +32,8 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that lint examines, by name."""
     names = []
 
-    def noting(path: Path, folders: Folders, known: Known) -> object:
-        names.append(path.stem)
+    def noting(path: str, folders: Folders, known: Known) -> object:
+        names.append(stem_of(path))
         return examine_profile(path, folders, known)
 
     monkeypatch.setattr("htppower.review.lint.home.examine_profile", noting)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shipped import shipped_folder
 
-from htppower.profiles.discovery import shipped_folder
 from htppower.review.lint.lines import comments_for_htppower
 from htppower.review.lint.run import lint
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import attrs
 import pytest
 from dry_runs import HOSTILE, dry_run, hostile
+from shipped import shipped_folder
 
 from htppower.backends import SimulatedHtp
 from htppower.errors import Finding, Place, Severity
-from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.profiles.profile import Lowering

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from shipped import shipped_folder
 
 from htppower import load_profile
-from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.names import LISTED_FIRST, SHIPPED_PROFILES
 from htppower.review.vote_tests.compare import run_tests
 from htppower.review.vote_tests.coverage import Coverage, Look, coverage

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from checkout import CORPUS
+from shipped import shipped_folder
 
 from htppower.errors import VoteTestError
-from htppower.profiles.discovery import shipped_folder
 from htppower.review.vote_tests.files import load_beside, load_test, load_tests
 
 MALFORMED = CORPUS / "malformed_tests"
@@ -95,7 +95,7 @@ def test_a_folder_means_its_tests(tmp_path: Path) -> None:
     write(tmp_path / "tests" / "two.yml", text)
     write(tmp_path / "tests" / "one.yaml", text)
     paths = [tmp_path, tmp_path / "tests", tmp_path / "tests" / "one.yaml"]
-    assert [test.path.name for test in load_tests(paths)] == ["one.yaml", "two.yml"]
+    assert [Path(test.path).name for test in load_tests(paths)] == ["one.yaml", "two.yml"]
 
 
 def test_a_folder_of_profiles_without_tests_has_none(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_folder_of_profiles_without_tests_has_none(tmp_path: Path) -> None:
     (problem,) = refusal(tmp_path).problems
     assert (problem.rule, problem.path, problem.message) == ("FILE-1", str(tmp_path), "no tests in this folder")
     write(tmp_path / "one.yaml", TEST.format(profile="bright"))
-    assert [test.path.name for test in load_tests([tmp_path])] == ["one.yaml"]
+    assert [Path(test.path).name for test in load_tests([tmp_path])] == ["one.yaml"]
 
 
 @pytest.mark.parametrize("name", ["empty", "nowhere", "nowhere.yaml"])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 from checkout import DATA
+from shipped import shipped_folder
 
 from htppower.control import ledger
 from htppower.control.executor import Executor
@@ -17,7 +18,6 @@ from htppower.control.reconciler import Reconciler
 from htppower.control.recovery import Recovery
 from htppower.control.stepper import Stepper
 from htppower.events import Cause, Phase
-from htppower.profiles.discovery import shipped_folder
 from htppower.review.vote_tests.compare import run_tests
 from htppower.review.vote_tests.files import load_tests
 from htppower.votes.clock_votes import HVX_REMOVED, DcvsV3

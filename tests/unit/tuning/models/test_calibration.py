@@ -169,4 +169,4 @@ def test_the_model_is_written_so_that_it_reads_back_as_itself(tmp_path: Path) ->
     file = tmp_path / "mine.yaml"
     for each in (BASE, attrs.evolve(model, device="mine"), attrs.evolve(model, device="010")):
         file.write_text(model_text(each), encoding="utf-8")
-        assert examine_device_model(file).accepted() == each
+        assert examine_device_model(str(file)).accepted() == each

@@ -9,9 +9,9 @@ import attrs
 import pytest
 import yaml
 from schemas import VALIDATORS
+from shipped import shipped_folder
 
 from htppower.errors import ProfileError
-from htppower.profiles.discovery import shipped_folder
 from htppower.tuning.models.file import DEFAULT_DEVICE, device_names, load_device_model
 from htppower.tuning.models.model import ASSUMED, LIMITS_OF_VALUES, MEASURED, SOURCE, DeviceModel
 
