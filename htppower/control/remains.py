@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.locks import Rank, make_lock, run_if_free
+from htppower.control.locks import Rank, is_held, make_lock, run_if_free
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,6 +70,9 @@ class Remains:
 
         Settings of the process are left to other controllers that share them: nobody waits for a call of theirs.
         """
+        if is_held(self._lock):
+            # A signal handler, in the middle of one of these calls: whoever it interrupts goes on.
+            return False
         alone = self._others.none
         with self._lock:
             self._executor.cast_settings(wait=alone)

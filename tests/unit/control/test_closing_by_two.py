@@ -1,4 +1,4 @@
-"""A controller that is closed while another thread closes it too, or while a session opens on it."""
+"""A controller that is closed while another thread, or what a signal handler interrupts, closes it or opens on it."""
 
 from __future__ import annotations
 
@@ -71,6 +71,49 @@ def test_a_close_waits_for_who_is_casting_settings_on_an_id_made_for_that(first:
         assert not thread.is_alive()
     assert [event.function for event in told] == ["createPowerConfigId", "setPowerConfig", "destroyPowerConfigId"]
     assert (controller._ended, htp.power_config_ids) == (True, ())
+
+
+@pytest.mark.parametrize("left", ["create_power_config_id", "destroy_power_config_id"])
+def test_a_signal_handler_that_closes_in_the_middle_of_a_close_ends_nothing(
+    monkeypatch: pytest.MonkeyPatch, left: str
+) -> None:
+    """It comes in a call for settings that are left, or an id that is: the close that it interrupts goes on."""
+    htp = SimulatedHtp(arch=75)
+    controller = VoteController(htp, time=VirtualTime(), handle_sigterm=False, heartbeat_us=0)
+    told: list[Any] = []
+    controller.subscribe(told.append, CallMade)
+    session = controller.session("burst")
+    with session.inference():
+        pass
+    with monkeypatch.context() as patched:
+        if left == "create_power_config_id":
+            htp.fail_next(FAILED, times=2)
+        else:
+            patched.setattr(htp, left, _failing)
+        session.close()
+    told.clear()
+    made, ended, call = list[str](), list[bool](), getattr(htp, left)
+
+    def again(*arguments: int) -> Any:
+        made.append(left)
+        return call(*arguments)
+
+    def interrupted(*arguments: int) -> Any:
+        answer = again(*arguments)
+        monkeypatch.setattr(htp, left, again)
+        controller.close()
+        ended.append(controller._ended)
+        return answer
+
+    monkeypatch.setattr(htp, left, interrupted)
+    controller.close()
+    assert (made, ended, controller._ended) == ([left], [False], True)
+    assert len(told) == (3 if left == "create_power_config_id" else 1)
+    assert htp.power_config_ids == ()
+
+
+def _failing(power_config_id: int) -> None:
+    raise VoteRejected(FAILED, power_config_id=power_config_id, function="destroyPowerConfigId")
 
 
 class _ClosedMeanwhile(SimulatedHtp):
