@@ -6,7 +6,6 @@ import gc
 import weakref
 from typing import TYPE_CHECKING
 
-import pytest
 from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, options
 
 from htppower import State, VoteController, VoteRejected
