@@ -48,18 +48,21 @@ class OtherControllers:
             error: the call that told of it.
             restarts: how many restarts had been told of when the call began; None for one of a host's own.
         """
+        try:
+            self._link_lost(error, restarts)
+        except BaseException:
+            # It may be taken in here, and not told to the others: whoever tells it again tells no news then.
+            self.call_interrupted()
+            raise
+
+    def _link_lost(self, error: VoteRejected, restarts: int | None) -> None:
         with self._registry.lock:
             earlier = self._is_earlier(restarts)
             is_news = self._recovery.link_lost(error, earlier=earlier, by_host=restarts is None)
             if is_news and error.code != SYSTEM_COMMUNICATION_FATAL:
                 self._shared.restarted()
-        if is_news:
-            try:
-                for peer in self._settings.peers:
-                    peer.lost_elsewhere(error, restarts, earlier=earlier)
-            except BaseException:
-                self.call_interrupted()
-                raise
+        for peer in self._settings.peers if is_news else ():
+            peer.lost_elsewhere(error, restarts, earlier=earlier)
 
     def call_interrupted(self) -> None:
         """Take in that an exception such as Ctrl-C came when a call returned: it may have told of a lost link."""

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 from bench import MAX_CORNER, SVS, Bench, options
 from interrupting import interrupt_at
+from second_controller import second_on
 
 from htppower import State
 from htppower.backends import SimulatedHtp
-from htppower.votes.native_codes import TRANSPORT
+from htppower.votes.native_codes import SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL, TRANSPORT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,6 +94,26 @@ def test_in_init_what_was_sent_before_its_end_is_sent_again() -> None:
                 assert session.state is State.RAISED
             if begun:
                 assert {option for call in bench.sets for option in options(call)} == EVERYTHING
+
+    at_every_call(run)
+
+
+@pytest.mark.parametrize("code", [SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL])
+def test_while_a_host_tells_of_a_lost_link(code: int) -> None:
+    """Every controller on the backend votes again, or none where it came before anything was told."""
+
+    def run(bench: Bench, interrupted: Callable[[Callable[[], object]], None]) -> None:
+        controllers = bench.controller, second_on(bench)
+        sessions = [controller.session("burst") for controller in controllers]
+        with sessions[0].inference(), sessions[1].inference():
+            bench.recorder.clear()
+            interrupted(lambda: bench.controller.link_lost(code))
+            bench.time.advance_us(2 * SECOND_US)
+            assert [session.state for session in sessions] == [State.RAISED] * 2
+            voted = {call.power_config_id for call in bench.sets}
+            assert len(voted) == (2 if bench.controller._registry.epoch else 0)
+            assert not bench.controller._registry.doubtful
+        controllers[1].close()
 
     at_every_call(run)
 
