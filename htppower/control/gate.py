@@ -134,6 +134,7 @@ class Gate:
         with self.lock:
             self.open = False
             self.following = True
+            self._take_in_begin()
             if ends_sustain:
                 self.sustain.end()
             self.sustain.follow(plan)
@@ -154,6 +155,7 @@ class Gate:
     def prepare(self, phase: Phase) -> Token:
         """Return a new token for INIT or DE-INIT; it is counted from now on."""
         with self.lock:
+            self._take_in_begin()
             self.sustain.forget_gap()
             return self.tokens.prepare(phase)
 
@@ -170,8 +172,8 @@ class Gate:
         """Learn from the gap that an inference has ended which waits for a call."""
         with self.lock:
             tokens, sustain = self.tokens, self.sustain
-            if sustain.watch is not None and tokens.is_first(token):
-                sustain.watch.waits(token.begun_ns)
+            if sustain.watch is not None and tokens.first() is token:
+                sustain.watch.runs(token)
             if sustain.further is not None:
                 sustain.further.raises(self.time.now_us, waited=True)
 
@@ -286,6 +288,12 @@ class Gate:
     def _found_up(self, *, busy: bool) -> int:
         ahead = None if self.sustain.watch is None else self.sustain.watch.ahead
         return 0 if ahead is None else ahead.found_up(busy=busy)
+
+    def _take_in_begin(self) -> None:
+        """Take in the begin of what runs, before the gap and the prediction that end with it are forgotten."""
+        watch = self.sustain.watch
+        if watch is not None and (first := self.tokens.first()) is not None:
+            watch.runs(first)
 
     def _end(self, token: Token) -> None:
         if token.watch() is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 import weakref
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,6 +21,9 @@ Preparing: TypeAlias = "tuple[tuple[Phase, weakref.ref[Token]], ...]"
 
 # When an inference began of which nobody has noted that; no clock of ours shows it.
 NOT_TIMED = -1
+# In the place of whether one has waited: it has not, as far as is known, but its votes went up ahead of it.
+AHEAD: Literal["ahead"] = "ahead"
+Waited: TypeAlias = "bool | Literal['ahead']"
 
 
 class Token:
@@ -30,7 +33,7 @@ class Token:
         home: where it is put when no inference holds it.
         watch: the reference by which the gate is told that it is gone. The collector clears that first: what it runs
             may give the token back nevertheless.
-        waited: whether the inference that holds it has waited for a call when it began.
+        waited: whether the inference that holds it has waited for a call when it began, or AHEAD: it saves none then.
         begun_ns: when that was, where begins are timed, or NOT_TIMED.
         within: where they are, the INIT and DE-INIT phases within which it began.
     """
@@ -41,7 +44,7 @@ class Token:
 
     def __init__(self, home: list[Token]) -> None:
         self.home = home
-        self.waited = False
+        self.waited: Waited = False
         self.begun_ns = NOT_TIMED
         self.within: Preparing = ()
 
@@ -87,11 +90,11 @@ class Tokens:
         idle = {id(token) for token in self.idle}
         return (token for token in self._live() if id(token) not in idle)
 
-    def is_first(self, token: Token) -> bool:
-        """Return whether this one, of an inference that is timed, began a session that was idle, as far as is known."""
-        begun_ns = token.begun_ns
-        before = (NOT_TIMED < other.begun_ns < begun_ns for other in self.running())
-        return begun_ns != NOT_TIMED and not token.within and not any(before)
+    def first(self) -> Token | None:
+        """Return the one, of the inferences that run and are timed, that began a session that was idle, if any did."""
+        timed = (token for token in self.running() if token.begun_ns != NOT_TIMED)
+        first = min(timed, key=lambda token: (token.begun_ns, bool(token.within)), default=None)
+        return None if first is None or first.within else first
 
     def make(self) -> Token:
         """Return a new token; the inference that holds it is counted from now on."""

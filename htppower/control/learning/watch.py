@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from htppower.control.learning.learners import Learners
 from htppower.control.learning.raise_ahead import RaiseAhead
-from htppower.control.tokens import NOT_TIMED
+from htppower.control.tokens import AHEAD, NOT_TIMED
 from htppower.profiles.sustain import Adaptive
 from htppower.sustain.learner import make_learner
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from htppower.control.plans import Plan
     from htppower.control.time.base import Time
-    from htppower.control.tokens import Token
+    from htppower.control.tokens import Token, Waited
     from htppower.profiles.sustain import Sustain
     from htppower.sustain.learner import Learner
 
@@ -148,9 +148,9 @@ class Watch:
 
     def forget_gap(self) -> None:
         """Take the time since the last inference for no gap, and expect none after it."""
-        if self.ahead is not None and self._first_ns != _LATE and self._counts:
+        if self._first_ns != _LATE and self._counts:
             # Of several inferences the first has ended, and what was predicted was its begin.
-            self.ahead.began(self._first_ns // 1000, waited=False)
+            self._end_gap(waited=False)
         self._first_ns = self._idle_ns = _LATE
         self._hot_ns = 0
         if self._learner is not None:
@@ -169,19 +169,24 @@ class Watch:
             for _ in range(inferences):
                 self.record(self.label, NOT_TIMED, now_ns, False)
 
-    def waits(self, begun_ns: int) -> None:
-        """Take in that an inference has begun which waits for a call: learn from the gap that it ends."""
-        self._begin(begun_ns, counts=True)
-        self._end_gap(waited=True)
+    def runs(self, token: Token) -> None:
+        """Take in that an inference has begun which runs still: learn from the gap that it ends, if it was first."""
+        self._begin(token.begun_ns, counts=True)
+        if token.begun_ns != self._first_ns:
+            return
+        if not token.waited and self.ahead is not None and self.ahead.until_us:
+            # It may be about to wait: its token says that no call is saved, in either case.
+            token.waited = AHEAD
+        self._end_gap(waited=token.waited)
 
-    def end(self, token: Token, ended_ns: int, waited: bool, last: bool) -> bool:
+    def end(self, token: Token, ended_ns: int, waited: Waited, last: bool) -> bool:
         """Take in that the inference of a token has ended; return whether to choose a time-out.
 
         ``last``: whether the session is idle now.
         """
         begun_ns, token.begun_ns = token.begun_ns, NOT_TIMED
         if self.record is not None and begun_ns != NOT_TIMED:
-            self.record(self.label, begun_ns, ended_ns, waited)
+            self.record(self.label, begun_ns, ended_ns, waited is True)
         # First the hot path: without a learner no gap is so short.
         gap_ns = begun_ns - self._idle_ns
         if last and 0 <= gap_ns < self._hot_ns:
@@ -212,14 +217,14 @@ class Watch:
             self._first_ns, self._counts = begun_ns, counts
         self._hot_ns = 0
 
-    def _end_gap(self, *, waited: bool) -> None:
+    def _end_gap(self, *, waited: Waited) -> None:
         """Learn from the gap that has ended, unless that was done."""
         if self.ahead is not None:
-            self.ahead.began(self._first_ns // 1000, waited=waited)
+            self.ahead.began(self._first_ns // 1000, waited=bool(waited))
         idle_ns, self._idle_ns = self._idle_ns, _LATE
         learner = self.learner
         if idle_ns != _LATE and learner is not None:
-            learner.learn(max(0, self._first_ns - idle_ns) // 1000, waited=waited)
+            learner.learn(max(0, self._first_ns - idle_ns) // 1000, waited=waited is True)
 
     def _set_hot(self) -> None:
         hot = self.ahead is None and self._learner is not None

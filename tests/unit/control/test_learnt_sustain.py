@@ -79,6 +79,34 @@ def test_what_is_no_gap() -> None:
     assert (learnt.gaps, learnt.time_out_us) == (0, WORTH_US)
 
 
+@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize("within", ["init", "deinit", "use"])
+def test_what_comes_within_an_inference_leaves_the_gap_before_it(within: str, beside: bool) -> None:
+    """It has ended at the begin, whether the inference found its votes up or had waited, and ends first or not."""
+    bench, profile = Bench.make(), learning(break_even_us=100_000)
+    session = bench.controller.session(profile)
+    for gap_us in (1_000, 1_000_000):
+        bench.infer(session)
+        bench.time.advance_us(gap_us)
+        first, second = session.inference(), session.inference()
+        first.__enter__()
+        if beside:
+            bench.time.advance_us(1)
+            second.__enter__()
+            first.__exit__(None, None, None)
+        if within == "use":
+            session.use("balanced")
+        else:
+            with getattr(session, within)():
+                pass
+        (second if beside else first).__exit__(None, None, None)
+        session.use("burst")
+        session.use(profile)
+    learnt = bench.controller.status().sessions[0].learnt
+    assert learnt is not None
+    assert (learnt.gaps, learnt.cold_starts) == (2, 1)
+
+
 @pytest.mark.parametrize("phase", ["init", "deinit"])
 def test_inferences_within_a_phase_teach_nothing(phase: str) -> None:
     """Votes are up for INIT or DE-INIT, whatever is between them: they are no gaps, and predict no begin after it."""
