@@ -339,11 +339,11 @@ class Gate:
         """Count the phases as ended whose tokens are gone. What is run soon then is the gate: a method weighs more."""
         with self.lock:
             lost = self.tokens.count_lost()
+            if lost and self.sustain.watch is not None:
+                self.sustain.watch.miss(lost, self.time.now_ns())
             if lost and not self.tokens.in_flight:
                 self.sustain.end_inference()
                 self.sustain.forget_gap()
-            if self.sustain.watch is not None:
-                self.sustain.watch.miss(lost, self.time.now_ns())
             ended = self._end_lost_preparations()
             must_lower = self.must_lower()
         if must_lower or ended:

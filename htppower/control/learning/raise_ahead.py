@@ -96,6 +96,12 @@ class RaiseAhead:
             self.until_us = 0
             self.purse.was_wrong()
 
+    def missed(self) -> None:
+        """Take in that an inference is gone of which nobody knows when it began: while votes were up for it, if any."""
+        if self.until_us:
+            self.until_us = 0
+            self.purse.was_right()
+
     def disarm(self) -> None:
         """Raise nothing ahead of what was predicted before."""
         alarm, self._alarm, self._due_us = self._alarm, None, 0

@@ -164,7 +164,9 @@ class Watch:
         self.label, self.record = label, record
 
     def miss(self, inferences: int, now_ns: int) -> None:
-        """Record inferences that nobody has ended, and that are collected: nobody knows any more when they began."""
+        """Take in inferences that nobody has ended, and that are collected: nobody knows any more when they began."""
+        if self.ahead is not None:
+            self.ahead.missed()
         if self.record is not None:
             for _ in range(inferences):
                 self.record(self.label, NOT_TIMED, now_ns, False)

@@ -1,0 +1,79 @@
+"""Raises ahead that were right, since an inference has begun in time, whatever comes within it."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+from bench import Bench
+from learning import relaxing
+
+LEAD_US = 5_000
+
+
+@pytest.mark.parametrize("within", ["init", "deinit", "use", "nothing"])
+def test_an_inference_in_time_makes_a_raise_ahead_right_whatever_comes_within_it(within: str) -> None:
+    """INIT, DE-INIT and another profile begin after it: the purse is paid back, and no call counts as saved."""
+    bench = Bench.make()
+    profile = relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US)
+    session = bench.controller.session(profile)
+    for _ in range(6):
+        bench.infer(session)
+        session.expect(in_us=50_000)
+        bench.time.advance_us(50_000)
+        assert session.state == "RAISED"
+        with session.inference():
+            if within in ("init", "deinit"):
+                with getattr(session, within)():
+                    bench.time.advance_us(100)
+            elif within == "use":
+                session.use("balanced")
+            assert bench.controller.status().sessions[0].calls_saved == 0
+        assert bench.controller.status().sessions[0].calls_saved == 0
+        session.use(profile)
+        bench.time.advance_us(1_000_000)
+
+
+@pytest.mark.parametrize("waits", ["before it", "after it"])
+def test_an_inference_that_is_about_to_wait_as_init_begins_hides_no_saved_call(waits: str) -> None:
+    """As an asynchronous one is: its votes went up ahead of it, and others count as before, whether it waits or not."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US))
+    gate = session._record.gate
+    bench.infer(session)
+    session.expect(in_us=50_000)
+    bench.time.advance_us(50_000)
+    token = gate.token()
+    token.begun_ns = gate.time.now_ns()
+    seen = [gate.begun]
+    token.waited = waits == "before it"
+    with session.init():
+        seen.append(gate.begun)
+        token.waited = True
+        seen.append(gate.begun)
+        gate.learn(token)
+        seen.append(gate.begun)
+        bench.infer(session)
+        seen.append(gate.begun)
+        gate.end(token)
+        seen.append(gate.begun)
+    seen.append(gate.begun)
+    assert seen[-3:] == [1, 1, 1]
+    assert seen[1:] == sorted(seen[1:])
+
+
+def test_an_inference_in_time_that_is_dropped_makes_a_raise_ahead_right() -> None:
+    """It has begun, whoever ends it: those after it find their votes up, too."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
+    for _ in range(4):
+        bench.infer(session)
+        session.expect(in_us=50_000)
+        bench.time.advance_us(50_000)
+        assert session.state == "RAISED"
+        ticket = session.begin()
+        bench.time.advance_us(10)
+        del ticket
+        gc.collect()
+        bench.time.advance_us(1_000_000)
+        assert session.state == "LOWERED"
