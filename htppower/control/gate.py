@@ -329,7 +329,7 @@ class Gate:
         """Take in that an inference is predicted to begin soon, and have the votes raised for it."""
         with self.lock:
             ahead = self.sustain.ahead
-            raises = ahead is not None and not self.tokens.busy() and not self.closing and ahead.raise_now()
+            raises = ahead is not None and not self.tokens.busy() and not self.closing and ahead.raise_now(up=self.open)
             if raises and self.sustain.further is not None:
                 self.sustain.further.raises(self.time.now_us, waited=False)
         if raises:

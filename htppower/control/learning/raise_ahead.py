@@ -30,7 +30,18 @@ class RaiseAhead:
         purse: what that may cost.
     """
 
-    __slots__ = ("_alarm", "_due_us", "_found_up", "_refused", "_time", "lead_us", "prediction", "purse", "until_us")
+    __slots__ = (
+        "_alarm",
+        "_calls",
+        "_due_us",
+        "_found_up",
+        "_refused",
+        "_time",
+        "lead_us",
+        "prediction",
+        "purse",
+        "until_us",
+    )
 
     def __init__(self, time: Time) -> None:
         self._time = time
@@ -38,6 +49,8 @@ class RaiseAhead:
         self.purse = Purse()
         self.lead_us = self.until_us = self._due_us = 0
         self._alarm: Any = None
+        # Whether votes that are up for a predicted begin went up for it, or were up and stay so.
+        self._calls = False
         # How many inferences have begun without waiting, since their votes went up ahead of them.
         self._found_up = 0
         # Whether the purse did not pay for what is due.
@@ -62,8 +75,8 @@ class RaiseAhead:
             # No thread can be started, as at the very end of a process.
             _LOGGER.exception("no timer for a predicted inference: it waits for its votes")
 
-    def raise_now(self) -> bool:
-        """Take in that the alarm rings; return whether the votes are to be raised now."""
+    def raise_now(self, *, up: bool) -> bool:
+        """Take in that the alarm rings; return whether the votes are to be up now. ``up``: whether they are."""
         # One that rings too late raises nothing: those votes would come down at once.
         in_time = self._due_us - self.lead_us <= self._time.now_us < self._due_us + self.lead_us
         if not self._due_us or not in_time:
@@ -71,6 +84,7 @@ class RaiseAhead:
         self._refused = not self.purse.pay()
         if self._refused:
             return False
+        self._calls = self.made_calls or not up
         self.until_us = self._due_us + self.lead_us
         self._alarm, self._due_us = None, 0
         return True
@@ -79,16 +93,22 @@ class RaiseAhead:
         """Take in that an inference has begun; it may have waited for the raise that was made ahead of it."""
         self.prediction.began(begun_us)
         if self.until_us:
+            found_up = self.made_calls and not waited
             self.until_us = 0
-            self._found_up += not waited
+            self._found_up += found_up
             self.purse.was_right()
         elif self._refused and abs(begun_us - self._due_us) <= self.lead_us:
             self.purse.would_be_right()
         self._refused = False
 
+    @property
+    def made_calls(self) -> bool:
+        """Whether votes are up for a predicted begin that went up for it: the inference saves no call."""
+        return self._calls and self.until_us > 0
+
     def found_up(self, *, busy: bool) -> int:
         """Return how many inferences found votes up that went up ahead of them; ``busy``: whether one runs now."""
-        return self._found_up + (busy and self.until_us > 0)
+        return self._found_up + (busy and self.made_calls)
 
     def give_up(self) -> None:
         """Take in that votes which are up for a predicted begin come down without it."""

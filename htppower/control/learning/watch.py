@@ -176,7 +176,7 @@ class Watch:
         self._begin(token.begun_ns, counts=True)
         if token.begun_ns != self._first_ns:
             return
-        if not token.waited and self.ahead is not None and self.ahead.until_us:
+        if not token.waited and self.ahead is not None and self.ahead.made_calls:
             # It may be about to wait: its token says that no call is saved, in either case.
             token.waited = AHEAD
         self._end_gap(waited=token.waited)

@@ -77,3 +77,29 @@ def test_an_inference_in_time_that_is_dropped_makes_a_raise_ahead_right() -> Non
         gc.collect()
         bench.time.advance_us(1_000_000)
         assert session.state == "LOWERED"
+
+
+@pytest.mark.parametrize("in_us", [19_000, 22_000])
+def test_votes_that_stay_up_for_a_predicted_begin_save_calls(in_us: int) -> None:
+    """Where the begin is so soon after the sustain time that they are not lowered before, no call is made for it."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=20_000, raise_ahead_us=LEAD_US))
+    for number in range(4):
+        with session.inference():
+            assert bench.controller.status().sessions[0].calls_saved == 2 * number
+        session.expect(in_us=in_us)
+        bench.time.advance_us(in_us)
+    assert (len(bench.sets), bench.controller.status().sessions[0].calls_saved) == (1, 6)
+
+
+def test_votes_that_stay_up_for_a_second_prediction_were_raised_for_the_first() -> None:
+    """The host corrects itself once they are up: calls were made, and none is saved."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
+    bench.infer(session)
+    session.expect(in_us=50_000)
+    bench.time.advance_us(50_000)
+    session.expect(in_us=7_000)
+    bench.time.advance_us(7_000)
+    bench.infer(session)
+    assert (len(bench.sets), bench.controller.status().sessions[0].calls_saved) == (4, 0)

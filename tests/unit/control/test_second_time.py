@@ -111,8 +111,8 @@ def test_a_raise_ahead_that_is_made_too_late_leaves_the_time_as_it_was(monkeypat
     session.expect(in_us=SUSTAIN_US + 1_000_000)
     raise_now = RaiseAhead.raise_now
 
-    def slow(ahead: RaiseAhead) -> bool:
-        raises = raise_now(ahead)
+    def slow(ahead: RaiseAhead, *, up: bool) -> bool:
+        raises = raise_now(ahead, up=up)
         bench.time.sleep(3 * LEAD_US / 1_000_000)
         return raises
 
