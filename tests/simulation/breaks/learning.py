@@ -8,8 +8,8 @@ LEARNING = (
     Mutation(
         "a gap is learnt from twice",
         "learning/watch.py",
-        "            learner.learn(max(0, self._first_ns - idle_ns) // 1000, waited=waited)\n",
-        "            learner.learn(max(0, self._first_ns - idle_ns) // 1000, waited=waited)\n"
+        "            learner.learn(max(0, self._first_ns - idle_ns) // 1000, waited=waited is True)\n",
+        "            learner.learn(max(0, self._first_ns - idle_ns) // 1000, waited=waited is True)\n"
         "            learner.learn(0)\n",
         Drawn.LEARNING,
         seed=15,
@@ -83,9 +83,9 @@ LEARNING = (
     ),
     Mutation(
         "an inference that waits beside another is taken for a begin of an idle session",
-        "tokens.py",
-        "return begun_ns != NOT_TIMED and not token.within and not any(before)",
-        "return begun_ns != NOT_TIMED and not token.within",
+        "gate.py",
+        "tokens.first() is token:",
+        "not token.within:",
         Drawn.LEARNING_SEQUENCES,
     ),
     Mutation(
