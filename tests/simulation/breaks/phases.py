@@ -48,7 +48,7 @@ PHASES = (
         "gate.py",
         "        with self.lock:\n            return self.tokens.make()",
         "        if True:\n            return self.tokens.make()",
-        seed=489,
+        seed=669,
     ),
     Mutation(
         "INIT and DE-INIT do not count as use",
@@ -61,6 +61,7 @@ PHASES = (
         "tokens.py",
         "        self.made = len(self._watched)\n",
         "",
+        seed=214,
     ),
     Mutation(
         "no alarm is armed where the last inference ends",

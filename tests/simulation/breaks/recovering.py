@@ -79,7 +79,7 @@ RECOVERING = (
         "recovery.py",
         "self._delay_us = min(2 * self._delay_us, LONGEST_RETRY_US)",
         "self._delay_us = 2 * self._delay_us",
-        seed=1_423,
+        seed=1774,
     ),
     Mutation(
         "a dead DSP is called again at once",
@@ -110,8 +110,7 @@ RECOVERING = (
         "earlier = earlier or (error.code == SYSTEM_COMMUNICATION_FATAL and self._is_earlier(restarts))",
         "pass",
         Drawn.VARIED_RESTARTS,
-        seed=1_150,
-        rare=True,
+        seed=2_346,
     ),
     Mutation(
         "a lost link leaves recovery calm, so that nobody asks it",

@@ -8,8 +8,8 @@ SETTLING = (
     Mutation(
         "a session is settled without its turn",
         "reconciler.py",
-        "        with session.turn:\n            error = settle(session, cause,",
-        "        if True:\n            error = settle(session, cause,",
+        "        with session.turn:\n            settled = settle(session, cause,",
+        "        if True:\n            settled = settle(session, cause,",
     ),
     Mutation(
         "the ids of a lost session are not doubted",
@@ -28,8 +28,8 @@ SETTLING = (
     Mutation(
         "a session that meets a restart is not settled again",
         "reconciler.py",
-        "        while error is not None and self._stepper.restarted(error):\n            self.after_turn()",
-        "        while False:\n            self.after_turn()",
+        "        while settled.again:\n",
+        "        while False:\n",
         Drawn.RESTARTS,
     ),
     Mutation(
@@ -41,8 +41,8 @@ SETTLING = (
     Mutation(
         "a session whose call failed is not tried again",
         "stepper.py",
-        "                self._recovery.failed(session, error)\n                return error",
-        "                return error",
+        "                self._recovery.failed(session, error)\n                return Settled(error)",
+        "                return Settled(error)",
     ),
     Mutation(
         "the queue of lost sessions is not taken when a turn is given back",
@@ -69,8 +69,8 @@ SETTLING = (
     Mutation(
         "what was asked for during a turn is not looked at when the turn is given back",
         "reconciler.py",
-        "        self._settle_if_asked(session)\n        return error",
-        "        self.after_turn()\n        return error",
+        "        self._settle_if_asked(session)\n        return settled.error",
+        "        self.after_turn()\n        return settled.error",
         seed=182,
     ),
     Mutation(

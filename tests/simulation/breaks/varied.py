@@ -40,6 +40,21 @@ VARIED = (
         "            self._shared.leave(self)",
         Drawn.VARIED_ALL,
         seed=30,
-        rare=True,
+    ),
+    Mutation(
+        "two threads bring down what is left of closed sessions at the same time",
+        "remains.py",
+        "        with self._lock:\n            self._executor.cast_settings(wait=alone)",
+        "        if True:\n            self._executor.cast_settings(wait=alone)",
+        Drawn.VARIED,
+    ),
+    Mutation(
+        "a session leaves the registry before its end is told",
+        "state_machine.py",
+        "            session.state = dest\n            session.error = None\n",
+        "            if dest is State.DESTROYED:\n                self._registry.sessions.pop(session.number, None)\n"
+        "            session.state = dest\n            session.error = None\n",
+        Drawn.VARIED,
+        seed=1_325,
     ),
 )
