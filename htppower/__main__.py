@@ -2,6 +2,7 @@
 
 import gc
 import io
+import os
 import sys
 
 # As in cli/exit_codes.py: to import that may be interrupted, too.
@@ -38,6 +39,17 @@ def _run() -> None:
         main(prog_name="htppower")
     finally:
         gc.freeze()
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                _give_up_unwritten(stream)
+
+
+def _give_up_unwritten(stream: io.TextIOWrapper) -> None:
+    """Let go of what can't be written: as the process ends, Python would try once more, and change its exit code."""
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":
