@@ -27,8 +27,9 @@ keep_bytecode()
 register()
 
 
-# Golden output has no colours, whatever the terminal of whoever runs the tests asks for.
-for name in ("NO_COLOR", "FORCE_COLOR"):
+# Golden output has no colours, whatever the terminal of whoever runs the tests asks for; and processes buffer what they
+# print, as those of most users do.
+for name in ("NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED"):
     os.environ.pop(name, None)
 
 

@@ -155,7 +155,8 @@ class Voter:
         tokenizer.write_text(json.dumps(TOKENIZER), encoding="utf-8")
         command = [str(PROCESSES / "voter_host.py"), str(self._libraries), str(self._model), str(tokenizer)]
         self._process = subprocess.Popen(
-            [sys.executable, *command],
+            # Unbuffered, as is then what the libraries print: it comes as it is said.
+            [sys.executable, "-u", *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -31,7 +31,8 @@ def _catches(*lines: str) -> None:
         [sys.executable, "-c", "\n".join((*lines, _CATCHES))], capture_output=True, text=True, check=False, timeout=120
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "caught"
+    # A library may print something as the process ends.
+    assert "caught" in done.stdout.splitlines()
 
 
 @pytest.mark.usefixtures("vendors_library")

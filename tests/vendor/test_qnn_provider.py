@@ -38,7 +38,8 @@ SET = re.compile(r"htpPerfInfrastructureSetPowerConfig started for powerConfigId
 def parts(vendors_library: Path) -> dict[str, list[str]]:
     """Return the log of the library by parts, from a process of its own that does all at once."""
     done = subprocess.run(
-        [sys.executable, str(PROCESS)],
+        # Unbuffered, as is then what the libraries print: it comes as it is said.
+        [sys.executable, "-u", str(PROCESS)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
