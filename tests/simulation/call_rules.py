@@ -32,8 +32,8 @@ class CallRules:
         self._situation = situation
         self._scheduler = situation.scheduler
         self._destroyed: set[int] = set()
-        # The ids that the library has answered not to know.
-        self._unknown: set[int] = set()
+        # The ids that the library has answered not to know, and how often each was used since.
+        self._unknown: dict[int, int] = {}
         # Whether every restart that a call was told of has been taken in, by every controller.
         self._restarts_known = True
         self._dead_us: int | None = None
@@ -72,7 +72,10 @@ class CallRules:
         # Until a controller hears of a restart it does not doubt its ids.
         told = self._restarts_known and not self._situation.out_of_reach
         if in_use and told and power_config_id in self._unknown and call.function == "setPowerConfig":
-            self._situation.fail("an id that the library does not know is not used again", f"{call}")
+            # Once more is allowed: a session that was being cast when the restart was told goes on to its other ids.
+            self._unknown[power_config_id] += 1
+            if self._unknown[power_config_id] > 1:
+                self._situation.fail("an id that the library does not know is not used again", f"{call}")
 
     def interrupted(self, operation: Operation) -> None:
         """Take in that a KeyboardInterrupt is raised in an operation: nobody knows what its last call has done."""
@@ -96,7 +99,7 @@ class CallRules:
             assert call.power_config_id is not None
             self._destroyed.add(call.power_config_id)
         elif call.code == INVALID_INPUT and call.fault.code != INVALID_INPUT and call.power_config_id is not None:
-            self._unknown.add(call.power_config_id)
+            self._unknown.setdefault(call.power_config_id, 0)
         return client
 
     def ended(self, call: NativeCall) -> Client | None:
