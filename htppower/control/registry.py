@@ -20,7 +20,7 @@ class Registry:
 
     Attributes:
         lock: protects the rest, claims, plans, and the back-off.
-        sessions: the open sessions by number.
+        sessions: the open sessions by number, each until its end was told.
         epoch: how often the link to the DSP was lost. What was sent in an earlier epoch is unknown.
         orphans: the ids that no session has any more, and that could not be destroyed yet. They are used for nothing
             else.

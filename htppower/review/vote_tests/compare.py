@@ -10,7 +10,7 @@ import attrs
 from htppower.profiles.discovery import Folders
 from htppower.profiles.extends import resolve_file
 from htppower.profiles.fields import spell, value_at
-from htppower.profiles.profile import power_states
+from htppower.profiles.profile import file_of, power_states
 from htppower.review.vote_tests.runner import run_case
 from htppower.votes.options import BY_CLASS
 
@@ -145,7 +145,7 @@ def _origin(seen: Seen, at: KeyPath, got: Any, where: Folders) -> Place | None:
         states = [state for _, state in power_states(seen.profile)]
         # Which of them it is in is told by the votes; of fields that are the same in both, the first serves.
         to = next((state for state in states if _in_force(state.votes, seen.votes)), states[0])
-        votes, origins = to.votes, {} if to.source is None else resolve_file(str(to.source), where, "state").places
+        votes, origins = to.votes, {} if (file := file_of(to)) is None else resolve_file(file, where, "state").places
     return origins.get(at) if value_at(votes, at[1:]) == got else None
 
 

@@ -17,7 +17,7 @@ from htppower.events import State
 from htppower.profiles.discovery import Folders
 from htppower.profiles.extends import resolve_file
 from htppower.profiles.fields import profile_fields, spell, vote_fields
-from htppower.profiles.profile import power_states, with_states
+from htppower.profiles.profile import file_of, power_states, with_states
 from htppower.review.vote_tests.compare import holds
 from htppower.review.vote_tests.mutants import profile_mutants, state_mutants
 from htppower.review.vote_tests.runner import run_case
@@ -124,7 +124,7 @@ def _of_state(state: PowerState, cases: Iterable[_Unchanged], folders: Folders) 
         for mutant in state_mutants(state, at):
             yield lambda used, mutant=mutant: _with_state(used, state, mutant)  # type: ignore[misc]
 
-    places = {} if state.source is None else resolve_file(str(state.source), folders, "state").places
+    places = {} if (file := file_of(state)) is None else resolve_file(file, folders, "state").places
     told = vote_fields(state.votes)
     fields = (Field(at, spell(value), places.get(at), _look(own, changes(at), cast=cast)) for at, value in told)
     return Coverage("state", state.name, tuple(fields))
@@ -191,7 +191,7 @@ def _is_same(one: Profile | PowerState, other: Profile | PowerState) -> bool:
 
 
 def _identity(file: Profile | PowerState) -> object:
-    return file if file.source is None else os.path.realpath(file.source)
+    return file if (path := file_of(file)) is None else os.path.realpath(path)
 
 
 def _each_once(found: Iterable[_File]) -> tuple[_File, ...]:
