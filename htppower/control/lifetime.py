@@ -147,6 +147,7 @@ class Opener:
 class Closer:
     """Closes sessions, and what is left of a controller after them."""
 
+    _registry: Registry
     _claims: Claims
     _reconciler: Reconciler
     _remains: Remains
@@ -192,7 +193,8 @@ class Closer:
             failures.extend(self._claims.close(session, timeout_s))
 
         run_side_by_side(self._time, [functools.partial(close, session) for session in sessions], timeout_s)
-        left = [session.number for session in sessions if not session.gone]
+        # Until its end was told, whoever destroyed its ids.
+        left = [session.number for session in sessions if session.number in self._registry.sessions]
         if timeout_s is not None and left:
             calls = self._calls.under_way
             # Where they make none they wait for another's, such as the one that casts the settings of the process.

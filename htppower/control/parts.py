@@ -85,7 +85,7 @@ class Parts:
             registry, ids, executor, transitions, recovery, stepper, self.reconciler, self.remains, events
         )
         self.claims = Claims(registry, self.reconciler, planner, profiles, events, time)
-        self.closer = Closer(self.claims, self.reconciler, self.remains, calls, time)
+        self.closer = Closer(registry, self.claims, self.reconciler, self.remains, calls, time)
         settings.peer = others
 
     # Those that are made before the reconciler ask it later.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hanging import WAIT_S, HangingHtp, on_a_thread
 
-from htppower import SessionClosed, State, VoteController, VoteRejected
+from htppower import CloseTimedOut, SessionClosed, State, VoteController, VoteRejected
 from htppower.backends import SimulatedHtp
 from htppower.control.session_record import History
 from htppower.events import CallMade, Transition
@@ -22,23 +22,33 @@ if TYPE_CHECKING:
 MOMENT_S = 0.05
 
 
-def test_no_event_of_a_close_is_lost_to_a_second_close(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread that finds the ids destroyed ends nothing before the other has told of that."""
+@pytest.mark.parametrize("closed", ["session", "controller"])
+def test_a_close_ends_nothing_before_another_has_told_of_the_end(closed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ids are destroyed, but nobody was told of that yet. A close that can't wait for it says so."""
     controller = VoteController(SimulatedHtp(arch=75), time=VirtualTime(), handle_sigterm=False)
     told: list[Any] = []
     controller.subscribe(told.append, Transition)
-    controller.session("burst")
+    session = controller.session("burst")
+    close = session.close if closed == "session" else controller.close
+    left: list[tuple[int, ...]] = []
     moved: Any = History.moved
+
+    def close_now() -> None:
+        try:
+            close(timeout_s=0)
+        except CloseTimedOut as error:
+            left.append(error.sessions)
 
     def meanwhile(history: History, source: State, dest: State, *rest: Any) -> int:
         if dest is State.DESTROYED:
             monkeypatch.undo()
-            on_a_thread(lambda: controller.close(timeout_s=0))()
+            on_a_thread(close_now)()
         lasted_us: int = moved(history, source, dest, *rest)
         return lasted_us
 
     monkeypatch.setattr(History, "moved", meanwhile)
     controller.close()
+    assert left == [(session.number,)]
     assert [event.dest for event in told] == [State.DESTROYED]
     assert not controller.status().sessions
 
