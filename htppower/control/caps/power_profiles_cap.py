@@ -48,7 +48,7 @@ class PowerProfilesStatus:
         performance_degraded: why the device can't keep its performance, as the daemon says it, such as
             ``lap-detected`` or ``high-operating-temperature``; empty where it can, None where no daemon says so.
         on_battery: whether it runs on its battery; None where UPower does not say so.
-        capped: whether the cap is set. While the bus can't be reached it stays as it was.
+        capped: whether the cap is set, and its calls are made. While the bus can't be reached it stays as it was.
     """
 
     connected: bool = False
@@ -119,9 +119,8 @@ class PowerProfilesCap(Closing):
         return self._switch.cap
 
     def status(self) -> PowerProfilesStatus:
-        """Return what it heard last."""
-        with self._switch.lock:
-            return attrs.evolve(self._heard, capped=self.cap is not None)
+        """Return what it heard last; wait for no native call."""
+        return attrs.evolve(self._heard, capped=self.cap is not None)
 
     def close(self) -> None:
         """Lift the cap, and listen no more. Closing twice is fine."""

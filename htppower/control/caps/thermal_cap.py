@@ -70,14 +70,14 @@ class ThermalStatus:
         hottest: the name of the hottest zone, None where none could be read.
         temperature_c: its temperature, likewise.
         unread: the names of the zones that could not be read.
-        capped: whether the cap is set. Where no zone can be read it stays as it was.
+        capped: whether the cap is set, and its calls are made. Where no zone can be read it stays as it was.
     """
 
-    looked_us: int | None
-    hottest: str | None
-    temperature_c: float | None
-    unread: tuple[str, ...]
-    capped: bool
+    looked_us: int | None = None
+    hottest: str | None = None
+    temperature_c: float | None = None
+    unread: tuple[str, ...] = ()
+    capped: bool = False
 
 
 class ThermalCap(Closing):
@@ -129,7 +129,7 @@ class ThermalCap(Closing):
         self._period_us = period_us
         # The lock of the switch protects what follows.
         self._alarm: Any = None
-        self._seen: tuple[int, Zone | None, float | None] | None = None
+        self._seen = ThermalStatus()
         self._unread: frozenset[Zone] = frozenset()
         # The zones that were not below ``below_c`` when they were last read.
         self._warm: set[Zone] = set()
@@ -149,13 +149,8 @@ class ThermalCap(Closing):
         return self._switch.cap
 
     def status(self) -> ThermalStatus:
-        """Return what it saw when it looked last."""
-        with self._switch.lock:
-            looked_us, zone, temperature_c = self._seen or (None, None, None)
-            unread = tuple(zone.name for zone in self._zones if zone in self._unread)
-            return ThermalStatus(
-                looked_us, None if zone is None else zone.name, temperature_c, unread, self.cap is not None
-            )
+        """Return what it saw when it looked last; wait for no native call."""
+        return attrs.evolve(self._seen, capped=self.cap is not None)
 
     def close(self) -> None:
         """Lift the cap, and look no more. Closing twice is fine; a look that is going on is not waited for."""
@@ -171,7 +166,10 @@ class ThermalCap(Closing):
             self._warm.difference_update(zone for zone, _ in readings)
             self._warm.update(zone for zone, temperature_c in readings if temperature_c >= self._below_c)
             hottest = max(readings, key=lambda reading: reading[1], default=None)
-            self._seen = (self._switch.time.now_us, *(hottest or (None, None)))
+            zone, temperature_c = hottest or (None, None)
+            unread = tuple(each.name for each in self._zones if each in failures)
+            name = None if zone is None else zone.name
+            self._seen = ThermalStatus(self._time.now_us, name, temperature_c, unread)
             try:
                 if hottest is not None:
                     self._decide(*hottest)

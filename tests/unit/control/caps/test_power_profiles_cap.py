@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hanging import WAIT_S, HangingHtp
 
-from htppower import PowerProfilesCap, ProfileError, SessionClosed
+from htppower import PowerProfilesCap, ProfileError, SessionClosed, VoteController
 from htppower.control.caps.cap_switch import CapSwitch
 from htppower.control.caps.power_profiles_cap import CONDITIONS, PowerProfilesStatus, reason_to_cap
 from htppower.events import CapLifted, CapSet
+from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -123,6 +126,25 @@ def test_without_the_bus_the_cap_stays_as_it_is(bench: Bench) -> None:
         assert cap.status() == PowerProfilesStatus(
             connected=False, active_profile="power-saver", performance_degraded="", capped=True
         )
+
+
+def test_status_waits_for_no_native_call() -> None:
+    """While one hangs that the cap makes it says what was heard, and that the cap is not set yet."""
+    htp = HangingHtp()
+    controller = VoteController(htp, time=VirtualTime(), handle_sigterm=False)
+    session = controller.session("burst")
+    with session.inference():
+        cap = PowerProfilesCap(controller)
+        hang = htp.hang_next("setPowerConfig", session.power_config_ids[0])
+        tells = threading.Thread(target=lambda: Watcher.made.tell(profiles("power-saver")))
+        tells.start()
+        assert hang.begun.wait(WAIT_S)
+        heard = cap.status()
+        hang.let_go.set()
+        tells.join(WAIT_S)
+        assert (heard.active_profile, heard.capped) == ("power-saver", False)
+        assert cap.status().capped
+    controller.close()
 
 
 def test_a_daemon_that_is_gone_has_no_wish(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:

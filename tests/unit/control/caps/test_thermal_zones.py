@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import logging
 import signal
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hanging import WAIT_S, HangingHtp
 
+from htppower import ThermalCap, VoteController
 from htppower.control.caps.thermal_cap import ThermalStatus, Zone
+from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +31,26 @@ def test_the_hottest_zone_counts_and_is_named(bench: Bench, tree: Tree) -> None:
         assert thermal.cap is not None
         assert thermal.status() == ThermalStatus(0, "nspss-0", 71.34, (), capped=True)
     assert (len(bench.controller.caps), thermal.status().capped) == (0, False)
+
+
+def test_status_waits_for_no_native_call(tree: Tree) -> None:
+    """While one hangs that the cap makes it says what was seen, and that the cap is not set yet."""
+    time, htp = VirtualTime(), HangingHtp()
+    controller = VoteController(htp, time=time, handle_sigterm=False)
+    session = controller.session("burst")
+    with session.inference():
+        thermal = ThermalCap(controller, above_c=70, below_c=60, root=tree.root)
+        tree.zone(1, "nspss-0", "71340")
+        hang = htp.hang_next("setPowerConfig", session.power_config_ids[0])
+        look = threading.Thread(target=lambda: time.advance_us(PERIOD_US))
+        look.start()
+        assert hang.begun.wait(WAIT_S)
+        seen = thermal.status()
+        hang.let_go.set()
+        look.join(WAIT_S)
+        assert seen == ThermalStatus(PERIOD_US, "nspss-0", 71.34, (), capped=False)
+        assert thermal.status().capped
+    controller.close()
 
 
 @pytest.mark.parametrize(
