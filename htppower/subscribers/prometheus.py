@@ -68,7 +68,8 @@ class PrometheusMetrics:
             multi-process mode there are none: a series could not end with its session there.
 
     In multi-process mode (``PROMETHEUS_MULTIPROC_DIR``) what is read at a scrape is written to the files of the mode
-    every 5 s besides, on a thread of its own.
+    every 5 s besides, on a thread of its own. Make them for one controller of a process at a time there: the files have
+    one place for each series of a process, whichever registry it is in.
 
     Raises:
         ValueError: the registry has the metrics of a controller already.
