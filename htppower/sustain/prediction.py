@@ -52,11 +52,6 @@ class Prediction:
             self._intervals_us.append(begun_us - self._last_us)
         self._last_us = begun_us
 
-    def forget_begins(self) -> None:
-        """Take the next begin for the first one."""
-        self._last_us = None
-        self._intervals_us.clear()
-
     def next_us(self, now_us: int) -> int | None:
         """Return when the next inference is predicted to begin, later than now; None where nothing tells that."""
         if self._at_us is not None:

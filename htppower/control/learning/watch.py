@@ -89,9 +89,6 @@ class Watch:
         """
         self._sum_up()
         self.forget_gap()
-        if self.ahead is not None and self._learner is None and not self.ahead.lead_us:
-            # Of the begins until now only those were taken in that waited: the rest lie between them.
-            self.ahead.prediction.forget_begins()
         if raise_ahead_us:
             self.predict()
         if self.ahead is not None:
@@ -199,7 +196,7 @@ class Watch:
                 self._sum_up()
             return False
         ahead = self.ahead
-        if self._learner is None and (ahead is None or not ahead.lead_us):
+        if self._learner is None and ahead is None:
             return False
         if begun_ns == NOT_TIMED:
             if last:
@@ -212,7 +209,8 @@ class Watch:
             self._end_gap(waited=False)
         self._first_ns, self._idle_ns = _LATE, ended_ns
         self._set_hot()
-        return True
+        # Without either the begins are noted nevertheless: another profile may ask for them.
+        return self._learner is not None or (ahead is not None and ahead.lead_us > 0)
 
     def _begin(self, begun_ns: int, *, counts: bool) -> None:
         if begun_ns < self._first_ns or (counts and begun_ns == self._first_ns):

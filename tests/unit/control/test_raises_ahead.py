@@ -80,17 +80,23 @@ def test_even_inferences_find_their_votes_up(hint: bool) -> None:
     assert session.state is State.LOWERED
 
 
-def test_begins_that_were_taken_in_only_in_part_are_no_row() -> None:
-    """With a profile that raises nothing ahead, those within the window are not: others only seem to be even."""
+@pytest.mark.parametrize("meanwhile", [0, 1, 2])
+def test_the_last_begin_is_known_whatever_profile_was_in_use(meanwhile: int) -> None:
+    """Under one that raises nothing ahead, too, and within its window: a hint of the period counts on from it."""
     bench = Bench.make()
     ahead = relaxing(after_inference_us=0, raise_ahead_us=LEAD_US)
     session = bench.controller.session(ahead)
+    bench.infer(session, 8_000)
     session.use("burst")
-    for _ in range(2):
-        bench.infer(session)
+    for _ in range(meanwhile):
         bench.time.advance_us(500)
+        bench.infer(session, 8_000)
     session.use(ahead)
-    assert waits(bench, session, 20) == 9
+    session.expect(every_us=PERIOD_US)
+    bench.time.advance_us(PERIOD_US - 8_000 - LEAD_US - 1)
+    before = session.state
+    bench.time.advance_us(1)
+    assert (before, session.state) == (State.LOWERED, State.RAISED)
 
 
 def test_nothing_is_raised_ahead_where_the_profile_does_not_say_so() -> None:
