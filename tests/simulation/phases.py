@@ -112,7 +112,7 @@ class Phases:
         """Take in that an inference has begun; ``ended``: what is known to have ended last before it."""
         costs, first = client.costs, not client.busy
         watched = all(each.raise_ahead_us for each in client.possible(self._situation.caps))
-        client.foresight.began(begun, first=first, certain=certain, watched=watched)
+        client.foresight.began(begun, client.asked, first=first, certain=certain, watched=watched)
         costs.began = None
         if not certain:
             costs.known = False

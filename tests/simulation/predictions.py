@@ -94,11 +94,12 @@ class Foresight:
         else:
             self.blurred()
 
-    def began(self, span: Span, *, first: bool, certain: bool, watched: bool) -> None:
+    def began(self, span: Span, asked: int, *, first: bool, certain: bool, watched: bool) -> None:
         """Take in that an inference has begun.
 
         Args:
             span: when.
+            asked: how many calls there were that concern the session, with this one.
             first: whether the session was idle before.
             certain: whether nothing else is asked of it.
             watched: whether each profile that may be in use raises ahead.
@@ -113,7 +114,13 @@ class Foresight:
             if begins_at_us is not None and span.latest_us < begins_at_us:
                 # Nothing was raised yet.
                 self.purse += self.taken
-            elif self.must is not None and self.must[0] < span.earliest_us and span.latest_us < self.must[1]:
+            elif (
+                self.must is not None
+                and self.must[0] < span.earliest_us
+                and span.latest_us < self.must[1]
+                # "Another profile takes back what was due before."
+                and asked == self.asked + 1
+            ):
                 self.purse = min(MOST, self.purse + PRICE + 1)
             # "Begins in one microsecond count as one."
             another = not span.exact or span not in self.begins[-1:]
