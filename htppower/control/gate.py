@@ -302,12 +302,11 @@ class Gate:
         self.saved += not waited
         tokens, sustain = self.tokens, self.sustain
         last = len(tokens.idle) + 1 >= tokens.made
-        if last:
-            sustain.end_inference()
-        if sustain.watch is not None:
-            ended_ns = sustain.ended_ns if last else self.time.now_ns()
-            if sustain.watch.end(token, ended_ns, waited, last and not tokens.preparing):
-                sustain.begin_gap(self.expects)
+        # Also where others are counted: one that waits for its votes may never begin.
+        sustain.end_inference()
+        idles = last and not tokens.preparing
+        if sustain.watch is not None and sustain.watch.end(token, sustain.ended_ns, waited, idles):
+            sustain.begin_gap(self.expects)
         tokens.idle.append(token)
 
     def expect(self, in_us: int | None, every_us: int | None) -> bool:

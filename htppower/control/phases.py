@@ -159,7 +159,7 @@ class Inference:
                     self._phases.look_again()
             raise
 
-    def __exit__(  # noqa: C901, PLR0912 - the hot path, in which a call more costs as much again
+    def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         gate = self._phases.gate
@@ -182,13 +182,14 @@ class Inference:
                     else:
                         gate.saved += 1
                     sustain = gate.sustain
-                    if last := len(idle) + 1 >= gate.tokens.made:
-                        sustain.ended_ns = gate.time.now_ns()
+                    # Also where others are counted: one that waits for its votes may never begin.
+                    sustain.ended_ns = gate.time.now_ns()
+                    last = len(idle) + 1 >= gate.tokens.made
                     watch = sustain.watch
-                    if watch is not None:
-                        ended_ns = sustain.ended_ns if last else gate.time.now_ns()
-                        if watch.end(token, ended_ns, waited, last and not gate.tokens.preparing):
-                            sustain.begin_gap(gate.expects)
+                    if watch is not None and watch.end(
+                        token, sustain.ended_ns, waited, last and not gate.tokens.preparing
+                    ):
+                        sustain.begin_gap(gate.expects)
                     idle.append(token)
                     if not last or sustain.covered:
                         return

@@ -171,7 +171,7 @@ class SustainTimer:
         return functools.partial(self._recall, self._session, plan, further=further)
 
     def end_inference(self) -> None:
-        """Take in that the last inference has ended, off the hot path."""
+        """Take in that an inference has ended, off the hot path."""
         self._put(self._time.now_us + self.us, after_deinit=False)
 
     def end_init(self, after_init_us: int) -> None:

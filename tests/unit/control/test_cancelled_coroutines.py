@@ -7,6 +7,7 @@ import gc
 import threading
 from typing import TYPE_CHECKING, Any
 
+from bench import BURST_SUSTAIN_US
 from gates import LONG_S, Gate, cancelled, infer, until
 
 from htppower import State
@@ -51,6 +52,32 @@ def test_cancelled_during_the_raise(gate: Gate) -> None:
     asyncio.run(scenario())
     gate.assert_down(session)
     assert gate.sets == 2
+
+
+def test_cancelled_beside_an_inference_that_ends(gate: Gate) -> None:
+    """The votes stay up for the sustain time of one that has ended while the other waited for its votes."""
+    session = gate.controller.session("burst")
+
+    async def scenario() -> None:
+        running = session.begin()
+        gate.backend.shut()
+        session.link_lost(1007)
+        await until(gate.backend.reached.is_set)
+        waiting = asyncio.create_task(infer(session))
+        await until(lambda: session.in_flight == 2)
+        gate.time.sleep(1)
+        running.end()
+        assert await cancelled(waiting)
+        gate.backend.opened.set()
+
+    asyncio.run(scenario())
+    gate.drain()
+    assert (session.in_flight, session.state) == (0, State.RAISED)
+    gate.time.advance_us(BURST_SUSTAIN_US - 1)
+    gate.drain()
+    assert session.state is State.RAISED
+    gate.time.advance_us(1)
+    gate.assert_down(session)
 
 
 def test_cancelled_when_the_raise_is_over_but_not_heard_of(gate: Gate) -> None:

@@ -114,6 +114,16 @@ def test_only_the_last_to_end_sets_the_deadline(host: Host) -> None:
     assert (host.time.alarms, host.gate.counts()[2]) == (1, 5 + SUSTAIN_US)
 
 
+def test_one_that_did_not_begin_leaves_the_sustain_time_of_one_that_ended_beside_it(host: Host) -> None:
+    """Votes stay up after the last inference, though another was about to begin as that ended, and never did."""
+    first, waiting = host.begin(), host.begin()
+    host.time.advance_us(5)
+    host.gate.end(first)
+    host.time.advance_us(7)
+    host.gate.drop(waiting)
+    assert host.gate.use() == Use(closing=False, busy=False, deadline_us=5 + SUSTAIN_US)
+
+
 def test_the_alarm_is_lazy(host: Host) -> None:
     """One that is armed no later than the deadline is left alone; one that rings too late is armed anew."""
     host.gate.end(host.begin())
