@@ -75,12 +75,17 @@ class Remains:
             return False
         alone = self._others.none
         with self._lock:
-            self._executor.cast_settings(wait=alone)
-            self._ids.destroy_orphans()
+            if self._stepper.restarted(self._bring_down(alone=alone)):
+                # It is there again, and nobody tries after this.
+                self._bring_down(alone=alone)
             self._recovery.stop()
         self._reconciler.after_turn()
         with self._lock:
             return self._leave(alone=alone)
+
+    def _bring_down(self, *, alone: bool) -> VoteRejected | None:
+        failed = self._executor.cast_settings(wait=alone)
+        return self._ids.destroy_orphans() or failed
 
     def _leave(self, *, alone: bool) -> bool:
         if self._registry.sessions or self._registry.orphans:

@@ -294,3 +294,20 @@ def test_a_setting_whose_giving_back_fails_is_given_back_later(bench: Bench, fai
         bench.simulated.fail_next(13006, times=failures)
     session.close()
     assert bench.effective().rpc_polling_time_us == 0
+
+
+@pytest.mark.parametrize("function", ["setPowerConfig", "destroyPowerConfigId"])
+def test_a_controller_that_meets_a_restart_in_its_last_try_makes_it_again(bench: Bench, function: str) -> None:
+    """Who answers 1007 is up again: what is left of a closed session is brought down, and the controller is closed."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.simulated.fail_next(13003, function, times=10)
+    session.close()
+    bench.simulated.clear_faults()
+    bench.simulated.restart_subsystem()
+    bench.controller.close()
+    assert bench.recorder.calls[-1].code == 0
+    assert bench.simulated.power_config_ids == ()
+    calls = len(bench.recorder.calls)
+    bench.controller.close()
+    assert (bench.controller._ended, len(bench.recorder.calls)) == (True, calls)
