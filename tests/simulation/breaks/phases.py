@@ -20,8 +20,8 @@ PHASES = (
     Mutation(
         "the deadline is not renewed where an inference ends off the hot path",
         "gate.py",
-        "        if last:\n            sustain.end_inference()\n",
-        "",
+        "        sustain.end_inference()\n        idles",
+        "        idles",
     ),
     Mutation(
         "DE-INIT ends in the power state between the phases",
@@ -114,8 +114,8 @@ PHASES = (
     Mutation(
         "the deadline is not renewed on the hot path",
         "phases.py",
-        "                        sustain.ended_ns = gate.time.now_ns()\n",
-        "                        pass\n",
+        "                    sustain.ended_ns = gate.time.now_ns()\n",
+        "",
     ),
     Mutation(
         "an alarm that is gone counts as armed on the hot path",
