@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from itertools import chain
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from checkout import TESTS
 
 pytest.importorskip("greenlet")
 
@@ -18,26 +20,46 @@ from simulation.mutations import caught
 from simulation.program import Share, draw
 from simulation.variation import KINDS, vary
 
-RUN = Path(__file__).parents[1] / "simulation" / "run.py"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# As many runs as take a second. `.ci/run` has hundreds of them.
+SHORT = "--seed 0 --runs 15"
+VARIED = "--seed 3000000 --runs 20 --varied always --learning never"
+REPLAYED = "--seed 5"
+REFUSED = "--exhaustive --case 'no such case'"
+EVERY_ORDER = "--exhaustive --preemptions 1 --seconds 1 --case 'two inferences of one session, balanced'"
 
 
-def _simulate(*arguments: str) -> tuple[int, str]:
+def _simulated(*lines: str) -> dict[str, tuple[int, str]]:
+    """Return the exit code and the output of each command line; all are run in one process."""
     done = subprocess.run(
-        [sys.executable, str(RUN), *arguments],
+        [sys.executable, str(TESTS / "support" / "processes" / "simulated.py"), *lines],
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
         env=os.environ | {"PYTHONHASHSEED": "0"},
     )
-    # What is wrong with the arguments alone is told on stderr.
-    assert done.stdout or done.returncode == 2, done.stderr
-    return done.returncode, done.stdout or done.stderr
+    assert done.returncode == 0, done.stderr
+    return {line: (code, output) for line, (code, output) in zip(lines, json.loads(done.stdout), strict=True)}
 
 
-def test_a_short_run_breaks_nothing() -> None:
+@pytest.fixture(scope="module")
+def runs() -> dict[str, tuple[int, str]]:
+    """Return what came of the runs from a seed."""
+    return _simulated(SHORT, VARIED, REPLAYED)
+
+
+@pytest.fixture(scope="module")
+def orders() -> dict[str, tuple[int, str]]:
+    """Return what came of the small cases."""
+    return _simulated(REFUSED, EVERY_ORDER)
+
+
+def test_a_short_run_breaks_nothing(runs: dict[str, tuple[int, str]]) -> None:
     """Runs at random, with calls that fail and hang, restarts and interrupts."""
-    code, output = _simulate("--seed", "0", "--seconds", "2")
+    code, output = runs[SHORT]
     assert (code, output.splitlines()[-1]) == (0, "nothing broke"), output
 
 
@@ -56,28 +78,27 @@ def test_a_seed_is_varied_by_another_chance() -> None:
     assert set(KINDS) - {"row", "close"} <= added
 
 
-def test_a_short_varied_run_breaks_nothing() -> None:
+def test_a_short_varied_run_breaks_nothing(runs: dict[str, tuple[int, str]]) -> None:
     """Tickets, idle streams, phases that are not nested, and a second controller that is closed meanwhile."""
-    code, output = _simulate("--seed", "3000000", "--seconds", "2", "--varied", "always", "--learning", "never")
+    code, output = runs[VARIED]
     assert (code, output.splitlines()[-1]) == (0, "nothing broke"), output
 
 
-def test_a_seed_is_replayed_step_by_step() -> None:
+def test_a_seed_is_replayed_step_by_step(runs: dict[str, tuple[int, str]]) -> None:
     """A run with a point before every statement does not depend on those before it: run twice, it is the same."""
-    code, output = _simulate("--seed", "5")
+    code, output = runs[REPLAYED]
     assert (code, "NOT THE SAME" in output) == (0, False), output
 
 
-def test_a_filter_that_leaves_nothing_is_refused() -> None:
+def test_a_filter_that_leaves_nothing_is_refused(orders: dict[str, tuple[int, str]]) -> None:
     """What names no small case proves nothing, and says so."""
-    code, output = _simulate("--exhaustive", "--case", "no such case")
+    code, output = orders[REFUSED]
     assert (code, "no small case has 'no such case' in its name" in output) == (2, True), output
 
 
-def test_small_cases_in_every_order_break_nothing() -> None:
+def test_small_cases_in_every_order_break_nothing(orders: dict[str, tuple[int, str]]) -> None:
     """Two threads on one session, each order with at most one preemption."""
-    case = ("--case", "two inferences of one session, balanced")
-    code, output = _simulate("--exhaustive", "--preemptions", "1", "--seconds", "2", *case)
+    code, output = orders[EVERY_ORDER]
     assert (code, output.splitlines()[-1]) == (0, "nothing broke"), output
 
 
