@@ -1,5 +1,7 @@
 """What every test shares: tiers, options, hypothesis settings, a bench that is closed afterwards, and the command."""
 
+# ruff: noqa: E402 - bytecode is kept of what is imported after that
+
 from __future__ import annotations
 
 import functools
@@ -10,8 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from bench import Bench
 from bytecode import forget_bytecode, keep_bytecode
+
+# Before the package is imported, the assertions of whose modules pytest rewrites, too.
+keep_bytecode()
+
+from bench import Bench
 from checkout import TESTS
 from command import Command
 from examples import register
@@ -21,8 +27,6 @@ from sides import write_sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-keep_bytecode()
 
 register()
 
