@@ -67,8 +67,18 @@ def check_close_timeout(timeout_s: float | None) -> None:
     Raises:
         ValueError: it is negative, or longer than a thread can wait.
     """
-    if timeout_s is not None and not 0 <= timeout_s <= threading.TIMEOUT_MAX:
-        raise ValueError(f"timeout_s is {timeout_s}: seconds from 0, or None to wait for every call")
+    if timeout_s is not None:
+        check_timeout(timeout_s, ", or None to wait for every call")
+
+
+def check_timeout(timeout_s: float, otherwise: str = "") -> None:
+    """Refuse how long a thread is to wait; ``otherwise``: what else may be given, as the message says it.
+
+    Raises:
+        ValueError: it is negative, or longer than a thread can wait.
+    """
+    if not 0 <= timeout_s <= threading.TIMEOUT_MAX:
+        raise ValueError(f"timeout_s is {timeout_s}: seconds from 0 to {threading.TIMEOUT_MAX:g}{otherwise}")
 
 
 def check_reason(reason: Any, whose: str) -> None:

@@ -254,7 +254,11 @@ class VoteController(Closing):
         return self._subscribe(subscriber, lambda kind, _details: issubclass(kind, asked), in_context=in_context)
 
     def flush_events(self, timeout_s: float = LONGEST_FLUSH_S) -> bool:
-        """Wait until every subscriber was told of everything up to now; return whether that was so within the time."""
+        """Wait until every subscriber was told of everything up to now; return whether that was so within the time.
+
+        Raises:
+            ValueError: the time, in seconds, is negative, or longer than a thread can wait.
+        """
         return self._events.flush(timeout_s)
 
     def status(self) -> ControllerStatus:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.control.arguments import check_timeout
 from htppower.control.interrupts import is_from_outside
 from htppower.control.locks import Rank, make_lock
 from htppower.events import (
@@ -181,6 +182,7 @@ class EventBus:
 
     def flush(self, timeout_s: float) -> bool:
         """Wait until every subscriber has been told everything; return whether that was so within the time."""
+        check_timeout(timeout_s)
         end_us = self._time.now_us + round(timeout_s * 1_000_000)
         waited = [
             subscription.flush(max(0, end_us - self._time.now_us) / 1_000_000) for subscription in self._subscriptions

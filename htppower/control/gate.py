@@ -167,6 +167,8 @@ class Gate:
         """
         with self.lock:
             self.tokens.drop(token)
+            if self.sustain.watch is not None and not self.tokens.busy():
+                self.sustain.watch.forget_first()
 
     def learn(self, token: Token) -> None:
         """Learn from the gap that an inference has ended which waits for a call."""

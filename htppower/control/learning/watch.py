@@ -145,16 +145,21 @@ class Watch:
 
     def forget_gap(self) -> None:
         """Take the time since the last inference for no gap, and expect none after it."""
-        if self._first_ns != _LATE and self._counts:
-            # Of several inferences the first has ended, and what was predicted was its begin.
-            self._end_gap(waited=False)
-        self._first_ns = self._idle_ns = _LATE
+        self.forget_first()
+        self._idle_ns = _LATE
         self._hot_ns = 0
         if self._learner is not None:
             self._learner.forget_hint()
         if self.ahead is not None:
             self.ahead.disarm()
             self.ahead.give_up()
+
+    def forget_first(self) -> None:
+        """Take the next begin for the first one, also where the last inference is dropped and has no end."""
+        if self._first_ns != _LATE and self._counts:
+            # Of several inferences the first has ended, and what was predicted was its begin.
+            self._end_gap(waited=False)
+        self._first_ns = _LATE
 
     def record_to(self, record: Record | None, label: tuple[Any, Plan]) -> None:
         """Record the inferences that end from now on under this label, or, with None, no longer."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from htppower.control.arguments import check_timeout
 from htppower.control.context_manager import Closing
 from htppower.control.recording.background_writer import LONGEST_WRITE_S
 
@@ -42,7 +43,12 @@ class Recording(Closing):
         return self._writer.status().lost
 
     def flush(self, timeout_s: float = LONGEST_WRITE_S) -> bool:
-        """Write what has ended up to now; return whether that was done within the time, in seconds."""
+        """Write what has ended up to now; return whether that was done within the time, in seconds.
+
+        Raises:
+            ValueError: the time is negative, or longer than a thread can wait.
+        """
+        check_timeout(timeout_s)
         return self._writer.flush(timeout_s)
 
     def close(self) -> None:

@@ -29,6 +29,15 @@ class Sevens:
         return 0
 
 
+@pytest.mark.parametrize("timeout_s", [-1, float("nan"), float("inf")])
+def test_a_time_that_no_thread_can_wait_is_refused(bench: Bench, timeout_s: float, tmp_path: Path) -> None:
+    """As where a session or a controller is closed."""
+    with bench.controller.record(tmp_path / "recording") as recording:
+        for flush in (bench.controller.flush_events, recording.flush):
+            with pytest.raises(ValueError, match="timeout_s is"):
+                flush(timeout_s)
+
+
 @pytest.mark.parametrize("make", [lambda folders: VoteController("simulated", folders=folders), ProfileCache])
 def test_a_folder_that_can_not_be_read_is_refused_at_once(make: Callable[[Any], object], tmp_path: Path) -> None:
     """The error is that of a profile that is loaded, and comes before any session."""

@@ -8,6 +8,7 @@ import pytest
 from bench import Bench
 from learning import relaxing
 
+from htppower import VoteRejected
 from htppower.events import Cause, Event, State, Transition
 from htppower.profiles.sustain import Adaptive
 
@@ -97,6 +98,23 @@ def test_the_last_begin_is_known_whatever_profile_was_in_use(meanwhile: int) -> 
     before = session.state
     bench.time.advance_us(1)
     assert (before, session.state) == (State.LOWERED, State.RAISED)
+
+
+def test_a_begin_that_failed_is_one_of_an_even_row() -> None:
+    """Nothing of that inference ends; the begin after it is the first one again, and counts, too."""
+    bench = Bench.make(on_error="raise")
+    session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
+    waited = 0
+    for number in range(20):
+        bench.time.advance_us(number * PERIOD_US - bench.time.now_us)
+        waited += session.state is not State.RAISED
+        if number != 4:
+            bench.infer(session, 8_000)
+            continue
+        bench.simulated.fail_next(13003)
+        with pytest.raises(VoteRejected), session.inference():
+            raise AssertionError
+    assert waited == 9
 
 
 def test_nothing_is_raised_ahead_where_the_profile_does_not_say_so() -> None:
