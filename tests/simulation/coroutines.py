@@ -93,8 +93,6 @@ class Loop:
         try:
             await inference.__aenter__()
         except (asyncio.CancelledError, htppower.VoteRejected, htppower.SessionClosed):
-            # A raise that is under way goes on, and is lowered after it: the end of that inference sets the time anew.
-            client.must_until_us = 0
             # That end begins a gap.
             client.costs.gap_open = True
             client.endings.append(lambda: phases.end_done(client, "infer"))

@@ -66,6 +66,7 @@ threading = _stand_in(
     "threading",
     ("Lock", "RLock", "Condition", "Event", "Thread", "local", "get_ident", "current_thread", "main_thread"),
 )
+threading.__dict__["TIMEOUT_MAX"] = real_threading.TIMEOUT_MAX
 queue = _stand_in("queue", ("SimpleQueue",))
 queue.__dict__["Empty"] = real_queue.Empty
 # What a run makes ends with it, and not with the process.
