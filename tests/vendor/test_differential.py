@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from htppower.votes.native import NativeConfig
 
-SEQUENCES = 200
+SEQUENCES = 500
 SLOTS = 3
 UINT32 = st.integers(0, 2**32 - 1)
 CORNERS = st.sampled_from([16, 32, 48, 64, 80, 96, 112, 128, 144, 146, 149, 160]) | UINT32
