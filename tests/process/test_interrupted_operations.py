@@ -22,7 +22,7 @@ def test_a_sample_of_interrupts_leaves_nothing_behind() -> None:
 
     The interrupt is passed on, nothing stays up, and all goes on working.
     """
-    done = _run("run.py", "--quick", "--samples", "2", "--pairs", "1", "--seed", "3")
+    done = _run("run.py", "--quick", "--samples", "5", "--pairs", "2", "--seed", "3")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
