@@ -203,14 +203,13 @@ class Watch:
         ahead = self.ahead
         if self._learner is None and ahead is None:
             return False
-        if begun_ns == NOT_TIMED:
-            if last:
-                self.forget_gap()
-            return False
-        self._begin(begun_ns, counts=not token.within)
+        if begun_ns != NOT_TIMED:
+            self._begin(begun_ns, counts=not token.within)
         if not last:
             return False
-        if self._counts:
+        if begun_ns == NOT_TIMED:
+            self.forget_gap()
+        elif self._counts:
             self._end_gap(waited=False)
         self._first_ns, self._idle_ns = _LATE, ended_ns
         self._set_hot()

@@ -153,6 +153,13 @@ LEARNING = (
         Drawn.LEARNING,
     ),
     Mutation(
+        "begins under a profile that raises nothing ahead are not noted",
+        "learning/watch.py",
+        "        if self._learner is None and ahead is None:\n",
+        "        if self._learner is None and (ahead is None or not ahead.lead_us):\n",
+        Drawn.VARIED_LEARNING,
+    ),
+    Mutation(
         "a gap is not learnt from where an inference waits after it",
         "learning/watch.py",
         "        if idle_ns != _LATE and learner is not None:\n",

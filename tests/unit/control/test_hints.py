@@ -12,6 +12,7 @@ from learning import learning, relaxing
 
 from htppower.control.sustain_timer import NO_DEADLINE
 from htppower.events import Event, State, SustainLearned, Transition
+from htppower.profiles.sustain import Adaptive
 
 PERIOD_US = 33_333
 LEAD_US = 5_000
@@ -48,6 +49,20 @@ def test_an_inference_that_waits_beside_another_is_no_begin(hint: dict[str, int]
             session.use(attrs.evolve(profile, name="another"))
         bench.infer(session)
     bench.time.advance_us(PERIOD_US - LEAD_US - 1 - bench.time.now_us)
+    assert session.state == "LOWERED"
+    bench.time.advance_us(1)
+    assert session.state == "RAISED"
+
+
+@pytest.mark.parametrize("sustain", [0, Adaptive(break_even_us=20_000, most_us=20_000)])
+def test_a_hint_within_an_inference_whose_begin_was_not_timed_counts(sustain: int | Adaptive) -> None:
+    """It began under a profile of which nothing is predicted; the one after it was changed to raises ahead."""
+    bench = Bench.make()
+    session = bench.controller.session("burst")
+    with session.inference():
+        session.use(relaxing(after_inference_us=sustain, raise_ahead_us=LEAD_US))
+        session.expect(in_us=500_000)
+    bench.time.advance_us(500_000 - LEAD_US - 1)
     assert session.state == "LOWERED"
     bench.time.advance_us(1)
     assert session.state == "RAISED"
