@@ -192,6 +192,7 @@ class Gate:
             self.drop_preparation(token)
 
     def _end_preparation(self, phase: Phase) -> None:
+        self._take_in_begin()
         self.sustain.forget_gap()
         if phase is Phase.INIT:
             # Where an exception comes next it is counted once more, which costs a call.

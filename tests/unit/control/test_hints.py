@@ -68,6 +68,21 @@ def test_a_hint_within_an_inference_whose_begin_was_not_timed_counts(sustain: in
     assert session.state == "RAISED"
 
 
+def test_an_inference_that_ends_within_init_and_beside_an_earlier_one_is_no_begin() -> None:
+    """What is predicted is counted from the begin of the one that goes on when INIT ends."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US))
+    session.expect(every_us=PERIOD_US)
+    init, inference = session.init(), session.inference()
+    with session.inference():
+        bench.time.advance_us(8_000)
+        with inference:
+            init.__enter__()
+        init.__exit__(None, None, None)
+    bench.time.advance_us(PERIOD_US - LEAD_US - 8_000)
+    assert session.state == "RAISED"
+
+
 @pytest.mark.parametrize("order", ["AIai", "AIBaib", "ABIabi", "AIia"])
 def test_a_begin_before_init_uses_a_hint_up(order: str) -> None:
     """A begins while the session is idle, wherever INIT and other inferences end: nothing is raised for the hint."""
