@@ -34,6 +34,7 @@ CASTING = (
         "executor.py",
         "            or not self._settings.asks_for(session.number, votes)\n",
         "",
+        seed=100,
     ),
     Mutation(
         "a cast goes on with the next core when the link is lost",
@@ -104,7 +105,7 @@ CASTING = (
         "process_settings.py",
         "        with self._lock:\n            try:\n                self._take_out",
         "        if True:\n            try:\n                self._take_out",
-        seed=1_724,
+        seed=2_596,
     ),
     Mutation(
         "what a call carries that fails stays known",

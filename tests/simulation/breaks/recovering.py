@@ -103,6 +103,7 @@ RECOVERING = (
         "return restarts is not None and restarts < self._shared.restarts",
         "return False",
         Drawn.RESTARTS,
+        seed=111,
     ),
     Mutation(
         "another controller takes the DSP for dead though it was told of a restart since",
