@@ -101,17 +101,18 @@ def test_whether_a_deinit_was_the_last_to_end(host: Host) -> None:
     assert not host.gate.use().after_deinit
 
 
-def test_only_the_last_to_end_sets_the_deadline(host: Host) -> None:
-    """While others run the deadline stays, and so does the alarm."""
+def test_only_the_last_to_end_arms_an_alarm(host: Host) -> None:
+    """While others run nothing comes down, so none is needed; the deadline is that of the last."""
     held = [host.begin() for _ in range(3)]
     host.time.advance_us(5)
     for token in held[:2]:
         host.gate.end(token)
     assert host.gate.use() == Use(closing=False, busy=True, deadline_us=0)
     assert (host.time.alarms, host.gate.counts()[2]) == (0, None)
+    host.time.advance_us(3)
     host.gate.end(held[2])
-    assert host.gate.use().deadline_us == 5 + SUSTAIN_US
-    assert (host.time.alarms, host.gate.counts()[2]) == (1, 5 + SUSTAIN_US)
+    assert host.gate.use().deadline_us == 8 + SUSTAIN_US
+    assert (host.time.alarms, host.gate.counts()[2]) == (1, 8 + SUSTAIN_US)
 
 
 def test_one_that_did_not_begin_leaves_the_sustain_time_of_one_that_ended_beside_it(host: Host) -> None:
