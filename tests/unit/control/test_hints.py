@@ -10,6 +10,7 @@ import pytest
 from bench import Bench
 from learning import learning, relaxing
 
+from htppower import PhaseMisuse
 from htppower.control.sustain_timer import NO_DEADLINE
 from htppower.events import Event, State, SustainLearned, Transition
 from htppower.profiles.sustain import Adaptive
@@ -80,6 +81,34 @@ def test_an_inference_that_ends_within_init_and_beside_an_earlier_one_is_no_begi
             init.__enter__()
         init.__exit__(None, None, None)
     bench.time.advance_us(PERIOD_US - LEAD_US - 8_000)
+    assert session.state == "RAISED"
+
+
+def test_an_inference_within_init_is_no_begin_when_init_ends() -> None:
+    """What is predicted is counted from the last begin before INIT."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US))
+    bench.infer(session, 8_000)
+    with session.init():
+        bench.infer(session, 5_000)
+    session.expect(every_us=PERIOD_US)
+    bench.time.advance_us(PERIOD_US - LEAD_US - 13_000)
+    assert session.state == "RAISED"
+
+
+def test_one_that_does_not_begin_leaves_those_beside_it_no_begin() -> None:
+    """The one that goes on is the first, also where another has ended beside it."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=10_000, raise_ahead_us=LEAD_US))
+    bench.infer(session, 1_000)
+    inference = session.inference()
+    with inference:
+        session.expect(in_us=500_000)
+        bench.time.advance_us(1_000)
+        bench.infer(session, 1_000)
+        with pytest.raises(PhaseMisuse):
+            inference.__enter__()
+    bench.time.advance_us(500_000 - 2_000 - LEAD_US)
     assert session.state == "RAISED"
 
 
