@@ -72,7 +72,7 @@ def check_close_timeout(timeout_s: float | None) -> None:
 
 
 def check_timeout(timeout_s: float, otherwise: str = "") -> None:
-    """Refuse how long a thread is to wait; ``otherwise``: what else may be given, as the message says it.
+    """Refuse a time that no thread can wait; ``otherwise``: what else may be given, for the message.
 
     Raises:
         ValueError: it is negative, or longer than a thread can wait.

@@ -169,6 +169,7 @@ class Gate:
             self.tokens.drop(token)
             if self.sustain.watch is not None and not self.tokens.busy():
                 self.sustain.watch.forget_first()
+                self.sustain.begin_gap(self.expects)
 
     def learn(self, token: Token) -> None:
         """Learn from the gap that an inference has ended which waits for a call."""
@@ -343,9 +344,12 @@ class Gate:
             lost = self.tokens.count_lost()
             if lost and self.sustain.watch is not None:
                 self.sustain.watch.miss(lost, self.time.now_ns())
-            if lost and not self.tokens.in_flight:
+            if lost:
                 self.sustain.end_inference()
-                self.sustain.forget_gap()
+                if not self.tokens.in_flight:
+                    self.sustain.forget_gap()
+                if not self.tokens.busy():
+                    self.sustain.begin_gap(self.expects)
             ended = self._end_lost_preparations()
             must_lower = self.must_lower()
         if must_lower or ended:

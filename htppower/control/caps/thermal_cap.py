@@ -127,9 +127,10 @@ class ThermalCap(Closing):
         self._above_c = above_c
         self._below_c = below_c
         self._period_us = period_us
+        # Replaced as a whole by each look.
+        self._seen = ThermalStatus()
         # The lock of the switch protects what follows.
         self._alarm: Any = None
-        self._seen = ThermalStatus()
         self._unread: frozenset[Zone] = frozenset()
         # The zones that were not below ``below_c`` when they were last read.
         self._warm: set[Zone] = set()

@@ -167,6 +167,7 @@ class Watch:
 
     def miss(self, inferences: int, now_ns: int) -> None:
         """Take in inferences that nobody has ended, and that are collected: nobody knows any more when they began."""
+        self._begin(NOT_TIMED, counts=False)
         if self.ahead is not None:
             self.ahead.missed()
         if self.record is not None:
@@ -203,13 +204,11 @@ class Watch:
         ahead = self.ahead
         if self._learner is None and ahead is None:
             return False
-        if begun_ns != NOT_TIMED:
-            self._begin(begun_ns, counts=not token.within)
+        # One that was not timed began before all that were: what has begun beside it is no begin.
+        self._begin(begun_ns, counts=begun_ns != NOT_TIMED and not token.within)
         if not last:
             return False
-        if begun_ns == NOT_TIMED:
-            self.forget_gap()
-        elif self._counts:
+        if self._counts:
             self._end_gap(waited=False)
         self._first_ns, self._idle_ns = _LATE, ended_ns
         self._set_hot()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -120,6 +121,18 @@ def test_one_that_did_not_begin_leaves_the_sustain_time_of_one_that_ended_beside
     first, waiting = host.begin(), host.begin()
     host.time.advance_us(5)
     host.gate.end(first)
+    host.time.advance_us(7)
+    host.gate.drop(waiting)
+    assert host.gate.use() == Use(closing=False, busy=False, deadline_us=5 + SUSTAIN_US)
+
+
+def test_one_that_is_collected_beside_one_that_did_not_begin_has_its_sustain_time(host: Host) -> None:
+    """It counts as ended when it is counted."""
+    first, waiting = host.begin(), host.begin()
+    host.time.advance_us(5)
+    del first
+    gc.collect()
+    host.gate()
     host.time.advance_us(7)
     host.gate.drop(waiting)
     assert host.gate.use() == Use(closing=False, busy=False, deadline_us=5 + SUSTAIN_US)

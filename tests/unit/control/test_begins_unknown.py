@@ -1,0 +1,82 @@
+"""Hints beside inferences whose begin counts for nothing: not timed, collected, or of one that never began."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+from bench import Bench
+from learning import relaxing
+
+from htppower import VoteRejected
+from htppower.events import Cause, Transition
+
+LEAD_US = 5_000
+IN_US = 500_000
+AHEAD = relaxing(after_inference_us=0, raise_ahead_us=LEAD_US)
+
+
+@pytest.mark.parametrize("outlives", [True, False])
+def test_what_begins_beside_one_that_was_not_timed_uses_no_hint_up(outlives: bool) -> None:
+    """A began under a profile of which nothing is predicted, so nobody knows when; but it was before C in any case."""
+    bench = Bench.make()
+    session = bench.controller.session("burst")
+    first, beside = session.inference(), session.inference()
+    with first:
+        session.use(AHEAD)
+        session.expect(in_us=IN_US)
+        bench.time.advance_us(1_000)
+        beside.__enter__()
+        if not outlives:
+            beside.__exit__(None, None, None)
+    if outlives:
+        beside.__exit__(None, None, None)
+    bench.time.advance_us(IN_US - 1_000 - LEAD_US)
+    assert session.state == "RAISED"
+
+
+def test_nothing_is_predicted_from_what_begins_beside_one_that_was_not_timed() -> None:
+    """A hint of the time between begins waits for the next begin."""
+    bench = Bench.make()
+    session = bench.controller.session("burst")
+    with session.inference():
+        session.use(AHEAD)
+        bench.time.advance_us(1_000)
+        bench.infer(session, 1_000)
+    session.expect(every_us=IN_US)
+    bench.time.advance_us(10 * IN_US)
+    causes = [event.cause for event in bench.events if isinstance(event, Transition)]
+    assert Cause.INFERENCE_EXPECTED not in causes
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_hint_outlives_an_inference_that_is_collected(beside: bool) -> None:
+    """Also where another has begun and ended beside it, which uses no hint up."""
+    bench = Bench.make()
+    session = bench.controller.session(AHEAD)
+    lost = session.inference()
+    lost.__enter__()
+    session.expect(in_us=IN_US)
+    bench.time.advance_us(1_000)
+    if beside:
+        bench.infer(session)
+    del lost
+    gc.collect()
+    bench.time.advance_us(IN_US - 1_000 - LEAD_US)
+    assert session.state == "RAISED"
+
+
+def test_a_period_counts_on_from_a_begin_that_failed() -> None:
+    """Nothing of that inference ends; the next begin is predicted nevertheless."""
+    bench = Bench.make(on_error="raise")
+    session = bench.controller.session(AHEAD)
+    session.expect(every_us=IN_US)
+    bench.infer(session)
+    bench.time.advance_us(1_000)
+    bench.simulated.fail_next(13003)
+    with pytest.raises(VoteRejected), session.inference():
+        raise AssertionError
+    bench.time.advance_us(IN_US - LEAD_US - 1)
+    before = session.state
+    bench.time.advance_us(1)
+    assert (before, session.state) == ("LOWERED", "RAISED")
