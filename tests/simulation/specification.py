@@ -81,9 +81,12 @@ class Specification:
             self.calls.interrupted(operation)
 
     def opens(self, client: Client) -> None:
-        """Take in that a session is being opened; a DSP that is out of reach is its trouble, too."""
+        """Take in that a session is being opened; a DSP that is out of reach is its trouble, too.
+
+        So is one that is in reach again, of which an interrupt may have kept the controller from hearing.
+        """
         self.situation.clients.append(client)
-        if self.situation.out_of_reach:
+        if self.situation.out_of_reach or (self.situation.interrupted and self.troubles.open):
             self.troubles.add(client)
 
     def begun(self, client: Client) -> None:
