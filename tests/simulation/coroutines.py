@@ -93,7 +93,7 @@ class Loop:
         try:
             await inference.__aenter__()
         except (asyncio.CancelledError, htppower.VoteRejected, htppower.SessionClosed):
-            # That end begins a gap.
+            # A raise that is under way goes on, and is lowered after it. That end begins a gap.
             client.costs.gap_open = True
             client.endings.append(lambda: phases.end_done(client, "infer"))
             return
