@@ -91,8 +91,8 @@ LEARNING = (
     Mutation(
         "an inference that began within INIT is a begin",
         "learning/watch.py",
-        "self._begin(begun_ns, counts=not token.within)",
-        "self._begin(begun_ns, counts=True)",
+        "counts=begun_ns != NOT_TIMED and not token.within)",
+        "counts=begun_ns != NOT_TIMED)",
         Drawn.ANYTHING,
         seed=900_000,
     ),
