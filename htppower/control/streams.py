@@ -34,10 +34,10 @@ def vote_on_calls(phases: Phases, function: Function) -> Function:
     wrapped: Any
     if _is(inspect.isasyncgenfunction, function):
         wrapped = _async_stream(phases, function)
+    elif _is(_is_awaited, function):
+        wrapped = _coroutine(phases, function)
     elif _is(inspect.isgeneratorfunction, function):
         wrapped = _stream(phases, function)
-    elif _is(inspect.iscoroutinefunction, function):
-        wrapped = _coroutine(phases, function)
     else:
         wrapped = _plain(phases, function)
     return wrapped  # type: ignore[no-any-return]
@@ -72,6 +72,12 @@ def _is(kind: Callable[[object], bool], function: Callable[..., Any]) -> bool:
     while isinstance(function, (functools.partial, staticmethod)):
         function = function.func if isinstance(function, functools.partial) else function.__func__
     return kind(function) or kind(type(function).__call__)
+
+
+def _is_awaited(function: object) -> bool:
+    # A generator function under ``types.coroutine`` is a coroutine function by this flag alone.
+    flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
+    return inspect.iscoroutinefunction(function) or bool(flags & inspect.CO_ITERABLE_COROUTINE)
 
 
 def _plain(phases: Phases, function: Callable[..., Any]) -> Callable[..., Any]:

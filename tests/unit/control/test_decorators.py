@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import gc
 import inspect
+import types
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -73,6 +75,26 @@ def test_every_kind_of_function_stays_of_its_kind(model: Model) -> None:
         (len, [False, False, False]),
     ):
         assert [kind(votes(function)) for kind in kinds] == said
+
+
+def test_a_generator_that_is_made_a_coroutine_is_awaited(model: Model) -> None:
+    """Under ``types.coroutine`` a generator function is awaited as a coroutine function is, within its inference."""
+    seen: list[tuple[int, str]] = []
+
+    @model.session.votes
+    @types.coroutine
+    def run() -> Generator[None, None, str]:
+        """Let others run, and return."""
+        yield
+        seen.append((model.session.in_flight, model.session.state))
+        return "done"
+
+    async def scenario() -> str:
+        return await run()
+
+    assert asyncio.run(scenario()) == "done"
+    assert seen == [(1, State.RAISED)]
+    assert (model.session.in_flight, model.session.state) == (0, State.LOWERED)
 
 
 @pytest.mark.parametrize("how", ["votes", "stream"])
