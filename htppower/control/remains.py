@@ -75,7 +75,7 @@ class Remains:
             return False
         alone = self._others.none
         with self._lock:
-            if self._stepper.restarted(self._bring_down(alone=alone)):
+            if self._bring_down(alone=alone):
                 # It is there again, and nobody tries after this.
                 self._bring_down(alone=alone)
             self._recovery.stop()
@@ -83,9 +83,10 @@ class Remains:
         with self._lock:
             return self._leave(alone=alone)
 
-    def _bring_down(self, *, alone: bool) -> VoteRejected | None:
-        failed = self._executor.cast_settings(wait=alone)
-        return self._ids.destroy_orphans() or failed
+    def _bring_down(self, *, alone: bool) -> bool:
+        """Cast the settings, and destroy the ids; return whether the DSP has restarted meanwhile."""
+        restarted = self._stepper.restarted(self._executor.cast_settings(wait=alone))
+        return self._stepper.restarted(self._ids.destroy_orphans()) or restarted
 
     def _leave(self, *, alone: bool) -> bool:
         if self._registry.sessions or self._registry.orphans:

@@ -311,3 +311,18 @@ def test_a_controller_that_meets_a_restart_in_its_last_try_makes_it_again(bench:
     calls = len(bench.recorder.calls)
     bench.controller.close()
     assert (bench.controller._ended, len(bench.recorder.calls)) == (True, calls)
+
+
+def test_a_restart_in_the_last_try_is_heard_of_whatever_fails_after_it(bench: Bench) -> None:
+    """The cast of the settings is answered with 1007, and the id with 13003: both are tried once more."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.simulated.fail_next(13003, times=10)
+    bench.simulated.fail_next(13003, "destroyPowerConfigId", times=10)
+    session.close()
+    bench.simulated.clear_faults()
+    bench.simulated.restart_subsystem()
+    bench.simulated.fail_next(13003, "destroyPowerConfigId")
+    bench.controller.close()
+    assert bench.simulated.power_config_ids == ()
+    assert bench.controller._ended
