@@ -127,13 +127,15 @@ class Watch:
         return self.ahead
 
     def choose(self, now_us: int | None = None) -> int | None:
-        """Return the time-out of the gap that has begun, by a hint where there is one.
+        """Return the time-out of the gap that has begun, by a hint where there is one; None where the time is fixed.
 
-        It is None where the time is fixed, and where this is no gap. A gap that has not begun just now, but before
-        ``now_us``, keeps its time-out where that is over: the votes came down by it.
+        A gap that has not begun just now, but before ``now_us``, keeps its time-out where that is over: the votes came
+        down by it. Where this is no gap, there is no hint for it.
         """
-        if self._learner is None or self._idle_ns == _LATE:
+        if self._learner is None:
             return None
+        if self._idle_ns == _LATE:
+            return self._learner.time_out_us
         idle_us = self._idle_ns // 1000
         passed_us = 0 if now_us is None else now_us - idle_us
         is_up = now_us is None or passed_us < self._learner.time_out_us

@@ -55,6 +55,28 @@ def test_an_inference_that_waits_beside_another_is_no_begin(hint: dict[str, int]
     assert session.state == "RAISED"
 
 
+def test_the_time_that_a_hint_has_chosen_ends_with_its_gap() -> None:
+    """One that waits beside the begin it was for, and that never begins, has the votes stay up for the learnt time."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=Adaptive(break_even_us=20_000, most_us=20_000)))
+    for _ in range(30):
+        bench.infer(session)
+        bench.time.advance_us(15_000)
+    session.expect(in_us=500_000)
+    bench.time.advance_us(500_000)
+    with session.inference():
+        waiting = session._record.gate.token()
+    session._phases.drop_inference_soon(waiting)
+    learnt = bench.controller.status().sessions[0].learnt
+    assert learnt is not None
+    learnt_us = learnt.time_out_us
+    assert learnt_us > 15_000
+    bench.time.advance_us(learnt_us - 1)
+    assert session.state == "RAISED"
+    bench.time.advance_us(1)
+    assert session.state == "LOWERED"
+
+
 @pytest.mark.parametrize("sustain", [0, Adaptive(break_even_us=20_000, most_us=20_000)])
 def test_a_hint_within_an_inference_whose_begin_was_not_timed_counts(sustain: int | Adaptive) -> None:
     """It began under a profile of which nothing is predicted; the one after it was changed to raises ahead."""
