@@ -16,10 +16,12 @@ class Purse:
         right, wrong: how many raises ahead found an inference, and how many did not.
     """
 
-    __slots__ = ("_left", "right", "wrong")
+    __slots__ = ("_left", "_staked", "right", "wrong")
 
     def __init__(self) -> None:
         self._left = _FIRST
+        # What was paid for the votes that are up now: more than one price where the prediction was corrected since.
+        self._staked = 0
         self.right = self.wrong = 0
 
     def pay(self) -> bool:
@@ -27,12 +29,14 @@ class Purse:
         if self._left < _PRICE:
             return False
         self._left -= _PRICE
+        self._staked += _PRICE
         return True
 
     def was_right(self) -> None:
         """Take in that an inference has begun while its votes were up ahead of it."""
         self.right += 1
-        self._left = min(_MOST, self._left + _PRICE + _REWARD)
+        staked, self._staked = self._staked, 0
+        self._left = min(_MOST, self._left + staked + _REWARD)
 
     def would_be_right(self) -> None:
         """Take in that an inference has begun as predicted, for which there was not enough left."""
@@ -41,3 +45,4 @@ class Purse:
     def was_wrong(self) -> None:
         """Take in that none has."""
         self.wrong += 1
+        self._staked = 0

@@ -103,3 +103,29 @@ def test_votes_that_stay_up_for_a_second_prediction_were_raised_for_the_first() 
     bench.time.advance_us(7_000)
     bench.infer(session)
     assert (len(bench.sets), bench.controller.status().sessions[0].calls_saved) == (4, 0)
+
+
+def test_a_prediction_that_is_corrected_and_right_is_paid_back_whole() -> None:
+    """The host corrects itself each time once the votes are up: its raises are ahead of every begin, not of a few."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
+    for _ in range(20):
+        bench.infer(session)
+        session.expect(in_us=50_000)
+        bench.time.advance_us(50_000)
+        session.expect(in_us=7_000)
+        bench.time.advance_us(7_000)
+        assert session.state == "RAISED"
+
+
+def test_a_host_that_corrects_itself_for_ever_keeps_votes_up_for_as_long_as_the_purse_pays() -> None:
+    """Nothing ever begins, and each correction is paid for: after two of them the votes come down."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
+    bench.infer(session)
+    up_us = 0
+    for _ in range(100):
+        session.expect(in_us=7_000)
+        bench.time.advance_us(7_000)
+        up_us += 7_000 * (session.state == "RAISED")
+    assert 0 < up_us <= 2 * 2 * LEAD_US
