@@ -44,8 +44,8 @@ VARIED = (
     Mutation(
         "two threads bring down what is left of closed sessions at the same time",
         "remains.py",
-        "        with self._lock:\n            if self._stepper.restarted(",
-        "        if True:\n            if self._stepper.restarted(",
+        "        with self._lock:\n            if self._bring_down(",
+        "        if True:\n            if self._bring_down(",
         Drawn.VARIED,
     ),
     Mutation(
