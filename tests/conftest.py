@@ -63,7 +63,7 @@ for name in ("SIGQUIT", "SIGHUP"):
 
 
 # The tiers whose tests wait for processes of their own.
-_WAITING = ("process", "native", "vendor")
+_WAITING = ("process", "native", "vendor", "checks")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
