@@ -25,18 +25,21 @@ _CLOSED_TO_RENAME = os.name == "nt"
 _MOST_AT_ONCE = 16
 
 
-def put_in_place(path: str | os.PathLike[str], data: bytes) -> FileIO:
+def put_in_place(path: str | os.PathLike[str], data: bytes, *, lasting: bool = False) -> FileIO:
     """Put a new file with this data in the place of whatever a path names; return it, open to read and write.
 
     A link there is replaced, and what it leads to is left alone. While the file is made it is called ``.NAME.new``, and
     is locked; where another one is being made at that time, ``.NAME.new2``, and so on. What a killed process has left
     of these gives way to the next.
 
+    ``lasting``: wait until the disk has the data before it takes the place of what was there. Without that a machine
+    that loses its power soon after may have neither.
+
     Raises:
         OSError: it can't be written, with this path; what was there is as it was.
     """
     try:
-        return _put(path, data)
+        return _put(path, data, lasting=lasting)
     except OSError as error:
         # Nobody knows of the name under which it is made.
         missing = error.errno == errno.ENOENT and not os.path.isdir(os.path.dirname(path) or os.curdir)  # noqa: PTH112, PTH120
@@ -44,11 +47,13 @@ def put_in_place(path: str | os.PathLike[str], data: bytes) -> FileIO:
         raise OSError(error.errno, said, os.fspath(path)) from None
 
 
-def _put(path: str | os.PathLike[str], data: bytes) -> FileIO:
+def _put(path: str | os.PathLike[str], data: bytes, *, lasting: bool) -> FileIO:
     folder, name = os.path.split(os.fspath(path))
     made, file = _new(os.path.join(folder, f".{name}.new"))  # noqa: PTH118 - as the texts that os takes
     try:
         _write(file.fileno(), data)
+        if lasting:
+            os.fsync(file.fileno())
         if _CLOSED_TO_RENAME:
             file.close()
         os.replace(made, path)  # noqa: PTH105

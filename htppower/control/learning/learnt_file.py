@@ -103,7 +103,8 @@ def write(path: str, entries: Iterable[Entry]) -> None:
             for each in entries
         ],
     }
-    put_in_place(path, f"{json.dumps(document, separators=(',', ':'))}\n".encode("ascii")).close()
+    # Robots and cars lose their power without a word.
+    put_in_place(path, f"{json.dumps(document, separators=(',', ':'))}\n".encode("ascii"), lasting=True).close()
 
 
 def _entry(at: int, entry: Any) -> Entry:

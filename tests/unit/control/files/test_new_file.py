@@ -82,3 +82,16 @@ def test_an_error_names_the_path_that_was_given(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as raised:
         put_in_place(path, b"new")
     assert raised.value.filename == str(path)
+
+
+@pytest.mark.parametrize("lasting", [True, False])
+def test_what_is_to_last_is_on_the_disk_before_it_is_in_its_place(
+    lasting: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that loses its power has the old file or the new one. Nothing else waits for the disk."""
+    path = tmp_path / "learnt.json"
+    path.write_bytes(b"old")
+    seen: list[tuple[int, bytes]] = []
+    monkeypatch.setattr(os, "fsync", lambda file: seen.append((os.fstat(file).st_size, path.read_bytes())))
+    put_in_place(path, b"new data", lasting=lasting).close()
+    assert (seen, path.read_bytes()) == ([(8, b"old")] * lasting, b"new data")

@@ -1,0 +1,162 @@
+"""The file of what sessions have learnt: written whole or not at all, and used only where it is whole."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from bench import Bench
+from kept import BREAK_EVEN, entries, kept_by_one, learn, learning, learnt
+
+from htppower.control.learning.learnt import MOST_ENTRIES, PERIOD_US, Learnt
+from htppower.control.learning.learnt_file import Entry, read, write
+from htppower.control.time.scheduler import SystemTime
+from htppower.sustain.learner import make_learner
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return where it is kept."""
+    return tmp_path / "learnt.json"
+
+
+def test_it_is_written_in_the_background(path: Path) -> None:
+    """Every ten minutes where something has changed; once nothing learns, no timer runs."""
+    bench = Bench.make(learnt=path)
+    session = bench.controller.session(learning(), owner="camera")
+    learn(bench, session, 3)
+    bench.time.advance_us(PERIOD_US)
+    assert [each["state"]["savings"][0] for each in entries(path)] == [3]
+    changed_ns = path.stat().st_mtime_ns
+    bench.time.advance_us(3 * PERIOD_US)
+    assert path.stat().st_mtime_ns == changed_ns
+    session.close()
+    bench.time.advance_us(PERIOD_US)
+    assert bench.time.alarms == 0
+    bench.controller.close()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: text.replace('"format":1', '"format":2'),
+        lambda text: text.replace('"break_even_us":100000', '"break_even_us":"100000"'),
+        lambda text: text.replace('"break_even_us":100000', '"break_even_us":0.5'),
+        lambda text: text.replace('"cold_starts_ppm":null', '"cold_starts_ppm":5'),
+        lambda text: text.replace('"counts":[', '"counts":[7,'),
+        lambda text: text.replace('"counts":[', '"counts":[-1'),
+        lambda text: text.replace('"bank_us":', '"bank_us":9'),
+        lambda text: text.replace('"owner":"camera"', '"owner":7'),
+        lambda text: text.replace('"further":false', '"further":0'),
+        lambda text: text.replace('"entries":[', '"entries":[7,'),
+        lambda text: text.replace('"entries":[', '"entries":{}, "others": ['),
+        lambda _text: "",
+    ],
+)
+def test_a_damaged_file_is_put_aside(path: Path, change: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """None of it is used, not even its good entries; it is kept beside, and a WARNING says where."""
+    kept_by_one(path)
+    text = path.read_text(encoding="ascii")
+    damaged = change(text)
+    assert damaged != text
+    path.write_text(damaged, encoding="ascii")
+    with caplog.at_level(logging.WARNING, "htppower"):
+        bench = Bench.make(learnt=path)
+    aside = path.with_name("learnt.json.bad")
+    assert (aside.read_text(encoding="ascii"), path.exists()) == (damaged, False)
+    assert str(aside) in caplog.text
+    bench.controller.session(learning(), owner="camera")
+    assert learnt(bench)[0][0] == 0
+    bench.controller.close()
+
+
+def test_what_is_no_such_file_is_refused(path: Path) -> None:
+    """A missing folder, a folder, a device and a file of something else are refused by name, and left alone."""
+    with pytest.raises(FileNotFoundError, match=f"folder is missing.*{path.parent / 'none' / 'l'}"):
+        Bench.make(learnt=path.parent / "none" / "l")
+    with pytest.raises(IsADirectoryError, match=str(path.parent)):
+        Bench.make(learnt=path.parent)
+    with pytest.raises(ValueError, match="/dev/null is no file"):
+        Bench.make(learnt="/dev/null")
+    path.write_text('{"mine": 1}', encoding="ascii")
+    with pytest.raises(ValueError, match="something else"):
+        Bench.make(learnt=path)
+    assert path.read_text(encoding="ascii") == '{"mine": 1}'
+
+
+def test_a_full_disk_is_told_once(
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What was there stays as it was, and it is tried again."""
+    known = kept_by_one(path)
+    before = path.read_text(encoding="ascii")
+    bench = Bench.make(learnt=path)
+    session = bench.controller.session(learning(), owner="camera")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch, caplog.at_level(logging.WARNING, "htppower"):
+        patch.setattr("htppower.control.learning.learnt.write", full)
+        learn(bench, session, 1)
+        bench.time.advance_us(2 * PERIOD_US)
+    assert (len(caplog.records), path.read_text(encoding="ascii")) == (1, before)
+    bench.controller.close()
+    assert [each["state"]["savings"][0] for each in entries(path)] == [known[0] + 1]
+
+
+def test_there_are_so_many_entries_at_most(path: Path) -> None:
+    """Owners that are made up for each request do not fill the file: the latest are kept."""
+    learner = make_learner(BREAK_EVEN)
+    learner.learn(1_000_000)
+    write(str(path), (Entry(f"request {n}", "burst", False, BREAK_EVEN, learner.state()) for n in range(MOST_ENTRIES)))
+    kept_by_one(path, 1)
+    made = [each.owner for each in read(str(path))]
+    assert (len(made), made[0], made[-1]) == (MOST_ENTRIES, "request 1", "camera")
+
+
+def test_what_comes_while_the_disk_is_slow_is_written_after_the_end(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Closing waits no longer than it says for a writing that hangs; the last one still follows that."""
+    monkeypatch.setattr("htppower.control.learning.learnt.LONGEST_WRITE_S", 0.01)
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def slow(*given: Any) -> None:
+        begun.set()
+        assert goes_on.wait(20)
+        write(*given)
+
+    monkeypatch.setattr("htppower.control.learning.learnt.write", slow)
+    time = SystemTime()
+    kept = Learnt(path, time, tuple)
+    learner = make_learner(BREAK_EVEN)
+    learner.learn(1_000_000, waited=True)
+    early, late = (Entry(owner, "burst", False, BREAK_EVEN, learner.state()) for owner in "ab")
+    kept._add([early])
+    kept.flush(0)
+    assert begun.wait(20)
+    kept._add([late])
+    kept.close()
+    worker = kept._background._worker
+    goes_on.set()
+    assert worker.flush(20)
+    time.close()
+    assert [each.owner for each in read(str(path))] == ["a", "b"]
+
+
+def test_it_is_on_the_disk_before_it_is_in_its_place(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A robot that loses its power has what it learnt before, or what it has learnt since."""
+    kept_by_one(path, 1)
+    before = path.read_bytes()
+    seen: list[bytes] = []
+    monkeypatch.setattr(os, "fsync", lambda _file: seen.append(path.read_bytes()))
+    kept_by_one(path, 2)
+    assert (seen, path.read_bytes() == before) == ([before], False)
