@@ -1,0 +1,104 @@
+"""Which begin is one to predict from and uses a hint up: that of a session that was idle, and known, and no other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import pytest
+from bench import Bench
+from learning import relaxing
+
+from htppower import PhaseMisuse
+
+PERIOD_US = 33_333
+
+
+LEAD_US = 5_000
+
+
+@pytest.mark.parametrize("within", ["INIT", "another profile"])
+@pytest.mark.parametrize("hint", [{"every_us": PERIOD_US}, {"in_us": PERIOD_US}])
+def test_an_inference_that_waits_beside_another_is_no_begin(hint: dict[str, int], within: str) -> None:
+    """What is predicted is counted from the begin of the first, and the other uses no hint up."""
+    bench = Bench.make()
+    profile = relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US)
+    session = bench.controller.session(profile)
+    with session.inference():
+        session.expect(**hint)
+        bench.time.advance_us(500)
+        if within == "INIT":
+            with session.init():
+                pass
+        else:
+            session.use(attrs.evolve(profile, name="another"))
+        bench.infer(session)
+    bench.time.advance_us(PERIOD_US - LEAD_US - 1 - bench.time.now_us)
+    assert session.state == "LOWERED"
+    bench.time.advance_us(1)
+    assert session.state == "RAISED"
+
+
+def test_an_inference_that_ends_within_init_and_beside_an_earlier_one_is_no_begin() -> None:
+    """What is predicted is counted from the begin of the one that goes on when INIT ends."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US))
+    session.expect(every_us=PERIOD_US)
+    init, inference = session.init(), session.inference()
+    with session.inference():
+        bench.time.advance_us(8_000)
+        with inference:
+            init.__enter__()
+        init.__exit__(None, None, None)
+    bench.time.advance_us(PERIOD_US - LEAD_US - 8_000)
+    assert session.state == "RAISED"
+
+
+def test_an_inference_within_init_is_no_begin_when_init_ends() -> None:
+    """What is predicted is counted from the last begin before INIT."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US))
+    bench.infer(session, 8_000)
+    with session.init():
+        bench.infer(session, 5_000)
+    session.expect(every_us=PERIOD_US)
+    bench.time.advance_us(PERIOD_US - LEAD_US - 13_000)
+    assert session.state == "RAISED"
+
+
+def test_one_that_does_not_begin_leaves_those_beside_it_no_begin() -> None:
+    """The one that goes on is the first, also where another has ended beside it."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=10_000, raise_ahead_us=LEAD_US))
+    bench.infer(session, 1_000)
+    inference = session.inference()
+    with inference:
+        session.expect(in_us=500_000)
+        bench.time.advance_us(1_000)
+        bench.infer(session, 1_000)
+        with pytest.raises(PhaseMisuse):
+            inference.__enter__()
+    bench.time.advance_us(500_000 - 2_000 - LEAD_US)
+    assert session.state == "RAISED"
+
+
+@pytest.mark.parametrize("order", ["AIai", "AIBaib", "ABIabi", "AIia"])
+def test_a_begin_before_init_uses_a_hint_up(order: str) -> None:
+    """A begins while the session is idle, wherever INIT and other inferences end: nothing is raised for the hint."""
+    bench = Bench.make()
+    profile = relaxing(after_init_us=0, after_inference_us=20_000, raise_ahead_us=LEAD_US)
+    session = bench.controller.session(profile)
+    bench.infer(session)
+    session.expect(in_us=1_000_000)
+    phases: dict[str, Any] = {"a": session.inference(), "b": session.inference(), "i": session.init()}
+    for each in order:
+        bench.time.advance_us(10)
+        if each.isupper():
+            phases[each.lower()].__enter__()
+        else:
+            phases[each].__exit__(None, None, None)
+    bench.time.advance_us(900_000)
+    assert session.state == "LOWERED"
+    calls = len(bench.sets)
+    bench.time.advance_us(1_000_000)
+    assert (session.state, len(bench.sets)) == ("LOWERED", calls)

@@ -1,0 +1,63 @@
+"""Calls that fail as a session or a controller is closed: they are made again, and what is left is brought down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import pytest
+from learning import relaxing
+
+from htppower import load_profile
+
+if TYPE_CHECKING:
+    from bench import Bench
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+def test_a_setting_whose_giving_back_fails_is_given_back_later(bench: Bench, failures: int) -> None:
+    """A power state that asks for no polling takes it back, also where the call that was to do so has failed before."""
+    relax = load_profile("burst").relax
+    assert relax is not None
+    to, last = (
+        attrs.evolve(state, votes=attrs.evolve(state.votes, rpc_polling_time_us=None))
+        for state in (relax.to, relax.after_deinit_to)
+    )
+    session = bench.controller.session(relaxing(to=to, after_deinit_to=last))
+    with session.deinit():
+        assert bench.effective().rpc_polling_time_us == 9999
+        bench.simulated.fail_next(13006, times=failures)
+    session.close()
+    assert bench.effective().rpc_polling_time_us == 0
+
+
+@pytest.mark.parametrize("function", ["setPowerConfig", "destroyPowerConfigId"])
+def test_a_controller_that_meets_a_restart_in_its_last_try_makes_it_again(bench: Bench, function: str) -> None:
+    """Who answers 1007 is up again: what is left of a closed session is brought down, and the controller is closed."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.simulated.fail_next(13003, function, times=10)
+    session.close()
+    bench.simulated.clear_faults()
+    bench.simulated.restart_subsystem()
+    bench.controller.close()
+    assert bench.recorder.calls[-1].code == 0
+    assert bench.simulated.power_config_ids == ()
+    calls = len(bench.recorder.calls)
+    bench.controller.close()
+    assert (bench.controller._ended, len(bench.recorder.calls)) == (True, calls)
+
+
+def test_a_restart_in_the_last_try_is_heard_of_whatever_fails_after_it(bench: Bench) -> None:
+    """The cast of the settings is answered with 1007, and the id with 13003: both are tried once more."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.simulated.fail_next(13003, times=10)
+    bench.simulated.fail_next(13003, "destroyPowerConfigId", times=10)
+    session.close()
+    bench.simulated.clear_faults()
+    bench.simulated.restart_subsystem()
+    bench.simulated.fail_next(13003, "destroyPowerConfigId")
+    bench.controller.close()
+    assert bench.simulated.power_config_ids == ()
+    assert bench.controller._ended
