@@ -146,11 +146,10 @@ def desired(use: Use, plan: Plan, state: State, *, has_ids: bool, now_us: int) -
         return State.LOWERED if state in (State.RAISED, State.UNKNOWN) and has_ids else State.DESTROYED
     if not plan.casts:
         return State.UNVOTED
-    if state is State.UNVOTED and not use.busy:
-        return state
     # An alarm that rings at its deadline must lower: <, and not <=.
-    stays_up = use.busy or (now_us < use.deadline_us and (state is not State.LOWERED or use.expected))
-    return State.RAISED if stays_up else State.LOWERED
+    if use.busy or (now_us < use.deadline_us and (use.expected or state in (State.RAISED, State.UNKNOWN))):
+        return State.RAISED
+    return state if state is State.UNVOTED else State.LOWERED
 
 
 def next_step(
@@ -174,7 +173,7 @@ def next_step(
         return Step(Trigger.RAISE, plan.raised)
     if target is State.LOWERED:
         votes = plan.after_deinit if after_deinit else plan.lowered
-        if state is State.LOWERED:
+        if state in (State.LOWERED, State.UNVOTED):
             return Step(Trigger.LOWER_FURTHER, plan.then) if further else None
         return Step(Trigger.LOWER, votes)
     if target is State.UNVOTED:

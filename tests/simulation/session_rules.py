@@ -115,12 +115,7 @@ class SessionRules:
     def _must_be_up_ahead(self, client: Client) -> bool:
         """Return whether a session's votes must be in force for an inference that is predicted to begin."""
         situation = self._situation
-        sure = (
-            str(client.session.state) != "UNVOTED"
-            and not client.closing
-            and not client.unsettled
-            and not situation.operations
-        )
+        sure = not client.closing and not client.unsettled and not situation.operations
         possible = client.possible(situation.caps)
         return sure and client.foresight.must_be_up(situation.scheduler.now_us, client.asked, possible)
 

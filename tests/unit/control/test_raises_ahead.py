@@ -81,6 +81,19 @@ def test_even_inferences_find_their_votes_up(hint: bool) -> None:
     assert session.state is State.LOWERED
 
 
+def test_the_first_inference_of_a_session_finds_its_votes_up() -> None:
+    """A hint that comes before it has votes raised that were never cast; where it was wrong, they come down."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
+    session.expect(in_us=50_000)
+    bench.time.advance_us(50_000 - LEAD_US - 1)
+    before = session.state
+    bench.time.advance_us(1)
+    assert (before, session.state) == (State.UNVOTED, State.RAISED)
+    bench.time.advance_us(2 * LEAD_US)
+    assert session.state is State.LOWERED
+
+
 @pytest.mark.parametrize("meanwhile", [0, 1, 2])
 def test_the_last_begin_is_known_whatever_profile_was_in_use(meanwhile: int) -> None:
     """Under one that raises nothing ahead, too, and within its window: a hint of the period counts on from it."""
