@@ -63,8 +63,8 @@ class GapCounts:
         """Take over the counts and sums that another one had.
 
         Raises:
-            ValueError: they are for other edges, or negative.
+            ValueError: they are for other edges.
         """
-        if not len(counts) == len(sums_us) == len(self.counts) or min(*counts, *sums_us) < 0:
+        if not len(counts) == len(sums_us) == len(self.counts):
             raise ValueError("counts or sums of another form")
         self.counts, self.sums_us, self.counted = list(counts), list(sums_us), sum(counts)

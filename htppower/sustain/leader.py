@@ -110,7 +110,7 @@ class Leader:
         """
         made = cls(sustain)
         bank_us, time_out_us = whole(state["bank_us"]), whole(state["time_out_us"])
-        if not 0 <= bank_us <= _MOST_BANK * made._worth_us:
+        if bank_us > _MOST_BANK * made._worth_us:
             raise ValueError("a bank of another break-even time")
         made._counts.restore(wholes(state["counts"]), wholes(state["sums_us"]))
         made._savings = Savings._make(wholes(state["savings"]))
