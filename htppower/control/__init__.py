@@ -16,7 +16,7 @@ leaves, and ``heartbeat`` to what nobody tells of.
 
 ``locks`` says which locks there are, in which order they are taken, and what may be done under each. A thermal cap, a
 status file, the end of a controller and the list of backends have a lock of their own besides, which is taken before
-all of these.
+all of these. What is learnt has one that is taken under a turn: none is taken under that.
 
 ``shared_backend`` has what the controllers on one backend share, and ``other_controllers`` tells them of lost links.
 

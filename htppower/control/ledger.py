@@ -1,8 +1,8 @@
 """What is known to be in force on one power config id, or in the process, and the difference to what is wanted.
 
 An option is in the ledger once it has been sent: known after a call that returned 0, unknown while a call carries it
-and after one that failed (the library is not atomic), and after a restart of the DSP. What a new vote set leaves unset
-is taken back, so that no vote outlives the profile that cast it.
+and after one that failed (the library is not atomic), after an INIT, and after a restart of the DSP. What a new vote
+set leaves unset is taken back, so that no vote outlives the profile that cast it.
 
 What a ledger holds at a time is one frozen value, so that it can be read while it is changed. The same few values come
 again and again, so what follows from them is computed once.
@@ -69,7 +69,7 @@ _ASKED_AT_THE_CALL = rules.ids(lambda rule: rule.asked_at_the_call)
 
 
 class Ledger:
-    """What is known of one power config id, or of the process. The turn, or the registry's lock, protects it.
+    """What is known of one power config id, or of the process. The turn, or the lock of the settings, protects it.
 
     Args:
         options: the options that it is about.

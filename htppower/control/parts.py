@@ -62,7 +62,7 @@ class Parts:
         shared = SHARED_BACKENDS.find(backend, description.path)
         self.settings = settings = ProcessSettings(planner.missing, shared)
         self.recovery = recovery = Recovery(registry, settings, time, self._retry)
-        others = OtherControllers(registry, settings, recovery, shared, time, self._settle_queued)
+        others = OtherControllers(registry, settings, recovery, shared, time, self._after_turn)
         self.calls = calls = NativeCalls(
             backend,
             registry,
@@ -93,7 +93,7 @@ class Parts:
     def _retry(self) -> None:
         self.remains.retry()
 
-    def _settle_queued(self) -> None:
+    def _after_turn(self) -> None:
         self.reconciler.after_turn()
 
     def _if_free(self, session: SessionRecord, action: Callable[[], object]) -> None:

@@ -1,9 +1,10 @@
 """The reconciler: it keeps what is in force in line with what every session should have.
 
-``Stepper.settle`` is the one place where states change. It compares what a session should have with its state, and
-makes the transitions between them. Phases that begin and end, alarms, changes of profile, a restart of the DSP and
-retries all come here, so that none of them needs rules of its own. The reconciler holds the session's turn meanwhile,
-and looks at no other session: who else is concerned joins a queue, and is settled when the turn is given back.
+``Stepper.settle`` compares what a session should have with its state, and makes the transitions between them. A
+``lose`` is made also where a call outside of these fails: that of the heartbeat, and one that creates an id as a
+session opens. Phases that begin and end, alarms, changes of profile, a restart of the DSP and retries all come here, so
+that none of them needs rules of its own. The reconciler holds the session's turn meanwhile, and looks at no other
+session: who else is concerned joins a queue, and is settled when the turn is given back.
 """
 
 from __future__ import annotations

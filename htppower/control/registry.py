@@ -21,9 +21,10 @@ class Registry:
     Attributes:
         lock: protects the rest, claims, plans, and the back-off.
         sessions: the open sessions by number, each until its end was told.
-        epoch: how often the link to the DSP was lost. What was sent in an earlier epoch is unknown.
-        orphans: the ids that no session has any more, and that could not be destroyed yet. They are used for nothing
-            else.
+        epoch: how often the link to the DSP was lost, or may have been where a call was interrupted. What was sent in
+            an earlier epoch is unknown.
+        orphans: the ids that no session has any more, and that could not be destroyed yet; who adds or removes one has
+            no lock. They are used for nothing else, but for those that are borrowed.
         doubtful: whether the link may have been lost, which an exception such as Ctrl-C has kept from being taken in;
             also while one is being taken in, under the lock.
         borrowed: the orphans that the controller has made for itself, and uses.

@@ -184,7 +184,7 @@ def next_step(
 
 @attrs.define(eq=False, repr=False)
 class SessionTransitions:
-    """Makes the transitions that the reconciler asks for. The session's turn is held."""
+    """Makes transitions. The session's turn is held."""
 
     _registry: Registry
     _executor: Executor
