@@ -14,6 +14,7 @@ from htppower.errors import PhaseMisuse, VoteRejected
 from htppower.events import Cause, Phase
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from htppower.control.reconciler import Reconciler
@@ -54,10 +55,10 @@ class Phases:
         """End an inference; raise nothing."""
         self._reconciler.watched(functools.partial(self._end_inference, token), self._session)
 
-    def _end_held(self, held: list[Token]) -> None:
+    def _end_held(self, end: Callable[[Token], object], held: list[Token]) -> None:
         """End the inference of a token, unless it has ended. One that is interrupted loses its token."""
         if held:
-            self.end_inference(held.pop())
+            self._reconciler.watched(functools.partial(end, held.pop()), self._session)
 
     def _end_inference(self, token: Token) -> None:
         if self.gate.end(token):
@@ -65,12 +66,7 @@ class Phases:
 
     def end_inference_soon(self, token: Token) -> None:
         """End an inference on another thread: a generator may be collected where this one holds a lock of ours."""
-        self.gate.time.call_soon(functools.partial(self._end_held, [token]))
-
-    def _drop_held(self, held: list[Token]) -> None:
-        """Take back the token of an inference that does not begin; as ``_end_held``."""
-        if held:
-            self._reconciler.watched(functools.partial(self._drop_inference, held.pop()), self._session)
+        self.gate.time.call_soon(functools.partial(self._end_held, self._end_inference, [token]))
 
     def _drop_inference(self, token: Token) -> None:
         self.gate.drop(token)
@@ -78,7 +74,7 @@ class Phases:
 
     def drop_inference_soon(self, token: Token) -> None:
         """Take back the token of an inference that does not begin, on another thread, as ``end_inference_soon``."""
-        self.gate.time.call_soon(functools.partial(self._drop_held, [token]))
+        self.gate.time.call_soon(functools.partial(self._end_held, self._drop_inference, [token]))
 
     def expect(self, in_us: int | None, every_us: int | None) -> None:
         """Take a hint of when inferences begin."""
