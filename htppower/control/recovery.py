@@ -62,6 +62,8 @@ class Recovery:
         # The epoch in which the sessions that lost their votes were left to the back-off; 0, before any loss, for none.
         self._put_off = 0
         self._delay_us = FIRST_RETRY_US
+        # Whether the longest delay has passed, and something is still left.
+        self._in_vain = False
         self._dead_until_us = 0
         self._alarm = SingleAlarm(time, "a retry")
         self._stopped = False
@@ -77,9 +79,12 @@ class Recovery:
         return self._restarts > MOST_RESTARTS
 
     @property
-    def lacking(self) -> bool:
-        """Whether a session lacks votes, or could not be brought down."""
-        return bool(self._lacking)
+    def settings_follow(self) -> bool:
+        """Whether the settings of the process are left to a session that lacks votes, which sends them with these.
+
+        Not once the longest delay was in vain, unless the DSP is dead: its calls may fail for as long as it is open.
+        """
+        return bool(self._lacking) and (self.waiting or not self._in_vain)
 
     def puts_off(self, cause: Cause) -> bool:
         """Return whether a session that lacks votes is left to the back-off: the DSP is dead, or restarts too often."""
@@ -218,6 +223,7 @@ class Recovery:
             if self._stopped or not self._alarm.rang(number):
                 return
             self.calm = False
+            self._in_vain = self._delay_us == LONGEST_RETRY_US
             self._delay_us = min(2 * self._delay_us, LONGEST_RETRY_US)
             for session in self._by_urgency(self._lacking):
                 self._queue.setdefault(session, Cause.RETRIED)
@@ -234,6 +240,7 @@ class Recovery:
     def _recovered(self) -> None:
         """Note that nothing is left to retry."""
         self._delay_us = FIRST_RETRY_US
+        self._in_vain = False
         self._dead_until_us = 0
         self.error = None
         self._alarm.disarm()

@@ -50,7 +50,7 @@ class Remains:
         self._reconciler.after_turn()
         if self._stepper.restarted(failed):
             failed = self._run_if_free(self._ids.destroy_orphans)
-        if not self._recovery.lacking:
+        if not self._recovery.settings_follow:
             failed = self._run_if_free(self._executor.cast_settings) or failed
         self._recovery.retried(failed)
         self._reconciler.after_turn()

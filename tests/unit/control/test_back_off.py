@@ -5,13 +5,18 @@ from __future__ import annotations
 import itertools
 import threading
 
-from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench
+import attrs
+import pytest
+from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, voting
 from hanging import WAIT_S, HangingHtp
 from rig import Rig
+from second_controller import polling_us
 
-from htppower import State, VoteController
+from htppower import State, VoteController, VoteRejected
+from htppower.backends import SimulatedHtp
 from htppower.testing import VirtualTime
 from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL, TRANSPORT
+from htppower.votes.vote_set import VoteSet
 
 SECOND_US = 1_000_000
 # Long enough for nothing: who waits for a call that hangs does so until it is let go.
@@ -152,6 +157,36 @@ def test_the_back_off_sees_to_sessions_before_it_destroys_ids_that_are_left() ->
         bench.recorder.clear()
         bench.time.advance_us(SECOND_US)
         assert [call.function for call in bench.recorder.calls[:2]] == ["setPowerConfig", "destroyPowerConfigId"]
+    bench.controller.close()
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_session_that_fails_for_good_leaves_no_setting_of_another_in_force(
+    monkeypatch: pytest.MonkeyPatch, *, asks: bool
+) -> None:
+    """Polling that a session could not give back as it closed is taken back once the longest delay is over."""
+    bench = Bench.make(SimulatedHtp(arch=75, cores=2))
+    polls, fails = bench.controller.session("burst"), bench.controller.session("balanced", core_ids=(1,))
+    if not asks:
+        silent = voting(rpc_polling_time_us=None, rpc_control_latency_us=None)
+        assert silent.relax is not None
+        state = attrs.evolve(silent.relax.to, votes=VoteSet(dcvs_v3=silent.relax.to.votes.dcvs_v3))
+        fails.use(attrs.evolve(silent, relax=attrs.evolve(silent.relax, to=state, after_deinit_to=state)))
+    answer, refused = bench.simulated.set_power_config, fails.power_config_ids[1]
+
+    def refuse(power_config_id: int, votes: VoteSet) -> None:
+        if power_config_id == refused:
+            raise VoteRejected(FAILED, votes, power_config_id=power_config_id)
+        answer(power_config_id, votes)
+
+    bench.infer(polls)
+    monkeypatch.setattr(bench.simulated, "set_power_config", refuse)
+    bench.infer(fails)
+    bench.simulated.fail_next(FAILED, times=2)
+    polls.close()
+    assert (polling_us(bench), fails.state) == (9999, State.UNKNOWN)
+    bench.time.advance_us(20 * SECOND_US)
+    assert (polling_us(bench), fails.state) == (0, State.UNKNOWN)
     bench.controller.close()
 
 

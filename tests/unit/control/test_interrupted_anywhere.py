@@ -132,7 +132,7 @@ def test_while_a_session_is_closed() -> None:
         assert session.state in (State.LOWERED, State.DESTROYED)
         known = [each.state for each in bench.controller.status().sessions]
         assert known == [each for each in (session.state,) if each is not State.DESTROYED]
-        assert not bench.controller._recovery.lacking
+        assert not bench.controller._recovery.settings_follow
 
     at_every_call(run)
 
