@@ -87,9 +87,10 @@ class OtherControllers:
         """Return whether a call was under way when a restart was told of, by the restarts as it began."""
         return restarts is not None and restarts < self._shared.restarts
 
-    def take_over(self) -> None:
+    def take_over(self) -> bool:
         """See to what a controller has left when it was closed, as ``Peer`` says."""
         self._recovery.lacks(None)
+        return not self._recovery.stopped
 
     @property
     def none(self) -> bool:

@@ -211,11 +211,10 @@ class ProcessSettings:
     def leave(self) -> bool:
         """Share no more where nothing is left to cast, or another controller sees to it; return whether that is so."""
         # First: an exception such as Ctrl-C may keep what is left from being said later.
-        for peer in self.peers if self.difference() else ():
-            peer.take_over()
+        taken_over = [peer.take_over() for peer in self.peers if self.difference()]
         with self._lock:
             is_left = self in self._shared.members and bool(self.difference())
-            if is_left and not self.others:
+            if is_left and not any(taken_over):
                 return False
             self._left = True
             self._shared.leave(self)

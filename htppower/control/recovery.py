@@ -43,6 +43,7 @@ class Recovery:
         calm: whether nothing is left to put right, so that nobody need ask. Where that is so, it may be
             False for a while.
         error: the call that failed last, None where nothing is left to retry.
+        stopped: whether nothing is retried from now on.
     """
 
     def __init__(self, registry: Registry, settings: ProcessSettings, time: Time, retry: Callable[[], None]) -> None:
@@ -66,7 +67,7 @@ class Recovery:
         self._in_vain = False
         self._dead_until_us = 0
         self._alarm = SingleAlarm(time, "a retry")
-        self._stopped = False
+        self.stopped = False
 
     @property
     def waiting(self) -> bool:
@@ -208,19 +209,19 @@ class Recovery:
     def stop(self) -> None:
         """Retry nothing from now on."""
         with self._registry.lock:
-            self._stopped = True
+            self.stopped = True
             self._alarm.disarm()
 
     def disown(self) -> None:
         """In a forked child: the alarm is the parent's."""
-        self._stopped = True
+        self.stopped = True
         self._alarm.disown()
         self._queue = {}
         self._lacking = {}
 
     def _rang(self, number: int) -> None:
         with self._registry.lock:
-            if self._stopped or not self._alarm.rang(number):
+            if self.stopped or not self._alarm.rang(number):
                 return
             self.calm = False
             self._in_vain = self._delay_us == LONGEST_RETRY_US
@@ -233,7 +234,7 @@ class Recovery:
 
     def _go_on(self) -> None:
         """See to it that a retry is coming."""
-        if not self._stopped and not self._alarm.armed:
+        if not self.stopped and not self._alarm.armed:
             self.calm = False
             self._alarm.arm(self._time.now_us + self._delay_us, self._rang)
 

@@ -44,8 +44,11 @@ class Peer(Protocol):
             earlier: whether another one has been since, as far as the other knows.
         """
 
-    def take_over(self) -> None:
-        """Take in that the other was closed, and has left settings of the process that are to be cast."""
+    def take_over(self) -> bool:
+        """Take in that the other was closed, and has left settings of the process that are to be cast.
+
+        Return whether this one sees to it: not where it is closed itself, with something left.
+        """
 
 
 class Member(Protocol):

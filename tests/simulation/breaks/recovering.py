@@ -65,7 +65,7 @@ RECOVERING = (
     Mutation(
         "nothing that failed is tried again",
         "recovery.py",
-        "if not self._stopped and not self._alarm.armed:",
+        "if not self.stopped and not self._alarm.armed:",
         "if False:",
     ),
     Mutation(

@@ -84,6 +84,25 @@ def test_what_a_closed_controller_could_not_take_back_another_does(bench: Bench,
     assert theirs.state is State.DESTROYED
 
 
+def test_one_that_is_closed_with_something_left_takes_over_nothing(bench: Bench) -> None:
+    """An id of it could not be destroyed, and it tries nothing again: closing another again takes polling back."""
+    other = second_on(bench)
+    theirs, mine = other.session("burst"), bench.controller.session("burst")
+    bench.simulated.fail_next(FAILED, "destroyPowerConfigId", times=2)
+    other.close()
+    assert (theirs.state, len(other.status().orphans)) == (State.DESTROYED, 1)
+    with mine.inference():
+        pass
+    bench.simulated.fail_next(FAILED, times=10)
+    bench.controller.close()
+    bench.simulated.clear_faults()
+    assert polling_us(bench) == 9999
+    bench.controller.close()
+    assert (polling_us(bench), bench.controller._ended) == (0, True)
+    other.close()
+    bench.recorder.assert_nothing_left()
+
+
 def test_closing_again_takes_back_nothing_of_the_other(bench: Bench) -> None:
     """A close that is interrupted in its end is made again, as at exit: what is in force by then is the other's."""
     other = second_on(bench)
