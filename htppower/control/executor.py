@@ -81,16 +81,24 @@ class Executor:
         return DONE
 
     def cast_again(self, session: SessionRecord) -> VoteRejected | None:
-        """Send what was sent last on each id, though it is in force; return the call that failed."""
+        """Send what was sent last on each id, though it is in force; return the call that failed.
+
+        Where a session votes for settings of the process and nothing else, these are sent.
+        """
+        only_settings = True
         for core_id, ledger in session.ledgers.items():
             votes = ledger.now.known or ledger.now.doubtful
             if votes:
+                only_settings = False
                 try:
                     self._calls.set(session, ledger.power_config_id, votes)
                 except VoteRejected as error:
                     if error.code == INVALID_INPUT:
                         session.refused |= {core_id}
                     return without_frames(error)
+        if only_settings:
+            self._settings.forget()
+            return self.cast_settings(session)
         return None
 
     def differs(self, session: SessionRecord, votes: VoteSet) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from bench import BURST_SUSTAIN_US, HEARTBEAT_US, MAX_CORNER, Bench
+import attrs
+from bench import BURST_SUSTAIN_US, HEARTBEAT_US, MAX_CORNER, Bench, options
+from second_controller import polling_us
 
-from htppower import State
+from htppower import State, load_profile
 from htppower.events import Cause, Transition, Trigger
 from htppower.votes.native_codes import INVALID_INPUT, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL, TRANSPORT
+from htppower.votes.vote_set import VoteSet
 
 SECOND_US = 1_000_000
 
@@ -36,6 +39,25 @@ def test_a_restart_is_noticed_by_a_session_that_is_used_steadily_in_its_window(b
         bench.time.advance_us(BURST_SUSTAIN_US // 2)
         bench.infer(session)
     assert (session.state, bench.effective().core_target) == (State.RAISED, MAX_CORNER)
+
+
+def test_a_restart_is_noticed_by_a_session_with_nothing_but_settings_of_the_process(bench: Bench) -> None:
+    """There is nothing on its ids to cast again: the settings are, in one call, whatever else is in force."""
+    burst = load_profile("burst")
+    assert burst.relax is not None
+    off = attrs.evolve(burst.relax.to, votes=VoteSet(rpc_polling_time_us=0))
+    relax = attrs.evolve(burst.relax, to=off, after_deinit_to=off)
+    session = bench.controller.session(attrs.evolve(burst, votes=VoteSet(rpc_polling_time_us=5000), relax=relax))
+    with session.inference():
+        bench.time.advance_us(HEARTBEAT_US)
+        assert [(call.time_us, options(call)) for call in bench.sets[1:]] == [(HEARTBEAT_US, ["RPC_POLLING_TIME"])]
+        bench.simulated.restart_subsystem()
+        bench.time.advance_us(HEARTBEAT_US - 1)
+        assert polling_us(bench) == 0
+        bench.time.advance_us(1)
+        assert (polling_us(bench), session.state) == (5000, State.RAISED)
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    assert (polling_us(bench), session.state) == (0, State.LOWERED)
 
 
 def test_an_id_that_a_restart_has_made_unknown_is_created_anew(bench: Bench) -> None:
