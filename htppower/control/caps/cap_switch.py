@@ -55,6 +55,8 @@ class CapSwitch:
         self._controller = controller
         self._ended = ended
         self._worker = self.time.worker(thread)
+        # The controller may be closed, and close this, before it is known what ends that.
+        self._unfollow: Callable[[], object] = lambda: None
         self._unfollow = controller._companions.add(self.close, self._disown)
         self.time.start()
 
