@@ -13,7 +13,7 @@ from htppower.votes.vote_set import VoteSet
 def _made_in_code() -> tuple[Profile, ...]:
     """Return profiles that need taking back: explicit HMX, no sleep, adaptive polling, a hold after INIT, gaps.
 
-    The last one is lowered in the background.
+    Then one that is lowered in the background, and one that votes for nothing but a setting of the process.
     """
     burst = load_profile("burst")
     assert burst.relax is not None
@@ -50,7 +50,14 @@ def _made_in_code() -> tuple[Profile, ...]:
     behind = attrs.evolve(
         balanced, name="behind", relax=attrs.evolve(balanced.relax, lowering=Lowering.BACKGROUND, after_init_us=20_000)
     )
-    return sleepless, holding, core_only, behind
+    unpolled = attrs.evolve(balanced.relax.to, votes=VoteSet(rpc_polling_time_us=0))
+    polls_only = attrs.evolve(
+        balanced,
+        name="polls_only",
+        votes=VoteSet(rpc_polling_time_us=5000),
+        relax=attrs.evolve(balanced.relax, to=unpolled, after_deinit_to=unpolled, after_inference_us=20_000),
+    )
+    return sleepless, holding, core_only, behind, polls_only
 
 
 SHIPPED = ("burst", "high_performance", "balanced", "power_saver", "extreme_power_saver", "system_settings")
