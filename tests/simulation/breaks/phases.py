@@ -109,7 +109,7 @@ PHASES = (
             "            if was_open:\n"
             "                return\n"
         ),
-        seed=71_000_998,
+        seed=71_001_704,
     ),
     Mutation(
         "the deadline is not renewed on the hot path",
