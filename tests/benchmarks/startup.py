@@ -46,7 +46,8 @@ COMMANDS = (
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
     """Yield the quickest run of each command, and by how much three of them exceed that of their libraries."""
-    rounds = 1 if smoke else ROUNDS
+    # One run alone says more of the machine than of the command.
+    rounds = 5 if smoke else ROUNDS
     # As installed: with bytecode, which the first, uncounted round of an editable install writes.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     times: dict[str, list[float]] = {name: [] for name, _, _ in COMMANDS}
