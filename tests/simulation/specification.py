@@ -122,6 +122,7 @@ class Specification:
             self._further.applied(client, call.power_config_id)
             if self.situation.is_down(client):
                 client.costs.down = True
+                client.foresight.up_us = None
         if call.process_wide:
             self._process.check()
 

@@ -93,7 +93,8 @@ class Troubles:
         """Take in that the core is told of a restart; ``again`` where it may be told of the same a second time."""
         now_us = self._situation.scheduler.clock.prompt_us
         self._told_us = [each for each in self._told_us if now_us - each < WITHIN_US]
-        if not again:
+        # Where a task is slow the core may not have taken in what was told before, and counts both.
+        if not again or now_us in self._told_us:
             self._told_us.append(now_us)
         if len(self._told_us) <= MOST_RESTARTS:
             self._told = self._failures
