@@ -56,7 +56,7 @@ class Phases:
         self._reconciler.watched(functools.partial(self._end_inference, token), self._session)
 
     def _end_held(self, end: Callable[[Token], object], held: list[Token]) -> None:
-        """End the inference of a token, unless it has ended. One that is interrupted loses its token."""
+        """End, or drop, the token that is held, unless that was done. What is interrupted in this loses its token."""
         if held:
             self._reconciler.watched(functools.partial(end, held.pop()), self._session)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import attrs
 from bench import Bench
+from learning import relaxing
 
-from htppower import load_profile
 from htppower.profiles.sustain import Adaptive
 
 if TYPE_CHECKING:
@@ -21,9 +20,7 @@ BREAK_EVEN = Adaptive(break_even_us=100_000)
 
 def learning(sustain: Adaptive = BREAK_EVEN, name: str = "burst") -> Profile:
     """Return a profile of which the sustain time is learnt."""
-    profile = load_profile(name)
-    assert profile.relax is not None
-    return attrs.evolve(profile, relax=attrs.evolve(profile.relax, after_inference_us=sustain))
+    return relaxing(name, after_inference_us=sustain)
 
 
 def learn(bench: Bench, session: Session, gaps: int) -> None:

@@ -105,7 +105,7 @@ CASTING = (
         "process_settings.py",
         "        with self._lock:\n            try:\n                self._take_out",
         "        if True:\n            try:\n                self._take_out",
-        seed=2747,
+        seed=2_747,
     ),
     Mutation(
         "what a call carries that fails stays known",

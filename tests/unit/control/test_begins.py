@@ -12,8 +12,6 @@ from learning import relaxing
 from htppower import PhaseMisuse
 
 PERIOD_US = 33_333
-
-
 LEAD_US = 5_000
 
 

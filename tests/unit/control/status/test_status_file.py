@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import logging
 import os
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ import pytest
 from bench import BURST_SUSTAIN_US, Bench
 from interrupting import interrupt_at
 from learning import learning
+from served import read
 
 from htppower import SessionClosed
 from htppower.backends import SimulatedHtp
@@ -26,18 +26,6 @@ if TYPE_CHECKING:
 
 
 SECOND_US = 1_000_000
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Yield where the status is served."""
-    return tmp_path / "status.json"
-
-
-def read(path: Path) -> dict[str, Any]:
-    """Return what a file holds."""
-    document: dict[str, Any] = json.loads(path.read_text(encoding="ascii"))
-    return document
 
 
 def states(path: Path) -> list[str]:

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from bench import Bench
+from served import read
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 SECOND_US = 1_000_000
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Yield where the status is served."""
-    return tmp_path / "status.json"
-
-
-def read(path: Path) -> dict[str, Any]:
-    """Return what a file holds."""
-    document: dict[str, Any] = json.loads(path.read_text(encoding="ascii"))
-    return document
 
 
 def test_what_can_not_be_written_is_refused(bench: Bench, path: Path) -> None:

@@ -1,0 +1,15 @@
+"""What a status file holds."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return what a file holds."""
+    document: dict[str, Any] = json.loads(path.read_text(encoding="ascii"))
+    return document
