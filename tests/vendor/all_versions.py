@@ -22,7 +22,7 @@ import attrs
 VERSIONS = ("2.3.0", "2.4.0", "2.5.0", "2.6.0", "2.7.0")
 HERE = Path(__file__).resolve().parent
 PROOFS = ("test_echo", "test_differential", "test_voter")
-NEEDED = ("pytest>=8", "hypothesis>=6.100", "freezegun>=1.5", "filelock>=3.12", "onnx>=1.16", "onnxruntime>=1.24.2")
+NEEDED = ("pytest>=9", "hypothesis>=6.100", "freezegun>=1.5", "filelock>=3.12", "onnx>=1.16", "onnxruntime>=1.24.2")
 ABOUT = """
 from htppower.backends import QnnHtp
 backend = QnnHtp()
