@@ -9,6 +9,11 @@ import pytest
 from checkout import ROOT, TESTS
 
 EXAMPLE = ROOT / "docs" / "examples" / "onnxruntime_npu.py"
+# What a machine that is busy for as long as the sustain time adds between two inferences.
+_LATE = (
+    "  burst     lower    RAISED -> LOWERED: sustain expired\n"
+    "  burst     raise    LOWERED -> RAISED: inference began\n"
+)
 
 
 def run(*command: str) -> str:
@@ -42,4 +47,4 @@ def test_the_example_of_the_docs() -> None:
     lines = [line for line in output.splitlines() if "LIBNATIVE" not in line]
     assert lines[0] == "101 inferences from 4 threads, all the same"
     page = (EXAMPLE.parents[1] / "onnxruntime.md").read_text(encoding="utf-8")
-    assert "```text\n" + "\n".join(lines) + "\n```" in page
+    assert "```text\n" + "\n".join(lines).replace(_LATE, "") + "\n```" in page
