@@ -122,10 +122,9 @@ class Executor:
         """
         try:
             if session is not None and session.ledgers:
-                core_id, ledger = next(iter(session.ledgers.items()))
-                self._cast_settings(
-                    lambda settings: self._set(session, core_id, ledger.carrying(NOTHING), settings), wait=wait
-                )
+                core_id = next(iter(session.ledgers))
+                send = functools.partial(self._set_settings, session, core_id)
+                self._call_on(session, core_id, functools.partial(self._cast_settings, send, wait=wait))
             elif self._settings.difference():
                 self._ids.use_a_new_one(
                     lambda made: self._cast_settings(functools.partial(self._send_settings, made), wait=wait)
@@ -170,7 +169,7 @@ class Executor:
             try:
                 if core_id not in session.ledgers:
                     self._ids.create(session, core_id)
-                self._cast_on(session, core_id, votes, asks=asks)
+                self._call_on(session, core_id, functools.partial(self._send, session, core_id, votes, asks=asks))
             except VoteRejected as error:
                 if error.code in LINK_LOST:
                     raise
@@ -181,12 +180,13 @@ class Executor:
         if first is not None:
             raise without_frames(first)
 
-    def _cast_on(self, session: SessionRecord, core_id: int, votes: VoteSet, *, asks: bool) -> None:
+    def _call_on(self, session: SessionRecord, core_id: int, send: Callable[[], object]) -> None:
+        """Send something on the id of a core; where the library may know that no longer, on a new one."""
         is_anothers = session.ledgers[core_id].power_config_id == NULL_CLIENT
         if is_anothers or (core_id in session.refused and core_id in session.doubted):
             self._replace_id(session, core_id)
         try:
-            self._send(session, core_id, votes, asks=asks)
+            send()
         except VoteRejected as error:
             if error.code != INVALID_INPUT:
                 raise
@@ -195,7 +195,7 @@ class Executor:
             if core_id not in session.doubted and session.epoch == self._registry.epoch:
                 raise
             self._replace_id(session, core_id)
-            self._send(session, core_id, votes, asks=asks)
+            send()
 
     def _send(self, session: SessionRecord, core_id: int, votes: VoteSet, *, asks: bool) -> None:
         ledger, missing = session.ledgers[core_id], list(self._missing)
@@ -219,6 +219,9 @@ class Executor:
 
         run_if_free(self._settings.turn, send)
         return sent
+
+    def _set_settings(self, session: SessionRecord, core_id: int, settings: VoteSet) -> None:
+        self._set(session, core_id, session.ledgers[core_id].carrying(NOTHING), settings)
 
     def _set(self, session: SessionRecord, core_id: int, own: Carried, settings: VoteSet) -> None:
         """Make one setPowerConfig call; one that a platform refuses in part is made again, vote by vote."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import attrs
 from bench import BURST_SUSTAIN_US, HEARTBEAT_US, MAX_CORNER, Bench, options
 from second_controller import polling_us
@@ -11,7 +13,19 @@ from htppower.events import Cause, Transition, Trigger
 from htppower.votes.native_codes import INVALID_INPUT, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL, TRANSPORT
 from htppower.votes.vote_set import VoteSet
 
+if TYPE_CHECKING:
+    from htppower.profiles.profile import Profile
+
 SECOND_US = 1_000_000
+
+
+def only_polling() -> Profile:
+    """Return a profile that votes for a setting of the process, and for nothing else."""
+    burst = load_profile("burst")
+    assert burst.relax is not None
+    off = attrs.evolve(burst.relax.to, votes=VoteSet(rpc_polling_time_us=0))
+    relax = attrs.evolve(burst.relax, to=off, after_deinit_to=off)
+    return attrs.evolve(burst, votes=VoteSet(rpc_polling_time_us=5000), relax=relax)
 
 
 def test_a_restart_is_noticed_within_an_inference_that_never_ends(bench: Bench) -> None:
@@ -43,11 +57,7 @@ def test_a_restart_is_noticed_by_a_session_that_is_used_steadily_in_its_window(b
 
 def test_a_restart_is_noticed_by_a_session_with_nothing_but_settings_of_the_process(bench: Bench) -> None:
     """There is nothing on its ids to cast again: the settings are, in one call, whatever else is in force."""
-    burst = load_profile("burst")
-    assert burst.relax is not None
-    off = attrs.evolve(burst.relax.to, votes=VoteSet(rpc_polling_time_us=0))
-    relax = attrs.evolve(burst.relax, to=off, after_deinit_to=off)
-    session = bench.controller.session(attrs.evolve(burst, votes=VoteSet(rpc_polling_time_us=5000), relax=relax))
+    session = bench.controller.session(only_polling())
     with session.inference():
         bench.time.advance_us(HEARTBEAT_US)
         assert [(call.time_us, options(call)) for call in bench.sets[1:]] == [(HEARTBEAT_US, ["RPC_POLLING_TIME"])]
@@ -67,6 +77,16 @@ def test_an_id_that_a_restart_has_made_unknown_is_created_anew(bench: Bench) -> 
         bench.simulated.restart_subsystem(forget_ids=True)
         bench.time.advance_us(HEARTBEAT_US)
         assert (session.state, bench.simulated.power_config_ids) == (State.RAISED, (2,))
+
+
+def test_an_id_of_a_session_whose_settings_another_has_cast_is_created_anew(bench: Bench) -> None:
+    """Since the restart no call was made on it, so that the beat is the first to be answered with 13001."""
+    first, second = (bench.controller.session(only_polling()) for _ in range(2))
+    with first.inference(), second.inference():
+        bench.simulated.restart_subsystem(forget_ids=True)
+        bench.time.advance_us(HEARTBEAT_US)
+        assert (first.state, second.state, polling_us(bench)) == (State.RAISED, State.RAISED, 5000)
+        assert bench.simulated.power_config_ids == (3, 4)
 
 
 def test_an_id_that_was_refused_is_created_anew_once_a_restart_is_told(bench: Bench) -> None:
