@@ -6,6 +6,7 @@ next raise; a pending sustain ends.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import types
@@ -130,7 +131,9 @@ class Claims:
             self._events.tell(HoldBegan, session, **told)
             if claim.until_us is not None:
                 end = functools.partial(self.end_hold, session, claim, HoldEnd.TIMEOUT, quiet=True)
-                self._alarms[claim.number] = self._time.call_at(claim.until_us, end)
+                # At the very end of a process no thread can be started; the session is closed there.
+                with contextlib.suppress(RuntimeError):
+                    self._alarms[claim.number] = self._time.call_at(claim.until_us, end)
         return self._reconciler.follow(session, Cause.HOLD_BEGAN, claim.reason)
 
     def watch(self, session: SessionRecord, claim: Claim, watched: object, end: HoldEnd) -> None:

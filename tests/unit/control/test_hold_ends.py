@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 import pytest
 from bench import Bench
 
-from htppower import SessionClosed
+from htppower import SessionClosed, State
 from htppower.events import Event, HoldBegan, HoldEnd, HoldEnded, ProfileChanged
 from htppower.votes.corners import VoltageCorner
 from htppower.votes.native_codes import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from htppower import VoteController
 
 NOM_PLUS = VoltageCorner.NOM_PLUS
 
@@ -181,3 +183,15 @@ def test_a_hold_on_a_closed_session_passes_while_the_process_ends(bench: Bench) 
     hold = session.hold("burst", reason="camera", timeout_us=5)
     assert (hold.active, events, bench.time.alarms) == (False, [], 0)
     hold.release()
+
+
+@pytest.mark.usefixtures("no_threads")
+def test_a_hold_with_a_timeout_begins_where_no_thread_can_be_started(controller: VoteController) -> None:
+    """As in what a host does at exit, on CPython 3.12 and later: as for a ticket, the end of the session ends it."""
+    session = controller.session("balanced")
+    with session.hold("burst", reason="camera", timeout_us=60_000_000) as hold, session.inference():
+        assert (hold.active, session.profile.name, session.state) == (True, "burst", State.RAISED)
+    assert (hold.active, session.profile.name) == (False, "balanced")
+    hold = session.hold("burst", reason="camera", timeout_us=60_000_000)
+    session.close()
+    assert not hold.active
