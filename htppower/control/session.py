@@ -237,6 +237,7 @@ class Session(Closing):
         Raises:
             ProfileError: the profile can't be found or is invalid; the session keeps the one it has.
             SessionClosed: the session is closed, or is being closed.
+            VoteRejected: its votes failed and the controller has ``on_error="raise"``; the session has it all the same.
         """
         self._claims.use(self._record, profile)
 
