@@ -7,6 +7,7 @@ Whole events (``X``), pairs (``B`` and ``E``, which nest on a thread) and asynch
 
 from __future__ import annotations
 
+import bisect
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,9 @@ class _Collector:
         self._name = name
         self._found: dict[str, dict[str, Inferences]] = {}
         self._open: dict[tuple[str, str], list[tuple[str, Any, str]]] = {}
-        self._pending: dict[tuple[str, str, str, str], tuple[Any, str]] = {}
+        # By time, of each asynchronous key.
+        self._begins: dict[tuple[str, str, str, str], list[tuple[int, str]]] = {}
+        self._early_ends: dict[tuple[str, str, str, str], list[int]] = {}
         self._threads: dict[str, str] = {}
         self._without_end = 0
         self._without_begin = 0
@@ -82,9 +85,7 @@ class _Collector:
         elif kind == "E":
             self._end(event)
         elif kind in _BEGINS:
-            name = self._wanted(event)
-            if name:
-                self._pending[_async_key(event, _BEGINS[kind])] = (event.get("ts"), self._session(event, "process"))
+            self._begin_async(event, _BEGINS[kind])
         elif kind in _ENDS:
             self._end_async(event, kind)
         elif kind == "M" and event.get("name") == "thread_name":
@@ -101,12 +102,36 @@ class _Collector:
         if name:
             self._add(name, session, begin, event.get("ts"))
 
+    def _begin_async(self, event: dict[str, Any], end: str) -> None:
+        """Take a begin; a writer that collects by thread may have written its end before it."""
+        name = self._wanted(event)
+        if not name:
+            return
+        key, session = _async_key(event, end), self._session(event, "process")
+        begin_us = whole_us(event.get("ts"), "ts", self._source)
+        ends_us = self._early_ends.get(key, [])
+        place = bisect.bisect_left(ends_us, begin_us)
+        if place < len(ends_us):
+            self._of(name, session).add(begin_us, ends_us.pop(place))
+        else:
+            bisect.insort(self._begins.setdefault(key, []), (begin_us, session))
+
     def _end_async(self, event: dict[str, Any], kind: str) -> None:
-        begun = self._pending.pop(_async_key(event, kind), None)
-        if begun is not None:
-            self._add(self._wanted(event), begun[1], begun[0], event.get("ts"))
-        elif self._wanted(event):
-            self._without_begin += 1
+        """Take an end, which belongs to the latest begin before it: pairs of one id nest."""
+        name = self._wanted(event)
+        if not name:
+            return
+        key = _async_key(event, kind)
+        end_us = whole_us(event.get("ts"), "ts", self._source)
+        begins = self._begins.get(key, [])
+        place = bisect.bisect_right(begins, end_us, key=lambda each: each[0])
+        if place == 0:
+            bisect.insort(self._early_ends.setdefault(key, []), end_us)
+            return
+        begin_us, session = begins.pop(place - 1)
+        if not begins:
+            del self._begins[key]
+        self._of(name, session).add(begin_us, end_us)
 
     def _add(self, name: str, session: str, begin: object, end: object) -> None:
         begin_us, end_us = whole_us(begin, "ts", self._source), whole_us(end, "ts", self._source)
@@ -148,7 +173,9 @@ class _Collector:
 
     def finish(self) -> None:
         """Note what has no beginning or no end."""
-        self._without_end += len(self._pending) + sum(bool(each[0]) for stack in self._open.values() for each in stack)
+        self._without_end += sum(map(len, self._begins.values()))
+        self._without_end += sum(bool(each[0]) for stack in self._open.values() for each in stack)
+        self._without_begin += sum(map(len, self._early_ends.values()))
         for count, lacks in ((self._without_end, "end"), (self._without_begin, "beginning")):
             if count:
                 self._source.notes.append(f"{count} events have no {lacks}, and were left out")

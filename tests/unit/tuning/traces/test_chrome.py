@@ -65,6 +65,24 @@ def test_asynchronous_pairs_belong_together_by_their_id(begins: str, ends: str) 
     assert told(read(events)) == {"process 1": [(10, 30), (12, 20)]}
 
 
+def test_asynchronous_pairs_of_one_id_nest() -> None:
+    """An end belongs to the latest begin before it; a begin whose end was lost is counted."""
+    events = [event(kind, "infer", ts, id=1) for kind, ts in [("b", 10), ("b", 12), ("e", 15), ("e", 20), ("b", 30)]]
+    trace = read([*events, event("b", "infer", 40, id=1), event("e", "infer", 50, id=1)])
+    assert told(trace) == {"process 1": [(10, 20), (12, 15), (40, 50)]}
+    assert trace.notes == ("1 events have no end, and were left out",)
+
+
+def test_an_asynchronous_end_may_stand_before_its_begin() -> None:
+    """Chrome writes thread by thread; by their times an end finds its begin, and one from before the trace none."""
+    ends = [event("e", "infer", ts, tid=1, id=1) for ts in (5, 20, 40)]
+    begins = [event("b", "infer", ts, tid=2, id=1) for ts in (30, 10)]
+    for events in ([*ends, *begins], [*begins, *ends]):
+        trace = read(events)
+        assert told(trace) == {"process 1": [(10, 20), (30, 40)]}
+        assert trace.notes == ("1 events have no beginning, and were left out",)
+
+
 def test_what_an_event_says_of_its_session_counts() -> None:
     """A session or a model in ``args`` is the session, on whatever thread."""
     events = [
