@@ -75,8 +75,10 @@ class _Collector:
         kind = str(event.get("ph"))
         if kind == "X":
             name = self._wanted(event)
-            if name:
-                begin_us, end_us = span_us(event.get("ts"), event.get("dur", 0), _TIMES, self._source)
+            if name and "dur" not in event:
+                self._without_end += 1
+            elif name:
+                begin_us, end_us = span_us(event.get("ts"), event["dur"], _TIMES, self._source)
                 self._of(name, self._session(event)).add(begin_us, end_us)
         elif kind == "B":
             self._open.setdefault(_thread(event), []).append(

@@ -143,10 +143,11 @@ def test_what_has_no_begin_or_no_end_is_left_out_and_counted() -> None:
         event("X", "infer", 10, dur=5),
         event("B", "infer", 20),
         event("b", "infer", 30, id=2),
+        event("X", "infer", 40),
     ]
     trace = read(events)
     assert told(trace) == {"thread 1": [(10, 15)]}
-    assert trace.notes == ("2 events have no end, and were left out", "2 events have no beginning, and were left out")
+    assert trace.notes == ("3 events have no end, and were left out", "2 events have no beginning, and were left out")
 
 
 @pytest.mark.parametrize("key", ["ph", "name", "cat", "pid", "tid", "id", "args"])
