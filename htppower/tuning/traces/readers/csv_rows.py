@@ -58,7 +58,12 @@ class _Columns:
     profile: int
     cold: int
     ns: dict[str, int]
-    most: int
+    count: int
+
+    @property
+    def needed(self) -> int:
+        """How many columns a row has at least."""
+        return 1 + max(self.begin, self.end, self.duration, self.session, self.profile, self.cold)
 
 
 def read(source: Source, unit: str | None = None) -> list[Inferences]:
@@ -129,7 +134,7 @@ def _columns(heads: Sequence[str], unit: str | None, source: Source) -> _Columns
         told = ", ".join(repr(head.strip()[:40]) for head in heads[:8])
         raise source.wrong(f"no column is the begin of an inference: {told}", _HINT)
     where = {meaning: places.get(meaning, -1) for meaning in _MEANINGS}
-    return _Columns(**where, ns=ns, most=1 + max(places.values()))
+    return _Columns(**where, ns=ns, count=len(heads))
 
 
 def _heading(head: str) -> tuple[str, str]:
@@ -155,8 +160,11 @@ def _ns_of(said: str, unit: str | None, head: str, source: Source) -> int:
 
 
 def _add(row: Sequence[str], columns: _Columns, sessions: dict[str, Inferences], source: Source) -> None:
-    if len(row) < columns.most:
-        raise source.wrong(f"has {len(row)} columns, not {columns.most}", "the file may be cut off")
+    if len(row) < columns.needed:
+        raise source.wrong(f"has {len(row)} columns, not {columns.needed}", "the file may be cut off")
+    if len(row) > columns.count and any(each.strip() for each in row[columns.count :]):
+        hint = "write 1.5 for 1,5, or part columns by a semicolon or a tab; a name that holds a comma needs quotes"
+        raise source.wrong(f"has {len(row)} columns, where the first line has {columns.count}", hint)
     begin_ns = _time_ns(row[columns.begin], columns.ns["begin"], "begin", source)
     end_ns = begin_ns
     if columns.end >= 0:

@@ -37,6 +37,7 @@ def spans(trace: Trace) -> list[tuple[int, int]]:
         ("timestamp ms,elapsed ms", "15e2,2.5"),
         ("begin_seconds,took_milliseconds", "1.5,2.5"),
         ("begin_us,end_us", " 1500000.4 , 1502500.4 "),
+        ("begin_us,end_us", "1500000,1502500,"),
     ],
 )
 def test_columns_are_known_by_their_names(head: str, row: str) -> None:
@@ -91,6 +92,8 @@ def test_sessions_profiles_and_cold_starts_may_be_said() -> None:
         ("1,2\n3,4\n", r"table\.csv:1: no column is the begin"),
         ("begin_us,end_us\n1,2\n3\n", r"table\.csv:3: has 1 columns, not 2"),
         ("begin_us,end_us\n1,2\n5,3\n", r"table\.csv:3: ends 2 us before it begins"),
+        ("begin_ms\n1,5\n", r"table\.csv:2: has 2 columns, where the first line has 1"),
+        ("begin_ms,end_ms\n1,5,2,5\n", r"table\.csv:2: has 4 columns, where the first line has 2"),
         ("begin_us,duration_us\n1,-2\n", r"table\.csv:2: duration is -2"),
         ("begin_us\n-1\n", r"table\.csv:2: begin is -1"),
         ("begin_us\n1e300\n", r"table\.csv:2: begin is '1e300'"),
