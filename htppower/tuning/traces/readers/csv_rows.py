@@ -35,6 +35,8 @@ _MEANINGS = {
     "cold": "cold cold_start waited",
 }
 _MEANS = {name: meaning for meaning, names in _MEANINGS.items() for name in names.split()}
+# Of several columns that mean the same, the one counts whose name stands first above.
+_RANKS = {name: rank for rank, name in enumerate(_MEANS)}
 _TIMES = ("begin", "end", "duration")
 _HEADING = re.compile(r"(?P<name>.*?)[\s_]*(?:[\[(]\s*(?P<in>[^\])]*?)\s*[\])]|(?:(?<=[\s_])(?P<unit>[^\W_]+)))?")
 _TRUE = frozenset({"true", "1", "yes", "t", "y"})
@@ -120,14 +122,19 @@ def _columns(heads: Sequence[str], unit: str | None, source: Source) -> _Columns
     """Return where the columns are; None where the first row is no heading but the only column's first number."""
     places: dict[str, int] = {}
     ns: dict[str, int] = {}
-    for place, head in enumerate(heads):
+    known = sorted((_RANKS[name], place) for place, (name, _) in enumerate(map(_heading, heads)) if name in _RANKS)
+    for _, place in known:
+        head = heads[place].strip()
         name, said = _heading(head)
-        meaning = _MEANS.get(name)
-        if meaning is None or meaning in places:
+        meaning = _MEANS[name]
+        if meaning in places:
+            source.notes.append(
+                f"column {head[:40]!r} was left out: {heads[places[meaning]].strip()[:40]!r} is the {meaning}"
+            )
             continue
         places[meaning] = place
         if meaning in _TIMES:
-            ns[meaning] = -1 if not said and unit is None else _ns_of(said, unit, head.strip(), source)
+            ns[meaning] = -1 if not said and unit is None else _ns_of(said, unit, head, source)
     if "begin" not in places:
         if len(heads) == 1 and (_PLAIN.fullmatch(heads[0].strip()) or _is_number(heads[0])):
             return None

@@ -75,6 +75,15 @@ def test_a_large_number_is_exact() -> None:
     assert spans(read(f"begin_ns,end_ns\n{rows.partition(chr(10))[0]}\n")) == [(1700158623979960, 1700158623979962)]
 
 
+@pytest.mark.parametrize("head", ["timestamp_s,start_ms,end_ms", "TS [s],arrival_ms,end_ms", "time_s,begin_ms,end_ms"])
+def test_of_two_columns_for_the_begin_the_more_exact_name_counts(head: str) -> None:
+    """A log has the time of its line, too, by another clock; a note says which column is left out."""
+    trace = read(f"{head}\n1,1500,1700\n")
+    assert spans(trace) == [(1_500_000, 1_700_000)]
+    first, second, _ = head.split(",")
+    assert trace.notes == (f"column {first!r} was left out: {second!r} is the begin",)
+
+
 def test_sessions_profiles_and_cold_starts_may_be_said() -> None:
     """Further columns are taken where they are named; a cell without a name is the session of the rest."""
     trace = read("begin_us,end_us,session,profile,cold\n5,6,b,burst,no\n1,2,a,,TRUE\n7,8,b,balanced,1\n9,9,,,0\n")
