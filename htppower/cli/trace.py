@@ -2,44 +2,19 @@
 
 from __future__ import annotations
 
-import sys
-from typing import IO
-
 import click
 
 from htppower.cli.extras import needs_extra
-from htppower.cli.help import WHAT, Command, option
+from htppower.cli.help import Command
 from htppower.cli.options import GivenPath, output_options
 from htppower.cli.outputs import print_document, write_outputs
+from htppower.cli.trace_options import reading_options, stream_of
 from htppower.review.traces.formats import NAMES, render
-
-_STDIN = "-"
-# As in tuning/traces/read.py, which needs numpy.
-KINDS = ("htppower", "loadgen", "onnxruntime", "chrome", "csv")
-UNITS = ("s", "ms", "us", "ns")
 
 
 @click.command(name="trace", cls=Command, example="htppower trace trace.json --output svg=trace.svg")
 @click.argument("file", type=GivenPath(), metavar="FILE")
-@option(
-    "--from",
-    "kind",
-    type=click.Choice(KINDS),
-    group=WHAT,
-    help="Read it as such a file.  [default: what its content says]",
-)
-@option(
-    "--name",
-    metavar="NAME",
-    group=WHAT,
-    help="Of trace events those of this name or category are inferences.  [default: the most plausible]",
-)
-@option(
-    "--unit",
-    type=click.Choice(UNITS),
-    group=WHAT,
-    help="The unit of a table's times whose columns say none.",
-)
+@reading_options
 @output_options(NAMES)
 def command(
     file: str,
@@ -65,14 +40,7 @@ def command(
         from htppower.tuning.traces.describe import describe  # noqa: PLC0415 - a usage error need not wait for numpy
         from htppower.tuning.traces.read import read_trace  # noqa: PLC0415 - as above
 
-    stream = _standard_input() if file == _STDIN else None
-    trace = read_trace(file, format=kind, name=name, unit=unit, stream=stream)
+    trace = read_trace(file, format=kind, name=name, unit=unit, stream=stream_of(file))
     described = describe(trace)
     document = write_outputs(outputs, form, lambda form, width: render(trace, described, form, width))
     print_document(document, form)
-
-
-def _standard_input() -> IO[bytes]:
-    if sys.stdin is None:
-        raise click.UsageError("there is no standard input: it is closed")
-    return sys.stdin.buffer

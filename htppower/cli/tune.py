@@ -15,6 +15,7 @@ from htppower.cli.options import GivenPath, folders_option, output_options, refu
 from htppower.cli.outputs import print_document, write_files, write_outputs
 from htppower.cli.parameter_types import Duration, FolderToWrite, WholeNumber
 from htppower.cli.terminal import echo
+from htppower.cli.trace_options import reading_options, stream_of
 from htppower.cli.tune_fleet import OF_A_FLEET, fleet_options, run_fleet
 from htppower.profiles.paths import joined
 from htppower.review.tuning.formats import NAMES, render
@@ -58,6 +59,7 @@ _MOST = 100_000
     shell_complete=completion.profiles,
     help="Try this profile, by name or path; may be repeated.  [default: the vendor's]",
 )
+@reading_options
 @folders_option("Look for names in this folder, too; may be repeated.")
 @option(
     "--measured-under",
@@ -128,6 +130,9 @@ def command(
     names: tuple[str, ...],
     folders: tuple[str, ...],
     measured_under: str | None,
+    kind: str | None,
+    name: str | None,
+    unit: str | None,
     sessions: tuple[str, ...],
     most_us: int,
     settings: int,
@@ -144,9 +149,9 @@ def command(
 ) -> None:
     """Find the profile and the sustain time that cost least on a recording: exactly, over all of them.
 
-    TRACE is read as htppower trace reads it. Each session is tried under every profile of the vendor, with polling on
-    and off where that is valid, with every sustain time and with those that are learnt. Sessions of one recording share
-    a core and the process, and are settled together.
+    TRACE is read as htppower trace reads it, with its --from, --name and --unit; - is the standard input. Each session
+    is tried under every profile of the vendor, with polling on and off where that is valid, with every sustain time and
+    with those that are learnt. Sessions of one recording share a core and the process, and are settled together.
 
     Energy is that of the device model, whose values are measured or assumed; each result says on which assumptions it
     hangs, and how far each may move before other advice would be better.
@@ -195,10 +200,11 @@ def command(
         verify=verify,
     )
     model = load_device_model(device, folders)
-    tuning = tune(chosen(read_trace(file), sessions), model, question)
+    trace = read_trace(file, format=kind, name=name, unit=unit, stream=stream_of(file))
+    tuning = tune(chosen(trace, sessions), model, question)
     if page is not None:
         outputs = (*outputs, ("html", str(page)))
-    document = write_outputs(outputs, form, lambda name, width: render(tuning, name, width))
+    document = write_outputs(outputs, form, lambda form, width: render(tuning, form, width))
     if folder is not None:
         _write_profiles(tuning, folder)
     print_document(document, form)

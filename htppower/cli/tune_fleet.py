@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _DEFAULT_PROFILE = "burst"
 # The parameters of the command that a fleet has no use for, and those that only a fleet has.
-_OF_ONE_TRACE = ("measured_under", "settings", "verify", "page")
+_OF_ONE_TRACE = ("kind", "name", "unit", "measured_under", "settings", "verify", "page")
 OF_A_FLEET = ("pattern", "jobs", "scheduler")
 _MOST_JOBS = 1024
 _INSTALL = "pip install 'htppower[fleet]'"

@@ -14,7 +14,7 @@ import trace_files
 from click.testing import CliRunner
 from trace_files import Ran
 
-from htppower.cli import trace as trace_command
+from htppower.cli import trace_options
 from htppower.cli.main import main
 from htppower.review.layout import shown_width
 from htppower.tuning.traces import read
@@ -131,8 +131,8 @@ def test_what_cannot_be_read_is_refused(
 
 def test_the_command_knows_the_kinds_and_units() -> None:
     """It names them without importing numpy."""
-    assert trace_command.KINDS == read.FORMATS
-    assert trace_command.UNITS == read.UNITS
+    assert trace_options.KINDS == read.FORMATS
+    assert trace_options.UNITS == read.UNITS
 
 
 def test_without_numpy_it_says_what_to_install(recording: Path) -> None:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import attrs
 import pytest
 import trace_files
+from click.testing import CliRunner
 from trace_files import Ran
 
+from htppower.cli.main import main
 from htppower.review.layout import shown_width
 from htppower.tuning import tune
 from htppower.tuning.replay import replay
@@ -239,3 +241,21 @@ def test_two_sessions_of_one_name_for_a_profile_are_refused(command: Command, tm
     (tmp_path / "same.json").write_text(trace_files.own(both), encoding="utf-8")
     assert "same name" in refused(command, "tune", "same.json", "--profile", "burst", "--write", ".")
     assert not list(tmp_path.glob("*.yaml"))
+
+
+def test_a_trace_is_read_as_the_user_says(command: Command, tmp_path: Path) -> None:
+    """The options are those of ``htppower trace``: which events are inferences, and the unit of a table."""
+    events = [
+        {"ph": "X", "name": name, "ts": place * 100_000, "dur": 5_000, "pid": 1, "tid": 1}
+        for place in range(20)
+        for name in ("infer", "draw", "draw")
+    ]
+    (tmp_path / "events.json").write_text(json.dumps(events), encoding="utf-8")
+    found = json.loads(command.output("tune", "events.json", "--name", "draw", "--format", "json"))
+    assert found["sessions"][0]["inferences"] == 40
+    done = CliRunner().invoke(main, ["tune", "-", "--format", "json"], input=json.dumps(events))
+    assert json.loads(done.stdout)["sessions"][0]["inferences"] == 20
+    (tmp_path / "table.csv").write_text("begin,end\n1,2\n50,60\n", encoding="utf-8")
+    assert "by --unit" in refused(command, "tune", "table.csv")
+    assert command.run("tune", "table.csv", "--unit", "ms", "--from", "csv").exit_code == 0
+    assert "--unit is for one trace" in refused(command, "tune", "--fleet", ".", "--unit", "ms")

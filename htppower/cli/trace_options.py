@@ -1,0 +1,59 @@
+"""How a trace file is read, for the commands that read one: ``--from``, ``--name``, ``--unit``, and the path ``-``."""
+
+from __future__ import annotations
+
+import sys
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from htppower.cli.help import WHAT, option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_STDIN = "-"
+# As in tuning/traces/read.py, which needs numpy.
+KINDS = ("htppower", "loadgen", "onnxruntime", "chrome", "csv")
+UNITS = ("s", "ms", "us", "ns")
+_OPTIONS = (
+    option(
+        "--from",
+        "kind",
+        type=click.Choice(KINDS),
+        group=WHAT,
+        help="Read it as such a file.  [default: what its content says]",
+    ),
+    option(
+        "--name",
+        metavar="NAME",
+        group=WHAT,
+        help="Of trace events those of this name or category are inferences.  [default: the most plausible]",
+    ),
+    option(
+        "--unit",
+        type=click.Choice(UNITS),
+        group=WHAT,
+        help="The unit of a table's times whose columns say none.",
+    ),
+)
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of reading a trace to a command: ``kind``, ``name`` and ``unit``."""
+    for each in reversed(_OPTIONS):
+        command = each(command)
+    return command
+
+
+def stream_of(file: str) -> IO[bytes] | None:
+    """Return the standard input for the path ``-``; None for a file.
+
+    Raises:
+        click.UsageError: the standard input is closed.
+    """
+    if file != _STDIN:
+        return None
+    if sys.stdin is None:
+        raise click.UsageError("there is no standard input: it is closed")
+    return sys.stdin.buffer
