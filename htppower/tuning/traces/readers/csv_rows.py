@@ -41,7 +41,7 @@ _TIMES = ("begin", "end", "duration")
 _HEADING = re.compile(r"(?P<name>.*?)[\s_]*(?:[\[(]\s*(?P<in>[^\])]*?)\s*[\])]|(?:(?<=[\s_])(?P<unit>[^\W_]+)))?")
 _TRUE = frozenset({"true", "1", "yes", "t", "y"})
 _FALSE = frozenset({"false", "0", "no", "f", "n"})
-_STAMP = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,](\d{1,12}))?\s*(Z|UTC|[+-]\d\d:?\d\d)?")
+_STAMP = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,](\d{1,12}))?\s*(Z|UTC|[+-]\d\d(?::?\d\d)?)?")
 _PLAIN = re.compile(r"\d{1,19}")
 _HINT = "begin_us,end_us in the first line"
 _LONGEST_ROW = 2**16
@@ -220,7 +220,7 @@ def _is_number(said: str) -> bool:
 def _since_1970_ns(stamp: re.Match[str], source: Source) -> int:
     """Return a date as ns since 1970; one without a zone is taken as UTC."""
     zone = (stamp[3] or "+00:00").replace("Z", "+00:00").replace("UTC", "+00:00")
-    zone = zone if ":" in zone else f"{zone[:3]}:{zone[3:]}"
+    zone = zone if ":" in zone else f"{zone[:3]}:{zone[3:] or '00'}"
     try:
         moment = datetime.datetime.fromisoformat(f"{stamp[1].replace(' ', 'T')}{zone}")
     except ValueError as error:

@@ -64,7 +64,12 @@ def test_arrivals_alone_are_allowed() -> None:
 
 def test_dates_are_times() -> None:
     """With any number of decimals and any zone; without a zone they are UTC."""
-    said = ["2023-11-16 18:17:03.9799600", "2023-11-16T19:17:04+01:00", "2023-11-16 18:17:05Z", "2023-11-16 18:17:06"]
+    said = [
+        "2023-11-16 18:17:03.9799600",
+        "2023-11-16T19:17:04+01:00",
+        "2023-11-16 18:17:05Z",
+        "2023-11-16 19:17:06+01",
+    ]
     (session,) = read("TIMESTAMP,ContextTokens\n" + "".join(f"{each},5\n" for each in said)).sessions
     assert (session.begins_us - 1_700_158_623_000_000).tolist() == [979_960, 1_000_000, 2_000_000, 3_000_000]
 
