@@ -1,7 +1,8 @@
 """The votes of the profile ``custom``, in both of its forms, by graph state.
 
 What holds in which state was measured by what the vendor's voter casts: of several items for one state the last is
-cast; a state without an item keeps the votes before it; any item that sustains makes all of them sustain.
+cast; a state without an item, and an item without a clock, keep the votes before it; any item that sustains makes all
+of them sustain.
 """
 
 from __future__ import annotations
@@ -83,10 +84,11 @@ def custom_votes(file: ExtensionFile, core: Block) -> CustomVotes:
 
 
 def _after(before: VoteSet, votes: VoteSet) -> VoteSet:
-    """Return what is in force after votes: what they leave out of matrix unit and compression engine stays."""
-    ceng = (votes.ceng, votes.ceng_exp) if votes.ceng or votes.ceng_exp else (before.ceng, before.ceng_exp)
-    hmx = votes.hmx_v2 or before.hmx_v2 or HMX_DEFAULT
-    return attrs.evolve(votes, hmx_v2=hmx, ceng=ceng[0], ceng_exp=ceng[1])
+    """Return what is in force after votes: the clocks that they leave out stay."""
+    hvx = votes if votes.hvx else before
+    ceng = votes if votes.ceng or votes.ceng_exp else before
+    hmx = votes.hmx_v2 or before.hmx_v2 or (HMX_DEFAULT if hvx.hvx else None)
+    return VoteSet(hvx.dcvs_v3, hmx_v2=hmx, ceng=ceng.ceng, dcvs_v3_exp=hvx.dcvs_v3_exp, ceng_exp=ceng.ceng_exp)
 
 
 def _says(block: Block, name: str) -> bool:

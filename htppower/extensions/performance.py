@@ -128,11 +128,12 @@ def _custom(
         if state != DEINIT_DONE and votes != expected:
             instead = "the votes of inferences" if expected is raised else "the votes after inferences"
             remarks.append(Remark(place, f"{state} has votes of its own; a profile has {instead} there"))
-    if DEINIT_DONE not in custom.cast or INFERENCE_DONE not in custom.cast:
-        says = "no item for inference_done or for deinit_done: the votes before it stay, until the id is destroyed"
+    lowered = [custom.cast.get(state) for state in (INFERENCE_DONE, DEINIT_DONE)]
+    if any(votes is None or votes.hvx is None for votes in lowered):
+        says = "no clocks for inference_done or for deinit_done: the votes before it stay, until the id is destroyed"
         remarks.append(Remark(place, says))
     if not raised:
-        remarks.append(Remark(place, "no item for init_start or inference_start: nothing is raised"))
+        remarks.append(Remark(place, "no clocks for init_start or inference_start: nothing is raised"))
     states = [
         PowerState(name, f"What {said} leaves.", _lowered(_valid(votes, place, remarks), raised, place, remarks))
         for name, said, votes in ((RELAXED, "an inference", relaxed), (RELEASED, "DE-INIT", released))

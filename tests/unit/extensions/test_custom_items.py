@@ -66,6 +66,16 @@ def test_states_without_items_keep_the_votes_before_them() -> None:
     assert "until the id is destroyed" in remarks(found)
 
 
+def test_items_without_clocks_keep_those_before_them() -> None:
+    """What an item leaves out stays, as the vendor's voter casts nothing for it; it had counted as taken back."""
+    found = imported({"perf_profile": "custom", "custom": [item(START, "NOM"), {"graphState": [*DONE, "deinit_done"]}]})
+    relax = found.profile.relax
+    assert relax is not None
+    assert found.profile.votes.dcvs_v3 == relax.to.votes.dcvs_v3 == relax.after_deinit_to.votes.dcvs_v3
+    assert "until the id is destroyed" in remarks(found)
+    assert "HMX" not in remarks(found)
+
+
 def test_votes_that_differ_between_phases_are_told() -> None:
     """A profile has one set of votes: that of inferences, with a comment for INIT."""
     items = [item(["init_start"], "SVS"), item(START[1:], "TURBO"), item([*DONE, "deinit_done"], "SVS2")]
