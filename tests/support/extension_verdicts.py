@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
+_CORNERS = (f"{clock}VoltageCorner{limit}" for clock in ("bus", "core") for limit in ("Min", "Target", "Max"))
+_CLOCKS = f'"dcvsControl": {json.dumps(dict.fromkeys(_CORNERS, "DCVS_VOLTAGE_VCORNER_NOM"))}'
 _BOUNDING = '"hmx_frequency": 2, "dsp_core_frequency": 2'
 
 
 def _graph(text: str) -> str:
     return f'{{"graphs": [{{{text}}}]}}'
+
+
+def _items(*items: str) -> str:
+    custom = ", ".join(f'{{"graphState": {item}}}' for item in items)
+    return _core(f'"perf_profile": "custom", "custom": [{custom}]')
 
 
 def _core(text: str) -> str:
@@ -26,6 +35,8 @@ TAKEN = (
     _core('"core_id": null, "core_id": null'),
     _core('"my_core_id": 1'),
     _core('"perf_profile": "burst", "custom": []'),
+    _items(f'["init_start", "init_done"], {_CLOCKS}', '["init_start"]'),
+    _items('["init_start"]', f'["init_start"], {_CLOCKS}'),
     '{"devices": [{"dsp_arch": "v90"}]}',
     '{"xdevices": [{"cores": [{"perf_profile": "burst", "hmxControl": {"x": 1}}]}]}',
     '{"devices": [{"xcores": [{"hmxControl": {"hmxPerfMode": 1}}]}]}',
@@ -46,6 +57,8 @@ REFUSED = (
     _core('"core_id": [], "core_id": 5'),
     _core('"_x": null, "_x": "y"'),
     _core('"perf_profile": "burst", "custom": {}'),
+    _items(f'["init_start"], {_CLOCKS}', '["init_start", "init_done"]'),
+    _items(f'["init_start", "init_done"], {_CLOCKS}', '["init_start"]', '["init_done"]'),
     '{"devices": [{"zz": {}, "zz": {"device_id": 3}, "cores": []}]}',
     '{"xdevices": [{"cores": [{"perf_profile": "custom"}]}]}',
     '{"devices": [], "xdevices": [{"cores": [{"perf_profile": "custom"}]}]}',

@@ -54,15 +54,33 @@ def refused_profile(devices: Node) -> Iterator[Wrong]:
 
 
 def _of_device(device: Node, wanted: re.Pattern[str] = _CUSTOM) -> tuple[Node | None, Node | None]:
-    """Return the last profile of its cores, and a value of a custom."""
+    """Return the last profile of its cores, and a value of a custom, in an item that is voted."""
     profile: Node | None = None
     custom: Node | None = None
+    unvoted = tuple(_unvoted(device))
     for leaf in leaves(device):
         if "cores" in leaf.path and "perf_profile" in leaf.path:
             profile = leaf.node
-        elif wanted.search(leaf.path):
+        elif wanted.search(leaf.path) and not any(item.start < leaf.node.start < item.end for item in unvoted):
             custom = leaf.node
     return profile, custom
+
+
+def _unvoted(node: Node) -> Iterator[Node]:
+    """Yield the items of custom each state of which a later one in the same list names: that one is voted instead."""
+    for member in node.members:
+        if member.key == "custom":
+            voted = {state: item for item in member.node.items for state in _states(item)}
+            yield from (item for item in member.node.items if any(_states(item)) and item not in voted.values())
+        yield from _unvoted(member.node)
+    for item in node.items:
+        yield from _unvoted(item)
+
+
+def _states(item: Node) -> Iterator[str]:
+    for leaf in leaves(item):
+        if "graphState" in leaf.path:
+            yield str(leaf.node.value).partition("\0")[0]
 
 
 def _is_custom(profile: Node | None) -> bool:
