@@ -96,8 +96,12 @@ def to_profiles(file: ExtensionFile, *, core: int | None = None, name: str = "")
             distinct[key] = (suffix, of, performance)
     stem = profile_name(name or stem_of(file.path))
     made = []
+    told: list[str] = []
     for suffix, of, voted in distinct.values():
-        called = stem if len(distinct) == 1 else f"{stem}_{suffix}"
+        told.append(suffix)
+        # Two cores may be of one id, such as both without one.
+        again = f"_{told.count(suffix)}" if told.count(suffix) > 1 else ""
+        called = stem if len(distinct) == 1 else f"{stem}_{suffix}{again}"
         performance = attrs.evolve(voted, remarks=(*voted.remarks, *unread))
         made.append(_imported(called, f"{printable(os.path.basename(file.path))}, {of}", performance, left_out))
     return tuple(made)
