@@ -77,6 +77,9 @@ def from_profile(profile: Profile, arch: int | None = None) -> Exported:
             what is lost. None where it is not known: all votes are written.
     """
     there, missing = without_missing(profile, arch)
+    if not there.votes:
+        # Nothing is raised, and so nothing lowered.
+        there = attrs.evolve(there, relax=None)
     told = {each.field for each in missing}
     lost = (*missing, *(each for each in lost_fields(there) if each.field not in told))
     votes, relax = there.votes, there.relax

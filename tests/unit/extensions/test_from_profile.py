@@ -26,7 +26,7 @@ from htppower.rules.platforms import find_soc
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
-    from htppower.profiles.profile import Profile
+    from htppower.profiles.profile import Profile, Relax
 
 BURST = load_profile("burst")
 ALL_STATES = {"init_start", "inference_start", "deinit_start", "init_done", "inference_done", "deinit_done"}
@@ -64,9 +64,10 @@ def test_a_profile_is_three_items_and_the_keys_beside() -> None:
     assert [item["dcvsControl"]["sleep_latency_us"] for item in items] == [40, 2000, 65535]
 
 
-def test_a_profile_without_votes_is_system_settings() -> None:
-    """The latency of 0 keeps the vendor's voter from voting its 100 us."""
-    exported = from_profile(load_profile("system_settings"))
+@pytest.mark.parametrize("relax", [None, BURST.relax])
+def test_a_profile_without_votes_is_system_settings(relax: Relax | None) -> None:
+    """The latency of 0 keeps the vendor's voter from voting its 100 us. Nothing raised is nothing lowered."""
+    exported = from_profile(attrs.evolve(load_profile("system_settings"), relax=relax))
     assert exported.settings == {"perf_profile": "system_settings", "rpc_control_latency": 0}
     assert exported.lost == ()
 
