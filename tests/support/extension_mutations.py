@@ -228,16 +228,13 @@ def _struck(text: str, random: random.Random) -> str:
 def left_open(data: bytes) -> bool:
     """Return whether a file is one of which the model says no more than that it is odd.
 
-    So are several devices, of which only the first is used, and lists or objects under a key that is given twice.
+    So are several devices, of which only the first is used.
     """
     odd = False
 
     def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
         nonlocal odd
-        names = [name for name, _ in members]
-        odd = odd or any(names.count(name) > 1 and isinstance(value, (list, dict)) for name, value in members)
-        for name, value in members:
-            odd = odd or ("devices" in name and isinstance(value, list) and len(value) > 1)
+        odd = odd or any("devices" in name and isinstance(value, list) and len(value) > 1 for name, value in members)
         return dict(members)
 
     try:

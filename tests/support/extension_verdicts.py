@@ -22,7 +22,18 @@ def _core(text: str) -> str:
     return f'{{"devices": [{{"cores": [{{{text}}}]}}]}}'
 
 
+def _twice(key: str, first: str, later: str) -> str:
+    return f'{{"{key}": {first}, "{key}": {later}}}'
+
+
 TAKEN = (
+    _twice("graphs", '[{"O": 4, "dlbc": 1}]', '[{"O": -1}]'),
+    _twice("graphs", '[{"perf_profile": "burst"}]', '[{"perf_profile": "x"}]'),
+    _twice("devices", '[{"device_id": 1}]', '[{"device_id": -1}]'),
+    _twice("zgraphs", '{"O": 1}', '{"O": "x"}'),
+    _twice("memory", '{"mem_type": "shared_buffer"}', '{"zz": 1}'),
+    _graph('"xO": [1, 2], "xO": [1]'),
+    '{"groupContext": {"share_resources": true, "share_resources\\u0000": false}}',
     _graph('"dynamic_partitioning": [0, 1]'),
     _graph('"x": {"dynamic_partitioning": {"a": 0}}'),
     _graph('"x": {"vtcm_mb": {"dynamic_partitioning": [0]}}'),
@@ -45,6 +56,17 @@ TAKEN = (
     '{"memory": {"zz": null, "zz": 1}}',
 )
 REFUSED = (
+    _twice("graphs", '[{"O": 4}]', '[{"dlbc": 1}]'),
+    _twice("graphs", '[{"O": 4}]', '[{"O": 1.5}]'),
+    _twice("graphs", '[{"graph_names": ["a"]}]', '[{"graph_names": ["a", "b"]}]'),
+    _twice("graphs", '[{"x": [{"O": 1}]}]', '[{"x": {"O": 1}}]'),
+    _twice("devices", '[{"cores": [{"core_id": 1}]}]', '[{"cores": [{"perf_profile": "burst"}]}]'),
+    _twice("context", '{"group_id": 0}', '{"extended_udma": true}'),
+    _twice("memory", "{}", '{"mem_type": "shared_buffer"}'),
+    _twice("groupContext", '{"share_resources": true}', '{"share_resources_optimization_type": 1}'),
+    _graph('"xO": 1, "xO": {"O": 1}'),
+    _core('"my_core_id\\u0000": 1'),
+    '{"groupContext": {"share_resources\\u0000": true}}',
     _graph('"xdynamic_partitioning": [0, 1]'),
     _graph('"xdynamic_partitioning": {"a": 1}'),
     _graph('"weights_packingx": {"dynamic_partitioning": [0]}'),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from htppower.extensions.custom_keys import CORNERS, EXPANDED_CORNERS, GRAPH_STATES, POWER_MODES
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.key_table import KEYS
+from htppower.extensions.keys import Section
 from htppower.extensions.power_keys import PERF_PROFILES
 from htppower.extensions.refusals.numbers import is_number, is_uint64_like, is_uint_like
 
@@ -38,12 +39,14 @@ class Leaf(NamedTuple):
         node: it.
         key: the last of these keys; None where no object is around it.
         word: the key whose name leads to it, which takes it where it is of its type; empty where none does.
+        is_missing: whether no plain value is found where it stands, as where the first of two equal keys has none.
     """
 
     path: str
     node: Node
     key: Member | None = None
     word: str = ""
+    is_missing: bool = False
 
 
 def _bool(node: Node) -> bool:
@@ -55,6 +58,10 @@ def _text(node: Node) -> bool:
 
 
 def _any(_: Node) -> bool:
+    return True
+
+
+def _given(_: Node) -> bool:
     return True
 
 
@@ -151,6 +158,10 @@ _CONTEXT: _Rules = (
         )
     ),
 )
+# Of these a known key is looked up, whatever it holds.
+_OTHERS: _Rules = tuple(
+    (rf"^{section}\.{name}$", _given) for section, name in KEYS if section in (Section.GROUP_CONTEXT, Section.MEMORY)
+)
 _CUSTOM_OBJECT: _Rules = (
     *_DEVICE,
     *_IN_CORE,
@@ -184,7 +195,7 @@ def _compiled(rules: _Rules) -> tuple[tuple[re.Pattern[str], Callable[[Node], bo
 
 
 _OF_GRAPH, _OF_CORE = _compiled(_GRAPH), _compiled(_CORE)
-_OF_DEVICE, _OF_CONTEXT = _compiled(_DEVICE), _compiled(_CONTEXT)
+_OF_DEVICE, _OF_CONTEXT, _OF_OTHERS = _compiled(_DEVICE), _compiled(_CONTEXT), _compiled(_OTHERS)
 _OF_OBJECT, _OF_ITEMS = _compiled(_CUSTOM_OBJECT), _compiled(_CUSTOM_ITEMS)
 _AS_ITEMS, _AS_OBJECT = re.compile(r"custom[^.\[]*\["), re.compile(r"\.custom\.")
 
@@ -199,7 +210,7 @@ def _word_at(path: str) -> tuple[str, Callable[[Node], bool] | None, bool]:
         as_object = _OF_OBJECT if _AS_OBJECT.search(path) else _OF_CORE
         rules = _OF_ITEMS if _AS_ITEMS.search(path) else as_object
     else:
-        rules = _OF_DEVICE if "devices" in path else _OF_CONTEXT if "context" in path else ()
+        rules = _OF_DEVICE if "devices" in path else _OF_CONTEXT if "context" in path else _OF_OTHERS
         must = False
     for word, allows in rules:
         if found := word.search(path):
@@ -216,7 +227,8 @@ def refused_leaves(root: Node) -> Iterator[Leaf]:
     """Yield the plain values that refuse the file."""
     for leaf in leaves(root):
         word, allows, must = _word_at(leaf.path)
-        if (must and allows is None) or (allows is not None and not allows(leaf.node)):
+        not_found = leaf.is_missing and allows is not _any
+        if must if allows is None else (not_found or not allows(leaf.node)):
             yield leaf._replace(word=word)
 
 
@@ -228,26 +240,36 @@ def named_leaves(node: Node, path: str) -> Iterator[Leaf]:
             yield leaf._replace(word=word)
 
 
-def holds_values(node: Node, path: str) -> bool:
-    """Return whether there is a plain value in this one that the parser looks up: a word leads to it, or must."""
-    return any(allows is not None or must for _, allows, must in (_word_at(leaf.path) for leaf in leaves(node, path)))
-
-
 def path_of(at: KeyPath) -> str:
     """Return the keys that lead to an object, joined; known ones, and items of lists by number."""
     return "".join(_ITEM if key.isdecimal() else f"{_JOIN}{key}" for key in at).removeprefix(_JOIN)
 
 
 def leaves(node: Node, path: str = "", key: Member | None = None) -> Iterator[Leaf]:
-    """Yield each plain value but null, after the keys that lead to it."""
+    """Yield each plain value but null, after the keys that lead to it.
+
+    Its keys are looked up from the top: of one that is given twice the first is found, and its name ends at a NUL.
+    """
+    return _leaves(node, node, path, key, {})
+
+
+def _leaves(
+    node: Node, found: Node | None, path: str, key: Member | None, firsts: dict[int, dict[str, Member]]
+) -> Iterator[Leaf]:
+    """Yield the values in a node, each as it is in what is found in its place; by where an object starts its keys."""
     if node.kind is Kind.OBJECT:
-        seen: dict[str, Member] = {}
+        known = {} if found is None else firsts.get(found.start)
+        if found is not None and known is None:
+            known = firsts[found.start] = {member.key: member for member in reversed(found.members)}
         for member in node.members:
-            # A key that is given twice is looked up: the first one's value is what is looked at.
-            first = seen.setdefault(member.key, member)
-            yield from leaves(first.node, f"{path}{_JOIN}{member.key}" if path else member.key, first)
+            name = member.key.partition("\0")[0]
+            first = (known or {}).get(name)
+            below = f"{path}{_JOIN}{name}" if path else name
+            yield from _leaves(member.node, first and first.node, below, first or member, firsts)
     elif node.kind is Kind.LIST:
-        for item in node.items:
-            yield from leaves(item, path + _ITEM, key)
+        items = () if found is None else found.items
+        for number, item in enumerate(node.items):
+            yield from _leaves(item, items[number] if number < len(items) else None, path + _ITEM, key, firsts)
     elif node.kind is not Kind.NULL:
-        yield Leaf(path, node, key)
+        is_missing = found is None or found.kind in (Kind.OBJECT, Kind.LIST, Kind.NULL)
+        yield Leaf(path, node if found is None or is_missing else found, key, is_missing=is_missing)

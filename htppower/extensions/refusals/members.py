@@ -8,7 +8,7 @@ from htppower.errors import shortened
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.key_table import KEYS, known
 from htppower.extensions.keys import Section, Type
-from htppower.extensions.refusals.leaves import ARCH, holds_values, path_of
+from htppower.extensions.refusals.leaves import ARCH
 from htppower.extensions.refusals.meant import meant_by
 from htppower.extensions.refusals.numbers import is_integer, is_number, is_uint_like
 from htppower.extensions.refusals.wrong import Wrong
@@ -58,15 +58,8 @@ def refused_members(block: Block) -> Iterator[Wrong]:
     for member, key in block.members():
         first = seen.setdefault(member.key, member.node)
         if key is None or (block.section, member.key) in _ONLY_LEAVES:
-            path = path_of((*block.at, member.key))
-            if first is not member.node and holds_values(member.node, path) and not holds_values(first, path):
-                said = f"{shortened(member.key)} is given twice, here with a value and before without: {_WHOLE}"
-                yield Wrong("EXT-14", member, said, "keep one")
             continue
-        wrong = list(_of_value(key, member.node, first=first is member.node))
-        yield from wrong
-        if not wrong and first is not member.node:
-            yield from _unlike_the_first(key, first, member.node)
+        yield from _of_value(key, member.node, first=block.read and first is member.node)
     yield from _lacking(block, seen)
 
 
@@ -74,7 +67,7 @@ def _of_value(key: Key, node: Node, *, first: bool) -> Iterator[Wrong]:
     """Yield what is wrong with one value; of a key given twice only the type of the later ones is looked at."""
     place = (key.section, key.name)
     if place in _UINT_LIKE:
-        if not is_uint_like(node):
+        if not (is_uint_like(node) or (is_integer(node) and not first)):
             yield _type(key, node) if not is_number(node) else _range(key, node)
         return
     too_long = node.kind is Kind.INTEGER and not is_integer(node) and key.type is not Type.NUMBER
@@ -166,13 +159,6 @@ def _words_of_list(key: Key, node: Node) -> Iterator[Wrong]:
         told.add(str(item.value))
     if not node.items:
         yield Wrong("EXT-15", node, f"{key.name} is empty: {_WHOLE}", _words(key))
-
-
-def _unlike_the_first(key: Key, first: Node, later: Node) -> Iterator[Wrong]:
-    """Yield a later value of a key that has more in it than the first, in which the parser looks its items up."""
-    more = len(later.items) > len(first.items) if later.kind is Kind.LIST else False
-    if more and key.type in (Type.TEXTS, Type.INTEGERS):
-        yield Wrong("EXT-14", later, f"{key.name} is given twice, here with more in it: {_WHOLE}", "keep one")
 
 
 def _lacking(block: Block, seen: dict[str, Node]) -> Iterator[Wrong]:

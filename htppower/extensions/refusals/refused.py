@@ -66,16 +66,12 @@ def _by_lists(file: ExtensionFile) -> Iterator[Wrong]:
     """Yield what refuses the file in its lists of graphs, devices and contexts, taken as a whole."""
     root = file.text.accepted()
     for member in root.members:
-        first = root.get(member.key)
-        if first is not None and first is not member.node:
-            if len(member.node.items) > len(first.items) and any(named_leaves(member.node, member.key)):
-                said = f"{member.key} is given twice, here with more in it: {_WHOLE}"
-                yield Wrong("EXT-14", member.node, said, "keep one")
-        else:
-            yield from _empty_before(member, root)
-            if "devices" in member.key:
-                # A list of devices by the word in its key is read as one, too.
-                yield from refused_profile(member.node)
+        if root.get(member.key) is not member.node:
+            continue
+        yield from _empty_before(member, root)
+        if "devices" in member.key:
+            # A list of devices by the word in its key is read as one, too.
+            yield from refused_profile(member.node)
     devices = root.get("devices")
     if devices is not None:
         yield from _client_context(devices, root)
