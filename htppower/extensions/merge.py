@@ -33,8 +33,8 @@ def merged(file: ExtensionFile, exported: Exported, *, soc: Soc | None = None, c
     Other settings of the core stay. The SoC, where one is given, becomes that of the device.
 
     Raises:
-        ProfileError: the vendor's parser refuses the file as it is, it is an outer one, or an unknown key in its first
-            device is read as one of the keys that the profile is written in.
+        ProfileError: the vendor's parser refuses the file as it is or as it becomes, it is an outer one, or an unknown
+            key in its first device is read as one of the keys that the profile is written in.
     """
     if file.kind is FileKind.OUTER:
         message = "an outer file, which names the file of the settings"
@@ -55,7 +55,12 @@ def merged(file: ExtensionFile, exported: Exported, *, soc: Soc | None = None, c
             text = with_value(text, (*at, name), exported.settings[name])
         else:
             text = without(text, (*at, name))
-    return extension_file(text)
+    done = extension_file(text)
+    if broken := refusals(done):
+        # The parser takes the settings of several cores together, of which the last counts.
+        message = f"with the profile in it: {broken[0].message}"
+        raise ProfileError([Finding.of_file(file.path, broken[0].rule, message, "change its other cores first")])
+    return done
 
 
 def _misread(file: ExtensionFile) -> Iterator[Wrong]:

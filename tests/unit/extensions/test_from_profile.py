@@ -150,6 +150,13 @@ def test_other_settings_of_the_core_go_and_other_cores_stay() -> None:
     assert "hmx_timeout_us" not in done
 
 
+def test_a_file_that_would_be_refused_with_the_profile_in_it_is_not_written() -> None:
+    """The parser takes the last perf_profile of the cores for all: custom in an earlier one refuses the file."""
+    text = '{"devices": [{"cores": [{"core_id": 0}, {"core_id": 1, "perf_profile": "burst"}]}]}'
+    with pytest.raises(ProfileError, match=r"with the profile in it: custom, and the last .*change its other cores"):
+        merged(parse_extension_file(text), from_profile(BURST))
+
+
 @pytest.mark.parametrize("text", ['{"devices": [{"cores": [{"x": 1}]}]}', '{"backend_extensions": {}}'])
 def test_a_file_that_would_not_be_read_is_not_merged_into(text: str) -> None:
     """One that the vendor's parser refuses, or that names another."""
