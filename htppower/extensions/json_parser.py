@@ -15,7 +15,9 @@ DEEPEST_NESTING = 100
 TOO_DEEP = f"nested deeper than {DEEPEST_NESTING} levels"
 
 _SPACE = re.compile(r"[ \t\n\r]*")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>(?:\.(?P<digits>[0-9]+))?(?:[eE](?P<exponent>[+-]?[0-9]+))?)")
+# That of the largest double. The vendor's parser takes no larger one behind a whole number, not even behind 0.
+_LARGEST_EXPONENT = 308
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
 _WORD = re.compile(r"[-+.\w]+")
 _UNICODE = re.compile(r"[0-9a-fA-F]{4}")
@@ -79,11 +81,15 @@ class _Parser:
 
     def _number(self, found: re.Match[str]) -> Node:
         size = float(found.group())
-        if math.isinf(size):
+        if math.isinf(size) or self._overflows(found):
             raise NotJson(found.start(), "the number is too large", "no setting needs such a number")
         if found["fraction"]:
             return Node(Kind.FRACTION, found.start(), found.end(), size)
         return Node(Kind.INTEGER, found.start(), found.end(), int(found.group()))
+
+    def _overflows(self, found: re.Match[str]) -> bool:
+        exponent = float(found["exponent"] or 0)
+        return exponent > _LARGEST_EXPONENT + len(found["digits"] or "")
 
     def _object(self, start: int, depth: int) -> Node:
         members: list[Member] = []

@@ -141,6 +141,10 @@ _CONTEXT: _Rules = (
     (r"contextKey|concurrent_deserialization_patch|lora_preload_buffer_group", _text),
     (r"max_spill_fill_buffer_for_group|file_read_memory_budget_in_mb|reused_io_limit_mb", is_uint64_like),
     (r"group_id", is_uint_like),
+    (
+        r"graph_splitting_configs.*num_prepare_threads|num_prepare_threads.*graph_splitting_configs",
+        lambda node: _text(node) or is_uint_like(node),
+    ),
     *(
         (word, _bool)
         for word in (

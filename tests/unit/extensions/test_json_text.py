@@ -65,6 +65,7 @@ def test_no_text_is_taken_that_the_standard_library_refuses(text: str) -> None:
         ('{"a": True}', "1:7: JSON-1: 'True' where a value is needed (write true)"),
         ('{"a": NaN}', "1:7: JSON-1: 'NaN' where a value is needed"),
         ('{"a": 010}', "1:7: JSON-1: '010' where a value is needed"),
+        ('{"a": 0.0e310}', "1:7: JSON-1: the number is too large (no setting needs such a number)"),
         ('{"a": 1e999}', "1:7: JSON-1: the number is too large (no setting needs such a number)"),
         (f'{{"a": {"9" * 5000}}}', "1:7: JSON-1: the number is too large (no setting needs such a number)"),
         ('{"a": "b\nc"}', '1:7: JSON-1: the quotes are not closed (end the text with ")'),
