@@ -102,7 +102,8 @@ def read(text: str, path: str) -> tuple[ProfileFiles, ...]:
     """Return the profiles that the settings in a text are, each as a file.
 
     Raises:
-        ProfileError: the text can't be read, or a mode or time in it is none that its runtime knows.
+        ProfileError: the text can't be read, a mode or time in it is none that its runtime knows, or the only modes in
+            it are for after runs.
     """
     found = said(text, path)
     if found.problems:
@@ -112,7 +113,13 @@ def read(text: str, path: str) -> tuple[ProfileFiles, ...]:
     problems = [_unknown(each) for each in found.statements if _is_unknown(each)]
     if problems:
         raise ProfileError(problems)
-    return tuple(_named_apart(_profiles(found.statements, path)))
+    profiles = tuple(_named_apart(_profiles(found.statements, path)))
+    alone = [each for each in found.statements if each.option is not None and each.option.is_mode]
+    if alone and not profiles:
+        message = f"{alone[0].key} without the mode of the runs that it follows"
+        hint = f"set {alone[0].key.removesuffix('_post_run')} beside it"
+        raise ProfileError([Finding("KEY-2", (), message, hint, place=alone[0].place)])
+    return profiles
 
 
 def _is_unknown(statement: Statement) -> bool:

@@ -218,6 +218,12 @@ def test_what_is_wrong_is_an_error_with_its_place(text: str, where: str) -> None
     assert f"a.txt:{where}: SET-" in str(caught.value)
 
 
+def test_what_follows_no_run_is_no_profile() -> None:
+    """It was read as no profile at all, and import made nothing without a word."""
+    with pytest.raises(ProfileError, match=r"a\.json:2:31: KEY-2: .*without the mode of the runs"):
+        read('{\n"qnn.htp_perf_mode_post_run": "burst"}', "a.json")
+
+
 @given(
     st.text(max_size=200)
     | st.lists(
