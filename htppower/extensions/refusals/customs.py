@@ -57,11 +57,11 @@ def _of_device(device: Node, wanted: re.Pattern[str] = _CUSTOM) -> tuple[Node | 
     """Return the last profile of its cores, and a value of a custom, in an item that is voted."""
     profile: Node | None = None
     custom: Node | None = None
-    unvoted = tuple(_unvoted(device))
+    unvoted = {leaf.node.start for item in _unvoted(device) for leaf in leaves(item)}
     for leaf in leaves(device):
         if "cores" in leaf.path and "perf_profile" in leaf.path:
             profile = leaf.node
-        elif wanted.search(leaf.path) and not any(item.start < leaf.node.start < item.end for item in unvoted):
+        elif wanted.search(leaf.path) and leaf.node.start not in unvoted:
             custom = leaf.node
     return profile, custom
 
