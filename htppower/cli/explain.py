@@ -19,7 +19,7 @@ from htppower.review.durations import duration
 from htppower.review.explain.explained import NoSuchField, choose, with_rules_of_options
 from htppower.review.explain.named import explained_by_name
 from htppower.review.explain.subjects import alike, subjects_of
-from htppower.review.layout import LABEL, flowed, labelled, terminal_width, wrapped
+from htppower.review.layout import LABEL, flowed, labelled, shown_width, terminal_width, wrapped
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.name_lookup import find_either
 from htppower.review.styled import styled
@@ -142,12 +142,14 @@ def _subject(subject: Subject, width: int) -> Iterator[str]:
         yield f"{subject.id}  {styled(subject.says, 'bold')}"
     else:
         yield from wrapped(head, width, "  ")
+    # The labels of a key are longer than those of what has files to show.
+    label_width = max(LABEL, *(shown_width(label) for label, _ in subject.facts))
     for label, text in subject.facts:
         if label == "mend":
             yield from _files("breaks", subject.example, width)
             if subject.finds:
                 yield from labelled("found by", subject.finds, width)
-        yield from labelled(label, text, width)
+        yield from labelled(label, text, width, label_width)
         if label == "mend":
             yield from _files("", subject.mended, width)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -32,3 +33,13 @@ def test_shared_buffers_are_told_by_preparation_and_run(command: Command) -> Non
     (told,) = json.loads(command.output("explain", "shared_buffer", "--format", "json"))["keys"]
     assert {"raw, raw", "raw, memhandle", "memhandle, raw"} <= set(told)
     assert told["memhandle, memhandle"] == "allocated by the backend: never; copied each time: nothing"
+
+
+@pytest.mark.parametrize(("key", "first"), [("shared_buffer", "raw, raw"), ("graphs[].dynamic_partitioning", "takes")])
+def test_long_labels_stand_in_a_column(command: Command, key: str, first: str) -> None:
+    """Every line has room in 80 columns, and every text begins in the same one."""
+    lines = command.output("explain", key).splitlines()
+    assert max(map(len, lines)) <= 80
+    facts = lines[next(place for place, line in enumerate(lines) if line.startswith(f"{first} ")) :]
+    texts = [re.search(r"(^|  +)(?=\S)(?!.*  )", line) for line in facts]
+    assert len({text.end() for text in texts if text is not None}) == 1
