@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Literal
 from htppower.backends import named_backend
 from htppower.backends.base import Backend
 from htppower.backends.whole_lock import whole_lock
-from htppower.control.arguments import check_reason, checked_cores, checked_heartbeat_us, checked_kinds, checked_part
+from htppower.control.arguments import (
+    check_close_timeout,
+    check_reason,
+    checked_cores,
+    checked_heartbeat_us,
+    checked_kinds,
+    checked_part,
+)
 from htppower.control.companions import Companions
 from htppower.control.context_manager import Closing
 from htppower.control.event_bus import LONGEST_FLUSH_S
@@ -347,6 +354,7 @@ class VoteController(Closing):
         """
         if self._ended:
             return
+        check_close_timeout(timeout_s)
         self._registry.closed = True
         try:
             nothing_left, failures = self._closer.close_all(self._registry.all(), timeout_s)

@@ -169,9 +169,8 @@ class Closer:
         Return whether nothing is left, and the failures.
 
         Raises:
-            CloseTimedOut, ValueError: as ``VoteController.close`` says.
+            CloseTimedOut: as ``VoteController.close`` says.
         """
-        check_close_timeout(timeout_s)
         end_s = None if timeout_s is None else clock.monotonic() + timeout_s
         failures = self._close(sessions, timeout_s)
         ended: list[bool] = []

@@ -226,6 +226,7 @@ def test_a_timeout_that_can_not_be_meant_is_refused(host: Host, timeout_s: float
         with pytest.raises(ValueError, match="timeout_s is"):
             closed.close(timeout_s=timeout_s)
     assert session.state is State.UNVOTED
+    host.controller.session("balanced")
 
 
 def test_a_message_names_ten_sessions(host: Host) -> None:
