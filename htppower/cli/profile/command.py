@@ -19,6 +19,8 @@ from htppower.errors import BackendUnavailable, printable
 from htppower.review.dry_run.formats import NAMES, render
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from htppower.backends.base import Backend
     from htppower.profiles.profile import Profile
 
@@ -27,6 +29,8 @@ FOR = Duration("s", 1, 31_536_000_000_000)
 ID = WholeNumber(0, 2**32 - 1)
 MOST_SIMULATED = 63
 
+# Where a context keeps whether ``--`` was given.
+_SEPARATOR = f"{__name__}.separator"
 # The parameters of a dry run only, and of a run on the device only.
 _OF_A_WORKLOAD = (*OF_A_WORKLOAD, "form", "outputs")
 _OF_A_LIVE_RUN = ("for_us", "library", "device_id", "core_ids")
@@ -43,6 +47,7 @@ class _WithCommandLine(Command):
         if separator and not command and not ctx.resilient_parsing:
             ctx.fail("no command after --; leave -- out to hold the profile up until Ctrl-C")
         ctx.obj = tuple(command)
+        ctx.meta[_SEPARATOR] = separator
         try:
             return super().parse_args(ctx, own)
         except click.UsageError as error:
@@ -52,6 +57,12 @@ class _WithCommandLine(Command):
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         return [*super().collect_usage_pieces(ctx), "[-- COMMAND ARGS...]"]
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        # Click would offer the options of this command among those of the other.
+        if ctx.meta[_SEPARATOR]:
+            return completion.files(ctx, self.params[0], incomplete)
+        return super().shell_complete(ctx, incomplete)
 
 
 @click.command(name="profile", cls=_WithCommandLine, example="htppower profile burst -- python3 host.py")
