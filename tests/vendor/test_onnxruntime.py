@@ -11,8 +11,7 @@ from checkout import ROOT, TESTS
 EXAMPLE = ROOT / "docs" / "examples" / "onnxruntime_npu.py"
 # What a machine that is busy for as long as the sustain time adds between two inferences.
 _LATE = (
-    "  burst     lower    RAISED -> LOWERED: sustain expired\n"
-    "  burst     raise    LOWERED -> RAISED: inference began\n"
+    "  burst     lower    RAISED -> LOWERED: sustain expired\n  burst     raise    LOWERED -> RAISED: inference began\n"
 )
 
 
