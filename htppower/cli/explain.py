@@ -143,7 +143,7 @@ def _subject(subject: Subject, width: int) -> Iterator[str]:
     else:
         yield from wrapped(head, width, "  ")
     # The labels of a key are longer than those of what has files to show.
-    label_width = max(LABEL, *(shown_width(label) for label, _ in subject.facts))
+    label_width = max([LABEL, *(shown_width(label) for label, _ in subject.facts)])
     for label, text in subject.facts:
         if label == "mend":
             yield from _files("breaks", subject.example, width)

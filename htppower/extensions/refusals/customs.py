@@ -70,8 +70,9 @@ def _unvoted(node: Node) -> Iterator[Node]:
     """Yield the items of custom each state of which a later one in the same list names: that one is voted instead."""
     for member in node.members:
         if member.key == "custom":
-            voted = {state: item for item in member.node.items for state in _states(item)}
-            yield from (item for item in member.node.items if any(_states(item)) and item not in voted.values())
+            last = {state: item.start for item in member.node.items for state in _states(item)}
+            voted = set(last.values())
+            yield from (item for item in member.node.items if any(_states(item)) and item.start not in voted)
         yield from _unvoted(member.node)
     for item in node.items:
         yield from _unvoted(item)

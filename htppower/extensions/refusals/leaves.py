@@ -57,11 +57,13 @@ def _text(node: Node) -> bool:
     return node.kind is Kind.TEXT
 
 
-def _any(_: Node) -> bool:
+def _not_looked_up(_: Node) -> bool:
+    """Allow whatever is written, even where nothing is found in its place."""
     return True
 
 
-def _given(_: Node) -> bool:
+def _any(_: Node) -> bool:
+    """Allow whatever is found."""
     return True
 
 
@@ -106,7 +108,7 @@ _GRAPH_NUMBERS = (
 _Rules = tuple[tuple[str, "Callable[[Node], bool]"], ...]
 _GRAPH: _Rules = (
     (r"graph_names", _text),
-    (r"^graphs\[\]\.finalize_config\.", _any),
+    (r"^graphs\[\]\.finalize_config\.", _not_looked_up),
     (r"finalize_config", _nothing),
     *((word, is_uint_like) for word in _GRAPH_NUMBERS),
     (r"vtcm_mb", _vtcm),
@@ -133,7 +135,7 @@ _CORE: _Rules = (
     (r"perf_profile", _word(PERF_PROFILES)),
     (r"hmxControl.*hmx(PickDefault|PerfMode)", is_uint_like),
     (r"hmxControl.*hmxVoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
-    (r"hmxControl", _any),
+    (r"hmxControl", _not_looked_up),
     (r"adaptive_polling_time", is_uint_like),
     (r"ddr_perf_mode", _bool),
 )
@@ -164,13 +166,13 @@ _CONTEXT: _Rules = (
 )
 # Of these a known key is looked up, whatever it holds.
 _OTHERS: _Rules = tuple(
-    (rf"^{section}\.{name}$", _given) for section, name in KEYS if section in (Section.GROUP_CONTEXT, Section.MEMORY)
+    (rf"^{section}\.{name}$", _any) for section, name in KEYS if section in (Section.GROUP_CONTEXT, Section.MEMORY)
 )
 _CUSTOM_OBJECT: _Rules = (
     *_DEVICE,
     *_IN_CORE,
     (r"custom\.dcvsControl\.(start|done)", _nothing),
-    (r"custom\.dcvsControl", _any),
+    (r"custom\.dcvsControl", _not_looked_up),
     (r"custom\..*hmxControl.*hmx(PickDefault|PerfMode)", is_uint_like),
     (r"custom\..*hmxControl.*hmxVoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
 )
@@ -231,7 +233,7 @@ def refused_leaves(root: Node) -> Iterator[Leaf]:
     """Yield the plain values that refuse the file."""
     for leaf in leaves(root):
         word, allows, must = _word_at(leaf.path)
-        not_found = leaf.is_missing and allows is not _any
+        not_found = leaf.is_missing and allows is not _not_looked_up
         if must if allows is None else (not_found or not allows(leaf.node)):
             yield leaf._replace(word=word)
 
