@@ -7,7 +7,9 @@ The vendor's parser takes JSON without extras: no comments, no byte order mark, 
 from __future__ import annotations
 
 import codecs
+import functools
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 import attrs
@@ -57,7 +59,12 @@ class JsonText:
 
     def place(self, offset: int) -> Place:
         """Return the line and column of a character of the text."""
-        return _place(self.path, self.text, offset)
+        line = bisect_right(self._line_starts, offset)
+        return Place(self.path, line, offset - self._line_starts[line - 1] + 1)
+
+    @functools.cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(found.end() for found in re.finditer("\n", self.text))]
 
     def encoded(self) -> bytes:
         """Return the bytes of the file."""
@@ -110,14 +117,11 @@ def parse_json(data: bytes | str, path: str = "-") -> JsonText:
     try:
         root, ends_at = parse(text)
     except NotJson as error:
-        finding = Finding("JSON-1", (), error.message, error.hint, place=_place(path, text, error.offset))
-        return JsonText(path, text, None, finding, marked)
+        broken = JsonText(path, text, None, None, marked)
+        finding = Finding("JSON-1", (), error.message, error.hint, place=broken.place(error.offset))
+        return attrs.evolve(broken, problem=finding)
     return JsonText(path, text, root, None, marked, ends_at)
 
 
 def _unread(path: str, rule: str, message: str, hint: str) -> JsonText:
     return JsonText(path, "", None, Finding.of_file(path, rule, message, hint))
-
-
-def _place(path: str, text: str, offset: int) -> Place:
-    return Place(path, text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))

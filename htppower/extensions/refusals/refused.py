@@ -13,6 +13,7 @@ from htppower.extensions.refusals.customs import refused_custom, refused_profile
 from htppower.extensions.refusals.leaves import leaves, named_leaves, refused_leaves
 from htppower.extensions.refusals.meant import meant_by
 from htppower.extensions.refusals.members import refused_members
+from htppower.extensions.refusals.spans import Spans
 from htppower.extensions.refusals.wrong import Wrong
 from htppower.profiles.did_you_mean import nearest
 
@@ -34,10 +35,8 @@ def refused(file: ExtensionFile) -> list[Wrong]:
     for block in inner_blocks(file):
         found += refused_members(block)
         found += refused_custom(block)
-    told = [(wrong.at.start, wrong.at.node.end if isinstance(wrong.at, Member) else wrong.at.end) for wrong in found]
-    for leaf in _values(file):
-        if not any(start <= leaf.node.start and leaf.node.end <= end for start, end in told):
-            found.append(_unknown(leaf))
+    told = Spans((at.start, at.node.end if isinstance(at, Member) else at.end) for at in (each.at for each in found))
+    found += (_unknown(leaf) for leaf in _values(file) if not told.cover(leaf.node.start, leaf.node.end))
     found += _by_lists(file)
     return found
 
@@ -65,9 +64,8 @@ def _unknown(leaf: Leaf) -> Wrong:
 def _by_lists(file: ExtensionFile) -> Iterator[Wrong]:
     """Yield what refuses the file in its lists of graphs, devices and contexts, taken as a whole."""
     root = file.text.accepted()
-    for member in root.members:
-        if root.get(member.key) is not member.node:
-            continue
+    firsts = {member.key: member for member in reversed(root.members)}
+    for member in reversed(firsts.values()):
         yield from _empty_before(member, root)
         if "devices" in member.key:
             # A list of devices by the word in its key is read as one, too.

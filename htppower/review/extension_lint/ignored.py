@@ -26,6 +26,7 @@ _INNER_KEYS = ("graphs", "devices", "context", "groupContext", "memory")
 
 def ignored(file: ExtensionFile) -> Iterator[Wrong]:
     """Yield what is ignored in a file that is taken."""
+    dialogs = dialogs_of(file)
     for block in file.blocks:
         seen: set[str] = set()
         for member, key in block.members():
@@ -33,7 +34,7 @@ def ignored(file: ExtensionFile) -> Iterator[Wrong]:
                 said = f"{shortened(member.key)} is given twice: the vendor's tools take the first, without a word"
                 yield Wrong("EXT-21", member, said, "keep one")
             elif key is None and not (block.at == () and member.key == OURS):
-                yield _unknown(file, block, member)
+                yield _unknown(file, block, member, is_dialog=member in dialogs)
             seen.add(member.key)
         if block.section is Section.TOP:
             yield from _later_devices(block)
@@ -54,12 +55,12 @@ def dialogs_of(file: ExtensionFile) -> tuple[Member, ...]:
     return tuple(each for each in members if each.key in DIALOGS and each.node.kind is Kind.OBJECT)
 
 
-def _unknown(file: ExtensionFile, block: Block, member: Member) -> Wrong:
+def _unknown(file: ExtensionFile, block: Block, member: Member, *, is_dialog: bool) -> Wrong:
     if file.kind is FileKind.OUTER and not block.at and member.key in _INNER_KEYS:
         said = f"{member.key} in an outer file is ignored without a word"
         return Wrong("EXT-23", member, said, "write it into the inner file")
     found = unknown_key(block, member)
-    if member in dialogs_of(file):
+    if is_dialog:
         said = f"{found.message}: it is a dialog of Genie"
         return found._replace(message=said, hint="check it with htppower settings --check")
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors import Finding, Place, ProfileError
@@ -24,7 +25,7 @@ from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.lines import LINE_BREAK, Lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from htppower.extensions.json_text import JsonText
     from htppower.extensions.refusals.wrong import Wrong
@@ -95,9 +96,9 @@ def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -
     except ProfileError:
         return
     wrong: list[Wrong] = refused(file)
-    starts = [each.at.start for each in wrong]
+    starts = sorted(each.at.start for each in wrong)
     # What refuses the file is not ignored, too.
-    wrong += (each for each in ignored(file) if not any(map(_within(each), starts)))
+    wrong += (each for each in ignored(file) if not _has_any(each, starts))
     unknown = {each.at.start for each in wrong if each.rule == "EXT-14"}
     is_dialog = bool(dialogs_of(file))
     for each in (*harmful(file), *of_chip(file, platform, taken=not starts)):
@@ -113,12 +114,11 @@ def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -
             yield _finding(each.rule, text.place(each.at.start), each.message, each.hint)
 
 
-def _within(wrong: Wrong) -> Callable[[int], bool]:
-    """Return whether something at an offset stands in the value of a key that is ignored."""
+def _has_any(wrong: Wrong, starts: list[int]) -> bool:
+    """Return whether one of these, which are in order, stands in the value of a key that is ignored."""
     if not isinstance(wrong.at, Member) or wrong.rule != "EXT-20":
-        return lambda _: False
-    start, end = wrong.at.start, wrong.at.node.end
-    return lambda offset: start <= offset < end
+        return False
+    return bisect_left(starts, wrong.at.start) < bisect_left(starts, wrong.at.node.end)
 
 
 def _has_key(core: Node | Member, unknown: set[int]) -> bool:

@@ -1,0 +1,32 @@
+"""Parts of a text that stand beside each other or in each other."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from htppower.extensions.refusals.spans import Spans
+
+# Widths of parts, each of which may hold further parts.
+NESTED: st.SearchStrategy[list[object]] = st.recursive(st.just([]), lambda inner: st.lists(inner, max_size=4), max_leaves=20)
+
+
+def parts_of(nested: list[object], start: int, found: list[tuple[int, int]]) -> int:
+    """Add a part and those in it to what is found, as brackets around them stand; return where it ends."""
+    end = start + 1
+    for each in nested:
+        assert isinstance(each, list)
+        end = parts_of(each, end, found)
+    found.append((start, end + 1))
+    return end + 1
+
+
+@given(NESTED, st.data())
+def test_a_value_is_covered_where_it_stands_in_one_of_the_parts(nested: list[object], data: st.DataObject) -> None:
+    """Whichever parts are chosen, and whichever value is asked for: as a look at each part says."""
+    found: list[tuple[int, int]] = []
+    parts_of(nested, 0, found)
+    chosen = data.draw(st.lists(st.sampled_from(found)))
+    spans = Spans(chosen)
+    for start, end in found:
+        assert spans.cover(start, end) == any(first <= start and end <= last for first, last in chosen)
