@@ -51,8 +51,8 @@ def command(file: str, core: int | None, name: str, folder: Path | None, *, stri
     """Make profiles of a backend extension file of the vendor's, or of the settings of an inference runtime.
 
     FILE is the file of the HTP backend, as Genie takes it; the outer one, of --config_file, or a dialog of Genie, which
-    name it; or - for the standard input. Each core and each graph whose settings differ is a profile; of several files,
-    one for each SoC, each has a folder. What a profile can't say stands in a comment.
+    name it; or - for the standard input. The cores of a device are a profile, and each graph whose settings differ is
+    one; of several files, one for each SoC, each has a folder. What a profile can't say stands in a comment.
 
     Keys that nothing reads, and those that the vendor's parser reads as others, are told on standard error, too.
 

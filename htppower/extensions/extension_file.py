@@ -212,6 +212,11 @@ def inner_blocks(file: ExtensionFile) -> tuple[Block, ...]:
     return file.blocks if file.kind is FileKind.INNER else tuple(_walk(Block(Section.TOP, (), file.text.accepted())))
 
 
+def with_tree(file: ExtensionFile, root: Node) -> ExtensionFile:
+    """Return an inner file with another tree of the same text."""
+    return ExtensionFile(file.text, file.kind, tuple(_walk(Block(Section.TOP, (), root))))
+
+
 def _walk(block: Block) -> Iterator[Block]:
     yield block
     seen: set[str] = set()

@@ -12,6 +12,8 @@ from htppower.extensions.from_profile import CORE_KEYS, device_settings
 from htppower.extensions.json_edits import with_value, without
 from htppower.extensions.json_nodes import Member
 from htppower.extensions.keys import Section
+from htppower.extensions.one_core import core_id, with_one_core
+from htppower.extensions.performance import core_performance
 from htppower.extensions.refusals.findings import refusals
 from htppower.extensions.unknown_keys import unknown_keys
 
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
     from htppower.extensions.extension_file import ExtensionFile
     from htppower.extensions.from_profile import Exported
     from htppower.extensions.refusals.wrong import Wrong
+    from htppower.profiles.profile import Relax
     from htppower.rules.socs import Soc
+    from htppower.votes.vote_set import VoteSet
 
 _OF_CUSTOM = frozenset(key.name for key in CUSTOM_KEYS)
 
@@ -33,8 +37,9 @@ def merged(file: ExtensionFile, exported: Exported, *, soc: Soc | None = None, c
     Other settings of the core stay. The SoC, where one is given, becomes that of the device.
 
     Raises:
-        ProfileError: the vendor's parser refuses the file as it is or as it becomes, it is an outer one, or an unknown
-            key in its first device is read as one of the keys that the profile is written in.
+        ProfileError: the vendor's parser refuses the file as it is or as it becomes, it is an outer one, what another
+            core says would count in the place of the profile, or an unknown key in its first device is read as one of
+            the keys that the profile is written in.
     """
     if file.kind is FileKind.OUTER:
         message = "an outer file, which names the file of the settings"
@@ -56,11 +61,21 @@ def merged(file: ExtensionFile, exported: Exported, *, soc: Soc | None = None, c
         else:
             text = without(text, (*at, name))
     done = extension_file(text)
-    if broken := refusals(done):
-        # The parser takes the settings of several cores together, of which the last counts.
-        message = f"with the profile in it: {broken[0].message}"
-        raise ProfileError([Finding.of_file(file.path, broken[0].rule, message, "change its other cores first")])
+    # The parser takes the settings of several cores together, of which the last counts.
+    wrong = [(each.rule, each.message) for each in refusals(done)]
+    if not wrong and _voted(with_one_core(done)) != _voted(with_one_core(done, core)):
+        wrong.append(("VALUE-1", f"core {core} is not voted so: of several cores the last value of a key counts"))
+    for rule, message in wrong[:1]:
+        said = f"with the profile in it: {message}"
+        raise ProfileError([Finding.of_file(file.path, rule, said, "change its other cores first")])
     return done
+
+
+def _voted(file: ExtensionFile) -> tuple[VoteSet, Relax | None]:
+    """Return what the only core of the first device votes."""
+    (core,) = file.of(Section.CORE, ("devices", "0"))
+    profile = core_performance(file, core).profile
+    return profile.votes, profile.relax
 
 
 def _misread(file: ExtensionFile) -> Iterator[Wrong]:
@@ -76,6 +91,6 @@ def _core(file: ExtensionFile, core: int) -> KeyPath:
     """Return what leads to a core of the first device, or to where it is to be added."""
     cores = file.of(Section.CORE, ("devices", "0"))
     for block in cores:
-        if (block.number("core_id") or 0) == core:
+        if core_id(block) == core:
             return block.at
     return ("devices", "0", "cores", str(len(cores)))

@@ -1,4 +1,4 @@
-"""Extension files as profiles: one for each core and graph whose settings differ."""
+"""Extension files as profiles: one for the cores of a device, and one for each graph whose settings differ."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from htppower.extensions.extension_file import FileKind
 from htppower.extensions.json_nodes import Member
 from htppower.extensions.keys import Section
 from htppower.extensions.left_out import left_out_settings
+from htppower.extensions.one_core import core_id, with_one_core
 from htppower.extensions.performance import RELAXED, RELEASED, core_performance, graph_performance
 from htppower.extensions.refusals.findings import refusals
 from htppower.extensions.remarks import Remark
@@ -68,11 +69,12 @@ class Imported:
 
 
 def to_profiles(file: ExtensionFile, *, core: int | None = None, name: str = "") -> tuple[Imported, ...]:
-    """Return a profile for each core whose settings differ, and for each graph with a profile of its own.
+    """Return a profile for each device, and for each graph with a profile of its own; of equal ones the first.
 
     Args:
         file: an inner file.
-        core: only cores of this id.
+        core: only cores of this id, as if there were no others. By default all cores of a device together, as the
+            vendor's voter reads them.
         name: what the profiles are called; several have what they are of behind it. By default the file's name.
 
     Raises:
@@ -96,12 +98,8 @@ def to_profiles(file: ExtensionFile, *, core: int | None = None, name: str = "")
             distinct[key] = (suffix, of, performance)
     stem = profile_name(name or stem_of(file.path))
     made = []
-    told: list[str] = []
     for suffix, of, voted in distinct.values():
-        told.append(suffix)
-        # Two cores may be of one id, such as both without one.
-        again = f"_{told.count(suffix)}" if told.count(suffix) > 1 else ""
-        called = stem if len(distinct) == 1 else f"{stem}_{suffix}{again}"
+        called = stem if len(distinct) == 1 else f"{stem}_{suffix}"
         performance = attrs.evolve(voted, remarks=(*voted.remarks, *unread))
         made.append(_imported(called, f"{printable(os.path.basename(file.path))}, {of}", performance, left_out))
     return tuple(made)
@@ -116,21 +114,27 @@ def _unread(file: ExtensionFile) -> Iterator[Remark]:
 
 
 def _parts(file: ExtensionFile, wanted: int | None) -> Iterator[tuple[str, str, Performance]]:
-    """Yield each core and graph with a profile: what its name ends in, what it is, and what it votes."""
-    cores = [(number, core) for number, core in _cores(file) if wanted in (None, _core_id(core))]
-    if wanted is not None and not cores:
-        known = ", ".join(sorted({str(_core_id(core)) for _, core in _cores(file)})) or "none"
+    """Yield each device and graph with a profile: what its name ends in, what it is, and what it votes."""
+    ids = [[core_id(core) for core in cores] for cores in _cores(file)]
+    if wanted is not None and not any(wanted in each for each in ids):
+        known = ", ".join(map(str, sorted({each for device in ids for each in device}))) or "none"
         raise ProfileError([Finding.of_file(file.path, "NAME-1", f"no core {wanted}", f"it has {known}")])
     several = _several_cores(file)
-    for device, core in cores:
-        where = f"device {device}, core {_core_id(core)}"
-        suffix = f"core{_core_id(core)}" if device == 0 else f"device{device}_core{_core_id(core)}"
-        ignored = " (the vendor's voter reads the first device alone)" if device else ""
+    file = with_one_core(file, wanted)
+    cores = {number: core for number, found in enumerate(_cores(file)) for core in found}
+    for number, core in cores.items():
+        named = dict.fromkeys(ids[number] if wanted is None else (wanted,))
+        suffix = f"core{next(iter(named))}"
+        where = f"device {number}, {'cores' if len(named) > 1 else 'core'} {', '.join(map(str, named))}"
         performance = core_performance(file, core)
-        performance = attrs.evolve(performance, remarks=(*performance.remarks, *(several if device == 0 else ())))
-        yield suffix, f"{where}: {performance.perf_profile}{ignored}", performance
-    first = cores[0][1] if cores else None
-    if not cores:
+        of = f"{where}: {performance.perf_profile}"
+        if number == 0:
+            yield suffix, of, attrs.evolve(performance, remarks=(*performance.remarks, *several))
+        else:
+            ignored = "(the vendor's voter reads the first device alone)"
+            yield f"device{number}_{suffix}", f"{of} {ignored}", performance
+    first = next(iter(cores.values()), None)
+    if first is None:
         performance = core_performance(file, None)
         yield "core0", f"which has no core: {performance.perf_profile}", performance
     for number, graph in enumerate(file.of(Section.GRAPH)):
@@ -140,26 +144,21 @@ def _parts(file: ExtensionFile, wanted: int | None) -> Iterator[tuple[str, str, 
 
 
 def _several_cores(file: ExtensionFile) -> tuple[Remark, ...]:
-    """Return the remark on the first device where its cores differ: on x86 the last value of a key counts for all."""
-    cores = [core for number, core in _cores(file) if number == 0]
+    """Return the remark on the first device where its cores differ: the last value of a key counts for all."""
+    cores = next(_cores(file), ())
     said = {
         tuple((member.key, repr(member.node.plain())) for member in core.node.members if member.key != "core_id")
         for core in cores
     }
     if len(said) <= 1:
         return ()
-    says = "of several cores the vendor's voter takes what the last of them says, where it was measured, on x86"
+    says = "of several cores the vendor's voter takes what the last of them says; --core takes those of one id alone"
     return (Remark(file.place(cores[-1].node), says),)
 
 
-def _cores(file: ExtensionFile) -> Iterator[tuple[int, Block]]:
-    for number, device in enumerate(file.of(Section.DEVICE)):
-        for core in file.of(Section.CORE, device.at):
-            yield number, core
-
-
-def _core_id(core: Block) -> int:
-    return core.number("core_id") or 0
+def _cores(file: ExtensionFile) -> Iterator[tuple[Block, ...]]:
+    """Yield the cores of each device."""
+    return (file.of(Section.CORE, device.at) for device in file.of(Section.DEVICE))
 
 
 def _graphs(graph: Block) -> str:

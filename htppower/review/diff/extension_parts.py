@@ -20,6 +20,7 @@ from htppower.extensions.custom_votes import (
 from htppower.extensions.extension_file import read_extension_file
 from htppower.extensions.inner_files import inner_files, named_paths
 from htppower.extensions.keys import Section
+from htppower.extensions.one_core import core_id
 from htppower.extensions.performance import core_performance, graph_performance
 from htppower.extensions.refusals.findings import refusals
 from htppower.profiles.loading import Examined
@@ -75,7 +76,7 @@ def paths_named_by(path: str) -> tuple[str, ...]:
 def parts_of(file: ExtensionFile) -> Iterator[Part]:
     """Yield the cores of a file, then the graphs with a profile of their own, by their names."""
     cores: list[tuple[str, Block | None]] = [
-        (f"core {_core_id(core)}" if number == 0 else f"device {number} core {_core_id(core)}", core)
+        (f"core {core_id(core)}" if number == 0 else f"device {number} core {core_id(core)}", core)
         for number, device in enumerate(file.of(Section.DEVICE))
         for core in file.of(Section.CORE, device.at)
     ]
@@ -98,10 +99,6 @@ def _numbered(name: str, seen: dict[str, int]) -> str:
     """Return a name; one that was there before has a number behind it."""
     seen[name] = seen.get(name, 0) + 1
     return name if seen[name] == 1 else f"{name} ({seen[name]})"
-
-
-def _core_id(core: Block) -> int:
-    return core.number("core_id") or 0
 
 
 def _examined(

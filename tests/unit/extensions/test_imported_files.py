@@ -9,13 +9,13 @@ import pytest
 import yaml
 from imported import remarks
 
-from htppower import ProfileError
+from htppower import ProfileError, load_profile
 from htppower.extensions.extension_file import parse_extension_file
 from htppower.extensions.to_profiles import to_profiles
 
 
-def test_cores_and_graphs_that_differ_are_profiles() -> None:
-    """Equal ones are one; a graph's profile is for its inferences; the second device is told to be ignored."""
+def test_devices_and_graphs_that_differ_are_profiles() -> None:
+    """Cores are one; a graph's profile is for its inferences; the second device is told to be ignored."""
     text = {
         "devices": [
             {"cores": [{"perf_profile": "burst"}, {"core_id": 1, "perf_profile": "burst"}, {"core_id": 2}]},
@@ -28,8 +28,7 @@ def test_cores_and_graphs_that_differ_are_profiles() -> None:
     }
     found = to_profiles(parse_extension_file(json.dumps(text), "camera.json"))
     assert [(each.profile.name, each.of) for each in found] == [
-        ("camera_core0", "Imported from camera.json, device 0, core 0: burst, device 0, core 1: burst."),
-        ("camera_core2", "Imported from camera.json, device 0, core 2: high_performance."),
+        ("camera_core0", "Imported from camera.json, device 0, cores 0, 1, 2: burst."),
         (
             "camera_device1_core0",
             "Imported from camera.json, device 1, core 0: balanced (the vendor's voter reads the first device alone).",
@@ -85,11 +84,15 @@ def test_hostile_names_stay_in_their_comment() -> None:
     assert all(line.startswith("#") for line in found[-1].texts()["camera_graphs0.yaml"].splitlines()[:2])
 
 
-def test_cores_that_differ_are_said_to_be_one_to_the_vendor() -> None:
-    """On x86, where it was measured, the last core of a device says what is voted."""
-    text = {"devices": [{"cores": [{"perf_profile": "burst"}, {"core_id": 1, "perf_profile": "balanced"}]}]}
-    found = to_profiles(parse_extension_file(json.dumps(text), "camera.json"))
-    assert all("what the last of them says" in remarks(each) for each in found)
+@pytest.mark.parametrize(("core", "base", "polling_us"), [(None, "balanced", 77), (0, "burst", 77), (1, "balanced", 0)])
+def test_cores_that_differ_are_one_as_to_the_vendor(core: int | None, base: str, polling_us: int) -> None:
+    """Of each key the last value counts, and a comment says so; those of one id can be chosen."""
+    cores = [{"perf_profile": "burst", "rpc_polling_time": 77}, {"core_id": 1, "perf_profile": "balanced"}]
+    text = json.dumps({"devices": [{"cores": cores}]})
+    (found,) = to_profiles(parse_extension_file(text, "camera.json"), core=core)
+    assert found.base == load_profile(base)
+    assert (found.profile.votes.rpc_polling_time_us or 0) == polling_us
+    assert "takes what the last of them says; --core takes those of one id alone" in remarks(found)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from htppower.extensions.refusals.spans import Spans
 
 # Widths of parts, each of which may hold further parts.
-NESTED: st.SearchStrategy[list[object]] = st.recursive(st.just([]), lambda inner: st.lists(inner, max_size=4), max_leaves=20)
+Nested = st.SearchStrategy[list[object]]
+NESTED: Nested = st.recursive(st.just([]), lambda inner: st.lists(inner, max_size=4), max_leaves=20)
 
 
 def parts_of(nested: list[object], start: int, found: list[tuple[int, int]]) -> int:

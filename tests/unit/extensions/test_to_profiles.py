@@ -53,16 +53,6 @@ def test_without_any_setting_it_is_high_performance() -> None:
         assert found.base == load_profile("high_performance")
 
 
-def test_cores_of_one_id_have_a_profile_each() -> None:
-    """Two cores that say no id are both core 0; the file of the first had been overwritten by that of the second."""
-    text = '{"devices": [{"cores": [{"perf_profile": "burst"}, {"perf_profile": "balanced"}]}]}'
-    made = to_profiles(parse_extension_file(text, "a.json"))
-    assert [(each.profile.name, each.base) for each in made] == [
-        ("a_core0", load_profile("burst")),
-        ("a_core0_2", load_profile("balanced")),
-    ]
-
-
 def test_keys_beside_the_profile_are_votes() -> None:
     """RPC latency and polling, HMX timeout and DDR override what the profile has, and nothing else is stated."""
     core = {

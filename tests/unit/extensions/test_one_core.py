@@ -1,0 +1,46 @@
+"""The cores of a device, read as one; each case as the vendor's voter casts it (tests/vendor/test_several_cores.py)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from several_cores import CASES, SeveralCores
+
+from htppower.extensions.extension_file import parse_extension_file
+from htppower.extensions.keys import Section
+from htppower.extensions.one_core import with_one_core
+from htppower.extensions.to_profiles import to_profiles
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_what_is_imported_is_what_the_last_value_of_each_key_says(case: SeveralCores) -> None:
+    """Raised and relaxed corners of the core clock, polling and latency."""
+    (made,) = to_profiles(parse_extension_file(case.text, "a.json"))
+    assert case.of_profile(made.profile) == case.expected
+
+
+def test_a_file_with_one_core_is_left_as_it_is() -> None:
+    """Nothing is joined, so nothing is made anew."""
+    file = parse_extension_file('{"devices": [{"cores": [{"perf_profile": "burst"}]}]}', "a.json")
+    assert with_one_core(file) is file
+    assert with_one_core(file, 0) is file
+
+
+def test_each_device_has_cores_of_its_own() -> None:
+    """Those of a later device say nothing of the first."""
+    cores = [[{"core_id": 0}, {"core_id": 1, "rpc_polling_time": 5}], [{"rpc_polling_time": 7}]]
+    text = json.dumps({"devices": [{"cores": each} for each in cores]})
+    file = with_one_core(parse_extension_file(text, "a.json"))
+    assert [core.number("rpc_polling_time") for core in file.of(Section.CORE)] == [5, 7]
+    chosen = with_one_core(parse_extension_file(text, "a.json"), 0)
+    assert [core.number("rpc_polling_time") for core in chosen.of(Section.CORE)] == [None, 7]
+
+
+def test_null_and_a_key_given_twice_are_read_as_in_one_core() -> None:
+    """Null is passed over; of a key that is given twice in a core the first value counts there."""
+    first = '{"rpc_polling_time": 5, "rpc_control_latency": 9}'
+    second = '{"rpc_polling_time": null, "rpc_control_latency": 11, "rpc_control_latency": 12}'
+    file = with_one_core(parse_extension_file(f'{{"devices": [{{"cores": [{first}, {second}]}}]}}', "a.json"))
+    (core,) = file.of(Section.CORE)
+    assert (core.number("rpc_polling_time"), core.number("rpc_control_latency")) == (5, 11)

@@ -1,0 +1,31 @@
+"""Files whose cores differ: what the vendor's voter casts for them is what their import votes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from several_cores import CASES, SeveralCores
+
+from htppower.extensions.extension_file import parse_extension_file
+from htppower.extensions.to_profiles import to_profiles
+
+if TYPE_CHECKING:
+    from voter import Voter
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_what_is_cast_for_several_cores_is_what_import_votes(voter: Voter, case: SeveralCores) -> None:
+    """Raised as INIT begins and relaxed after it, and the votes beside."""
+    beside = {"rpc_polling_time": 0, "rpc_control_latency": 0}
+    cast: list[tuple[int, int]] = []
+    for call in voter.dialog(case.text).at("create"):
+        for name, fields in call.votes:
+            if name == "DCVS_V3":
+                cast.append((fields["coreVoltageCornerTarget"], fields["sleepLatency"]))
+            else:
+                beside[name] = fields["value"]
+    raised, relaxed = cast
+    (made,) = to_profiles(parse_extension_file(case.text, "a.json"))
+    voted = (*raised, *relaxed, beside["rpc_polling_time"], beside["rpc_control_latency"])
+    assert voted == case.of_profile(made.profile) == case.expected
