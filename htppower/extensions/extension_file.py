@@ -18,7 +18,7 @@ from htppower.extensions.keys import UINT32, Section, Type
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from htppower.errors import KeyPath, Place
     from htppower.extensions.json_nodes import Member
@@ -162,8 +162,16 @@ class ExtensionFile:
 
     def of(self, section: Section, below: KeyPath = ()) -> tuple[Block, ...]:
         """Return the objects of a section that are read, or those of them to which the keys ``below`` lead."""
-        found = (block for block in self.blocks if block.read and block.section is section)
+        found = self._by_section.get(section, ())
         return tuple(block for block in found if block.at[: len(below)] == below)
+
+    @functools.cached_property
+    def _by_section(self) -> Mapping[Section, Sequence[Block]]:
+        found: dict[Section, list[Block]] = {}
+        for block in self.blocks:
+            if block.read:
+                found.setdefault(block.section, []).append(block)
+        return found
 
     def place(self, node: Node | Member) -> Place:
         """Return where a value or a key stands."""

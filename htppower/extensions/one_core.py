@@ -24,6 +24,15 @@ def core_id(core: Block) -> int:
     return core.number("core_id") or 0
 
 
+def cores_by_device(file: ExtensionFile) -> dict[Block, list[Block]]:
+    """Return the cores of each device, in their order; a device may have none."""
+    devices = {device.at: device for device in file.of(Section.DEVICE)}
+    found: dict[Block, list[Block]] = {device: [] for device in devices.values()}
+    for core in file.of(Section.CORE):
+        found[devices[core.at[:2]]].append(core)
+    return found
+
+
 def with_one_core(file: ExtensionFile, wanted: int | None = None) -> ExtensionFile:
     """Return a file of which each device has one core at most: all of them together.
 
@@ -32,8 +41,7 @@ def with_one_core(file: ExtensionFile, wanted: int | None = None) -> ExtensionFi
         wanted: only cores of this id.
     """
     joined: dict[int, Node] = {}
-    for device in file.of(Section.DEVICE):
-        cores = file.of(Section.CORE, device.at)
+    for device, cores in cores_by_device(file).items():
         kept = [core.node for core in cores if wanted in (None, core_id(core))]
         if len(kept) < len(cores) or len(kept) > 1:
             joined[device.node.start] = _with_cores(device.node, [_joined(kept)] if kept else [])

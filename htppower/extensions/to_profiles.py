@@ -13,7 +13,7 @@ from htppower.extensions.extension_file import FileKind
 from htppower.extensions.json_nodes import Member
 from htppower.extensions.keys import Section
 from htppower.extensions.left_out import left_out_settings
-from htppower.extensions.one_core import core_id, with_one_core
+from htppower.extensions.one_core import core_id, cores_by_device, with_one_core
 from htppower.extensions.performance import RELAXED, RELEASED, core_performance, graph_performance
 from htppower.extensions.refusals.findings import refusals
 from htppower.extensions.remarks import Remark
@@ -115,13 +115,13 @@ def _unread(file: ExtensionFile) -> Iterator[Remark]:
 
 def _parts(file: ExtensionFile, wanted: int | None) -> Iterator[tuple[str, str, Performance]]:
     """Yield each device and graph with a profile: what its name ends in, what it is, and what it votes."""
-    ids = [[core_id(core) for core in cores] for cores in _cores(file)]
+    ids = [[core_id(core) for core in cores] for cores in cores_by_device(file).values()]
     if wanted is not None and not any(wanted in each for each in ids):
         known = ", ".join(map(str, sorted({each for device in ids for each in device}))) or "none"
         raise ProfileError([Finding.of_file(file.path, "NAME-1", f"no core {wanted}", f"it has {known}")])
     several = _several_cores(file)
     file = with_one_core(file, wanted)
-    cores = {number: core for number, found in enumerate(_cores(file)) for core in found}
+    cores = {number: core for number, found in enumerate(cores_by_device(file).values()) for core in found}
     for number, core in cores.items():
         named = dict.fromkeys(ids[number] if wanted is None else (wanted,))
         suffix = f"core{next(iter(named))}"
@@ -145,7 +145,7 @@ def _parts(file: ExtensionFile, wanted: int | None) -> Iterator[tuple[str, str, 
 
 def _several_cores(file: ExtensionFile) -> tuple[Remark, ...]:
     """Return the remark on the first device where its cores differ: the last value of a key counts for all."""
-    cores = next(_cores(file), ())
+    cores = next(iter(cores_by_device(file).values()), [])
     said = {
         tuple((member.key, repr(member.node.plain())) for member in core.node.members if member.key != "core_id")
         for core in cores
@@ -154,11 +154,6 @@ def _several_cores(file: ExtensionFile) -> tuple[Remark, ...]:
         return ()
     says = "of several cores the vendor's voter takes what the last of them says; --core takes those of one id alone"
     return (Remark(file.place(cores[-1].node), says),)
-
-
-def _cores(file: ExtensionFile) -> Iterator[tuple[Block, ...]]:
-    """Yield the cores of each device."""
-    return (file.of(Section.CORE, device.at) for device in file.of(Section.DEVICE))
 
 
 def _graphs(graph: Block) -> str:
