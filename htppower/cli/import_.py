@@ -18,7 +18,7 @@ from htppower.errors import printable
 from htppower.extensions.extension_file import parse_extension_file, read_extension_file
 from htppower.extensions.inner_files import inner_files
 from htppower.extensions.to_profiles import to_profiles
-from htppower.extensions.unknown_keys import unknown_keys
+from htppower.extensions.unknown_keys import refuse_others, unknown_keys
 from htppower.profiles.regular_file import NotRegular, read_regular_file
 from htppower.review.layout import terminal_width, wrapped
 from htppower.review.settings_check.check import findings_of
@@ -131,7 +131,9 @@ def _extension_files(data: bytes, path: str) -> tuple[ExtensionFile, ...]:
     named = named_extensions(data.decode("utf-8", "replace"), path)
     if named is not None:
         return tuple(inner for each in named for inner in inner_files(read_extension_file(each)))
-    return inner_files(parse_extension_file(data, path) if path == "stdin" else read_extension_file(path))
+    file = parse_extension_file(data, path) if path == "stdin" else read_extension_file(path)
+    refuse_others(file)
+    return inner_files(file)
 
 
 def _of_extensions(files: tuple[ExtensionFile, ...], core: int | None, name: str) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.errors import shortened
+from htppower.errors import ProfileError, shortened
 from htppower.extensions.by_words import read_as
 from htppower.extensions.extension_file import is_by_words
 from htppower.extensions.key_table import KEYS, known
@@ -48,6 +48,24 @@ def unknown_key(block: Block, member: Member) -> Wrong:
         return Wrong("EXT-20", member, said, f"it is read in {homes[0]}")
     near = nearest(member.key, known(block.section))
     return Wrong("EXT-20", member, said, f"did you mean {near}?" if near else "delete it")
+
+
+def refuse_others(file: ExtensionFile) -> None:
+    """Refuse a file with keys of which the vendor's parser reads none: what it is meant as is another file.
+
+    Raises:
+        ProfileError: it is such a file. One without any key is an extension file that says nothing.
+    """
+    top = file.blocks[0]
+    names = known(top.section)
+    if not top.node.members or any(
+        key is not None or member.key == OURS or read_as((), member) for member, key in top.members()
+    ):
+        return
+    near = next(filter(None, (nearest(member.key, names) for member in top.node.members)), None)
+    hint = f"did you mean {near}?" if near else f"an extension file has {' or '.join(names)}"
+    message = "no key here is one of an extension file, or a mode of a runtime"
+    raise ProfileError([file.problem("KEY-1", top.node.members[0], message, hint)])
 
 
 def found_by_get(block: Block, member: Member) -> bool:

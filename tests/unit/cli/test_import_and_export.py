@@ -201,6 +201,32 @@ def test_keys_that_nothing_reads_are_told(command: Command, chat: Path) -> None:
     assert not (chat.parent / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ('{"name": "app", "version": "1.0"}', "an extension file has graphs or devices"),
+        ('{"devics": [{"cores": []}]}', "did you mean devices?"),
+        ('{"model": {"decoder": {"session_options": {"provider_options": []}}}}', "an extension file has"),
+        ('{"rpc_control_latency": "100"}', "an extension file has"),
+    ],
+)
+def test_a_json_file_of_another_kind_is_refused(command: Command, chat: Path, text: str, hint: str) -> None:
+    """Where no key is read, also in settings of a runtime without a mode; no profile is made of it."""
+    chat.write_text(text)
+    told = command.run("import", str(chat), "-o", str(chat.parent / "out"))
+    assert (told.exit_code, told.stdout) == (2, "")
+    assert told.stderr.startswith(f"{chat}:1:2: KEY-1: no key here is one of an extension file")
+    assert hint in told.stderr
+    assert not (chat.parent / "out").exists()
+
+
+@pytest.mark.parametrize("text", ["{}", '{"htppower": {}}', '{"xdevices": [{"cores": [{"perf_profile": "burst"}]}]}'])
+def test_a_file_that_the_vendors_parser_reads_is_imported(command: Command, chat: Path, text: str) -> None:
+    """One that says nothing, with suppressions alone, or with keys that are read as others."""
+    chat.write_text(text)
+    assert command.run("import", str(chat)).exit_code == 0
+
+
 def test_settings_that_nobody_reads_are_told(command: Command, tmp_path: Path) -> None:
     """Of the settings of a runtime, too: a misspelt option beside one that votes."""
     file = tmp_path / "genai_config.json"
