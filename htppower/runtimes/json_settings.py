@@ -48,11 +48,9 @@ def said_by_json(text: JsonText) -> Said | None:
         return Said(tuple(_of_genai(text, root)), form=GENAI)
     if any(_engine(root, name) is not None for name in DIALOGS):
         return _of_dialog(text, root)
-    performance = root.get("performance")
-    policy = None if performance is None else performance.get("policy")
-    if policy is not None and len(root.members) == 1:
-        (member,) = (each for each in (performance.members if performance else ()) if each.key == "policy")
-        return Said((_statement(text, Where.POLICY, member, ()),), form=POLICY)
+    policy = _policy(root)
+    if policy is not None:
+        return Said((_statement(text, Where.POLICY, policy, ()),), form=POLICY)
     if _OF_EXTENSIONS.intersection(member.key for member in root.members):
         return Said(form=EXTENSION_FILE)
     found = tuple(_of_objects(text, root, (), None))
@@ -88,26 +86,39 @@ def _model_of(at: tuple[str, ...]) -> str:
     return names[-1] if names else ""
 
 
+def _member(node: Node | None, key: str) -> Member | None:
+    """Return a key with its value as Genie takes it: the last where it is given twice."""
+    return next((each for each in reversed(() if node is None else node.members) if each.key == key), None)
+
+
+def _value(node: Node | None, key: str) -> Node | None:
+    member = _member(node, key)
+    return None if member is None else member.node
+
+
+def _policy(root: Node) -> Member | None:
+    """Return the key with the policy, where a text is one."""
+    return _member(root.get("performance"), "policy") if len(root.members) == 1 else None
+
+
 def _engine(root: Node, name: str) -> Node | None:
     """Return the value of a key if it has an engine."""
-    node = root.get(name)
-    if node is None or node.kind is not Kind.OBJECT:
-        return None
-    return node if node.get("engine") is not None else None
+    node = _value(root, name)
+    return node if _value(node, "engine") is not None else None
 
 
 def _of_dialog(text: JsonText, root: Node) -> Said:
     extensions, refused, silent = [], [], []
     for name in DIALOGS:
         for backend in _backends(_engine(root, name)):
-            kind = backend.get("type")
+            kind = _value(backend, "type")
             if kind is not None and kind.value != "QnnHtp":
                 continue
             refused += [(member.key, text.place(member.start)) for member in _of_power(backend)]
-            block = backend.get("QnnHtp")
+            block = _value(backend, "QnnHtp")
             refused += [] if block is None else [(each.key, text.place(each.start)) for each in _of_power(block)]
-            named = backend.get("extensions")
-            if named is None or not named.value:
+            named = _value(backend, "extensions")
+            if named is None or named.kind is not Kind.TEXT or not named.value:
                 silent.append(text.place(backend.start))
             else:
                 extensions.append((str(named.value), text.place(named.start)))
@@ -116,9 +127,9 @@ def _of_dialog(text: JsonText, root: Node) -> Said:
 
 def _backends(dialog: Node | None) -> Iterator[Node]:
     """Yield the backend of each engine; a dialog with a draft model has several engines."""
-    engine = None if dialog is None else dialog.get("engine")
+    engine = _value(dialog, "engine")
     for each in () if engine is None else engine.items or (engine,):
-        backend = each.get("backend")
+        backend = _value(each, "backend")
         if backend is not None and backend.kind is Kind.OBJECT:
             yield backend
 

@@ -46,10 +46,20 @@ def test_a_dialog_of_genie_leads_to_its_extension_file(command: Command, tmp_pat
     assert "rpc_control_latency_us: 70" in command.output("import", str(file))
 
 
+def test_of_two_extension_files_genie_takes_the_last(command: Command, tmp_path: Path) -> None:
+    """As of any key that its JSON has twice."""
+    (tmp_path / "inner.json").write_text(json.dumps(EXTENSIONS), encoding="utf-8")
+    file = tmp_path / "dialog.json"
+    twice = '"extensions": "none.json", "extensions": "inner.json"'
+    file.write_text(dialog(extensions="one").replace('"extensions": "one"', twice), encoding="utf-8")
+    assert "rpc_control_latency_us: 70" in command.output("import", str(file))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         (dialog(), "SET-10"),
+        (dialog(extensions=1), "SET-10"),
         (dialog(extensions="inner.json", QnnHtp={"perf-profile": "burst"}), "SET-8"),
         (dialog(extensions="none.json"), "FILE-1"),
         (dialog(type="QnnGpu"), "SET-10"),
