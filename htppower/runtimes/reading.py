@@ -21,7 +21,7 @@ from htppower.profiles.paths import stem_of
 from htppower.profiles.profile_files import ProfileFiles
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES
 from htppower.profiles.yaml_text import comment, profile_name, quoted
-from htppower.runtimes.json_settings import DIALOG, said_by_json
+from htppower.runtimes.json_settings import DIALOG, GENAI, said_by_json
 from htppower.runtimes.options import LARGEST_TIME_US, Takes, Where, time_us
 from htppower.runtimes.profile_text import state_lines
 from htppower.runtimes.snpe_profile import imported
@@ -33,9 +33,12 @@ from htppower.runtimes.text_settings import said_by_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from htppower.extensions.json_text import JsonText
+
     Reader = Callable[[str, str], "tuple[ProfileFiles, ...]"]
 
 JSON_RULE = "SET-13"
+_MARK = codecs.BOM_UTF8.decode()
 
 
 def said(data: bytes | str, path: str) -> Said:
@@ -43,11 +46,12 @@ def said(data: bytes | str, path: str) -> Said:
     if len(data) > LARGEST_FILE_BYTES:
         return Said(problems=(Finding.of_file(path, "FILE-2", "larger than 1 MiB", "name a file of settings"),))
     try:
-        text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8") if isinstance(data, bytes) else data
+        text = data.decode("utf-8") if isinstance(data, bytes) else data
     except UnicodeDecodeError:
         return Said(problems=(Finding.of_file(path, "FILE-3", "not UTF-8", "save the file as UTF-8"),))
-    if text.lstrip()[:1] in ("{", "["):
-        found = _said_by_json(data if isinstance(data, bytes) else text, path)
+    text = text.removeprefix(_MARK)
+    if text.lstrip()[:1] in ("{", "[", "/"):
+        found = _said_by_json(data, path)
         if found is not None:
             return found
     if is_perf_config(text):
@@ -59,10 +63,18 @@ def _said_by_json(data: bytes | str, path: str) -> Said | None:
     """Return what a JSON text says; None where it is none that is known, or is code that only begins like it."""
     parsed = parse_json(data, path)
     if parsed.root is not None:
-        return said_by_json(parsed)
+        return _marked(said_by_json(parsed), parsed)
     if not path.endswith(".json") or parsed.problem is None:
         return None
     return Said(problems=(attrs.evolve(parsed.problem, rule=JSON_RULE),), form="JSON")
+
+
+def _marked(found: Said | None, parsed: JsonText) -> Said | None:
+    """Return what a JSON text says, and that a byte order mark refuses it where it does."""
+    if found is None or found.form != GENAI or not parsed.byte_order_mark:
+        return found
+    problem = Finding(JSON_RULE, (), "a byte order mark", "save the file as UTF-8 without one", place=parsed.place(0))
+    return attrs.evolve(found, problems=(problem,))
 
 
 def named_extensions(text: str, path: str) -> tuple[str, ...] | None:

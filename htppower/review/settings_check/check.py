@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from htppower.runtimes.statements import Said, Statement
 
 _POST_RUN = "qnn.htp_perf_mode_post_run"
+# A number as std::stoul of Linux finds it: what stands behind it is left. None with more digits fits.
+_OF_C = re.compile(r"\s*(?P<sign>[+-]?)0*(?P<digits>[0-9]{1,20})(?![0-9])", re.ASCII)
+_LARGEST_OF_C = 2**64 - 1
 
 
 @attrs.frozen
@@ -108,10 +111,19 @@ def _of_time(statement: Statement, option: Option) -> Iterator[Finding]:
     value = statement.value
     if time_us(value) is not None:
         return
-    number = value.removeprefix("-")
-    then = "another number is taken" if number.isdecimal() else option.unknown
+    taken = _taken_us(value)
+    then = option.unknown if taken is None else f"{taken} is taken"
     message = f"{statement.key} is {value!r}, no whole number of us up to {LARGEST_TIME_US}: {then}"
     yield Finding("SET-7", (), message, "write a whole number of us, such as 100", place=statement.place)
+
+
+def _taken_us(value: str) -> int | None:
+    """Return what ONNX Runtime takes a time for: as C reads an unsigned long, cut to 32 bits; None where it is none."""
+    found = _OF_C.match(value)
+    if found is None or int(found["digits"]) > _LARGEST_OF_C:
+        return None
+    number = int(found["digits"])
+    return (-number if found["sign"] == "-" else number) % (LARGEST_TIME_US + 1)
 
 
 def _of_mode(statement: Statement, option: Option) -> Finding:

@@ -72,10 +72,11 @@ SETTINGS_TEXTS = {
         {_GENAI: _genai('"rpc_control_latency": "100"')},
     ),
     "SET-7": RuleText(
-        "As a provider option anything else makes no session; as an option of a run it ends the process. A negative or "
-        "too large number is taken, and becomes another.",
+        "Of a text that begins with a number that is taken, whatever stands behind it, and a negative or too large one "
+        "becomes another: 1e3 is 1. As a provider option anything else makes no session; as an option of a run it ends "
+        "the process.",
         "Write a whole number of us.",
-        {_RUN: '{"qnn.rpc_control_latency": "100us"}\n'},
+        {_RUN: '{"qnn.rpc_control_latency": "1e3"}\n'},
         {_RUN: '{"qnn.rpc_control_latency": "100"}\n'},
     ),
     "SET-8": RuleText(
@@ -112,7 +113,8 @@ SETTINGS_TEXTS = {
         {_RUN: '{"ep.dynamic.qnn_htp_performance_mode": "low_power_saver"}\n'},
     ),
     "SET-13": RuleText(
-        "onnxruntime-genai and Genie refuse what is not JSON, and the host has no model, or no votes.",
+        "onnxruntime-genai and Genie refuse what is not JSON, and the host has no model, or no votes. The former "
+        "refuses a byte order mark, too.",
         "Mend it at the place of the finding.",
         {_GENAI: '{"model": {"decoder": {}},}\n'},
         {_GENAI: '{"model": {"decoder": {}}}\n'},

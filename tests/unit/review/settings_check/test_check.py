@@ -114,6 +114,43 @@ def test_no_mistake(text: str) -> None:
     assert found(text) == []
 
 
+@pytest.mark.parametrize(
+    ("value", "then"),
+    [
+        ("1e3", "1 is taken"),
+        ("100us", "100 is taken"),
+        (" +7", "7 is taken"),
+        ("-1", "4294967295 is taken"),
+        ("99999999999", "1215752191 is taken"),
+        ("18446744073709551616", "the session is not made"),
+        ("9" * 30, "the session is not made"),
+        ("us", "the session is not made"),
+    ],
+)
+def test_what_comes_of_a_wrong_time(value: str, then: str) -> None:
+    """As onnxruntime-qnn 2.7.0 takes it on Linux: the number with which it begins."""
+    (finding,) = findings_of(said(f'{{"rpc_control_latency": "{value}"}}', "a.txt"), "a.txt")
+    assert finding.message.endswith(f": {then}")
+
+
+@pytest.mark.parametrize("start", ["\ufeff", "// ours\n", "/* ours */"])
+def test_what_stands_before_the_json_of_genai(start: str) -> None:
+    """onnxruntime-genai refuses all of it, and the check says so at its place."""
+    text = f'{start}{{"model": {{"decoder": {{}}}}}}'
+    for data in (text, text.encode()):
+        (problem,) = said(data, "genai_config.json").problems
+        assert (problem.rule, problem.line, problem.column) == ("SET-13", 1, 1)
+
+
+def test_genie_takes_a_byte_order_mark() -> None:
+    """So the policy behind it is checked."""
+    text = '\ufeff{"performance": {"policy": "turbo"}}'
+    for data in (text, text.encode()):
+        read = said(data, "policy.json")
+        assert read.problems == ()
+        assert [each.rule for each in findings_of(read, "policy.json")] == ["SET-2"]
+
+
 @pytest.mark.parametrize("value", ["no", "9" * 30])
 def test_a_value_that_yaml_refuses_is_told_once(value: str) -> None:
     """Of a word that parsers read differently the reader of YAML tells, in its own words, and nothing else does."""
