@@ -17,6 +17,7 @@ import attrs
 from htppower.errors import Finding, ProfileError, shortened
 from htppower.extensions.json_text import parse_json
 from htppower.profiles.loading import load_profile
+from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.profiles.paths import stem_of
 from htppower.profiles.profile_files import ProfileFiles
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     Reader = Callable[[str, str], "tuple[ProfileFiles, ...]"]
 
 JSON_RULE = "SET-13"
+_CUSTOM = "custom"
 _MARK = codecs.BOM_UTF8.decode()
 
 
@@ -137,7 +139,7 @@ def read(text: str, path: str) -> tuple[ProfileFiles, ...]:
 def _is_unknown(statement: Statement) -> bool:
     option = statement.option
     if option is None or option.takes is not Takes.TIME:
-        return option is not None and not statement.mode
+        return option is not None and statement.mode in ("", _CUSTOM)
     return time_us(statement.value) is None
 
 
@@ -145,6 +147,9 @@ def _unknown(statement: Statement) -> Finding:
     if statement.option is not None and statement.option.takes is Takes.TIME:
         message = f"{statement.key} is {shortened(statement.value)!r}, no whole number of us up to {LARGEST_TIME_US}"
         return Finding("SET-7", (), message, "write one, such as 100", place=statement.place)
+    if statement.mode == _CUSTOM:
+        message = f"{statement.key} is {_CUSTOM}, of which the votes stand in an extension file"
+        return Finding("KEY-2", (), message, "import that file", place=statement.place)
     message = f"{statement.key} is {statement.value!r}, which {statement.where} do not have"
     return Finding("SET-2", (), message, "htppower settings --check says what to write", place=statement.place)
 
@@ -173,7 +178,8 @@ def _profile(statement: Statement, beside: dict[str, Statement], path: str) -> P
         *_of_no_counterpart(statement),
         f"profile: {name}",
         f"summary: {quoted(f'As {statement.key} {statement.value} of {statement.where}.')}",
-        f"extends: {runtime}:{mode}",
+        # The vendor's profiles for decode have no record: the shipped ones vote its table.
+        f"extends: {mode}" if mode in LLM_DECODE_PROFILES else f"extends: {runtime}:{mode}",
     ]
     latency = next((each for key, each in beside.items() if key.endswith("rpc_control_latency")), None)
     latency_us = None if latency is None else time_us(latency.value)

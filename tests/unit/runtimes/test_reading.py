@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from htppower import ProfileError, load_profile, profile_names
 from htppower.profiles.loading import record_names
+from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.review.settings_check.check import findings_of
 from htppower.runtimes.catalogue import NAMES, settings
 from htppower.runtimes.reading import read, said, sniff
@@ -42,6 +43,20 @@ def loaded(found: ProfileFiles, folder: Path) -> Profile:
     for path, text in found.texts().items():
         (folder / path).write_text(text, encoding="utf-8")
     return load_profile(folder / f"{found.name}.yaml")
+
+
+@pytest.mark.parametrize("mode", LLM_DECODE_PROFILES)
+@pytest.mark.parametrize("text", ['{"performance": {"policy": "MODE"}}', "qnn-net-run --perf_profile MODE"])
+def test_a_mode_of_decode_is_the_shipped_profile(text: str, mode: str, tmp_path: Path) -> None:
+    """There is no record of it; the shipped one votes the vendor's table."""
+    (found,) = read(text.replace("MODE", mode), "mine.txt")
+    assert loaded(found, tmp_path).votes == load_profile(mode).votes
+
+
+def test_custom_votes_stand_elsewhere() -> None:
+    """It is a mode that the tools know, and no profile."""
+    with pytest.raises(ProfileError, match=r"^mine\.sh:1:28: KEY-2: .* stand in an extension file"):
+        read("qnn-net-run --perf_profile custom", "mine.sh")
 
 
 @pytest.mark.parametrize(
