@@ -146,13 +146,16 @@ _ALL = (
         unknown="the options are refused",
         is_mode=False,
     ),
-    Option(
-        Where.LITERT_PYTHON,
-        "HTP_PERFORMANCE_MODE",
-        Takes.NAME,
-        MappingProxyType({name.upper(): name for name in litert.NUMBERS}),
-        "litert",
-        unknown="the program ends with an error",
+    *(
+        Option(
+            Where.LITERT_PYTHON,
+            key,
+            Takes.NAME,
+            MappingProxyType({name.upper(): name for name in litert.NUMBERS}),
+            "litert",
+            unknown="the program ends with an error",
+        )
+        for key in ("HTP_PERFORMANCE_MODE", "QualcommHtpPerformanceMode")
     ),
     Option(Where.DELEGATE, "htp_performance_mode", Takes.NUMBER, _numbers(9), "litert", unknown="the process ends"),
     Option(

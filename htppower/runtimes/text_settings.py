@@ -72,8 +72,10 @@ _PAIR = re.compile(
 _EXECUTORCH = re.compile(
     rf"(?:[\"']{RUN_TIME_OPTION}[\"']|QNN_RUNTIME_HTP_PERFORMANCE_MODE)\s*,\s*(?P<quote>[\"']?)(?P<value>[\w.+-]+)"
 )
-# QualcommOptions(htp_performance_mode=QualcommOptions.HTP_PERFORMANCE_MODE.BURST).
-_ENUMERATOR = re.compile(r"\bQualcommOptions\.(?P<key>HTP_PERFORMANCE_MODE)\.(?P<value>\w+)")
+# QualcommOptions(htp_performance_mode=QualcommOptions.HTP_PERFORMANCE_MODE.BURST), or the enumeration by its own name.
+_ENUMERATOR = re.compile(
+    r"\b(?:QualcommOptions\.(?=HTP_)|(?=Qualcomm))(?P<key>HTP_PERFORMANCE_MODE|QualcommHtpPerformanceMode)\.(?P<value>\w+)"
+)
 _OF_PATTERN = {_BAR: Where.PROVIDER, _ENUMERATOR: Where.LITERT_PYTHON}
 _TOML_LINE = re.compile(r"^[ \t]*(?P<key>[\w.-]+)[ \t]*=[ \t]*(?P<quote>[\"']?)(?P<value>[^\"'\n#]*)", re.MULTILINE)
 _TOML_ONLY = re.compile(r"[ \t]*(?:#.*|\[[^\]]*\][ \t]*|[\w.-]+[ \t]*=.*)?\r?")

@@ -53,6 +53,12 @@ def test_a_mode_of_decode_is_the_shipped_profile(text: str, mode: str, tmp_path:
     assert loaded(found, tmp_path).votes == load_profile(mode).votes
 
 
+def test_an_enumerator_of_litert_by_the_name_of_its_enumeration(tmp_path: Path) -> None:
+    """As ai-edge-litert exports both."""
+    (found,) = read("from q import QualcommHtpPerformanceMode\nmode = QualcommHtpPerformanceMode.BURST\n", "host.py")
+    assert loaded(found, tmp_path).votes == load_profile("litert:burst").votes
+
+
 def test_custom_votes_stand_elsewhere() -> None:
     """It is a mode that the tools know, and no profile."""
     with pytest.raises(ProfileError, match=r"^mine\.sh:1:28: KEY-2: .* stand in an extension file"):

@@ -68,6 +68,7 @@ def found(text: str, name: str = "a.txt") -> list[tuple[str, str, str]]:
             "did you mean BURST?",
         ),
         ("x = QualcommOptions.HTP_PERFORMANCE_MODE.Burst", "SET-5", "1:42", "write BURST"),
+        ("x = qualcomm_options.QualcommHtpPerformanceMode.BURTS", "SET-2", "1:49", "did you mean BURST?"),
         ("general:\n  DSP_RPC_POLLING_TIME_US: 20000\n", "SET-2", "2:28", "write a whole number, 0 to 9999"),
         ("run --qualcomm_htp_performance_mode=7", "SET-4", "1:37", "write its name, low_balanced"),
         ("--tflite_options qnn_htp_performance_mode=2", "SET-4", "1:43", "write its name, kHtpBurst"),
