@@ -25,7 +25,7 @@ _OF_EXTENSIONS = frozenset({"devices", "graphs", "backend_extensions", "groupCon
 DIALOGS = ("dialog", "embedding", "text-generator")
 # What those write who take Genie for one of the vendor's tools.
 _OF_POWER = ("perf", "power", "rpc", "performance", "hmx")
-_PREFIXES = {"qnn.": Where.RUN, "ep.dynamic.": Where.DYNAMIC, "ep.qnnexecutionprovider.": Where.PROVIDER}
+_PREFIXES = {"qnn.": Where.RUN, "ep.dynamic.": Where.DYNAMIC, "ep.qnnexecutionprovider.": Where.SESSION}
 # An object of options under one of these keys is what the key says.
 _NAMED = {
     "run_options": Where.RUN,

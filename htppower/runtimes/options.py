@@ -24,6 +24,7 @@ class Where(str, enum.Enum):
     """Where a setting stands."""
 
     PROVIDER = "ONNX Runtime's provider options"
+    SESSION = "ONNX Runtime's session config entries"
     RUN = "ONNX Runtime's run options"
     DYNAMIC = "ONNX Runtime's dynamic options"
     GENAI = "genai_config.json"
@@ -83,6 +84,8 @@ class Option:
 
 
 _NINE = aihub.MODES
+# Before a provider's option as a session config entry; among provider options such a key is ignored (measured).
+_OF_SESSIONS = "ep.qnnexecutionprovider."
 _OF_ORT = (*_NINE, "default")
 _ORT_UNKNOWN = "the provider warns once in its log, and votes nothing"
 
@@ -106,8 +109,8 @@ def _time(where: Where, key: str, unknown: str) -> Option:
 _ALL = (
     _ort(Where.PROVIDER, "htp_performance_mode"),
     _time(Where.PROVIDER, "rpc_control_latency", "the session is not made"),
-    _ort(Where.PROVIDER, "ep.qnnexecutionprovider.htp_performance_mode"),
-    _time(Where.PROVIDER, "ep.qnnexecutionprovider.rpc_control_latency", "the session is not made"),
+    _ort(Where.SESSION, f"{_OF_SESSIONS}htp_performance_mode"),
+    _time(Where.SESSION, f"{_OF_SESSIONS}rpc_control_latency", "the session is not made"),
     _ort(Where.RUN, "qnn.htp_perf_mode"),
     _ort(Where.RUN, "qnn.htp_perf_mode_post_run"),
     _time(Where.RUN, "qnn.rpc_control_latency", "the process ends"),
@@ -233,7 +236,7 @@ _ALL = (
 )
 LARGEST_TIME_US = 2**32 - 1
 # ONNX Runtime ignores a key that it does not know; the others refuse it.
-_SPELT_FREELY = (Where.PROVIDER, Where.RUN, Where.DYNAMIC, Where.GENAI)
+_SPELT_FREELY = (Where.PROVIDER, Where.SESSION, Where.RUN, Where.DYNAMIC, Where.GENAI)
 # Two letters swapped or one too many are above it, other options of the provider below; these begin otherwise.
 _MISSPELT_ABOVE = 0.9
 _OTHER_KEYS = ("dsp_", "gpu_")
@@ -261,6 +264,11 @@ MISTAKEN: Mapping[tuple[Where, str], str] = MappingProxyType(
             (where, key): "htp_performance_mode"
             for where in (Where.PROVIDER, Where.GENAI)
             for key in ("htp_perf_mode", "perf_profile", "performance_mode", "perf_mode", "qnn.perf_mode")
+        },
+        **{
+            (where, f"{_OF_SESSIONS}{key}"): key
+            for where in (Where.PROVIDER, Where.GENAI)
+            for key in ("htp_performance_mode", "rpc_control_latency")
         },
         **{(where, "qnn.htp_perf_mode"): "htp_performance_mode" for where in (Where.PROVIDER, Where.GENAI)},
         **{(where, "qnn.rpc_control_latency"): "rpc_control_latency" for where in (Where.PROVIDER, Where.GENAI)},

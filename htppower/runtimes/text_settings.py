@@ -163,6 +163,8 @@ def _where_of_pair(text: Text, found: re.Match[str]) -> Where:
         return Where.RUN
     if key.startswith("ep.dynamic."):
         return Where.DYNAMIC
+    if key.startswith("ep.qnnexecutionprovider."):
+        return Where.SESSION
     before = text.text[max(0, found.start() - _ENOUGH_OF_A_LINE) : found.start()].rpartition("\n")[2]
     line = before.lower() + text.text[found.start() : found.end() + _ENOUGH_OF_A_LINE].partition("\n")[0].lower()
     if "delegate" in line or "htp_perf_ctrl_strategy" in line:

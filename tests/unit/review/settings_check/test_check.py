@@ -29,6 +29,13 @@ def found(text: str, name: str = "a.txt") -> list[tuple[str, str, str]]:
         ('{"provider_options": {"qnn.htp_perf_mode": "burst"}}', "SET-1", "1:23", "write htp_performance_mode"),
         ('{"htp_performance_moed": "burst"}', "SET-1", "1:2", "write htp_performance_mode"),
         (
+            '{"provider_options": {"ep.qnnexecutionprovider.htp_performance_mode": "burst"}}',
+            "SET-1",
+            "1:23",
+            "write htp_performance_mode",
+        ),
+        ('o.add("ep.qnnexecutionprovider.htp_performance_mode", "turbo")', "SET-2", "1:56", ""),
+        (
             f"{_GENAI}{{'rpc_control_latencyy': '100'}}{_END}".replace("'", '"'),
             "SET-1",
             "1:74",
@@ -100,6 +107,7 @@ def test_one_mistake(text: str, rule: str, where: str, hint: str) -> None:
         '{"htp_performance_mode": "BURST", "rpc_control_latency": "4294967295"}',
         'providers=[("QNNExecutionProvider", {"htp_performance_mode": "burst", "rpc_control_latency": 100})]',
         '{"qnn.rpc_control_latency": "0"}',
+        '{"ep.qnnexecutionprovider.htp_performance_mode": "burst"}',
         '{"provider_options": {"dsp_performance_mode": "burst", "rpc_control": "x", "htp_performance": "y"}}',
         '{"profiling_level": "basic", "backend_path": "x", "htp_graph_finalization_optimization_mode": "3"}',
         "--qualcomm_htp_performance_mode balanced --qualcomm_htp_perf_ctrl_mode=auto",
