@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,10 @@ from htppower.cli.inputs import STANDARD_INPUT, standard_input
 from htppower.cli.outputs import as_written, write_files
 from htppower.cli.parameter_types import WholeNumber
 from htppower.cli.terminal import echo
-from htppower.errors import printable
+from htppower.errors import Finding, ProfileError, printable
 from htppower.extensions.extension_file import parse_extension_file, read_extension_file
 from htppower.extensions.inner_files import inner_files
+from htppower.extensions.json_text import parse_json
 from htppower.extensions.to_profiles import to_profiles
 from htppower.extensions.unknown_keys import refuse_others, unknown_keys
 from htppower.profiles.regular_file import NotRegular, read_regular_file
@@ -25,11 +27,12 @@ from htppower.review.settings_check.check import findings_of
 from htppower.runtimes.reading import named_extensions, said, sniff
 
 if TYPE_CHECKING:
-    from htppower.errors import Finding
     from htppower.extensions.extension_file import ExtensionFile
     from htppower.extensions.refusals.wrong import Wrong
 
 _MOST_CORES = 2**32 - 1
+# What begins like a word, as code, YAML and TOML do.
+_OF_ANOTHER_KIND = re.compile(r"\s*[\w#-]")
 
 
 @click.command(name="import", cls=Command, example="htppower import htp_config.json -o profiles")
@@ -128,7 +131,11 @@ def _tell(unknown: list[Finding], *, strict: bool) -> None:
 
 def _extension_files(data: bytes, path: str) -> tuple[ExtensionFile, ...]:
     """Return an extension file, or those that it, or a dialog of Genie, names."""
-    named = named_extensions(data.decode("utf-8", "replace"), path)
+    text = data.decode("utf-8", "replace")
+    if _OF_ANOTHER_KIND.match(text) and parse_json(data, path).root is None:
+        message, hint = "no setting of a runtime that votes, and no JSON", "name a file with settings that vote"
+        raise ProfileError([Finding.of_file(path, "JSON-1", message, hint)])
+    named = named_extensions(text, path)
     if named is not None:
         return tuple(inner for each in named for inner in inner_files(read_extension_file(each)))
     file = parse_extension_file(data, path) if path == "stdin" else read_extension_file(path)

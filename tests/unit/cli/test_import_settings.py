@@ -46,6 +46,18 @@ def test_a_dialog_of_genie_leads_to_its_extension_file(command: Command, tmp_pat
     assert "rpc_control_latency_us: 70" in command.output("import", str(file))
 
 
+@pytest.mark.parametrize(
+    "text", ["import onnxruntime\n", "profile: mine\nextends: burst\n", "# a = 1\nb = 2\n", "--flag"]
+)
+def test_a_text_without_settings_that_vote(command: Command, tmp_path: Path, text: str) -> None:
+    """It is told as that, and not by the first word that is no JSON."""
+    file = tmp_path / "host.py"
+    file.write_text(text, encoding="utf-8")
+    told = command.run("import", str(file))
+    assert (told.exit_code, told.stdout) == (2, "")
+    assert told.stderr.startswith(f"{file}: JSON-1: no setting of a runtime that votes, and no JSON")
+
+
 def test_of_two_extension_files_genie_takes_the_last(command: Command, tmp_path: Path) -> None:
     """As of any key that its JSON has twice."""
     (tmp_path / "inner.json").write_text(json.dumps(EXTENSIONS), encoding="utf-8")
