@@ -28,7 +28,7 @@ from htppower.runtimes.profile_text import state_lines
 from htppower.runtimes.snpe_profile import imported
 from htppower.runtimes.snpe_reading import PERF_CONFIG, is_perf_config
 from htppower.runtimes.snpe_reading import read as read_perf_config
-from htppower.runtimes.statements import Said, Statement
+from htppower.runtimes.statements import Said, Statement, is_unquoted
 from htppower.runtimes.text_settings import said_by_text
 
 if TYPE_CHECKING:
@@ -138,12 +138,17 @@ def read(text: str, path: str) -> tuple[ProfileFiles, ...]:
 
 def _is_unknown(statement: Statement) -> bool:
     option = statement.option
+    if option is not None and is_unquoted(statement):
+        return True
     if option is None or option.takes is not Takes.TIME:
         return option is not None and statement.mode in ("", _CUSTOM)
     return time_us(statement.value) is None
 
 
 def _unknown(statement: Statement) -> Finding:
+    if is_unquoted(statement):
+        message = f"{statement.key} is {shortened(statement.value)} without quotes, and {statement.where} takes texts"
+        return Finding("SET-6", (), message, f'write "{shortened(statement.value)}"', place=statement.place)
     if statement.option is not None and statement.option.takes is Takes.TIME:
         message = f"{statement.key} is {shortened(statement.value)!r}, no whole number of us up to {LARGEST_TIME_US}"
         return Finding("SET-7", (), message, "write one, such as 100", place=statement.place)

@@ -81,6 +81,11 @@ class Said:
     form: str = ""
 
 
+def is_unquoted(statement: Statement) -> bool:
+    """Return whether a value is no text where only texts are taken."""
+    return statement.where is Where.GENAI and not statement.quoted
+
+
 class Text:
     """A text, and where its characters stand."""
 

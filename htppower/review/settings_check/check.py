@@ -19,6 +19,7 @@ from htppower.review.lint.report import LintReport
 from htppower.runtimes.litert import NUMBERS
 from htppower.runtimes.options import LARGEST_TIME_US, Option, Takes, Where, time_us
 from htppower.runtimes.reading import said
+from htppower.runtimes.statements import is_unquoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -95,7 +96,7 @@ def _of_statement(statement: Statement) -> Iterator[Finding]:
         message = f"{statement.key} is read by nobody in {statement.where}"
         yield Finding("SET-1", (), message, hint, place=statement.key_place)
         return
-    if statement.where is Where.GENAI and not statement.quoted:
+    if is_unquoted(statement):
         said_so = f"{statement.key} is {statement.value} without quotes, and {statement.where} takes texts"
         yield Finding("SET-6", (), said_so, f'write "{statement.value}"', place=statement.place)
     if option.takes is Takes.TIME:

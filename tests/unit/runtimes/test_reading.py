@@ -59,6 +59,13 @@ def test_an_enumerator_of_litert_by_the_name_of_its_enumeration(tmp_path: Path) 
     assert loaded(found, tmp_path).votes == load_profile("litert:burst").votes
 
 
+def test_a_number_in_genai_is_refused() -> None:
+    """As onnxruntime-genai refuses the file: it takes texts alone."""
+    text = GENAI.replace('"80"', "80")
+    with pytest.raises(ProfileError, match="SET-6: rpc_control_latency is 80 without quotes"):
+        read(text, "genai_config.json")
+
+
 def test_custom_votes_stand_elsewhere() -> None:
     """It is a mode that the tools know, and no profile."""
     with pytest.raises(ProfileError, match=r"^mine\.sh:1:28: KEY-2: .* stand in an extension file"):
