@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.errors.trace_error import TraceError
 from htppower.tuning.traces.collected import LONGEST_US, Inferences
 
 if TYPE_CHECKING:
@@ -87,8 +88,18 @@ def read(source: Source, unit: str | None = None) -> list[Inferences]:
     if columns is None:
         columns = _Columns(0, -1, -1, -1, -1, -1, {"begin": _ns_of("", unit, "the only column", source)}, 1)
         _add(first, columns, sessions, source)
-    for row in rows:
-        _add(row, columns, sessions, source)
+    try:
+        for row in rows:
+            _add(row, columns, sessions, source)
+    except TraceError:
+        if source.line_ended or not any(map(len, sessions.values())):
+            raise
+        source.notes.append(f"line {source.line} is cut off, and was left out")
+    else:
+        if not source.line_ended and not source.is_cut:
+            source.notes.append(
+                f"line {source.line} has no line end: where the file was cut off, its numbers may be, too"
+            )
     if columns.end < 0 and columns.duration < 0:
         source.notes.append("it says when inferences began, not how long they took: each lasts 0 us here")
     return list(sessions.values())
@@ -98,6 +109,8 @@ def _rows(source: Source) -> Iterator[list[str]]:
     """Yield the rows that are neither empty nor a comment."""
     separator = ""
     for piece in source.pieces():
+        if source.is_cut and not source.line_ended:
+            continue  # it may be a part of a row, and a part of a number is another number
         if len(piece) > _LONGEST_ROW:
             raise source.wrong(f"a row is longer than {_LONGEST_ROW} bytes", "is it a table, a row a line?")
         try:
@@ -180,13 +193,13 @@ def _add(row: Sequence[str], columns: _Columns, sessions: dict[str, Inferences],
         end_ns = begin_ns + _time_ns(row[columns.duration], columns.ns["duration"], "duration", source)
     if end_ns < begin_ns:
         raise source.wrong(f"ends {(begin_ns - end_ns) / 1000:g} us before it begins", "begin first, then end")
+    cold = _truth(row[columns.cold], source) if columns.cold >= 0 else None
     name = row[columns.session].strip() if columns.session >= 0 else ""
     found = sessions.get(name)
     if found is None:
         found = sessions[name] = Inferences(name or "inferences")
     if columns.profile >= 0 and row[columns.profile].strip():
         found.profiles[row[columns.profile].strip()] += 1
-    cold = _truth(row[columns.cold], source) if columns.cold >= 0 else None
     found.add((begin_ns + 500) // 1000, (end_ns + 500) // 1000, cold=cold)
 
 

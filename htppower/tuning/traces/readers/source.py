@@ -35,12 +35,15 @@ class Source:
         path: as the user named it.
         head: its first bytes.
         line: the line that was read last, from 1; over parts of a file it goes on.
+        line_ended: whether that line has its end, as all but the last one of a file have.
         notes: what was left out so far, and why.
     """
 
-    def __init__(self, path: str, stream: IO[bytes]) -> None:
+    def __init__(self, path: str, stream: IO[bytes], packed: _Unpacked | None = None) -> None:
         self.path = path
         self.line = 0
+        self.line_ended = True
+        self._packed = packed
         self.notes: list[str] = []
         self._stream = stream
         self.head = stream.read(_HEAD_BYTES).removeprefix(_BOM)
@@ -49,16 +52,50 @@ class Source:
         """Yield the lines with their ends, and of a line beyond ``LONGEST_PIECE`` bytes the parts."""
         reader = io.BufferedReader(Joined(self.head, self._stream), _BUFFER_BYTES)
         read = reader.readline
-        begins_line = True
         while piece := read(LONGEST_PIECE):
-            if begins_line:
+            if self.line_ended:
                 self.line += 1
-            begins_line = piece.endswith(b"\n")
+            self.line_ended = piece.endswith(b"\n")
             yield piece
+        if self.is_cut:
+            self.notes.append("the packed file is cut off: it was read as far as it goes")
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it is known that the file was cut off: a packed one says where it ends."""
+        return self._packed is not None and self._packed.is_cut
 
     def wrong(self, message: str, hint: str = "", *, line: int | None = None) -> TraceError:
         """Return the error of something in the line that was read last, or in another."""
         return TraceError(self.path, self.line if line is None else line, message, hint)
+
+
+class _Unpacked(io.RawIOBase):
+    """What is packed with gzip, as far as it goes.
+
+    Attributes:
+        is_cut: whether it ended before the mark of its end.
+    """
+
+    def __init__(self, packed: IO[bytes]) -> None:
+        self.is_cut = False
+        self._file = gzip.GzipFile(fileobj=packed)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override] # typeshed has any buffer
+        try:
+            part = self._file.read1(len(buffer))
+        except EOFError:
+            self.is_cut = True
+            return 0
+        buffer[: len(part)] = part
+        return len(part)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 class _Chained(io.RawIOBase):
@@ -103,8 +140,8 @@ def opened(path: str, stream: IO[bytes] | None = None) -> Iterator[Source]:
             raw = stream or stack.enter_context(contextlib.closing(_stream_of(parts_of(path))))
             first = raw.read(len(_GZIP)) or b""
             buffered = io.BufferedReader(Joined(first, raw), _BUFFER_BYTES)  # type: ignore[arg-type] # all read bytes
-            unpacked = stack.enter_context(gzip.open(buffered)) if first == _GZIP else buffered
-            source = Source(path, unpacked)  # type: ignore[arg-type] # gzip's file is one of bytes
+            packed = stack.enter_context(contextlib.closing(_Unpacked(buffered))) if first == _GZIP else None
+            source = Source(path, buffered if packed is None else io.BufferedReader(packed), packed)
         except (OSError, EOFError, zlib.error) as error:
             raise _unreadable(path, error) from None
         except ValueError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 from typing import TYPE_CHECKING
 
@@ -96,6 +97,36 @@ def test_sessions_profiles_and_cold_starts_may_be_said() -> None:
     assert [each.profile for each in trace.sessions] == ["burst", None, None]
     cold = [None if each.cold is None else each.cold.tolist() for each in trace.sessions]
     assert cold == [[False, True], [True], [False]]
+
+
+@pytest.mark.parametrize(
+    "cut", ["30", "30,", "30,2", "30,40", "30,40,b,burst", '30,40,"b', "30,40,b,burst,ye", "30,4x", "30,40,\xfc"]
+)
+def test_a_table_that_was_cut_off_is_read_up_to_its_last_whole_line(cut: str) -> None:
+    """A row without a line end that is no row is left out, whatever is wrong with it, and a note names it."""
+    text = "begin_us,end_us,session,profile,cold\n1,2,b,burst,no\n5,6,b,burst,yes\n"
+    trace = read_trace("table.csv", stream=io.BytesIO((text + cut).encode("latin-1")))
+    assert spans(trace) == [(1, 2), (5, 6)]
+    assert trace.notes == ("line 4 is cut off, and was left out",)
+
+
+def test_a_row_without_a_line_end_counts_and_is_named() -> None:
+    """Whoever writes a table by hand leaves the last one out; of a file that was cut off it may be another number."""
+    trace = read("begin_us,end_us\n1,2\n3,4")
+    assert spans(trace) == [(1, 2), (3, 4)]
+    assert trace.notes == ("line 3 has no line end: where the file was cut off, its numbers may be, too",)
+
+
+def test_a_packed_table_that_was_cut_off_is_read_up_to_its_last_whole_line() -> None:
+    """Of a packed file it is known that it was cut off: no part of a number is taken for another one."""
+    rows = "".join(f"{1000 * place},{1000 * place + 100 + place % 7 * 37}\n" for place in range(500))
+    packed = gzip.compress(f"begin_us,end_us\n{rows}".encode())
+    for cut in (1, 9, 100, 1000):
+        trace = read_trace("table.csv.gz", stream=io.BytesIO(packed[:-cut]))
+        found = spans(trace)
+        assert found == [(1000 * place, 1000 * place + 100 + place % 7 * 37) for place in range(len(found))]
+        assert len(found) > (499 if cut < 9 else 5)
+        assert trace.notes == ("the packed file is cut off: it was read as far as it goes",)
 
 
 @pytest.mark.parametrize(

@@ -160,13 +160,16 @@ def test_a_file_that_is_wrong_is_refused_with_its_line(text: str, says: str) -> 
 
 
 def test_what_cannot_be_opened_is_refused(tmp_path: Path) -> None:
-    """A file that is not there, a folder, and packed bytes that are cut off are errors of the file."""
+    """A file that is not there, a folder, and packed bytes that are damaged are errors of the file."""
     with pytest.raises(TraceError, match=r"none\.json: can't be read: No such file"):
         read_trace(tmp_path / "none.json")
     with pytest.raises(TraceError, match="is a folder"):
         read_trace(tmp_path)
+    packed = gzip.compress(trace_files.own(SOME * 10).encode())
     with pytest.raises(TraceError, match="can't be read"):
-        read(gzip.compress(trace_files.own(SOME * 10).encode())[:-20])
+        read(packed[:100] + bytes(20) + packed[120:])
+    with pytest.raises(TraceError, match="is empty"):
+        read(packed[:5])
     with pytest.raises(TraceError, match="is no path"):
         read_trace("a\0b")
 
