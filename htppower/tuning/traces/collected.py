@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # 285 years: up to here a float tells every us.
 LONGEST_US = 2**53
 _UNKNOWN = 2
+_WAS = ("was", "were")
 
 
 class Inferences:
@@ -102,6 +103,14 @@ def span_us(begin: object, duration: object, what: tuple[str, str], source: Sour
     begin_us = whole_us(begin, what[0], source)
     whole_us(duration, what[1], source)
     return begin_us, whole_us(begin + duration, what[1], source)  # type: ignore[operator] # both are numbers
+
+
+def left_out(count: int, what: str, does: tuple[str, str], why: str) -> list[str]:
+    """Return the note of what was left out: ``2 events have no end, and were left out``; none of nothing."""
+    if not count:
+        return []
+    one = count == 1
+    return [f"{count} {what}{'' if one else 's'} {does[not one]} {why}, and {_WAS[not one]} left out"]
 
 
 def named_apart(sessions: list[Inferences]) -> list[str]:

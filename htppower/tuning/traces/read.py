@@ -74,7 +74,10 @@ def read_trace(
             found = {"loadgen": loadgen.read, "onnxruntime": onnxruntime.read}[kind](source)
     found = [each for each in found if len(each)]
     if not found:
-        raise TraceError(source.path, 0, "holds no inference", "record some: controller.record(path)")
+        why = "; ".join(source.notes)
+        raise TraceError(
+            source.path, 0, f"holds no inference{f': {why}' if why else ''}", "record some: controller.record(path)"
+        )
     sessions = tuple(each.session(said) for each, said in zip(found, named_apart(found), strict=True))
     notes = (*source.notes, *(note for each in found for note in each.notes()))
     return Trace(source.path, kind, sessions, notes)

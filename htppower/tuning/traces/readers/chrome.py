@@ -8,13 +8,17 @@ Whole events (``X``), pairs (``B`` and ``E``, which nest on a thread) and asynch
 from __future__ import annotations
 
 import bisect
+import contextlib
 import re
 from typing import TYPE_CHECKING, Any
 
-from htppower.tuning.traces.collected import Inferences, span_us, whole_us
+from htppower.errors.trace_error import TraceError
+from htppower.tuning.traces.collected import Inferences, left_out, span_us, whole_us
 from htppower.tuning.traces.readers.chrome_events import events
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from htppower.tuning.traces.readers.source import Source
 
     # The keys of a name: the event's, and its session's.
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
 _WORDS = ("inference", "infer", "model_run", "predict", "invoke", "forward", "execute", "run", "decode", "generate")
 _OURS = "htppower"
 _TIMES = ("ts", "dur")
+# Perfetto has -1 ns for what had not ended as the trace did.
+_UNFINISHED = (-1, -0.001)
 _BEGINS = {"b": "e", "S": "F"}
 _ENDS = {"e", "F"}
 # So many names of events are told, and so many are kept apart at most.
@@ -62,38 +68,44 @@ class _Collector:
         self._source = source
         self._name = name
         self._found: dict[str, dict[str, Inferences]] = {}
+        # What is wrong in the first wrong event of a name; that of another than the inferences' does no harm.
+        self._wrong: dict[str, TraceError] = {}
         self._open: dict[tuple[str, str], list[tuple[str, Any, str]]] = {}
         # By time, of each asynchronous key.
         self._begins: dict[tuple[str, str, str, str], list[tuple[int, str]]] = {}
         self._early_ends: dict[tuple[str, str, str, str], list[int]] = {}
         self._threads: dict[str, str] = {}
+        # What takes an event of which kind that has a name.
+        self._takes = {"X": self._whole}
+        self._takes |= dict.fromkeys(_BEGINS, self._begin_async) | dict.fromkeys(_ENDS, self._end_async)
         self._without_end = 0
         self._without_begin = 0
 
     def take(self, event: dict[str, Any]) -> None:
         """Take an event."""
-        kind = str(event.get("ph"))
-        if kind == "X":
-            name = self._wanted(event)
-            if name and "dur" not in event:
-                self._without_end += 1
-            elif name:
-                begin_us, end_us = span_us(event.get("ts"), event["dur"], _TIMES, self._source)
-                self._of(name, self._session(event)).add(begin_us, end_us)
-        elif kind == "B":
-            self._open.setdefault(_thread(event), []).append(
-                (self._wanted(event), event.get("ts"), self._session(event))
-            )
+        kind, name = str(event.get("ph")), self._wanted(event)
+        if kind == "B":
+            self._open.setdefault(_thread(event), []).append((name, event.get("ts"), self._session(event)))
         elif kind == "E":
             self._end(event)
-        elif kind in _BEGINS:
-            self._begin_async(event, _BEGINS[kind])
-        elif kind in _ENDS:
-            self._end_async(event, kind)
         elif kind == "M" and event.get("name") == "thread_name":
             args = event.get("args")
             if isinstance(args, dict) and isinstance(args.get("name"), str):
                 self._threads["\0".join(_thread(event))] = args["name"][:_LONGEST_NAME]
+        elif name and (take := self._takes.get(kind)) is not None:
+            with self._told_later(name):
+                take(event, name, kind)
+
+    @contextlib.contextmanager
+    def _told_later(self, name: str) -> Iterator[None]:
+        """Keep what is wrong in an event until it shows whether those of its name are the inferences."""
+        if self._name is not None:
+            self._named(name)
+        try:
+            yield
+        except TraceError as error:
+            self._named(name)
+            self._wrong.setdefault(name, error)
 
     def _end(self, event: dict[str, Any]) -> None:
         stack = self._open.get(_thread(event))
@@ -102,14 +114,19 @@ class _Collector:
             return
         name, begin, session = stack.pop()
         if name:
-            self._add(name, session, begin, event.get("ts"))
+            with self._told_later(name):
+                self._add(name, session, begin, event.get("ts"))
 
-    def _begin_async(self, event: dict[str, Any], end: str) -> None:
-        """Take a begin; a writer that collects by thread may have written its end before it."""
-        name = self._wanted(event)
-        if not name:
+    def _whole(self, event: dict[str, Any], name: str, _: str) -> None:
+        if event.get("dur", -1) in _UNFINISHED:
+            self._without_end += 1
             return
-        key, session = _async_key(event, end), self._session(event, "process")
+        begin_us, end_us = span_us(event.get("ts"), event["dur"], _TIMES, self._source)
+        self._of(name, self._session(event)).add(begin_us, end_us)
+
+    def _begin_async(self, event: dict[str, Any], name: str, kind: str) -> None:
+        """Take a begin; a writer that collects by thread may have written its end before it."""
+        key, session = _async_key(event, _BEGINS[kind]), self._session(event, "process")
         begin_us = whole_us(event.get("ts"), "ts", self._source)
         ends_us = self._early_ends.get(key, [])
         place = bisect.bisect_left(ends_us, begin_us)
@@ -118,11 +135,8 @@ class _Collector:
         else:
             bisect.insort(self._begins.setdefault(key, []), (begin_us, session))
 
-    def _end_async(self, event: dict[str, Any], kind: str) -> None:
+    def _end_async(self, event: dict[str, Any], name: str, kind: str) -> None:
         """Take an end, which belongs to the latest begin before it: pairs of one id nest."""
-        name = self._wanted(event)
-        if not name:
-            return
         key = _async_key(event, kind)
         end_us = whole_us(event.get("ts"), "ts", self._source)
         begins = self._begins.get(key, [])
@@ -162,12 +176,17 @@ class _Collector:
         process, thread = _thread(event)
         return f"{process}\0{thread}" if of == "thread" else f"process {process}"
 
-    def _of(self, name: str, session: str) -> Inferences:
+    def _named(self, name: str) -> dict[str, Inferences]:
+        """Return the sessions of a name."""
         sessions = self._found.get(name)
         if sessions is None:
             if len(self._found) >= _MOST_NAMES:
                 raise self._source.wrong(f"has more than {_MOST_NAMES} names of events", "say which by --name", line=0)
             sessions = self._found[name] = {}
+        return sessions
+
+    def _of(self, name: str, session: str) -> Inferences:
+        sessions = self._named(name)
         found = sessions.get(session)
         if found is None:
             found = sessions[session] = Inferences(session)
@@ -179,15 +198,21 @@ class _Collector:
         self._without_end += sum(bool(each[0]) for stack in self._open.values() for each in stack)
         self._without_begin += sum(map(len, self._early_ends.values()))
         for count, lacks in ((self._without_end, "end"), (self._without_begin, "beginning")):
-            if count:
-                self._source.notes.append(f"{count} events have no {lacks}, and were left out")
+            self._source.notes.extend(left_out(count, "event", ("has", "have"), f"no {lacks}"))
 
     def chosen(self) -> str | None:
         """Return the name of the events that are inferences; None where there are none.
 
         Raises:
-            TraceError: no event has the name that was asked for.
+            TraceError: no event has the name that was asked for, or one that has it is wrong.
         """
+        chosen = self._most_plausible()
+        if chosen in self._wrong:
+            raise self._wrong[chosen]
+        return chosen
+
+    def _most_plausible(self) -> str | None:
+        """Return the name that was asked for, or else the most plausible, with a note of the others."""
         if self._name is not None:
             if self._name not in self._found:
                 raise self._source.wrong(
@@ -198,10 +223,11 @@ class _Collector:
         if not counted:
             return None
         chosen = max(counted, key=lambda name: (_likeness(name), *self._repeated_us(name)))
-        others = sorted((name for name in counted if name != chosen), key=lambda name: -counted[name])[:_MOST_TOLD]
+        beside = sorted((name for name in counted if name != chosen and counted[name]), key=lambda name: -counted[name])
+        others = beside[:_MOST_TOLD]
         if others:
             told = ", ".join(f"{name!r} ({counted[name]})" for name in others)
-            more = len(counted) - 1 - len(others)
+            more = len(beside) - len(others)
             self._source.notes.append(
                 f"{chosen!r} ({counted[chosen]}) stands for the inferences; --name picks others: {told}"
                 f"{f' and {more} more' if more else ''}"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors.trace_error import TraceError
-from htppower.tuning.traces.collected import LONGEST_US, Inferences
+from htppower.tuning.traces.collected import LONGEST_US, Inferences, left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,6 +45,7 @@ _FALSE = frozenset({"false", "0", "no", "f", "n"})
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,](\d{1,12}))?\s*(Z|UTC|[+-]\d\d(?::?\d\d)?)?")
 _PLAIN = re.compile(r"\d{1,19}")
 _HINT = "begin_us,end_us in the first line"
+_UNFINISHED = "-1"
 _LONGEST_ROW = 2**16
 # Far beyond any time.
 _MOST_DIGITS = 40
@@ -68,6 +69,10 @@ class _Columns:
         """How many columns a row has at least."""
         return 1 + max(self.begin, self.end, self.duration, self.session, self.profile, self.cold)
 
+    def is_unfinished(self, row: Sequence[str]) -> bool:
+        """Return whether what a row tells of had not ended as the trace did; Perfetto's tables say so."""
+        return self.end < 0 <= self.duration < len(row) and row[self.duration].strip() == _UNFINISHED
+
 
 def read(source: Source, unit: str | None = None) -> list[Inferences]:
     """Return the inferences of each session.
@@ -85,12 +90,16 @@ def read(source: Source, unit: str | None = None) -> list[Inferences]:
         raise source.wrong("holds no row", "write one for each inference", line=0)
     columns = _columns(first, unit, source)
     sessions: dict[str, Inferences] = {}
+    unfinished = 0
     if columns is None:
         columns = _Columns(0, -1, -1, -1, -1, -1, {"begin": _ns_of("", unit, "the only column", source)}, 1)
         _add(first, columns, sessions, source)
     try:
         for row in rows:
-            _add(row, columns, sessions, source)
+            if columns.is_unfinished(row):
+                unfinished += 1
+            else:
+                _add(row, columns, sessions, source)
     except TraceError:
         if source.line_ended or not any(map(len, sessions.values())):
             raise
@@ -100,6 +109,7 @@ def read(source: Source, unit: str | None = None) -> list[Inferences]:
             source.notes.append(
                 f"line {source.line} has no line end: where the file was cut off, its numbers may be, too"
             )
+    source.notes.extend(left_out(unfinished, "row", ("has", "have"), "a duration of -1, which is no end"))
     if columns.end < 0 and columns.duration < 0:
         source.notes.append("it says when inferences began, not how long they took: each lasts 0 us here")
     return list(sessions.values())
@@ -181,10 +191,10 @@ def _ns_of(said: str, unit: str | None, head: str, source: Source) -> int:
 
 def _add(row: Sequence[str], columns: _Columns, sessions: dict[str, Inferences], source: Source) -> None:
     if len(row) < columns.needed:
-        raise source.wrong(f"has {len(row)} columns, not {columns.needed}", "the file may be cut off")
+        raise source.wrong(f"has {_columns_of(len(row))}, not {columns.needed}", "the file may be cut off")
     if len(row) > columns.count and any(each.strip() for each in row[columns.count :]):
         hint = "write 1.5 for 1,5, or part columns by a semicolon or a tab; a name that holds a comma needs quotes"
-        raise source.wrong(f"has {len(row)} columns, where the first line has {columns.count}", hint)
+        raise source.wrong(f"has {_columns_of(len(row))}, where the first line has {columns.count}", hint)
     begin_ns = _time_ns(row[columns.begin], columns.ns["begin"], "begin", source)
     end_ns = begin_ns
     if columns.end >= 0:
@@ -201,6 +211,10 @@ def _add(row: Sequence[str], columns: _Columns, sessions: dict[str, Inferences],
     if columns.profile >= 0 and row[columns.profile].strip():
         found.profiles[row[columns.profile].strip()] += 1
     found.add((begin_ns + 500) // 1000, (end_ns + 500) // 1000, cold=cold)
+
+
+def _columns_of(count: int) -> str:
+    return f"{count} column{'' if count == 1 else 's'}"
 
 
 def _time_ns(said: str, ns: int, what: str, source: Source) -> int:

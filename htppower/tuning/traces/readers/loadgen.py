@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tuning.traces.collected import Inferences, whole_us
+from htppower.tuning.traces.collected import Inferences, left_out, whole_us
 from htppower.tuning.traces.readers.chrome_events import events
 
 if TYPE_CHECKING:
@@ -50,8 +50,7 @@ def read(source: Source) -> list[Inferences]:
         found.add(begin_us, end_us)
         if isinstance(args.get("query_seq"), int):
             queries.add(args["query_seq"])
-    if unfinished:
-        source.notes.append(f"{unfinished} samples were never done, and were left out")
+    source.notes.extend(left_out(unfinished, "sample", ("was", "were"), "never done"))
     if 0 < len(queries) < len(found):
         several = "a query" if len(queries) == 1 else f"{len(queries)} queries"
         source.notes.append(f"{several} of several samples: each sample counts from when its query was issued")

@@ -10,6 +10,7 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from htppower.errors.trace_error import TraceError
 from htppower.tuning.traces.collected import Inferences, span_us
 from htppower.tuning.traces.readers.chrome_events import events
 
@@ -39,13 +40,22 @@ def read(source: Source) -> list[Inferences]:
     """
     name = _STAMP.sub("", PurePath(source.path.removesuffix(".gz")).stem) or "ONNX Runtime"
     runs, executions = Inferences(name), Inferences(name)
+    wrong: TraceError | None = None
     for event in events(source, (b"model_run", b"Executor::Execute")):
         said = event.get("name")
         of = runs if said == _RUN else executions if said in _EXECUTE else None
-        if of is not None and event.get("ph") == "X":
+        if of is None or event.get("ph") != "X":
+            continue
+        try:
             of.add(*span_us(event.get("ts"), event.get("dur"), ("ts", "dur"), source))
+        except TraceError as error:
+            if of is runs:
+                raise
+            wrong = wrong or error
     if source.line >= _MOST_EVENTS:
         source.notes.append(f"ONNX Runtime records {_MOST_EVENTS} events at most: later runs may be lacking")
+    if not len(runs) and wrong is not None:
+        raise wrong
     if not len(runs) and len(executions):
         source.notes.append("there is no model_run: the executor's Execute stands for it")
     return [runs if len(runs) else executions]

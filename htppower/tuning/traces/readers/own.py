@@ -118,7 +118,8 @@ class Recording:
     def finish(self, source: Source) -> list[Inferences]:
         """Return the sessions, in the order in which they first ended an inference."""
         if self._lost:
-            source.notes.append(f"{self._lost} inferences were lost while it was recorded: too many waited")
+            lost = "1 inference was" if self._lost == 1 else f"{self._lost} inferences were"
+            source.notes.append(f"{lost} lost while it was recorded: too many waited")
         if len(self._runs) > 1:
             source.notes.append(f"it holds {len(self._runs)} runs: the clock of each is its own")
         return list(self._sessions.values())

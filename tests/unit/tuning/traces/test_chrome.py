@@ -70,7 +70,7 @@ def test_asynchronous_pairs_of_one_id_nest() -> None:
     events = [event(kind, "infer", ts, id=1) for kind, ts in [("b", 10), ("b", 12), ("e", 15), ("e", 20), ("b", 30)]]
     trace = read([*events, event("b", "infer", 40, id=1), event("e", "infer", 50, id=1)])
     assert told(trace) == {"process 1": [(10, 20), (12, 15), (40, 50)]}
-    assert trace.notes == ("1 events have no end, and were left out",)
+    assert trace.notes == ("1 event has no end, and was left out",)
 
 
 def test_an_asynchronous_end_may_stand_before_its_begin() -> None:
@@ -80,7 +80,7 @@ def test_an_asynchronous_end_may_stand_before_its_begin() -> None:
     for events in ([*ends, *begins], [*begins, *ends]):
         trace = read(events)
         assert told(trace) == {"process 1": [(10, 20), (30, 40)]}
-        assert trace.notes == ("1 events have no beginning, and were left out",)
+        assert trace.notes == ("1 event has no beginning, and was left out",)
 
 
 def test_what_an_event_says_of_its_session_counts() -> None:
@@ -158,6 +158,38 @@ def test_an_event_of_another_shape_does_no_harm(key: str, value: object) -> None
     odd = [{**each, key: value} for each in whole]
     trace = read([*whole, *odd])
     assert sum(map(len, told(trace).values())) in range(3, 7)
+
+
+@pytest.mark.parametrize("dur", [-1, -1.0, -0.001])
+def test_a_duration_of_minus_one_is_no_end(dur: float) -> None:
+    """Perfetto has it for what was running as the trace ended."""
+    trace = read([event("X", "infer", 10, dur=5), event("X", "infer", 20, dur=dur)])
+    assert told(trace) == {"thread 1": [(10, 15)]}
+    assert trace.notes == ("1 event has no end, and was left out",)
+    with pytest.raises(TraceError, match="holds no inference: 1 event has no end, and was left out"):
+        read([event("X", "infer", 20, dur=dur)], name="infer")
+
+
+WRONG = {
+    "ts": [event("X", "op", -5, dur=5)],
+    "dur": [event("X", "op", 5, dur=-5)],
+    "no ts": [event("X", "op", 5, dur=5) | {"ts": None}],
+    "end": [event("B", "op", 5), event("E", "", 4)],
+    "asynchronous": [event("b", "op", -5, id=1), event("e", "op", -1, id=1)],
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_event_of_another_name_does_no_harm(wrong: str) -> None:
+    """Only what stands for the inferences has to be right."""
+    infer, odd = event("X", "infer", 10, dur=5), WRONG[wrong]
+    assert told(read([*odd, infer])) == told(read([*odd, infer], name="infer")) == {"thread 1": [(10, 15)]}
+    for how in ({}, {"name": "op"}):
+        with pytest.raises(TraceError, match="trace:1: "):
+            read(odd, **how)
+    renamed = [{**each, "name": "inference" if each["name"] else ""} for each in odd]
+    with pytest.raises(TraceError, match="trace:1: "):
+        read([*renamed, infer])
 
 
 def test_an_end_before_its_begin_is_refused() -> None:

@@ -110,6 +110,15 @@ def test_a_table_that_was_cut_off_is_read_up_to_its_last_whole_line(cut: str) ->
     assert trace.notes == ("line 4 is cut off, and was left out",)
 
 
+def test_a_duration_of_minus_one_is_no_end() -> None:
+    """A table of Perfetto's has it for what was running as the trace ended."""
+    trace = read('"ts","dur"\n1000,5000\n9000,-1\n', "ns")
+    assert spans(trace) == [(1, 6)]
+    assert trace.notes == ("1 row has a duration of -1, which is no end, and was left out",)
+    with pytest.raises(TraceError, match="holds no inference: 2 rows have a duration of -1, which is no end"):
+        read("ts,dur\n9,-1\n9,-1\n", "ns")
+
+
 def test_a_row_without_a_line_end_counts_and_is_named() -> None:
     """Whoever writes a table by hand leaves the last one out; of a file that was cut off it may be another number."""
     trace = read("begin_us,end_us\n1,2\n3,4")
@@ -135,7 +144,7 @@ def test_a_packed_table_that_was_cut_off_is_read_up_to_its_last_whole_line() -> 
         ("hello\n", r"table\.csv:1: no column is the begin of an inference: 'hello'"),
         ("a,b\n1,2\n", r"table\.csv:1: no column is the begin"),
         ("1,2\n3,4\n", r"table\.csv:1: no column is the begin"),
-        ("begin_us,end_us\n1,2\n3\n", r"table\.csv:3: has 1 columns, not 2"),
+        ("begin_us,end_us\n1,2\n3\n", r"table\.csv:3: has 1 column, not 2"),
         ("begin_us,end_us\n1,2\n5,3\n", r"table\.csv:3: ends 2 us before it begins"),
         ("begin_ms\n1,5\n", r"table\.csv:2: has 2 columns, where the first line has 1"),
         ("begin_ms,end_ms\n1,5,2,5\n", r"table\.csv:2: has 4 columns, where the first line has 2"),

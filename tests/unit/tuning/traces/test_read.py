@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -117,6 +118,15 @@ def test_sessions_of_one_name_are_told_apart() -> None:
     trace = read(trace_files.own_header() + "".join(lines))
     assert [each.name for each in trace.sessions] == ["camera (1)", "camera (2)"]
     assert [each.gaps_us().tolist() for each in trace.sessions] == [[1990, 1990], [1990, 1990]]
+
+
+def test_of_a_profile_without_a_wrong_run_the_executors_events_do_no_harm() -> None:
+    """What is wrong in an event that does not count is not told; where the executor stands for the runs it is."""
+    run = {"cat": "Session", "pid": 1, "tid": 1, "ph": "X", "name": "model_run", "ts": 10, "dur": 5, "args": {}}
+    odd = {**run, "name": "SequentialExecutor::Execute", "ts": -1}
+    assert spans(read(json.dumps([odd, run]))) == [(10, 15)]
+    with pytest.raises(TraceError, match="trace:1: ts is '-1'"):
+        read(json.dumps([odd]))
 
 
 def test_the_profile_that_most_used_stands_for_a_session() -> None:
