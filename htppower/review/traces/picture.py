@@ -59,6 +59,15 @@ _UNITS = (
     (1_000, "ms"),
     (1, "us"),
 )
+# Where the axis of lengths has a mark: decades up to the second, and round times beyond, which are about as far apart.
+_LENGTHS = (
+    *((10**exponent, spell_time(10**exponent)) for exponent in range(8)),
+    (60_000_000, "1 min"),
+    (600_000_000, "10 min"),
+    (3_600_000_000, "1 h"),
+    (36_000_000_000, "10 h"),
+    *((86_400_000_000 * 10**exponent, f"{10**exponent} day{'s' if exponent else ''}") for exponent in range(6)),
+)
 # An axis of time has at least so many of its unit.
 _FEWEST_UNITS = 5
 
@@ -167,7 +176,7 @@ class _Picture:
         for count in range(0, whole_us // size_us + 1, step):
             x = self._at(count * size_us)
             yield element("line", class_="axis", x1=x, y1=top, x2=x, y2=top + 5)
-            yield text(x, top + 17, f"{count} {unit}", "time", "middle")
+            yield text(x, top + 17, f"{count} {'day' if count == 1 and unit == 'days' else unit}", "time", "middle")
 
     def _bursts(self, trace: SessionTrace, below_us: int, top: float) -> Iterator[str]:
         """Yield a band for each burst; those too close to be told apart share one."""
@@ -214,14 +223,13 @@ class _Picture:
             yield text(left + self._octave_px / 2, y - 3, said, "band", "middle")
 
     def _length_axis(self, bottom: float) -> Iterator[str]:
-        """Yield the decades."""
+        """Yield marks of round lengths."""
         free = 0.0
-        for exponent in range(len(str(2**self._last))):
-            x = self._x_of(10**exponent)
+        for length_us, said in _LENGTHS:
+            x = self._x_of(length_us)
             if not _LEFT <= x <= _RIGHT:
                 continue
             yield element("line", class_="axis", x1=x, y1=bottom, x2=x, y2=bottom + 5)
-            said = spell_time(10**exponent)
             half = width_of(said, _SIZE) / 2
             if x - half >= free:
                 yield text(x, bottom + 17, said, "time", "middle")

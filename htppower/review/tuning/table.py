@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.review.durations import duration
+from htppower.review.traces.words import time as time_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,11 +82,3 @@ def energy_text(energy_j: float) -> str:
         if abs(energy_j) >= size or unit == "mJ":
             return f"{energy_j / size:.4g} {unit}"
     raise AssertionError
-
-
-def time_text(time_us: float) -> str:
-    """Return a time with three digits."""
-    for unit, size in (("s", 1e6), ("ms", 1e3)):
-        if time_us >= size:
-            return f"{time_us / size:.3g} {unit}"
-    return f"{time_us:.3g} us"

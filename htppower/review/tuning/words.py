@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.review.durations import duration
-from htppower.review.tuning.table import choice_text, energy_text, time_text
+from htppower.review.traces.words import time as time_text
+from htppower.review.tuning.table import choice_text, energy_text
 from htppower.tuning.limits import COLD
 
 if TYPE_CHECKING:

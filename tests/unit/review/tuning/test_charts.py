@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from htppower.review.tuning.chart import Chart, Scale
-from htppower.review.tuning.charts import cost_chart
+from htppower.review.tuning.charts import cost_chart, gap_chart
 from htppower.tuning.models.file import load_device_model
 from htppower.tuning.traces.trace import SessionTrace, Trace
 from htppower.tuning.tune import Question, tune
@@ -59,3 +59,16 @@ def test_words_at_the_top_do_not_touch() -> None:
             places.append((left, left + 6 * len(said), float(y)))
         (begin, end, y), (other_begin, other_end, other_y) = places
         assert abs(y - other_y) >= 12 or end <= other_begin or other_end <= begin
+
+
+@pytest.mark.parametrize(
+    ("time_us", "said"), [(999_600, "1 s"), (999, "999 us"), (7_860, "7.86 ms"), (20_000_000_000, "5.56 h")]
+)
+def test_a_time_is_told_without_an_exponent(time_us: int, said: str) -> None:
+    """Whatever it is rounded to, in the unit that suits it."""
+    gaps = np.array([time_us, time_us])
+    trace = Trace(
+        "t", "csv", (SessionTrace("camera", "burst", np.cumsum([0, *gaps]), np.cumsum([0, *gaps]), None),), ()
+    )
+    (tuned,) = tune(trace, load_device_model(), Question(profiles=("burst",))).sessions
+    assert f"2 gaps from {said} to {said}." in gap_chart(tuned, "gaps")
