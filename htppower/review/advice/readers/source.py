@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import io
 import itertools
+import zlib
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -23,6 +24,8 @@ _BOM = b"\xef\xbb\xbf"
 _LARGEST_WHOLE = 512 * 2**20
 # No line of a profiler is longer, so what is longer is none.
 _LONGEST_LINE = 2**20
+# What a file says that is cut off, or has other bytes than were packed.
+_DAMAGED = (OSError, EOFError, zlib.error)
 _SAVE_AS_TEXT = "save it as UTF-8 text"
 
 
@@ -101,15 +104,21 @@ def opened(path: str, standard_input: IO[bytes] | None = None) -> Iterator[Sourc
             source = Source(path, stream)  # type: ignore[arg-type] # gzip's file is one of bytes
         except IsADirectoryError:
             raise UnreadableMeasurement(path, "", "is a folder", "name a file in it") from None
-        except (OSError, EOFError) as error:
-            said = getattr(error, "strerror", None) or str(error)
-            raise UnreadableMeasurement(path, "", f"can't be read: {said}", "check the path") from None
+        except FileNotFoundError as error:
+            raise UnreadableMeasurement(path, "", f"can't be read: {error.strerror}", "check the path") from None
+        except _DAMAGED as error:
+            raise _damaged(path, "can't be read", error) from None
         except ValueError as error:
             raise UnreadableMeasurement(path, "", f"is no path: {error}", "check the path") from None
         if not source.head.strip():
             raise UnreadableMeasurement(path, "", "is empty", "profile at least one inference")
         try:
             yield source
-        except (OSError, EOFError) as error:
-            said = getattr(error, "strerror", None) or str(error)
-            raise UnreadableMeasurement(path, "", f"can't be read to its end: {said}", "copy it again") from None
+        except _DAMAGED as error:
+            raise _damaged(path, "can't be read to its end", error) from None
+
+
+def _damaged(path: str, what: str, error: Exception) -> UnreadableMeasurement:
+    said = getattr(error, "strerror", None) or str(error)
+    hint = "check its permissions" if isinstance(error, PermissionError) else "copy it again"
+    return UnreadableMeasurement(path, "", f"{what}: {said}", hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import TYPE_CHECKING
 
 import pytest
@@ -60,6 +61,25 @@ def test_binary_files_are_refused_with_a_hint(tmp_path: Path) -> None:
     """The log beside ONNX Runtime's CSV is for qnn-profile-viewer; other bytes are no UTF-8."""
     assert "qnn-profile-viewer --input_log" in told(tmp_path, b"QNN\0\x01\x02log")
     assert told(tmp_path, ort_csv(INFERENCES).encode() + b"\n0,BACKEND,\xff\n").startswith("FILE:74:11:")
+
+
+@pytest.mark.parametrize("times", [1, 2000])
+@pytest.mark.parametrize("how", ["cut", "overwritten", "another sum"])
+def test_a_packed_file_that_is_damaged_is_to_be_copied_again(tmp_path: Path, how: str, times: int) -> None:
+    """Its path is right, wherever in it the damage is."""
+    row = "{},BACKEND,{},US,BACKEND,ROOT,RPC (execute) time\n"
+    lines = "".join(row.format(number, number * 7919 % 104729) for number in range(10 * times))
+    packed = bytearray(gzip.compress(f"{HEADER}\n{lines}".encode()))
+    if how == "cut":
+        del packed[-30:]
+    elif how == "overwritten":
+        packed[-60:-40] = bytes(20)
+    else:
+        packed[-6] ^= 1
+    path = tmp_path / "profile.csv.gz"
+    path.write_bytes(packed)
+    with pytest.raises(UnreadableMeasurement, match=r"can't be read.*copy it again"):
+        read_measurements(str(path))
 
 
 @pytest.mark.parametrize(
