@@ -64,7 +64,7 @@ def test_binary_files_are_refused_with_a_hint(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("times", [1, 2000])
-@pytest.mark.parametrize("how", ["cut", "overwritten", "another sum"])
+@pytest.mark.parametrize("how", ["cut", "overwritten", "no block", "another sum"])
 def test_a_packed_file_that_is_damaged_is_to_be_copied_again(tmp_path: Path, how: str, times: int) -> None:
     """Its path is right, wherever in it the damage is."""
     row = "{},BACKEND,{},US,BACKEND,ROOT,RPC (execute) time\n"
@@ -74,6 +74,8 @@ def test_a_packed_file_that_is_damaged_is_to_be_copied_again(tmp_path: Path, how
         del packed[-30:]
     elif how == "overwritten":
         packed[-60:-40] = bytes(20)
+    elif how == "no block":
+        packed[10:20] = b"\xff" * 10
     else:
         packed[-6] ^= 1
     path = tmp_path / "profile.csv.gz"
