@@ -35,6 +35,8 @@ _STEPS = (1, 2, 5, 10)
 _RADIUS = 5.5
 _SMALL = 2.2
 _LABEL_PX = 14.0
+# A word stands so far from the point that it names.
+_BESIDE_PX = 9.0
 # How large words are, how far they stay apart, and which share of them is left of where they are put.
 _WORD_PX, _APART_PX = 12.5, 8.0
 _BEFORE = {"start": 0.0, "middle": 0.5, "end": 1.0}
@@ -135,16 +137,15 @@ class Chart:
         """Add a large point with a word beside it."""
         left, top = self._x(x), self._y(y)
         self._parts.append(element("circle", title(tip), class_=kind, cx=left, cy=top, r=_RADIUS))
-        beyond = left + 9 > _RIGHT - len(said) * _SMALL * 3
-        self._words.append(
-            text(left - 9 if beyond else left + 9, top - 5, said, f"said-{kind} on-lane", "end" if beyond else "start")
-        )
+        beyond = left + _BESIDE_PX + width_of(said, _WORD_PX) > _RIGHT
+        self._say(left + (-_BESIDE_PX if beyond else _BESIDE_PX), top - 5, said, kind, "end" if beyond else "start")
 
     def across(self, x: float, kind: str, said: str) -> None:
         """Add a line from the bottom to the top with a word at its top."""
         left = self._x(x)
         self._parts.append(element("path", class_="limit", d=path([("M", left, _TOP), ("L", left, _BOTTOM)])))
-        self._say(left, _TOP - 6, said, kind)
+        anchor = "end" if left > (_LEFT + _RIGHT) * 0.75 else "start" if left < _LEFT + 60 else "middle"
+        self._say(left, _TOP - 6, said, kind, anchor)
 
     def svg(self) -> str:
         """Return the picture."""
@@ -169,8 +170,7 @@ class Chart:
             )
         )
 
-    def _say(self, x: float, y: float, said: str, kind: str) -> None:
-        anchor = "end" if x > (_LEFT + _RIGHT) * 0.75 else "start" if x < _LEFT + 60 else "middle"
+    def _say(self, x: float, y: float, said: str, kind: str, anchor: str) -> None:
         width = width_of(said, _WORD_PX)
         left = x - width * _BEFORE[anchor]
         # One word below the other where they would touch.

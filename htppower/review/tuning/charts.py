@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ from htppower.review.tuning.table import choice_text, energy_text, sustain_text
 from htppower.tuning.trial import thinned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -58,13 +59,15 @@ def cost_chart(tuned: Tuned, name: str) -> str:
     marked = [each for each in _marked(tuned) if isinstance(each[2].sustain, int)]
     present = _offer(tuned, tuned.advice.present)
     own = present if tuned.best is None else _offer(tuned, tuned.best)
-    curves = {"line": _curve(own)}
+    to_us = max((each.sustain for _, _, each in marked if isinstance(each.sustain, int)), default=0)
+    curves = {"line": _curve(own, to_us)}
     if tuned.aim.price_in_cost_w:
-        curves["priced"] = _curve(own, tuned.aim.price_in_cost_w)
+        curves["priced"] = _curve(own, to_us, tuned.aim.price_in_cost_w)
     if present is not own:
-        curves["other"] = _curve(present)
+        curves["other"] = _curve(present, to_us)
     points = [point for curve in curves.values() for point in curve]
     points += [(_shown(each), each.energy_j) for _, _, each in marked]
+    ys = [y for _, y in points]
     chart = Chart(
         name,
         "Energy over the sustain time. " + " ".join(f"{said}: {each}." for said, _, each in marked),
@@ -72,7 +75,7 @@ def cost_chart(tuned: Tuned, name: str) -> str:
             "sustain time; 0 at the left end",
             Scale.of([_LEAST_US, *(x for x, _ in points)], _time_out_text, logarithmic=True),
         ),
-        ("energy", Scale.of([y for _, y in points], energy_text, logarithmic=False)),
+        ("energy", Scale.of(ys, _energy_spelling(ys), logarithmic=False)),
     )
     for kind, curve in curves.items():
         chart.line(curve, kind)
@@ -145,26 +148,32 @@ def _offer(tuned: Tuned, choice: Choice) -> Offer:
     return tuned.advice.offer(choice)
 
 
-def _curve(offer: Offer, price_w: float = 0.0) -> list[tuple[float, float]]:
+def _energy_spelling(energies_j: list[float]) -> Callable[[float], str]:
+    """Return how to tell energies on an axis, with as many digits as it takes to tell them apart."""
+    least, most = min(energies_j), max(energies_j)
+    digits = 4 if most <= least else max(4, math.ceil(math.log10(most / (most - least))) + 2)
+    return lambda energy_j: energy_text(energy_j, digits)
+
+
+def _curve(offer: Offer, to_us: int, price_w: float = 0.0) -> list[tuple[float, float]]:
     """Return the energy of an offer over the sustain time, with the price of what raises keep waiting.
 
     0 has a place left of the shortest that a timer keeps.
     """
     trial = offer.trial
-    time_outs = _drawn_us(trial.time_outs_us)
+    time_outs = _drawn_us(trial.time_outs_us, to_us)
     found = trial.outcome(0).joined(trial.outcomes(time_outs))
     cost = offer.power.energy_j(found, trial.polled_us, offer.whole_us) + price_w * found.waits_us / _US
     return list(zip([_LEAST_US / 2, *time_outs.astype(float).tolist()], cost.tolist(), strict=True))
 
 
-def _drawn_us(time_outs_us: NDArray[np.int64]) -> NDArray[np.int64]:
+def _drawn_us(time_outs_us: NDArray[np.int64], to_us: int) -> NDArray[np.int64]:
     """Return the time-outs of a curve: those that keep one gap more, and steps between, where the cost rises evenly.
 
-    On a logarithmic scale an even rise is no straight line.
+    On a logarithmic scale an even rise is no straight line. The steps go on to the longest that is marked.
     """
-    if not time_outs_us.size:
-        return time_outs_us
-    steps = np.geomspace(time_outs_us[0], time_outs_us[-1], _POINTS).astype(np.int64)
+    least_us, most_us = min((_LEAST_US, *time_outs_us[:1])), max((_LEAST_US, to_us, *time_outs_us[-1:]))
+    steps = np.geomspace(least_us, most_us, _POINTS).astype(np.int64)
     return np.union1d(thinned(time_outs_us, _POINTS), steps)
 
 

@@ -76,9 +76,9 @@ def choice_text(choice: Choice) -> str:
     return f"{choice.variant}, sustain {sustain_text(choice)}"
 
 
-def energy_text(energy_j: float) -> str:
+def energy_text(energy_j: float, digits: int = 4) -> str:
     """Return an energy in the unit that suits it."""
     for unit, size in (("kJ", 1e3), ("J", 1.0), ("mJ", 1e-3)):
         if abs(energy_j) >= size or unit == "mJ":
-            return f"{energy_j / size:.4g} {unit}"
+            return f"{energy_j / size:.{digits}g} {unit}"
     raise AssertionError

@@ -12,7 +12,7 @@ from htppower.review.tuning.chart import Chart, Scale
 from htppower.review.tuning.charts import cost_chart, gap_chart
 from htppower.tuning.models.file import load_device_model
 from htppower.tuning.traces.trace import SessionTrace, Trace
-from htppower.tuning.tune import Question, tune
+from htppower.tuning.tune import Question, Tuned, tune
 
 _NUMBER = r"(-?[\d.]+)"
 
@@ -59,6 +59,45 @@ def test_words_at_the_top_do_not_touch() -> None:
             places.append((left, left + 6 * len(said), float(y)))
         (begin, end, y), (other_begin, other_end, other_y) = places
         assert abs(y - other_y) >= 12 or end <= other_begin or other_end <= begin
+
+
+def _tuned(gaps_us: list[int]) -> Tuned:
+    """Return what is found for inferences of 5 ms under burst, with some gaps between."""
+    begins = np.concatenate(([0], np.cumsum(np.array(gaps_us, np.int64) + 5_000)))
+    trace = Trace("t", "csv", (SessionTrace("camera", "burst", begins, begins + 5_000, None),), ())
+    (tuned,) = tune(trace, load_device_model(), Question(profiles=("burst",))).sessions
+    return tuned
+
+
+@pytest.mark.parametrize("gaps", [[31_000] * 200, [5_000], []])
+def test_the_curve_goes_to_the_longest_time_that_is_marked(gaps: list[int]) -> None:
+    """Also beyond the longest gap."""
+    svg = cost_chart(_tuned(gaps), "cost")
+    mark = re.search(rf'<circle class="now" cx="{_NUMBER}" cy="{_NUMBER}"', svg)
+    line = re.search(r'<path class="line" d="([^"]+)"', svg)
+    assert mark is not None
+    assert line is not None
+    at = [float(x) for x, _ in re.findall(rf"[ML]{_NUMBER}[, ]{_NUMBER}", line[1])]
+    assert max(at) == pytest.approx(float(mark[1]), abs=1)
+
+
+def test_energies_that_hardly_differ_are_told_apart_on_their_axis() -> None:
+    """As in days of which the inferences are a part that does not count."""
+    svg = cost_chart(_tuned([86_400_000_000 * 20, 50_000, 5_000] * 4), "cost")
+    ticks = re.findall(r'text-anchor="end">([\d.]+ kJ)<', svg)
+    assert len(ticks) > 2
+    assert len(set(ticks)) == len(ticks)
+
+
+def test_words_beside_points_do_not_touch() -> None:
+    """Where two are in one place, the words stand one below the other."""
+    scale = Scale.of([2_000, 9_000], str, logarithmic=True)
+    for x in (2_000, 8_900):
+        chart = Chart("front", "", ("p99", scale), ("energy", Scale(0, 10, False, str)))
+        chart.mark(x, 5.0, "now", "now", "")
+        chart.mark(x, 5.1, "advised", "advised", "")
+        now, advised = (float(y) for y in re.findall(r'<text class="said-[^>]*y="([\d.]+)"', chart.svg()))
+        assert abs(now - advised) >= 12
 
 
 @pytest.mark.parametrize(
