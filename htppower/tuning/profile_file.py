@@ -69,7 +69,8 @@ def profile_text(tuning: Tuning, tuned: Tuned) -> str:
 
 def _head(tuning: Tuning, tuned: Tuned, best: Choice) -> Iterator[str]:
     session, present = tuned.advice.session, tuned.advice.present
-    yield f"Made by htppower tune from {session.begins_us.size} inferences of {session.name} in {tuning.trace.source}."
+    inferences = f"{session.begins_us.size} inference{'' if session.begins_us.size == 1 else 's'}"
+    yield f"Made by htppower tune from {inferences} of {session.name} in {tuning.trace.source}."
     yield f"Device model: {tuning.model.device}. Its values that nobody has measured are assumptions, see below."
     limits = ", ".join(map(str, tuning.question.limits))
     if limits:

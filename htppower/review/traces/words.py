@@ -59,6 +59,12 @@ def counted(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
+def more_sessions(count: int, how: str) -> str:
+    """Return that some sessions are left out, and where they are."""
+    are = "is" if count == 1 else "are"
+    return f"{counted(count, 'more session')} {are} not {how} here; --format json has every one."
+
+
 def headline(described: TraceDescription) -> str:
     """Return in a sentence what a trace is."""
     begins = min(each.begin_us for each in described.sessions)

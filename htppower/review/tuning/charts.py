@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from htppower.review.traces.words import counted
 from htppower.review.traces.words import time as time_text
 from htppower.review.tuning.chart import Chart, Scale
 from htppower.review.tuning.table import choice_text, energy_text, sustain_text
@@ -107,12 +108,12 @@ def gap_chart(tuned: Tuned, name: str) -> str:
     marked = [each for each in _marked(tuned) if isinstance(each[2].sustain, int) and each[2].sustain]
     chart = Chart(
         name,
-        f"{gaps.size} gaps from {time_text(int(gaps.min()))} to {time_text(int(gaps.max()))}.",
+        f"{counted(gaps.size, 'gap')} from {time_text(int(gaps.min()))} to {time_text(int(gaps.max()))}.",
         ("length of a gap", Scale.of([*edges, *(_shown(each) for _, _, each in marked)], time_text, logarithmic=True)),
         ("gaps", Scale(0, max(counts) * 1.08, False, lambda value: f"{value:g}")),
     )
     for place, count in enumerate(counts):
-        tip = f"{count} gaps from {time_text(edges[place])} to {time_text(edges[place + 1])}"
+        tip = f"{counted(count, 'gap')} from {time_text(edges[place])} to {time_text(edges[place + 1])}"
         chart.bar(edges[place], edges[place + 1], count, tip)
     for said, kind, each in marked:
         chart.across(_shown(each), kind, f"{said} {sustain_text(each)}")

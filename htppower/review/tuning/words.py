@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.review.durations import duration
+from htppower.review.traces.words import counted
 from htppower.review.traces.words import time as time_text
 from htppower.review.tuning.table import choice_text, energy_text
 from htppower.tuning.limits import COLD
@@ -30,8 +31,7 @@ def advice_line(tuning: Tuning, tuned: Tuned) -> str:
 
 def counted_sessions(tuning: Tuning) -> str:
     """Return how many sessions there are."""
-    count = len(tuning.sessions)
-    return f"{count} session{'' if count == 1 else 's'}"
+    return counted(len(tuning.sessions), "session")
 
 
 def aim_line(tuning: Tuning) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from htppower.review.pictures.page import figure, page
 from htppower.review.pictures.tables import cell, label_list, table
 from htppower.review.traces.picture import as_svg
-from htppower.review.traces.words import TIME_OUT_HEADINGS, facts, headline, time_outs, title
+from htppower.review.traces.words import TIME_OUT_HEADINGS, facts, headline, more_sessions, time_outs, title
 
 if TYPE_CHECKING:
     from htppower.tuning.traces.describe import SessionDescription, TraceDescription
@@ -28,7 +28,7 @@ def render(trace: Trace, described: TraceDescription) -> str:
             *(f"<p>{cell(note)}</p>" for note in described.notes),
             figure(as_svg(trace, described, head=False), "When inferences ran, and how long the gaps between them are"),
             *map(_session, described.sessions[:_MOST_TOLD]),
-            *([f"<p>{left_out} more sessions are not told here; --format json has every one.</p>"] * (left_out > 0)),
+            *([f"<p>{more_sessions(left_out, 'told')}</p>"] * (left_out > 0)),
         )
     )
     return page(f"Trace: {described.source}", body, _FOOT)

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 from htppower.review.layout import WIDTH, aligned, labelled, padded, shown_width, wrapped
 from htppower.review.styled import styled
-from htppower.review.traces.words import TIME_OUT_HEADINGS, facts, headline, percent, time, time_outs, title
+from htppower.review.traces.words import (
+    TIME_OUT_HEADINGS,
+    facts,
+    headline,
+    more_sessions,
+    percent,
+    time,
+    time_outs,
+    title,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +37,7 @@ def render(described: TraceDescription, width: int = WIDTH) -> str:
     blocks += [list(_session(each, width)) for each in described.sessions[:_MOST_TOLD]]
     left_out = len(described.sessions) - _MOST_TOLD
     if left_out > 0:
-        blocks.append(wrapped(f"{left_out} more sessions are not told here; --format json has every one.", width))
+        blocks.append(wrapped(more_sessions(left_out, "told"), width))
     return "\n\n".join("\n".join(block) for block in blocks)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from htppower.review.pictures.elements import element
 from htppower.review.pictures.page import figure, page
 from htppower.review.pictures.tables import cell, label_list, table
+from htppower.review.traces.words import counted, more_sessions
 from htppower.review.tuning.charts import cost_caption, cost_chart, front_chart, gap_caption, gap_chart
 from htppower.review.tuning.table import HEAD, lines
 from htppower.review.tuning.words import (
@@ -44,7 +45,7 @@ def _head(tuning: Tuning) -> Iterator[str]:
     together = together_line(tuning)
     yield label_list(
         [
-            ("recording", f"{counted_sessions(tuning)}, {count} inferences"),
+            ("recording", f"{counted_sessions(tuning)}, {counted(count, 'inference')}"),
             ("device", f"{tuning.model.device}: {tuning.model.summary}"),
             ("wanted", aim_line(tuning)),
             *([] if together is None else [("together", together)]),
@@ -61,7 +62,7 @@ def _sessions(tuning: Tuning) -> Iterator[str]:
         yield "</section>"
     left_out = len(tuning.sessions) - _MOST_DRAWN
     if left_out > 0:
-        yield f"<p>{left_out} more sessions are not drawn here; --format json has every one.</p>"
+        yield f"<p>{more_sessions(left_out, 'drawn')}</p>"
 
 
 def _session(tuning: Tuning, tuned: Tuned, name: str) -> Iterator[str]:

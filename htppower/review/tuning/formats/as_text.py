@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from htppower.review.durations import rough_duration
 from htppower.review.layout import WIDTH, aligned, labelled, shown_width, wrapped
 from htppower.review.styled import styled
+from htppower.review.traces.words import counted
 from htppower.review.tuning.table import HEAD, lines
 from htppower.review.tuning.words import (
     advice_line,
@@ -42,7 +43,9 @@ def render(tuning: Tuning, width: int = WIDTH) -> str:
 
 def _head(tuning: Tuning, width: int) -> Iterator[str]:
     count = sum(each.advice.session.begins_us.size for each in tuning.sessions)
-    yield from labelled("recording", f"{tuning.trace.source}: {counted_sessions(tuning)}, {count} inferences", width)
+    yield from labelled(
+        "recording", f"{tuning.trace.source}: {counted_sessions(tuning)}, {counted(count, 'inference')}", width
+    )
     yield from labelled("device", f"{tuning.model.device}: {tuning.model.summary}", width)
     yield from labelled("wanted", aim_line(tuning), width)
     for note in tuning.trace.notes:
@@ -52,7 +55,8 @@ def _head(tuning: Tuning, width: int) -> Iterator[str]:
 def _session(tuning: Tuning, tuned: Tuned, width: int) -> Iterator[str]:
     session = tuned.advice.session
     span_us = int(session.ends_us.max() - session.begins_us[0])
-    for line in wrapped(f"{session.name}: {session.begins_us.size} inferences in {rough_duration(span_us)}", width):
+    inferences = counted(session.begins_us.size, "inference")
+    for line in wrapped(f"{session.name}: {inferences} in {rough_duration(span_us)}", width):
         yield styled(line, "bold")
     colour = "green" if tuned.best is not None else "red"
     first, *rest = labelled("advice", advice_line(tuning, tuned), width, indent=_INDENT)

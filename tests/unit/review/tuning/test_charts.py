@@ -111,3 +111,10 @@ def test_a_time_is_told_without_an_exponent(time_us: int, said: str) -> None:
     )
     (tuned,) = tune(trace, load_device_model(), Question(profiles=("burst",))).sessions
     assert f"2 gaps from {said} to {said}." in gap_chart(tuned, "gaps")
+
+
+def test_one_gap_is_told_in_the_singular() -> None:
+    """Above the bars, and of each."""
+    svg = gap_chart(_tuned([31_000]), "gaps")
+    assert "1 gap from 31 ms to 31 ms." in svg
+    assert "1 gaps" not in svg
