@@ -27,7 +27,8 @@ UNITS = (*UNITS_OF_POWER, *UNITS_OF_ENERGY)
 LOOK_EVERY_US = 20_000
 _US = 1_000_000
 _LONGEST_COMMAND_S = 10
-_NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
+# Also .5, as bc prints it; but not the 1 of power1.
+_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
 class Meter:

@@ -22,10 +22,18 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize(
     ("unit", "text", "expected"),
-    [("uW", "1500000\n", 1.5), ("mW", "power: 250 mW", 0.25), ("W", "2.5e-1", 0.25), ("mJ", " 1200 ", 1.2)],
+    [
+        ("uW", "1500000\n", 1.5),
+        ("mW", "power: 250 mW", 0.25),
+        ("W", "2.5e-1", 0.25),
+        ("mJ", " 1200 ", 1.2),
+        ("W", ".5", 0.5),
+        ("W", "power1: -.25W", -0.25),
+        ("W", "P=3.W", 3.0),
+    ],
 )
 def test_a_file_is_read_in_its_unit(tmp_path: Path, unit: str, text: str, expected: float) -> None:
-    """The first number in it counts."""
+    """The first number in it counts; digits of a name are none."""
     rail = tmp_path / "power1_input"
     rail.write_text(text)
     assert file_meter(rail, unit).look() == pytest.approx(expected)
