@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.review.durations import duration
-from htppower.review.traces.words import counted
+from htppower.review.traces.words import counted, percent
 from htppower.review.traces.words import time as time_text
 from htppower.review.tuning.table import choice_text, energy_text
 from htppower.tuning.limits import COLD
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from htppower.tuning.tune import Tuned, Tuning, Verified
 
 
+# Below this share two energies hardly differ.
+_HARDLY = 0.005
+
+
 def advice_line(tuning: Tuning, tuned: Tuned) -> str:
     """Return what is advised for a session, and what that saves."""
     best, present = tuned.best, tuned.advice.present
@@ -25,8 +29,16 @@ def advice_line(tuning: Tuning, tuned: Tuned) -> str:
         return f"no profile and no sustain time keeps to {_limits(tuning)}"
     said = f"{choice_text(best)}: {energy_text(best.energy_j)}"
     less = 1 - best.energy_j / present.energy_j if present.energy_j else 0.0
-    saved = f"{abs(less):.0%} {'less' if less >= 0 else 'more'} than {present.variant} as it is"
+    saved = f"{_compared(less)} {present.variant} as it is"
     return f"{said}, {saved}; p99 {time_text(best.latency.p99)}, {100 * best.latency.cold:.3g} % cold starts"
+
+
+def _compared(less: float) -> str:
+    """Return how much less something is than another; where they hardly differ, with the digits to say so."""
+    if not less:
+        return "as much as"
+    share = f"{abs(less):.0%}" if abs(less) >= _HARDLY else percent(abs(less)).replace(" %", "%")
+    return f"{share} {'less' if less > 0 else 'more'} than"
 
 
 def counted_sessions(tuning: Tuning) -> str:
