@@ -101,18 +101,22 @@ def read(source: Source, unit: str | None = None) -> list[Inferences]:
             else:
                 _add(row, columns, sessions, source)
     except TraceError:
-        if source.line_ended or not any(map(len, sessions.values())):
+        if source.line_ended or not _any(sessions):
             raise
         source.notes.append(f"line {source.line} is cut off, and was left out")
     else:
-        if not source.line_ended and not source.is_cut:
+        if _any(sessions) and not source.line_ended and not source.is_cut:
             source.notes.append(
                 f"line {source.line} has no line end: where the file was cut off, its numbers may be, too"
             )
     source.notes.extend(left_out(unfinished, "row", ("has", "have"), "a duration of -1, which is no end"))
-    if columns.end < 0 and columns.duration < 0:
+    if _any(sessions) and columns.end < 0 and columns.duration < 0:
         source.notes.append("it says when inferences began, not how long they took: each lasts 0 us here")
     return list(sessions.values())
+
+
+def _any(sessions: dict[str, Inferences]) -> bool:
+    return any(map(len, sessions.values()))
 
 
 def _rows(source: Source) -> Iterator[list[str]]:
@@ -131,6 +135,8 @@ def _rows(source: Source) -> Iterator[list[str]]:
             raise source.wrong("is no text", "name a trace")
         if not line.strip() or line.lstrip().startswith("#"):
             continue
+        if "\r" in line and '"' not in line:
+            raise source.wrong("has lines that a CR alone ends", "save it with the line ends of Unix or Windows")
         separator = separator or max(",;\t", key=line.count)
         if '"' not in line:
             yield line.split(separator)

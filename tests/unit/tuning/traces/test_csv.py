@@ -161,7 +161,9 @@ def test_a_packed_table_that_was_cut_off_is_read_up_to_its_last_whole_line() -> 
         ("begin_us,cold\n1,maybe\n", r"table\.csv:2: cold is 'maybe'"),
         ('begin_us,session\n1,"a\n', r"table\.csv:2: is no CSV"),
         ("begin_us\n" + "1" * 100_000, r"table\.csv:2: a row is longer"),
-        ("begin_us\n", r"table\.csv: holds no inference"),
+        ("begin_us\n", r"table\.csv: holds no inference \("),
+        ("begin_us,end_us", r"table\.csv: holds no inference \("),
+        ("begin_us,end_us\r1,2\r3,4\r", r"table\.csv:1: has lines that a CR alone ends"),
         ("# nothing\n", r"table\.csv: holds no row"),
     ],
 )
