@@ -11,7 +11,7 @@ from htppower.review.tuning.table import choice_text, energy_text
 from htppower.tuning.limits import COLD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from htppower.tuning.choices import Choice
     from htppower.tuning.limits import Limit
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Below this share two energies hardly differ.
 _HARDLY = 0.005
+# Of so many sessions the choices of each are told.
+_MOST_NAMED = 4
 
 
 def advice_line(tuning: Tuning, tuned: Tuned) -> str:
@@ -80,12 +82,19 @@ def together_line(tuning: Tuning) -> str | None:
     if together.choices is None:
         return f"{names}: not settled together, since one of them can't keep to the limits"
     tried = "all combinations" if together.all_tried else "one session after another until none changed"
-    kept = " x ".join(map(str, together.kept))
     return (
-        f"{names}: settled together over {kept} choices ({tried}, {together.tried} tried); together they draw "
-        f"{energy_text(together.energy_j)}, now {energy_text(together.present_j)}, each with its own best "
-        f"{energy_text(together.alone_j)}"
+        f"{names}: settled together over {_choices(together.kept)} ({tried}, {together.tried} tried); "
+        f"together they draw {energy_text(together.energy_j)}, now {energy_text(together.present_j)}, "
+        f"each with its own best {energy_text(together.alone_j)}"
     )
+
+
+def _choices(kept: Sequence[int]) -> str:
+    """Return how many choices there are of each session."""
+    if len(kept) <= _MOST_NAMED:
+        return f"{' x '.join(map(str, kept))} choices"
+    least, most = min(kept), max(kept)
+    return f"{least} {f'to {most} ' if most > least else ''}choices of each"
 
 
 def verified_line(verified: Verified) -> str:

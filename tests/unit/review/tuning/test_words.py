@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from htppower.review.tuning.words import advice_line
+from htppower.review.tuning.words import advice_line, together_line
 from htppower.tuning.models.file import load_device_model
 from htppower.tuning.traces.trace import SessionTrace, Trace
 from htppower.tuning.tune import Question, tune
@@ -24,3 +24,14 @@ def test_what_is_saved_is_never_told_as_nothing(gaps_us: list[int], said: str) -
     trace = Trace("t", "csv", (SessionTrace("camera", "burst", begins, begins + 2_000, None),), ())
     tuning = tune(trace, load_device_model(), Question())
     assert said in advice_line(tuning, tuning.sessions[0])
+
+
+@pytest.mark.parametrize(("count", "said"), [(2, "over 3 x 3 choices ("), (9, "over 3 choices of each (")])
+def test_the_choices_of_many_sessions_are_told_in_short(count: int, said: str) -> None:
+    """A line of as many numbers as there are sessions tells nobody anything."""
+    begins = np.arange(5) * 5_000
+    sessions = tuple(SessionTrace(f"s{place}", "burst", begins, begins + 50, None) for place in range(count))
+    tuning = tune(Trace("t", "csv", sessions, ()), load_device_model(), Question(profiles=("burst", "balanced")))
+    line = together_line(tuning)
+    assert line is not None
+    assert said in line
