@@ -89,6 +89,8 @@ class _Scanner:
         self._size = 0
         self._due = _BATCH
         self._line = 0
+        # The line of the event that was read last.
+        self._read_line = 0
         self._begun = False
         self._in_object = False
 
@@ -152,6 +154,7 @@ class _Scanner:
                 break
             self._source.line = self._line
             if event is not None:
+                self._read_line = self._line
                 yield event
             place = self._on(text, place, end)
         self._source.line = read_to
@@ -195,7 +198,8 @@ class _Scanner:
         raise self._source.wrong(why, _HINT, line=self._line)
 
     def _leave_out(self) -> None:
-        self._source.notes.append(f"line {self._line} is cut off, and was left out")
+        what = "the last event of line" if self._line == self._read_line else "line"
+        self._source.notes.append(f"{what} {self._line} is cut off, and was left out")
 
 
 _HINT = "name a trace that is whole, or say what the file is by --from"

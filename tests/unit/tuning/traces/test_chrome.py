@@ -233,6 +233,14 @@ def test_a_wrong_event_is_named_by_its_line(indent: int | None) -> None:
         read(json.dumps(events, indent=indent))
 
 
+def test_of_events_on_one_line_only_the_one_that_is_cut_off_is_left_out() -> None:
+    """The note says that it is one event, and not the line."""
+    text = json.dumps([event("X", "infer", 1000 * place, dur=10) for place in range(50)])
+    trace = read(text[:-40])
+    assert len(told(trace)["thread 1"]) == 49
+    assert trace.notes == ("the last event of line 1 is cut off, and was left out",)
+
+
 def test_a_large_file_takes_little_memory(tmp_path: Path) -> None:
     """Of 30 MB on one line no more than a few batches are held."""
     op = compact(event("X", "op", 5, dur=1, args={"x": "y" * 2000})).encode() + b","
