@@ -27,6 +27,10 @@ def _twice(key: str, first: str, later: str) -> str:
 
 
 TAKEN = (
+    '{"graphs": [{"dlbc_share_io_buffer": true, "weights_packing_perf_profile": "burst"}]}',
+    '{"context": {"group_id_weight_sharing_enabled": true}}',
+    '{"devices": [{"cores": [{"device_type": 1, "core_id_use_client_context": true, "core_id_dsp_arch": "v79"}]}]}',
+    '{"devices": [{"contextKey": "a"}]}',
     _twice("graphs", '[{"O": 4, "dlbc": 1}]', '[{"O": -1}]'),
     _twice("graphs", '[{"perf_profile": "burst"}]', '[{"perf_profile": "x"}]'),
     _twice("devices", '[{"device_id": 1}]', '[{"device_id": -1}]'),
@@ -36,6 +40,8 @@ TAKEN = (
     '{"context": {"graph_splitting_configs": {"my_num_prepare_threads": "x"}}}',
     '{"context": [{}, {"num_prepare_threads": 1}]}',
     '{"zz": [0e308, 0.0e309, 0e-999]}',
+    '{"contextx": {"lora_preload_buffer_group": [true]}}',
+    '{"context": {"lora_preload_buffer_groupx": 1, "x": {"lora_preload_buffer_group": 1}}}',
     '{"groupContext": {"share_resources": true, "share_resources\\u0000": false}}',
     _graph('"dynamic_partitioning": [0, 1]'),
     _graph('"x": {"dynamic_partitioning": {"a": 0}}'),
@@ -59,6 +65,11 @@ TAKEN = (
     '{"memory": {"zz": null, "zz": 1}}',
 )
 REFUSED = (
+    '{"graphs": [{"dlbc_share_io_buffer": 1}]}',
+    '{"devices": [{"cores": [{"device_type": 2}]}]}',
+    '{"devices": [{"cores": [{"profiling_level_use_client_context": "x"}]}]}',
+    '{"devices": [{"contextKey": 1}]}',
+    '{"context": [{"lora_preload_buffer_group": {"a": 1}}]}',
     _twice("graphs", '[{"O": 4}]', '[{"dlbc": 1}]'),
     _twice("graphs", '[{"O": 4}]', '[{"O": 1.5}]'),
     _twice("graphs", '[{"graph_names": ["a"]}]', '[{"graph_names": ["a", "b"]}]'),

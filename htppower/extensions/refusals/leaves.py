@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from htppower.extensions.json_nodes import Member, Node
 
 _LARGEST_VTCM_MB = 4095
+_LAST_DEVICE_TYPE = 1
 # What joins keys, and what the item of a list adds.
 _JOIN, _ITEM = ".", "[]"
 _NAMES = sorted({name for _, name in KEYS}, key=len, reverse=True)
@@ -79,41 +80,30 @@ def _vtcm(node: Node) -> bool:
     return is_uint_like(node) and node.value <= _LARGEST_VTCM_MB
 
 
-_GRAPH_BOOLS = (
-    "assume_same_quant",
-    "share_io_buffer",
-    "short_depth_conv_on_hmx_off",
-    "high_precision_sigmoid",
-    "monolithic_lstm",
-    "fold_relu_activation_into_conv_off",
-    "weights_packing",
-    "advanced_activation_fusion",
-    "precision_compensation",
-    "fp16_clamp_overflow",
-    "enable_predication",
-)
-_GRAPH_NUMBERS = (
-    "O",
-    "vtcm_size",
-    "fp16_relaxed_precision",
-    "num_cores",
-    "hvx_threads",
-    "dlbc",
-    "sparse_weights_compression",
-    "slc_alloc_enable",
-    "cached_weights",
-    "vtcm_retention",
-)
-# The words in the order in which they are tried, each a pattern, with what the value may be.
+# The words in the order in which they are tried, each a pattern, with what the value may be. The order was measured by
+# each two of them in one key.
 _Rules = tuple[tuple[str, "Callable[[Node], bool]"], ...]
+
+
+def _each(allows: Callable[[Node], bool], *words: str) -> _Rules:
+    return tuple((word, allows) for word in words)
+
+
 _GRAPH: _Rules = (
     (r"graph_names", _text),
     (r"^graphs\[\]\.finalize_config\.", _not_looked_up),
     (r"finalize_config", _nothing),
-    *((word, is_uint_like) for word in _GRAPH_NUMBERS),
+    *_each(is_uint_like, "O", "num_cores"),
+    *_each(_bool, "assume_same_quant", "share_io_buffer", "short_depth_conv_on_hmx_off", "high_precision_sigmoid"),
+    *_each(_bool, "monolithic_lstm", "fold_relu_activation_into_conv_off", "advanced_activation_fusion"),
+    *_each(_bool, "precision_compensation", "fp16_clamp_overflow", "enable_predication"),
+    *_each(is_uint_like, "fp16_relaxed_precision", "hvx_threads", "dlbc", "sparse_weights_compression"),
+    *_each(is_uint_like, "cached_weights", "vtcm_retention"),
     (r"vtcm_mb", _vtcm),
+    (r"vtcm_size", is_uint_like),
     (r"perf_profile", _word(PERF_PROFILES)),
-    *((word, _bool) for word in _GRAPH_BOOLS),
+    (r"weights_packing", _bool),
+    (r"slc_alloc_enable", is_uint_like),
     (r"hmx_op_bounding\.(hmx_frequency|dsp_core_frequency)", is_number),
     (r"hmx_op_bounding", _nothing),
     (r"\.dynamic_partitioning[.\[]", is_uint_like),
@@ -121,14 +111,18 @@ _GRAPH: _Rules = (
 # An architecture is a v and what C reads of a number behind it, whichever number that is, or nothing at all.
 ARCH = re.compile(r"v[ \t\n\v\f\r]*[+-]?0*[1-9][0-9]*|$")
 _DEVICE: _Rules = (
-    *((word, is_uint_like) for word in ("device_id", "core_id", "core_type", "device_type", "soc_id", "soc_model")),
+    *_each(is_uint_like, "device_id", "soc_id", "soc_model"),
     (r"dsp_arch", lambda node: _text(node) and ARCH.match(node.value.partition("\0")[0]) is not None),
     (r"pd_session", _word(("unsigned", "signed"))),
+    *_each(_bool, "use_client_context", "use_dynamic_partitioning"),
+    *_each(_bool, "enable_htp_extension", "consolidate_htp_extension"),
     (r"profiling_level", _text),
-    *((word, _bool) for word in ("enable_async_execute", "use_client_context", "async_voting")),
-    *((word, _bool) for word in ("use_dynamic_partitioning", "enable_htp_extension", "consolidate_htp_extension")),
+    (r"async_voting", _bool),
+    *_each(is_uint_like, "core_id", "core_type"),
+    (r"device_type", lambda node: is_uint_like(node) and node.value <= _LAST_DEVICE_TYPE),
+    (r"enable_async_execute", _bool),
 )
-_IN_CORE = tuple((word, is_uint_like) for word in ("rpc_control_latency", "rpc_polling_time", "hmx_timeout_us"))
+_IN_CORE = _each(is_uint_like, "rpc_control_latency", "rpc_polling_time", "hmx_timeout_us")
 _CORE: _Rules = (
     *_DEVICE,
     *_IN_CORE,
@@ -140,29 +134,21 @@ _CORE: _Rules = (
     (r"ddr_perf_mode", _bool),
 )
 _CONTEXT: _Rules = (
-    (r"contextKey|concurrent_deserialization_patch|lora_preload_buffer_group", _text),
-    (r"max_spill_fill_buffer_for_group|file_read_memory_budget_in_mb|reused_io_limit_mb", is_uint64_like),
+    (r"contextKey", _text),
+    (r"^context(\[\])*\.lora_preload_buffer_group([.\[]|$)", _text),
+    (r"weight_sharing_enabled", _bool),
     (r"group_id", is_uint_like),
+    *_each(is_uint64_like, "max_spill_fill_buffer_for_group", "file_read_memory_budget_in_mb"),
+    *_each(_bool, "dsp_memory_profiling_enabled", "io_memory_estimation", "prepare_only", "init_acceleration"),
+    *_each(_bool, "skip_validation_on_binary_section", "extended_udma", "lora_weight_sharing"),
+    *_each(_bool, "detachable_buffers_enabled", "hard_detach_enabled"),
+    (r"reused_io_limit_mb", is_uint64_like),
+    (r"graph_splitting_enabled", _bool),
     (
         r"graph_splitting_configs.*num_prepare_threads|num_prepare_threads.*graph_splitting_configs",
         lambda node: _text(node) or is_uint_like(node),
     ),
-    *(
-        (word, _bool)
-        for word in (
-            "weight_sharing_enabled",
-            "dsp_memory_profiling_enabled",
-            "io_memory_estimation",
-            "prepare_only",
-            "init_acceleration",
-            "skip_validation_on_binary_section",
-            "extended_udma",
-            "lora_weight_sharing",
-            "detachable_buffers_enabled",
-            "graph_splitting_enabled",
-            "hard_detach_enabled",
-        )
-    ),
+    (r"concurrent_deserialization_patch", _text),
 )
 # Of these a known key is looked up, whatever it holds.
 _OTHERS: _Rules = tuple(
@@ -216,7 +202,8 @@ def _word_at(path: str) -> tuple[str, Callable[[Node], bool] | None, bool]:
         as_object = _OF_OBJECT if _AS_OBJECT.search(path) else _OF_CORE
         rules = _OF_ITEMS if _AS_ITEMS.search(path) else as_object
     else:
-        rules = _OF_DEVICE if "devices" in path else _OF_CONTEXT if "context" in path else _OF_OTHERS
+        of_device, of_context = "devices" in path, "context" in path
+        rules = (*_OF_DEVICE * of_device, *_OF_CONTEXT * of_context) if of_device or of_context else _OF_OTHERS
         must = False
     for word, allows in rules:
         if found := word.search(path):
