@@ -10,6 +10,7 @@ import attrs
 
 from htppower.profiles.names import LISTED_FIRST, SYSTEM_SETTINGS
 from htppower.tuning.models.calibration.bench import POLLING_US, WARM_UP, Bench, released, variant
+from htppower.tuning.models.calibration.failed import CalibrationFailed
 from htppower.tuning.models.calibration.samples import measured
 
 if TYPE_CHECKING:
@@ -214,7 +215,20 @@ def _idle_power(bench: Bench, what: str) -> Quantity:
     meter, settings = bench.rail, bench.settings
     bench.wait_us(settings.settle_us)
     watts = [meter.while_idle_w(settings.power_us, bench.clock, bench.wait_us) for _ in range(settings.power_count)]
-    return measured(watts, bench.of(f"{what}, {meter.name}"))
+    return _power(bench, watts, what)
+
+
+def _power(bench: Bench, watts: list[float], what: str) -> Quantity:
+    """Return a power that was read several times.
+
+    Raises:
+        CalibrationFailed: the median is negative.
+    """
+    median_w = statistics.median(watts)
+    if median_w < 0:
+        said = f"{bench.rail.name} gives {median_w:g} W while it is measured: {what}"
+        raise CalibrationFailed(f"{said}; turn its sign, as what is drawn counts")
+    return measured(watts, bench.of(f"{what}, {bench.rail.name}"))
 
 
 def _active_power(bench: Bench) -> Found:
@@ -229,6 +243,4 @@ def _active_power(bench: Bench) -> Found:
     with bench.session.inference():
         bench.warm_us()
         watts = [meter.while_busy_w(work, settings.power_us, bench.clock) for _ in range(settings.power_count)]
-    return {
-        "active_w": measured(watts, bench.of(f"inferences one after the other under {settings.profile}, {meter.name}"))
-    }
+    return {"active_w": _power(bench, watts, f"inferences one after the other under {settings.profile}")}

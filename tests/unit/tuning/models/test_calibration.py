@@ -10,6 +10,8 @@ import pytest
 from timed_device import BASE, QUICK, TIMING, Device
 
 from htppower.backends import Timing
+from htppower.tuning.models.calibration.failed import CalibrationFailed
+from htppower.tuning.models.calibration.meter import Meter
 from htppower.tuning.models.calibration.settings import Settings
 from htppower.tuning.models.calibration.steps import plan
 from htppower.tuning.models.file import examine_device_model
@@ -117,6 +119,14 @@ def test_a_rail_that_gives_the_power_of_the_moment_is_read_while_idle() -> None:
     assert {name: found[name].value for name in found if name.endswith("_w")} == pytest.approx(
         {"raised_idle_w": 0.25, "relaxed_idle_w": 0.03, "released_idle_w": 0.004}
     )
+
+
+def test_a_rail_whose_sign_is_turned_is_refused() -> None:
+    """It would be a device that draws nothing: a median below 0 ends the calibration."""
+    device = Device()
+    turned = Meter(lambda: -device.htp.power_w, "W", "rail")
+    with pytest.raises(CalibrationFailed, match=r"rail gives -0\.25 W .*burst up.*; turn its sign"):
+        device.calibrate(meter=turned, infers=False)
 
 
 def test_without_an_inference_and_a_rail_only_the_calls_are_measured() -> None:
