@@ -1,8 +1,8 @@
 """The rules of the vendor's backend extension files: what its parser refuses, what it ignores, and what does harm.
 
 An error is what makes the vendor's parser refuse the file as a whole: EXT-10 to EXT-18. A warning is of what it ignores
-without a word (EXT-20 to EXT-23), reads as another key (EXT-24), or takes, with harm (EXT-30 and on). ``EXT-1`` is of
-profiles.
+without a word (EXT-20 to EXT-23, EXT-25), reads as another key (EXT-24), or takes, with harm (EXT-30 and on).
+``EXT-1`` is of profiles.
 """
 
 from __future__ import annotations
@@ -44,12 +44,13 @@ EXTENSION_RULES = (
         "the HTP.",
     ),
     _warned(24, "No unknown key has the name of a known one in its own, or around it: it is read as that key."),
+    _warned(25, "The cores of a device say the same: of different values the last counts for all of them."),
     _warned(
         30,
         "What is voted for is there: on this chip, and for ddr_perf_mode with every bus corner at MAX and polling on.",
         f'{_MEASURED}; vendor, "QNN HTP Performance Infrastructure API"',
     ),
-    _warned(31, "Each core says its perf_profile: one that is left out is high_performance."),
+    _warned(31, "The cores of a device say their perf_profile: where none does, it is high_performance."),
     _warned(
         32, "Numbers are in the range that the documentation names, even where the parser takes more.", _EXTENSIONS
     ),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import OLDEST, Section
+from htppower.extensions.one_core import cores_by_device
 from htppower.extensions.refusals.wrong import Wrong
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ def harmful(file: ExtensionFile) -> Iterator[Wrong]:
     """Yield what is taken, with harm."""
     for block in file.blocks:
         yield from _of_numbers(block)
-        if block.section is Section.CORE:
-            yield from _of_core(block)
+    for cores in cores_by_device(file).values():
+        yield from _no_profile_of(cores)
     yield from _no_profile(file)
     yield from _excluding(file)
 
@@ -50,10 +51,12 @@ def _is_number(node: Node) -> bool:
     return node.kind in (Kind.INTEGER, Kind.FRACTION)
 
 
-def _of_core(block: Block) -> Iterator[Wrong]:
-    if block.get("perf_profile") is None:
-        said = "a core without perf_profile runs high_performance"
-        yield Wrong("EXT-31", block.node, said, 'say so: "perf_profile": "high_performance"')
+def _no_profile_of(cores: list[Block]) -> Iterator[Wrong]:
+    """Yield the cores of a device where none of them has a profile: that of one is the profile of all."""
+    if all(core.get("perf_profile") is None for core in cores):
+        for core in cores:
+            said = "a core without perf_profile runs high_performance"
+            yield Wrong("EXT-31", core.node, said, 'say so: "perf_profile": "high_performance"')
 
 
 def _no_profile(file: ExtensionFile) -> Iterator[Wrong]:

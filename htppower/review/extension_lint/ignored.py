@@ -6,10 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 from htppower.errors import shortened
-from htppower.extensions.extension_file import FileKind
+from htppower.extensions.extension_file import FileKind, is_by_words
 from htppower.extensions.inner_files import beside_or_here
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
+from htppower.extensions.one_core import cores_by_device
+from htppower.extensions.power_keys import POWER_KEYS
 from htppower.extensions.refusals.wrong import Wrong
 from htppower.extensions.unknown_keys import OURS, unknown_key
 from htppower.profiles.paths import folder_of, joined
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
     from htppower.extensions.extension_file import Block, ExtensionFile
     from htppower.extensions.json_nodes import Member
 
+_VOTED_FOR_ALL = tuple(
+    key.name
+    for key in POWER_KEYS
+    if key.section is Section.CORE and is_by_words(key.section, key.name) and key.name != "core_id"
+)
 _INNER_KEYS = ("graphs", "devices", "context", "groupContext", "memory")
 
 
@@ -41,6 +48,8 @@ def ignored(file: ExtensionFile) -> Iterator[Wrong]:
         elif block.section is Section.BACKEND_EXTENSIONS:
             yield from _inner_files(block)
             yield from _missing(file, block)
+    for cores in cores_by_device(file).values():
+        yield from _outvoted(cores)
     if file.kind is FileKind.OUTER:
         root = file.text.accepted()
         said = "an outer file, as qnn-net-run takes it: Genie takes it, too, and then does nothing"
@@ -71,6 +80,19 @@ def _later_devices(top: Block) -> Iterator[Wrong]:
     if devices is not None and len(devices.items) > 1:
         said = f"of {len(devices.items)} devices the vendor's tools use the first, without a word"
         yield Wrong("EXT-22", devices.items[1], said, "write a file for each device")
+
+
+def _outvoted(cores: list[Block]) -> Iterator[Wrong]:
+    """Yield what a core says, and a later core of the device otherwise."""
+    for name in _VOTED_FOR_ALL if len(cores) > 1 else ():
+        said = [(member, node) for core in cores if (member := core.member(name)) and (node := core.get(name))]
+        for member, node in said[:-1]:
+            last = said[-1][1]
+            if node.value != last.value:
+                text = (
+                    f"{name} {shortened(str(node.value))} is not voted: a later core says {shortened(str(last.value))}"
+                )
+                yield Wrong("EXT-25", member, text, "write the same into each core")
 
 
 def _inner_files(block: Block) -> Iterator[Wrong]:

@@ -140,6 +140,13 @@ EXTENSION_TEXTS = {
         _core(my_perf_profile="power_saver"),
         _core(),
     ),
+    "EXT-25": RuleText(
+        "The vendor's parser keeps one value of each key for all cores: burst in the first core is not voted where the "
+        "second says balanced.",
+        "Write the same into each core, or leave it out of all but one.",
+        _file({"devices": [{"cores": [_BURST, {"core_id": 1, "perf_profile": "balanced"}]}]}),
+        _file({"devices": [{"cores": [_BURST, {"core_id": 1}]}]}),
+    ),
     "EXT-30": RuleText(
         "Where the chip lacks a vote the library answers 13004, and the other votes of that call can be lost with it: "
         "with ddr_perf_mode burst runs on the relaxed clocks.",

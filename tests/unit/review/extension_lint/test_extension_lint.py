@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,27 @@ def test_a_misspelt_key_is_told_once_at_the_key(command: Command, tmp_path: Path
     two = {"devices": [{"cores": [{"perf_profle": "burst"}, {"core_id": 1}]}]}
     found = [finding["rule"] for finding in linted(command, written(tmp_path / "htp.json", two))]
     assert found == ["EXT-14", "EXT-31"]
+
+
+def test_what_a_later_core_says_otherwise_is_told_where_it_is_not_voted(command: Command, tmp_path: Path) -> None:
+    """At the key of each earlier core, by its value; ids may differ, and so may the cores of another device."""
+    cores = [{"core_id": 0, "rpc_polling_time": 5}, {"core_id": 1, "perf_profile": "burst", "rpc_polling_time": 7}]
+    text = json.dumps({"devices": [{"cores": [*cores, {"core_id": 2, "rpc_polling_time": 7}]}]})
+    (finding,) = linted(command, written(tmp_path / "htp.json", text))
+    assert (finding["rule"], finding["column"]) == ("EXT-25", text.index('"rpc_polling_time"') + 1)
+    assert finding["message"] == "rpc_polling_time 5 is not voted: a later core says 7"
+    apart = {"devices": [{"cores": [{"perf_profile": profile}]} for profile in ("burst", "balanced")]}
+    assert [each["rule"] for each in linted(command, written(tmp_path / "htp.json", apart))] == ["EXT-22"]
+
+
+@pytest.mark.parametrize(("beside", "told"), [({}, ["EXT-31", "EXT-31"]), ({"perf_profile": "burst"}, [])])
+def test_the_profile_of_one_core_is_that_of_all(
+    command: Command, tmp_path: Path, beside: dict[str, str], told: list[str]
+) -> None:
+    """So a core that says none is high_performance only where no core of the device says one."""
+    cores = [{"core_id": 0}, {"core_id": 1, **beside}]
+    found = linted(command, written(tmp_path / "htp.json", {"devices": [{"cores": cores}]}))
+    assert [each["rule"] for each in found] == told
 
 
 @pytest.mark.parametrize(
