@@ -17,6 +17,7 @@ import attrs
 
 from htppower._version import __version__
 from htppower.backends.whole_lock import whole_lock
+from htppower.control.arguments import checked_part
 from htppower.events import CallMade, CallsSaved, Degraded, Event, State, Transition, Trigger
 from htppower.subscribers.snapshot import encodable
 from htppower.votes.native_codes import SUCCESS, code_name
@@ -51,7 +52,11 @@ def subscribe(controller: VoteController, tracer_provider: TracerProvider | None
 
     Returns:
         A function that ends the subscription and the open spans.
+
+    Raises:
+        TypeError: what is given is no controller.
     """
+    checked_part(controller, "controller", ("status", "subscribe"), "a VoteController")
     tracer = trace.get_tracer("htppower", __version__, tracer_provider)
     spans = _Spans(tracer, time.time_ns() - controller.status().time_us * 1000, controller.status)
     unsubscribe = controller.subscribe(spans, in_context=True)

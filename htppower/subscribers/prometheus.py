@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import attrs
 
 from htppower.backends.whole_lock import whole_lock
+from htppower.control.arguments import checked_part
 from htppower.control.event_bus import LOWERINGS
 from htppower.events import (
     CallMade,
@@ -72,12 +73,14 @@ class PrometheusMetrics:
     one place for each series of a process, whichever registry it is in.
 
     Raises:
+        TypeError: what is given is no controller.
         ValueError: the registry has the metrics of a controller already.
     """
 
     def __init__(
         self, controller: VoteController, registry: CollectorRegistry | None = None, *, per_session: bool = True
     ) -> None:
+        checked_part(controller, "controller", ("status", "subscribe"), "a VoteController")
         self._controller = controller
         self._registry = REGISTRY if registry is None else registry
         self._per_session = per_session

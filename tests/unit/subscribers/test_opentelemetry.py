@@ -224,3 +224,9 @@ def test_every_text_can_be_exported(bench: Bench, exported: Exported) -> None:
     texts += [str(value) for span in spans for event in span.events for value in (event.attributes or {}).values()]
     assert "caf\\udce9" in texts
     assert all(text.encode("utf-8") for text in texts if text)
+
+
+def test_what_is_no_controller_is_refused_by_name() -> None:
+    """Spans of nothing, as of a controller that is not made yet, are refused with what is wanted."""
+    with pytest.raises(TypeError, match=r"controller is None, which has no status\(\): a VoteController"):
+        subscribe(None)  # type: ignore[arg-type]

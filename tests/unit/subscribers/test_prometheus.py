@@ -6,6 +6,7 @@ import pytest
 from bench import Bench
 from scraped import Scraped
 
+from htppower.subscribers.prometheus import PrometheusMetrics
 from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION
 
 CALLS = "htppower_calls_total"
@@ -158,3 +159,9 @@ def test_holds_caps_and_the_profile_in_use(bench: Bench, scraped: Scraped) -> No
     hold.release()
     assert (scraped("htppower_holds"), scraped("htppower_caps")) == (0, 0)
     assert scraped("htppower_profile_changes_total", cause="cap set") == 1
+
+
+def test_what_is_no_controller_is_refused_by_name() -> None:
+    """Metrics of nothing, as of a controller that is not made yet, are refused with what is wanted."""
+    with pytest.raises(TypeError, match=r"controller is None, which has no status\(\): a VoteController"):
+        PrometheusMetrics(None)  # type: ignore[arg-type]
