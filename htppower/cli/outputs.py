@@ -99,8 +99,7 @@ def write_files(contents: Mapping[str, str | bytes]) -> None:
     try:
         special = [path for path in contents if _is_special(path)]
         for path in special:
-            with open(path, "wb") as file:
-                file.write(as_written(contents[path]))
+            _write(path, contents[path], path)
         for path, content in contents.items():
             if path not in special:
                 target = os.path.realpath(path)
@@ -112,6 +111,15 @@ def write_files(contents: Mapping[str, str | bytes]) -> None:
         for temporary in made.values():
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
+
+
+def _write(opened: str | int, content: str | bytes, path: str) -> None:
+    try:
+        with open(opened, "wb") as file:
+            file.write(as_written(content))
+    except OSError as error:
+        # The error of a write, unlike that of opening, has no name.
+        raise OSError(error.errno, error.strerror, path) from None
 
 
 def _is_special(target: str) -> bool:
@@ -144,8 +152,7 @@ def _made_beside(target: str, content: str | bytes) -> str:
         said = "its folder is missing: make that first" if missing else error.strerror
         raise OSError(error.errno, said, target) from None
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(as_written(content))
+        _write(descriptor, content, target)
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(name, os.stat(target).st_mode & 0o777 if os.path.exists(target) else 0o666 & ~umask)

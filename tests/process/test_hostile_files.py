@@ -35,6 +35,22 @@ def test_nothing_is_written_where_a_device_is_full(command: Command, tmp_path: P
     assert (done.returncode, b'"format_version": 1' in done.stdout) == (0, True)
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")  # noqa: PTH110 - a device
+def test_a_full_device_is_named(command: Command) -> None:
+    """Of several outputs the one that can't be written is named, also where the opened file does not say its name."""
+    done = command.run("diff", "burst", "balanced", "--output", "text=/dev/null", "--output", "json=/dev/full")
+    assert (done.exit_code, done.stderr) == (2, "htppower: can't write /dev/full: No space left on device\n")
+
+
+def test_a_file_that_gets_no_room_is_named(tmp_path: Path) -> None:
+    """A file that can't be written to its end is named, and not the one that was to take its place."""
+    command = f"ulimit -f 0; exec {sys.executable} -m htppower diff burst balanced --output json=here.json"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S607
+    assert done.returncode == 2
+    assert done.stderr == f"htppower: can't write {tmp_path / 'here.json'}: File too large\n"
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.fixture
 def deep(tmp_path: Path) -> Iterator[Path]:
     """Yield a folder with folders in it, each in the one before, deeper than Python may recurse; it is taken away."""
