@@ -226,7 +226,7 @@ class Folders(NamedTuple):
 
 def _existing(path: str, kind: str) -> str:
     is_folder = os.path.isdir(path)
-    if os.path.exists(path) and not is_folder:
+    if os.path.lexists(path) and not is_folder:
         return path  # reading it says what is wrong with it
     message = IS_A_FOLDER if is_folder else "no such file"
     hint = "check the path" if path.endswith(SUFFIXES) else f"a {_WHAT[kind]} file ends in .yaml"

@@ -47,6 +47,16 @@ def test_a_file_above_1_mib_is_refused_unread(tmp_path: Path) -> None:
     assert error.hint
 
 
+def test_a_path_that_is_a_link_to_itself_says_so(tmp_path: Path) -> None:
+    """A path at which something is that can't be read is not told to be missing: a loop of links, as in a folder."""
+    loop = tmp_path / "loop.yaml"
+    loop.symlink_to("loop.yaml")
+    error = refusal(loop)
+    assert found_problems(error) == [("FILE-1", 0, 0)]
+    assert "no such file" not in str(error)
+    assert "can't be read: " in str(error)
+
+
 @pytest.mark.parametrize("name", ["nowhere.yaml", "folder.yaml", "a" * 300 + ".yaml"])
 def test_a_path_without_a_file_is_refused(name: str, tmp_path: Path) -> None:
     """A missing path, a folder and a name too long for a file break FILE-1, without a line."""
