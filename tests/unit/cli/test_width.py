@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from command import Command
 
 WIDTHS = (60, 80, 200)
+# A terminal beside another, or a phone: the narrowest in which a line is laid out.
+NARROW = (40, *WIDTHS)
 COMMANDS = (
     ("list",),
     ("diff", "{folder}/old", "{folder}/new", "--timeline"),
@@ -41,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", NARROW)
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 def test_no_line_is_wider(command: Command, folder: Path, arguments: tuple[str, ...], width: int) -> None:
     """Every shipped profile is told within the width, in full words, whatever the width is."""

@@ -35,7 +35,7 @@ def lines(pair: RunPair, width: int = WIDTH) -> Iterator[str]:
     rows = list(_side_by_side(pair.old.rows, pair.new.rows))
     sides = (rows, [(new, old) for old, new in rows])
     whole = [max((_LEAD + len(_said(*each)) for each in side), default=_LEAD) for side in sides]
-    half = max((width - len(_BAR)) // 2, _LEAD)
+    half = (width - len(_BAR)) // 2
     left, right = whole if sum(whole) + len(_BAR) <= width else (half, half)
     yield f"{'old':<{left + len(_BAR)}}new"
     for old, new in rows:
@@ -71,7 +71,7 @@ def _call(row: Row | None, other_row: Row | None, width: int) -> list[str]:
     said = _said(row, other_row)
     if _LEAD + len(said) <= width:
         return [f"{head}  {said}"]
-    return [head, *wrapped(f"{_BELOW}{said}", width)]
+    return [*wrapped(head.rstrip(), width, _BELOW), *wrapped(f"{_BELOW}{said}", width)]
 
 
 def _said(row: Row | None, other_row: Row | None) -> str:

@@ -28,6 +28,8 @@ _GAP = "  "
 # Where votes stand below their call: beside it in a wide terminal, else nearer to the margin.
 _BESIDE_FROM = 120
 _INDENT = 8
+# Where a line goes on whose columns do not fit.
+_FURTHER = " " * 12
 _COLOURS = {State.RAISED: "red", State.LOWERED: "green", State.UNKNOWN: "yellow"}
 _PREFIXES = (
     "DCVS_VOLTAGE_VCORNER_",
@@ -62,15 +64,17 @@ def _timeline(report: Report, width: int) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(_HEADINGS, *cells, strict=True)]
     margin = sum(widths) + len(_GAP) * len(widths)
     beside = margin + max((len(row.text) for row in report.rows), default=0) <= width
-    heading = _line(_HEADINGS, widths)
-    yield styled(f"{heading}{_GAP}{_CALL}" if beside else heading.rstrip(), "bold")
+    heading = _line(_HEADINGS, widths, width)
+    yield from (styled(line, "bold") for line in heading[:-1])
+    yield styled(f"{heading[-1]}{_GAP}{_CALL}" if beside else heading[-1].rstrip(), "bold")
     if not report.rows:
         yield "no call: this profile does not vote"
     indent = margin if width >= _BESIDE_FROM else _INDENT
     for row, texts in zip(report.rows, cells, strict=True):
-        *before, said = texts
-        state = styled(said, _COLOURS.get(row.state))
-        line = f"{_line(before, widths[:-1])}{_GAP}{state}"
+        *before, last = _line(texts, widths, width)
+        yield from before
+        said = texts[-1]
+        line = f"{last.rstrip().removesuffix(said)}{styled(said, _COLOURS.get(row.state))}"
         if beside:
             yield f"{line}{' ' * (widths[-1] - len(said))}{_GAP}{row.text}"
         else:
@@ -86,10 +90,11 @@ def _cells(row: Row) -> tuple[str, ...]:
     return duration(row.call.time_us), phase, row.cause.value, row.state.value
 
 
-def _line(texts: Sequence[str], widths: Sequence[int]) -> str:
-    """Return cells side by side, the first to the right."""
-    first, *others = (f"{text:<{width}}" for text, width in zip(texts, widths, strict=True))
-    return _GAP.join((f"{texts[0]:>{len(first)}}", *others))
+def _line(texts: Sequence[str], widths: Sequence[int], width: int) -> list[str]:
+    """Return the line of cells side by side, the first to the right; more lines where they do not fit the width."""
+    first = f"{texts[0]:>{widths[0]}}"
+    line = _GAP.join((first, *(f"{text:<{each}}" for text, each in zip(texts[1:], widths[1:], strict=True))))
+    return [line] if len(line.rstrip()) <= width else flowed((first, *filter(None, texts[1:])), width, "", _FURTHER)
 
 
 def _below(parts: Sequence[str], indent: int, width: int) -> list[str]:
