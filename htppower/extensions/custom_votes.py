@@ -1,8 +1,8 @@
 """The votes of the profile ``custom``, in both of its forms, by graph state.
 
 What holds in which state was measured by what the vendor's voter casts: of several items for one state the last is
-cast; a state without an item, and an item without a clock, keep the votes before it; any item that sustains makes all
-of them sustain.
+cast; a state without an item, and an item without a clock, keep the votes before it; of several
+items that say whether votes are sustained the last says it for all.
 """
 
 from __future__ import annotations
@@ -71,11 +71,11 @@ def custom_votes(file: ExtensionFile, core: Block) -> CustomVotes:
         votes = reader.votes(item)
         named = item.get("graphState")
         cast.update({str(node.value): votes for node in (() if named is None else named.items)})
-        sustains = sustains or _says(item, "sustainInferencePerfState")
+        sustains = _says(item, "sustainInferencePerfState", unless=sustains)
     for block in objects:
         raised, lowered = reader.start_and_done(block)
         cast.update({state: raised if state in _STARTS else lowered for state in _IN_ORDER})
-        sustains = any(_says(each, "sustainVote") for each in file.of(Section.DCVS_OBJECT, block.at))
+        sustains = any(_says(each, "sustainVote", unless=False) for each in file.of(Section.DCVS_OBJECT, block.at))
     in_force, now = {}, VoteSet()
     for state in _IN_ORDER:
         now = _after(now, cast[state]) if state in cast else now
@@ -91,6 +91,7 @@ def _after(before: VoteSet, votes: VoteSet) -> VoteSet:
     return VoteSet(hvx.dcvs_v3, hmx_v2=hmx, ceng=ceng.ceng, dcvs_v3_exp=hvx.dcvs_v3_exp, ceng_exp=ceng.ceng_exp)
 
 
-def _says(block: Block, name: str) -> bool:
+def _says(block: Block, name: str, *, unless: bool) -> bool:
+    """Return what a key says; what is given where it says nothing."""
     node: Any = block.get(name)
-    return node is not None and node.kind is Kind.BOOL and node.value
+    return node.value if node is not None and node.kind is Kind.BOOL else unless

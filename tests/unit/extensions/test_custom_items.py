@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from imported import DONE, START, clocks, imported, item, remarks
+from sustaining_items import CASES, custom_of
 
 from htppower.extensions.extension_file import parse_extension_file
 from htppower.extensions.to_profiles import to_profiles
@@ -15,7 +16,7 @@ from htppower.votes.corners import ExpandedCorner, PowerMode, VoltageCorner
 
 
 def test_custom_items_are_votes_and_two_power_states() -> None:
-    """The starts are the votes, the dones the power states, and the timer of any item is the sustain time."""
+    """The starts are the votes, the dones the power states, and the timer that an item states is the sustain time."""
     items = [
         item(START, "TURBO", dcvsControl=clocks("TURBO", enableDcvs=False, sleep_latency_us=70)),
         item(DONE, "SVS"),
@@ -37,6 +38,14 @@ def test_custom_items_are_votes_and_two_power_states() -> None:
     assert relax.to.votes.dcvs_v3.bus == VoltageRange.at(VoltageCorner.SVS)
     assert relax.to.votes.dcvs_v3.sleep_latency_us == 1000
     assert not found.remarks
+
+
+@pytest.mark.parametrize(("start", "done", "sustains"), CASES)
+def test_the_last_item_that_says_so_sustains_all(start: bool | None, done: bool | None, sustains: bool) -> None:
+    """As the vendor's voter takes it (tests/vendor/test_sustaining_items.py)."""
+    relax = imported(custom_of(start, done)).profile.relax
+    assert relax is not None
+    assert relax.after_inference_us == (300_000 if sustains else 0)
 
 
 def test_the_old_custom_object_is_start_and_done() -> None:
