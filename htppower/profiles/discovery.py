@@ -25,6 +25,7 @@ DEVICES = "devices"
 _FOLDER_OF = {"state": "states", "device": DEVICES}
 _WHAT = {"profile": "profile", "state": "power state", "device": "device model"}
 _SEPARATOR = ":"
+_NOT_INSTALLED = "the shipped profiles are no folder here: install or unpack htppower, which can't run from a zip file"
 # What a name for a record is made of. No part leads out of a folder, and a colon stands in no path.
 _RECORD = r"(?P<runtime>\w[\w.-]*):(?P<name>\w[\w.-]*)"
 
@@ -177,7 +178,7 @@ class Folders(NamedTuple):
             return found
         known = dict.fromkeys(stem_of(file) for folder in self._looked_in(kind, near) for file in yaml_files(folder))
         message = f"no {_WHAT[kind]} {shortened(text)!r}"
-        hint = did_you_mean(text, known)
+        hint = did_you_mean(text, known) if os.path.isdir(shipped_folder()) else _NOT_INSTALLED
         if near is None and os.path.isdir(text):
             message = f"{message}: it {IS_A_FOLDER}"
             hint = hint if nearest(text, known) else "name a file in it"

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
+from checkout import ROOT
 from shipped import shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 # What no command imports that only reads: what is slow of Python, and of others.
 SLOW = (
@@ -166,3 +169,16 @@ def test_onnx_runtime_is_imported_only_where_it_is_used() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "burst\n"
+
+
+def test_a_zip_file_says_that_it_has_no_profiles(tmp_path: Path) -> None:
+    """Imported from a zip file, whose files are in no folder, it says why it finds no profile, and what to do."""
+    packed = tmp_path / "htppower.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        for file in (ROOT / "htppower").rglob("*.py"):
+            archive.write(file, file.relative_to(ROOT))
+    environment = {**os.environ, "PYTHONPATH": str(packed)}
+    command = [sys.executable, "-m", "htppower", "show", "burst"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "can't run from a zip file" in " ".join(done.stderr.split())
