@@ -98,7 +98,7 @@ def flowed(parts: Sequence[str], width: int, lead: str = "", indent: str = "", g
     for part in map(printable, parts):
         grown = f"{line}{gap if begun else ''}{part}"
         if shown_width(grown) > width and begun:
-            lines.append(line.rstrip())
+            lines += [line.rstrip()] if line.strip() else ()
             grown = f"{indent}{part}" if part else indent
         start = indent if lines else lead
         while shown_width(grown) > width:

@@ -69,6 +69,13 @@ def test_a_word_is_broken_only_where_it_must_be() -> None:
     assert wrapped("x" * 25, 10, "  ") == ["x" * 10, "  " + "x" * 8, "  " + "x" * 7]
 
 
+def test_blanks_at_the_end_make_no_line() -> None:
+    """A line of a table, padded to its widest cell, is followed by no empty one where its blanks are too long."""
+    padding = " " * 40
+    assert wrapped(f"balanced  complete{padding}", 20) == ["balanced  complete"]
+    assert wrapped(f"balanced  complete{padding}", 12) == ["balanced", "complete"]
+
+
 def test_a_part_that_is_too_long_is_broken_between_words() -> None:
     """Parts are kept whole where they fit; one that never does is broken at a space, not at a hyphen in it."""
     assert flowed(["a", "one -> two"], 8) == ["a", "one ->", "two"]
