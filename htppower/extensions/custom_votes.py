@@ -1,8 +1,8 @@
 """The votes of the profile ``custom``, in both of its forms, by graph state.
 
 What holds in which state was measured by what the vendor's voter casts: of several items for one state the last is
-cast; a state without an item, and an item without a clock, keep the votes before it; of several
-items that say whether votes are sustained the last says it for all.
+cast; a state without an item, and an item without a clock, keep the votes before it; of several items that say whether
+votes are sustained the last says it for all.
 """
 
 from __future__ import annotations
