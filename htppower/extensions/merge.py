@@ -63,7 +63,7 @@ def merged(file: ExtensionFile, exported: Exported, *, soc: Soc | None = None, c
     done = extension_file(text)
     # The parser takes the settings of several cores together, of which the last counts.
     wrong = [(each.rule, each.message) for each in refusals(done)]
-    if not wrong and _voted(with_one_core(done)) != _voted(with_one_core(done, core)):
+    if not wrong and _voted(done, at) != _voted(with_one_core(done), (*device, "cores")):
         wrong.append(("VALUE-1", f"core {core} is not voted so: of several cores the last value of a key counts"))
     for rule, message in wrong[:1]:
         said = f"with the profile in it: {message}"
@@ -71,9 +71,9 @@ def merged(file: ExtensionFile, exported: Exported, *, soc: Soc | None = None, c
     return done
 
 
-def _voted(file: ExtensionFile) -> tuple[VoteSet, Relax | None]:
-    """Return what the only core of the first device votes."""
-    (core,) = file.of(Section.CORE, ("devices", "0"))
+def _voted(file: ExtensionFile, at: KeyPath) -> tuple[VoteSet, Relax | None]:
+    """Return what the only core there votes."""
+    (core,) = file.of(Section.CORE, at)
     profile = core_performance(file, core).profile
     return profile.votes, profile.relax
 

@@ -157,13 +157,20 @@ def test_a_file_that_would_be_refused_with_the_profile_in_it_is_not_written() ->
         merged(parse_extension_file(text), from_profile(BURST))
 
 
-def test_a_profile_is_not_written_where_another_core_says_what_counts() -> None:
-    """Of each key the last core's value is voted: the profile's own polling in core 0 would not be."""
-    cores = '{"core_id": 0}, {"core_id": 1, "rpc_polling_time": 50}'
+@pytest.mark.parametrize("other", [0, 1])
+def test_a_profile_is_not_written_where_another_core_says_what_counts(other: int) -> None:
+    """Of each key the last core's value is voted, whatever its id: the profile's own polling would not be."""
+    cores = f'{{"core_id": 0}}, {{"core_id": {other}, "rpc_polling_time": 50}}'
     file = parse_extension_file(f'{{"devices": [{{"cores": [{cores}]}}]}}')
     with pytest.raises(ProfileError, match=r"core 0 is not voted so: of several cores .*change its other cores first"):
         merged(file, from_profile(BURST))
-    assert merged(file, from_profile(BURST), core=1).text.text.startswith('{"devices": [{"cores": [{"core_id": 0}, {')
+
+
+def test_a_profile_is_written_into_the_core_that_counts() -> None:
+    """Other cores stay as they are, also with keys that the profile has, since the last core's are voted."""
+    file = parse_extension_file('{"devices": [{"cores": [{"rpc_polling_time": 50}, {"core_id": 1}]}]}')
+    done = merged(file, from_profile(BURST), core=1).text.text
+    assert done.startswith('{"devices": [{"cores": [{"rpc_polling_time": 50}, {')
 
 
 @pytest.mark.parametrize("text", ['{"devices": [{"cores": [{"x": 1}]}]}', '{"backend_extensions": {}}'])
