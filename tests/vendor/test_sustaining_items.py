@@ -8,14 +8,26 @@ from typing import TYPE_CHECKING
 import pytest
 from sustaining_items import CASES, custom_of
 
+from htppower.votes.corners import VoltageCorner
+
 if TYPE_CHECKING:
     from voter import Voter
+
+# A machine that is busy for longer than the 300 ms lets the votes come down between two inferences.
+TRIES = 5
 
 
 @pytest.mark.parametrize(("start", "done", "sustains"), CASES)
 def test_the_last_item_that_says_it_counts(voter: Voter, start: bool | None, done: bool | None, sustains: bool) -> None:
-    """Votes that stay up are raised once for two inferences; otherwise each inference raises and lowers them."""
+    """Votes that stay up are raised once for two inferences; otherwise each inference raises them."""
     text = json.dumps({"devices": [{"cores": [custom_of(start, done)]}]})
-    calls = voter.dialog(text, idle_s=0 if not sustains else 5).at("query")
-    raises = [vote for call in calls for vote in call.votes if vote[0] == "DCVS_V3"]
-    assert (len(raises) < 2 * 2) is sustains
+    if sustains:
+        assert any(raises(voter, text) == 1 for _ in range(TRIES))
+    else:
+        assert raises(voter, text) == 2
+
+
+def raises(voter: Voter, text: str) -> int:
+    """Return how often the votes are raised for the inferences of a dialog."""
+    votes = [vote for call in voter.dialog(text).at("query") for vote in call.votes]
+    return sum(fields["coreVoltageCornerTarget"] == VoltageCorner.NOM for name, fields in votes if name == "DCVS_V3")
