@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from htppower.extensions.json_nodes import Kind
-from htppower.runtimes.options import MISTAKEN, Where, is_of
+from htppower.runtimes.mistaken import MISTAKEN, is_of
+from htppower.runtimes.options import Where
 from htppower.runtimes.statements import Said, Statement
 
 if TYPE_CHECKING:

@@ -85,7 +85,7 @@ class Option:
 
 _NINE = aihub.MODES
 # Before a provider's option as a session config entry; among provider options such a key is ignored (measured).
-_OF_SESSIONS = "ep.qnnexecutionprovider."
+OF_SESSIONS = "ep.qnnexecutionprovider."
 _OF_ORT = (*_NINE, "default")
 _ORT_UNKNOWN = "the provider warns once in its log, and votes nothing"
 
@@ -109,8 +109,8 @@ def _time(where: Where, key: str, unknown: str) -> Option:
 _ALL = (
     _ort(Where.PROVIDER, "htp_performance_mode"),
     _time(Where.PROVIDER, "rpc_control_latency", "the session is not made"),
-    _ort(Where.SESSION, f"{_OF_SESSIONS}htp_performance_mode"),
-    _time(Where.SESSION, f"{_OF_SESSIONS}rpc_control_latency", "the session is not made"),
+    _ort(Where.SESSION, f"{OF_SESSIONS}htp_performance_mode"),
+    _time(Where.SESSION, f"{OF_SESSIONS}rpc_control_latency", "the session is not made"),
     _ort(Where.RUN, "qnn.htp_perf_mode"),
     _ort(Where.RUN, "qnn.htp_perf_mode_post_run"),
     _time(Where.RUN, "qnn.rpc_control_latency", "the process ends"),
@@ -235,12 +235,6 @@ _ALL = (
     ),
 )
 LARGEST_TIME_US = 2**32 - 1
-# ONNX Runtime ignores a key that it does not know; the others refuse it.
-_SPELT_FREELY = (Where.PROVIDER, Where.SESSION, Where.RUN, Where.DYNAMIC, Where.GENAI)
-# Two letters swapped or one too many are above it, other options of the provider below; these begin otherwise.
-_MISSPELT_ABOVE = 0.9
-_OTHER_KEYS = ("dsp_", "gpu_")
-_MOST_LETTERS_OFF = 2
 OPTIONS: Mapping[tuple[Where, str], Option] = MappingProxyType({(each.where, each.key): each for each in _ALL})
 
 
@@ -250,53 +244,3 @@ def time_us(value: str) -> int | None:
     if not (digits.isascii() and digits.isdecimal()) or len(digits) > len(str(LARGEST_TIME_US)):
         return None
     return int(digits) if int(digits) <= LARGEST_TIME_US else None
-
-
-# What is written for another, by where it stands: keys that are read by nobody, and the keys that are.
-MISTAKEN: Mapping[tuple[Where, str], str] = MappingProxyType(
-    {
-        (Where.RUN, "qnn.perf_mode"): "qnn.htp_perf_mode",
-        (Where.RUN, "qnn.perf_mode_post_run"): "qnn.htp_perf_mode_post_run",
-        (Where.RUN, "qnn.htp_performance_mode"): "qnn.htp_perf_mode",
-        (Where.RUN, "htp_performance_mode"): "qnn.htp_perf_mode",
-        (Where.RUN, "rpc_control_latency"): "qnn.rpc_control_latency",
-        **{
-            (where, key): "htp_performance_mode"
-            for where in (Where.PROVIDER, Where.GENAI)
-            for key in ("htp_perf_mode", "perf_profile", "performance_mode", "perf_mode", "qnn.perf_mode")
-        },
-        **{
-            (where, f"{_OF_SESSIONS}{key}"): key
-            for where in (Where.PROVIDER, Where.GENAI)
-            for key in ("htp_performance_mode", "rpc_control_latency")
-        },
-        **{(where, "qnn.htp_perf_mode"): "htp_performance_mode" for where in (Where.PROVIDER, Where.GENAI)},
-        **{(where, "qnn.rpc_control_latency"): "rpc_control_latency" for where in (Where.PROVIDER, Where.GENAI)},
-        (Where.DELEGATE, "htp_perf_ctrl_mode"): "htp_perf_ctrl_strategy",
-        (Where.LITERT_TOML, "htp_perf_ctrl_strategy"): "htp_perf_ctrl_mode",
-        (Where.AIHUB_QNN, "htp_performance_mode"): aihub.QNN_KEY,
-        (Where.AIHUB_QNN, aihub.OTHER_KEY): aihub.QNN_KEY,
-        (Where.AIHUB_ONNX, "htp_performance_mode"): aihub.OTHER_KEY,
-        (Where.AIHUB_ONNX, aihub.QNN_KEY): aihub.OTHER_KEY,
-        (Where.AIHUB_TFLITE, "htp_performance_mode"): aihub.OTHER_KEY,
-        (Where.AIHUB_TFLITE, aihub.QNN_KEY): aihub.OTHER_KEY,
-        (Where.MLPERF, "core_voltage_done"): "",
-    }
-)
-
-
-def meant(where: Where, key: str) -> str | None:
-    """Return the key that is read in place of one: empty where none is, None where nothing is known of the key."""
-    found = MISTAKEN.get((where, key))
-    if found is not None or (where, key) in OPTIONS or where not in _SPELT_FREELY or key.startswith(_OTHER_KEYS):
-        return found
-    import difflib  # noqa: PLC0415 - only for a key that is not known
-
-    known = [spelt for at, spelt in OPTIONS if at is where and abs(len(spelt) - len(key)) <= _MOST_LETTERS_OFF]
-    near = difflib.get_close_matches(key, known, n=1, cutoff=_MISSPELT_ABOVE)
-    return near[0] if near else None
-
-
-def is_of(where: Where, key: str) -> bool:
-    """Return whether a key is a setting that votes, or stands there for one."""
-    return (where, key) in OPTIONS or meant(where, key) is not None

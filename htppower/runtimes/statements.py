@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Place
-from htppower.runtimes.options import OPTIONS, Option, Where, meant
+from htppower.runtimes.mistaken import meant
+from htppower.runtimes.options import OPTIONS, Option, Where
 
 if TYPE_CHECKING:
     from htppower.errors import Finding

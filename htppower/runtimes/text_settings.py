@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from htppower.runtimes.executorch import RUN_TIME_OPTION
-from htppower.runtimes.options import MISTAKEN, OPTIONS, Where, is_of
+from htppower.runtimes.mistaken import MISTAKEN, is_of
+from htppower.runtimes.options import OPTIONS, Where
 from htppower.runtimes.statements import Said, Statement, Text
 from htppower.runtimes.together import groups
 

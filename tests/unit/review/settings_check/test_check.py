@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from htppower.review.settings_check.check import check, findings_of
-from htppower.runtimes.options import MISTAKEN, OPTIONS, Takes, Where
+from htppower.runtimes.mistaken import MISTAKEN
+from htppower.runtimes.options import OPTIONS, Takes, Where
 from htppower.runtimes.reading import said
 
 if TYPE_CHECKING:
