@@ -43,6 +43,10 @@ class Node(NamedTuple):
         """Return the value of a key, the first where it is given twice, as the vendor's parser takes it."""
         return next((member.node for member in self.members if member.key == key), None)
 
+    def firsts(self) -> dict[str, Member]:
+        """Return the members by their keys: of a key that is given twice the first, in the place of the last."""
+        return dict(reversed({member.key: member for member in reversed(self.members)}.items()))
+
     def plain(self) -> Any:
         """Return the value as dict, list, str, int, float, bool or None; of a key given twice the first value."""
         if self.kind is Kind.OBJECT:

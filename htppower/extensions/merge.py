@@ -62,13 +62,18 @@ def merged(file: ExtensionFile, exported: Exported, *, soc: Soc | None = None, c
             text = without(text, (*at, name))
     done = extension_file(text)
     # The parser takes the settings of several cores together, of which the last counts.
-    wrong = [(each.rule, each.message) for each in refusals(done)]
-    if not wrong and _voted(done, at) != _voted(with_one_core(done), (*device, "cores")):
-        wrong.append(("VALUE-1", f"core {core} is not voted so: of several cores the last value of a key counts"))
-    for rule, message in wrong[:1]:
-        said = f"with the profile in it: {message}"
-        raise ProfileError([Finding.of_file(file.path, rule, said, "change its other cores first")])
+    if broken := refusals(done):
+        raise _outvoted(file, broken[0].rule, broken[0].message)
+    if _voted(done, at) != _voted(with_one_core(done), (*device, "cores")):
+        said = f"core {core} is not voted so: of several cores the last value of a key counts"
+        raise _outvoted(file, "VALUE-1", said)
     return done
+
+
+def _outvoted(file: ExtensionFile, rule: str, says: str) -> ProfileError:
+    """Return the error of other cores, which do not let the profile count."""
+    said = f"with the profile in it: {says}"
+    return ProfileError([Finding.of_file(file.path, rule, said, "change its other cores first")])
 
 
 def _voted(file: ExtensionFile, at: KeyPath) -> tuple[VoteSet, Relax | None]:

@@ -44,7 +44,7 @@ def with_one_core(file: ExtensionFile, wanted: int | None = None) -> ExtensionFi
     for device, cores in cores_by_device(file).items():
         kept = [core.node for core in cores if wanted in (None, core_id(core))]
         if len(kept) < len(cores) or len(kept) > 1:
-            joined[device.node.start] = _with_cores(device.node, [_joined(kept)] if kept else [])
+            joined[device.node.start] = _with_items(device.node, "cores", (_joined(kept),) if kept else ())
     return with_tree(file, _replaced(file.text.accepted(), joined)) if joined else file
 
 
@@ -52,14 +52,10 @@ def _replaced(root: Node, devices: dict[int, Node]) -> Node:
     """Return the tree with these devices, by where they stand, in the place of its own."""
     listed = root.get("devices")
     items = () if listed is None else tuple(devices.get(item.start, item) for item in listed.items)
-    return _with_value(root, "devices", items)
+    return _with_items(root, "devices", items)
 
 
-def _with_cores(device: Node, cores: list[Node]) -> Node:
-    return _with_value(device, "cores", tuple(cores))
-
-
-def _with_value(node: Node, key: str, items: tuple[Node, ...]) -> Node:
+def _with_items(node: Node, key: str, items: tuple[Node, ...]) -> Node:
     """Return an object with these items in the list of a key."""
     listed = node.get(key)
     members = (
@@ -72,8 +68,7 @@ def _joined(nodes: Sequence[Node]) -> Node:
     """Return objects as one: of each key the last value, and in its place; lists and objects of several are joined."""
     by_key: dict[str, list[Member]] = {}
     for node in nodes:
-        # Of a key that is given twice the first is read, and stands where the last does.
-        for member in reversed({each.key: each for each in reversed(node.members)}.values()):
+        for member in node.firsts().values():
             by_key[member.key] = [*by_key.pop(member.key, ()), member]
     return nodes[0]._replace(members=tuple(members[-1]._replace(node=_value(members)) for members in by_key.values()))
 

@@ -115,11 +115,12 @@ def _unread(file: ExtensionFile) -> Iterator[Remark]:
 
 def _parts(file: ExtensionFile, wanted: int | None) -> Iterator[tuple[str, str, Performance]]:
     """Yield each device and graph with a profile: what its name ends in, what it is, and what it votes."""
-    ids = [[core_id(core) for core in cores] for cores in cores_by_device(file).values()]
+    devices = list(cores_by_device(file).values())
+    ids = [[core_id(core) for core in cores] for cores in devices]
     if wanted is not None and not any(wanted in each for each in ids):
         known = ", ".join(map(str, sorted({each for device in ids for each in device}))) or "none"
         raise ProfileError([Finding.of_file(file.path, "NAME-1", f"no core {wanted}", f"it has {known}")])
-    several = _several_cores(file)
+    several = _several_cores(file, devices[0] if devices else [])
     file = with_one_core(file, wanted)
     cores = {number: core for number, found in enumerate(cores_by_device(file).values()) for core in found}
     for number, core in cores.items():
@@ -143,9 +144,8 @@ def _parts(file: ExtensionFile, wanted: int | None) -> Iterator[tuple[str, str, 
             yield f"graphs{number}", f"{_graphs(graph)}: {performance.perf_profile}", performance
 
 
-def _several_cores(file: ExtensionFile) -> tuple[Remark, ...]:
-    """Return the remark on the first device where its cores differ: the last value of a key counts for all."""
-    cores = next(iter(cores_by_device(file).values()), [])
+def _several_cores(file: ExtensionFile, cores: list[Block]) -> tuple[Remark, ...]:
+    """Return the remark on a device whose cores differ: the last value of a key counts for all."""
     said = {
         tuple((member.key, repr(member.node.plain())) for member in core.node.members if member.key != "core_id")
         for core in cores

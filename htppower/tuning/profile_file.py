@@ -10,6 +10,7 @@ import attrs
 
 from htppower.profiles.sustain import Adaptive
 from htppower.profiles.yaml_text import comment, profile_lines, profile_name
+from htppower.tuning.counted import counted
 from htppower.tuning.sensitivity import in_words
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def profile_text(tuning: Tuning, tuned: Tuned) -> str:
 
 def _head(tuning: Tuning, tuned: Tuned, best: Choice) -> Iterator[str]:
     session, present = tuned.advice.session, tuned.advice.present
-    inferences = f"{session.begins_us.size} inference{'' if session.begins_us.size == 1 else 's'}"
+    inferences = counted(session.begins_us.size, "inference")
     yield f"Made by htppower tune from {inferences} of {session.name} in {tuning.trace.source}."
     yield f"Device model: {tuning.model.device}. Its values that nobody has measured are assumptions, see below."
     limits = ", ".join(map(str, tuning.question.limits))

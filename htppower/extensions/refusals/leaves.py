@@ -80,8 +80,8 @@ def _vtcm(node: Node) -> bool:
     return is_uint_like(node) and node.value <= _LARGEST_VTCM_MB
 
 
-# The words in the order in which they are tried, each a pattern, with what the value may be. The order was measured by
-# each two of them in one key.
+# The words in the order in which they are tried, each a pattern, with what the value may be. The order was measured
+# with each two of them in one key.
 _Rules = tuple[tuple[str, "Callable[[Node], bool]"], ...]
 
 
@@ -202,8 +202,9 @@ def _word_at(path: str) -> tuple[str, Callable[[Node], bool] | None, bool]:
         as_object = _OF_OBJECT if _AS_OBJECT.search(path) else _OF_CORE
         rules = _OF_ITEMS if _AS_ITEMS.search(path) else as_object
     else:
-        of_device, of_context = "devices" in path, "context" in path
-        rules = (*_OF_DEVICE * of_device, *_OF_CONTEXT * of_context) if of_device or of_context else _OF_OTHERS
+        of_device = _OF_DEVICE if "devices" in path else ()
+        of_context = _OF_CONTEXT if "context" in path else ()
+        rules = (*of_device, *of_context) or _OF_OTHERS
         must = False
     for word, allows in rules:
         if found := word.search(path):
@@ -253,7 +254,7 @@ def _leaves(
     if node.kind is Kind.OBJECT:
         known = {} if found is None else firsts.get(found.start)
         if found is not None and known is None:
-            known = firsts[found.start] = {member.key: member for member in reversed(found.members)}
+            known = firsts[found.start] = found.firsts()
         for member in node.members:
             name = member.key.partition("\0")[0]
             first = (known or {}).get(name)

@@ -64,8 +64,7 @@ def _unknown(leaf: Leaf) -> Wrong:
 def _by_lists(file: ExtensionFile) -> Iterator[Wrong]:
     """Yield what refuses the file in its lists of graphs, devices and contexts, taken as a whole."""
     root = file.text.accepted()
-    firsts = {member.key: member for member in reversed(root.members)}
-    for member in reversed(firsts.values()):
+    for member in root.firsts().values():
         yield from _empty_before(member, root)
         if "devices" in member.key:
             # A list of devices by the word in its key is read as one, too.

@@ -6,14 +6,14 @@ import os
 from typing import TYPE_CHECKING
 
 from htppower.errors import shortened
-from htppower.extensions.extension_file import FileKind, is_by_words
+from htppower.extensions.extension_file import FileKind
 from htppower.extensions.inner_files import beside_or_here
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
 from htppower.extensions.one_core import cores_by_device
-from htppower.extensions.power_keys import POWER_KEYS
 from htppower.extensions.refusals.wrong import Wrong
 from htppower.extensions.unknown_keys import OURS, unknown_key
+from htppower.extensions.vote_keys import BESIDE
 from htppower.profiles.paths import folder_of, joined
 from htppower.runtimes.json_settings import DIALOGS
 
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     from htppower.extensions.extension_file import Block, ExtensionFile
     from htppower.extensions.json_nodes import Member
 
-_VOTED_FOR_ALL = tuple(
-    key.name
-    for key in POWER_KEYS
-    if key.section is Section.CORE and is_by_words(key.section, key.name) and key.name != "core_id"
-)
 _INNER_KEYS = ("graphs", "devices", "context", "groupContext", "memory")
 
 
@@ -84,7 +79,7 @@ def _later_devices(top: Block) -> Iterator[Wrong]:
 
 def _outvoted(cores: list[Block]) -> Iterator[Wrong]:
     """Yield what a core says, and a later core of the device otherwise."""
-    for name in _VOTED_FOR_ALL if len(cores) > 1 else ():
+    for name in ("perf_profile", *BESIDE) if len(cores) > 1 else ():
         said = [(member, node) for core in cores if (member := core.member(name)) and (node := core.get(name))]
         for member, node in said[:-1]:
             last = said[-1][1]

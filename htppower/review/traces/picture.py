@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from htppower.review.pictures.axis import spell_time
 from htppower.review.pictures.elements import element, path, safe, shortened, text, title, width_of
 from htppower.review.pictures.style import SVG
-from htppower.review.traces.words import counted, facts, headline, percent, time
+from htppower.review.traces.words import facts, headline, percent, time
 from htppower.review.traces.words import title as title_of
+from htppower.tuning.counted import counted
 from htppower.tuning.traces.activity import begun, burst_spans, busy_shares
 
 if TYPE_CHECKING:

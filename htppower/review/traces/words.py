@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.review.durations import duration
+from htppower.tuning.counted import counted
 from htppower.tuning.traces.patterns import FEWEST_INTERVALS
 
 if TYPE_CHECKING:
@@ -52,11 +53,6 @@ def percent(share: float) -> str:
         if 0 < float(told) < 100:  # noqa: PLR2004 - percent
             return f"{float(told):g} %"
     return "less than 0.001 %" if said < _FEW else "more than 99.999 %"
-
-
-def counted(count: int, word: str) -> str:
-    """Return a count with its word: ``1 inference``, ``12,000 inferences``."""
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def more_sessions(count: int, how: str) -> str:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from htppower.review.traces.words import counted
 from htppower.review.traces.words import time as time_text
 from htppower.review.tuning.chart import Chart, Scale
 from htppower.review.tuning.table import choice_text, energy_text, sustain_text
+from htppower.tuning.counted import counted
 from htppower.tuning.trial import thinned
 
 if TYPE_CHECKING:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.review.durations import duration
-from htppower.review.traces.words import counted, percent
+from htppower.review.traces.words import percent
 from htppower.review.traces.words import time as time_text
 from htppower.review.tuning.table import choice_text, energy_text
+from htppower.tuning.counted import counted
 from htppower.tuning.limits import COLD
 
 if TYPE_CHECKING:

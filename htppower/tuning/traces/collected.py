@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from htppower.tuning.counted import counted
 from htppower.tuning.traces.trace import SessionTrace
 
 if TYPE_CHECKING:
@@ -109,8 +110,8 @@ def left_out(count: int, what: str, does: tuple[str, str], why: str) -> list[str
     """Return the note of what was left out: ``2 events have no end, and were left out``; none of nothing."""
     if not count:
         return []
-    one = count == 1
-    return [f"{count} {what}{'' if one else 's'} {does[not one]} {why}, and {_WAS[not one]} left out"]
+    several = count > 1
+    return [f"{counted(count, what)} {does[several]} {why}, and {_WAS[several]} left out"]
 
 
 def named_apart(sessions: list[Inferences]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from htppower.review.pictures.elements import element
 from htppower.review.pictures.page import figure, page
 from htppower.review.pictures.tables import cell, label_list, table
-from htppower.review.traces.words import counted, more_sessions
+from htppower.review.traces.words import more_sessions
 from htppower.review.tuning.charts import cost_caption, cost_chart, front_chart, gap_caption, gap_chart
 from htppower.review.tuning.table import HEAD, lines
 from htppower.review.tuning.words import (
@@ -19,6 +19,7 @@ from htppower.review.tuning.words import (
     together_line,
     verified_line,
 )
+from htppower.tuning.counted import counted
 from htppower.tuning.profile_file import profile_text, tuned_name
 from htppower.tuning.sensitivity import number
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from htppower.review.durations import rough_duration
 from htppower.review.layout import WIDTH, aligned, labelled, shown_width, wrapped
 from htppower.review.styled import styled
-from htppower.review.traces.words import counted
 from htppower.review.tuning.table import HEAD, lines
 from htppower.review.tuning.words import (
     advice_line,
@@ -18,6 +17,7 @@ from htppower.review.tuning.words import (
     together_line,
     verified_line,
 )
+from htppower.tuning.counted import counted
 from htppower.tuning.sensitivity import in_words
 
 if TYPE_CHECKING:

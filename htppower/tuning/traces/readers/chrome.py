@@ -8,7 +8,6 @@ Whole events (``X``), pairs (``B`` and ``E``, which nest on a thread) and asynch
 from __future__ import annotations
 
 import bisect
-import contextlib
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ from htppower.tuning.traces.collected import Inferences, left_out, span_us, whol
 from htppower.tuning.traces.readers.chrome_events import events
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
     from htppower.tuning.traces.readers.source import Source
 
@@ -93,16 +92,14 @@ class _Collector:
             if isinstance(args, dict) and isinstance(args.get("name"), str):
                 self._threads["\0".join(_thread(event))] = args["name"][:_LONGEST_NAME]
         elif name and (take := self._takes.get(kind)) is not None:
-            with self._told_later(name):
-                take(event, name, kind)
+            self._try(name, take, event, name, kind)
 
-    @contextlib.contextmanager
-    def _told_later(self, name: str) -> Iterator[None]:
-        """Keep what is wrong in an event until it shows whether those of its name are the inferences."""
+    def _try(self, name: str, take: Callable[..., None], *arguments: Any) -> None:
+        """Take an event; keep what is wrong in it until it shows whether those of its name are the inferences."""
         if self._name is not None:
             self._named(name)
         try:
-            yield
+            take(*arguments)
         except TraceError as error:
             self._named(name)
             self._wrong.setdefault(name, error)
@@ -114,8 +111,7 @@ class _Collector:
             return
         name, begin, session = stack.pop()
         if name:
-            with self._told_later(name):
-                self._add(name, session, begin, event.get("ts"))
+            self._try(name, self._add, name, session, begin, event.get("ts"))
 
     def _whole(self, event: dict[str, Any], name: str, _: str) -> None:
         if event.get("dur", -1) in _UNFINISHED:

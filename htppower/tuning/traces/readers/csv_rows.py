@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors.trace_error import TraceError
+from htppower.tuning.counted import counted
 from htppower.tuning.traces.collected import LONGEST_US, Inferences, left_out
 
 if TYPE_CHECKING:
@@ -197,10 +198,10 @@ def _ns_of(said: str, unit: str | None, head: str, source: Source) -> int:
 
 def _add(row: Sequence[str], columns: _Columns, sessions: dict[str, Inferences], source: Source) -> None:
     if len(row) < columns.needed:
-        raise source.wrong(f"has {_columns_of(len(row))}, not {columns.needed}", "the file may be cut off")
+        raise source.wrong(f"has {counted(len(row), 'column')}, not {columns.needed}", "the file may be cut off")
     if len(row) > columns.count and any(each.strip() for each in row[columns.count :]):
         hint = "write 1.5 for 1,5, or part columns by a semicolon or a tab; a name that holds a comma needs quotes"
-        raise source.wrong(f"has {_columns_of(len(row))}, where the first line has {columns.count}", hint)
+        raise source.wrong(f"has {counted(len(row), 'column')}, where the first line has {columns.count}", hint)
     begin_ns = _time_ns(row[columns.begin], columns.ns["begin"], "begin", source)
     end_ns = begin_ns
     if columns.end >= 0:
@@ -217,10 +218,6 @@ def _add(row: Sequence[str], columns: _Columns, sessions: dict[str, Inferences],
     if columns.profile >= 0 and row[columns.profile].strip():
         found.profiles[row[columns.profile].strip()] += 1
     found.add((begin_ns + 500) // 1000, (end_ns + 500) // 1000, cold=cold)
-
-
-def _columns_of(count: int) -> str:
-    return f"{count} column{'' if count == 1 else 's'}"
 
 
 def _time_ns(said: str, ns: int, what: str, source: Source) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.tuning.counted import counted
 from htppower.tuning.traces.collected import Inferences, span_us
 from htppower.tuning.traces.readers.chrome_events import events
 
@@ -118,8 +119,10 @@ class Recording:
     def finish(self, source: Source) -> list[Inferences]:
         """Return the sessions, in the order in which they first ended an inference."""
         if self._lost:
-            lost = "1 inference was" if self._lost == 1 else f"{self._lost} inferences were"
-            source.notes.append(f"{lost} lost while it was recorded: too many waited")
+            were = "was" if self._lost == 1 else "were"
+            source.notes.append(
+                f"{counted(self._lost, 'inference')} {were} lost while it was recorded: too many waited"
+            )
         if len(self._runs) > 1:
             source.notes.append(f"it holds {len(self._runs)} runs: the clock of each is its own")
         return list(self._sessions.values())
