@@ -1,0 +1,121 @@
+"""``htppower export``."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from command import Command
+
+
+def test_a_profile_becomes_a_file(command: Command, tmp_path: Path) -> None:
+    """Printed and written alike, and imported again it is the profile."""
+    file = tmp_path / "b.json"
+    printed = command.output("export", "burst", "--to", "extensions", "--soc", "SM8750", "--strict")
+    assert command.output("export", "burst", "--soc", "69", "-o", str(file)) == ""
+    assert file.read_text() == printed
+    assert json.loads(printed)["devices"][0]["soc_model"] == 69
+    assert command.output("import", str(file)).endswith('profile: b\nextends: burst\nsummary: "custom as in b.json."\n')
+
+
+def test_a_profile_is_put_into_a_file(command: Command, chat: Path) -> None:
+    """In place, or with --output elsewhere; what is not about votes stays."""
+    before = chat.read_bytes()
+    other = chat.with_name("other.json")
+    command.output("export", "system_settings", "--into", str(chat), "-o", str(other))
+    assert chat.read_bytes() == before
+    command.output("export", "system_settings", "--into", str(chat))
+    assert chat.read_bytes() == other.read_bytes()
+    assert chat.read_bytes() == before.replace(b'"burst"', b'"system_settings"').replace(b": 100", b": 0")
+
+
+def test_a_file_that_is_refused_is_not_written(command: Command, chat: Path) -> None:
+    """It stays as it was, and the mistake is told."""
+    chat.write_text("{,}")
+    done = command.run("export", "burst", "--into", str(chat))
+    assert (done.exit_code, chat.read_text()) == (2, "{,}")
+    assert done.stderr.startswith(f"{chat}:1:2: JSON-1")
+
+
+def test_what_is_lost_is_told(command: Command, tmp_path: Path) -> None:
+    """On standard error; with --strict it is an error, and nothing is written; notes are told only when asked for."""
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("profile: mine\nextends: burst\nrelax: {after_init_us: 30000}\n")
+    told = command.run("export", str(mine))
+    lost = "relax.after_init_us: 30000 us; the votes are lowered as soon as INIT has ended"
+    assert (told.exit_code, told.stderr) == (0, f"htppower: {mine}: warning: {lost}\n")
+    file = tmp_path / "mine.json"
+    strict = command.run("export", str(mine), "--strict", "-o", str(file))
+    assert (strict.exit_code, strict.stdout, strict.stderr) == (1, "", f"htppower: {mine}: error: {lost}\n")
+    assert not file.exists()
+    assert "note: relax.to.rpc_polling_time_us" in command.run("export", str(mine), "--notes").stderr
+
+
+def test_a_profile_is_not_put_beside_a_key_that_would_count_instead(command: Command, chat: Path) -> None:
+    """An unknown key of the first device that is read as perf_profile stands behind it, and would be voted."""
+    text = json.dumps({"devices": [{"cores": [{"perf_profile": "burst", "my_perf_profile": "balanced"}]}]})
+    chat.write_text(text)
+    done = command.run("export", "burst", "--into", str(chat))
+    assert done.exit_code == 2
+    assert "EXT-24" in done.stderr
+    assert chat.read_text() == text
+
+
+def test_an_unknown_soc_is_refused(command: Command) -> None:
+    """With the nearest."""
+    done = command.run("export", "burst", "--soc", "SM8751")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "did you mean SM8750?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("profile", "soc", "fields"),
+    [
+        ("llm_decode_burst", "SM8750", ["votes.ddr_perf_mode"]),
+        ("llm_decode_burst", "SM8850", []),
+        ("llm_decode_balanced", "SM8550", ["votes.hmx_v2", "votes.ceng"]),
+        ("burst", "SM8550", []),
+    ],
+)
+def test_votes_that_the_soc_lacks_are_left_out_and_told(
+    command: Command, chat: Path, profile: str, soc: str, fields: list[str]
+) -> None:
+    """A warning, and with --strict an error; of --soc as of the file of --into. What asks for nothing is a note."""
+    done = command.run("export", profile, "--soc", soc)
+    assert [line.split(": ")[2:4] for line in done.stderr.splitlines()] == [["warning", field] for field in fields]
+    words = {"votes.ddr_perf_mode": "ddr_perf_mode", "votes.hmx_v2": "hmxControl", "votes.ceng": "cengControl"}
+    assert not [words[field] for field in fields if words[field] in done.stdout]
+    strict = command.run("export", profile, "--soc", soc, "--strict")
+    assert (strict.exit_code, bool(strict.stdout)) == ((1, False) if fields else (0, True))
+    device = json.loads(done.stdout)["devices"][0]
+    chat.write_text(json.dumps({"devices": [{"soc_model": device["soc_model"]}]}))
+    into = command.run("export", profile, "--into", str(chat))
+    assert into.stderr == done.stderr
+    assert json.loads(chat.read_text())["devices"][0]["cores"] == device["cores"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said", "hint"),
+    [
+        ({"dialog": {"engine": {"backend": {"type": "QnnHtp", "extensions": "chat.json"}}}}, "a dialog", "chat.json"),
+        ({"dialog": {"engine": {"backend": {"type": "QnnHtp"}}}}, "a dialog", "it names no extension file"),
+        ({"performance": {"policy": "burst"}}, "a policy", "htppower settings"),
+        ({"model": {"type": "phi", "decoder": {}}}, "genai_config.json", "htppower settings"),
+    ],
+)
+def test_a_profile_is_not_put_into_settings_of_a_runtime(
+    command: Command, tmp_path: Path, settings: dict[str, Any], said: str, hint: str
+) -> None:
+    """Genie refuses a dialog with devices in it; the file to put it into is the one that the dialog names."""
+    file = tmp_path / "dialog.json"
+    file.write_text(json.dumps(settings))
+    done = command.run("export", "burst", "--into", str(file))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f": TYPE-1: {said}" in done.stderr
+    assert hint in done.stderr
+    assert json.loads(file.read_text()) == settings
