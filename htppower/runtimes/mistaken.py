@@ -1,6 +1,6 @@
-"""What is written for a setting that votes, and is none: keys that nobody reads, and the keys that are meant.
+"""Keys that nobody reads, written for a setting that votes, and the keys that are meant.
 
-A key that is misspelt was measured, or read in public sources, as the settings were.
+What is done with them was found as for the settings: measured, or read in public sources.
 """
 
 from __future__ import annotations
