@@ -90,19 +90,23 @@ def test_a_bus_that_is_not_there_is_logged_once(
     assert [record.name for record in caplog.records] == ["htppower.power_profiles"]
 
 
-class _Deaf:
-    """A bus that tells what it is asked, and takes no rule by which it would tell of changes."""
+class _Bus:
+    """A bus that stays until it is left."""
 
     def __init__(self, *_: object) -> None:
         self.disconnect = self.add_message_handler = lambda *_: None
 
-    async def connect(self) -> _Deaf:
+    async def connect(self) -> _Bus:
         """Connect."""
         return self
 
     async def wait_for_disconnect(self) -> None:
         """Wait for ever."""
         await asyncio.Event().wait()
+
+
+class _Deaf(_Bus):
+    """It tells what it is asked, and takes no rule by which it would tell of changes."""
 
     async def call(self, message: Any) -> Any:
         """Answer."""
@@ -128,6 +132,32 @@ def test_a_bus_that_would_not_tell_of_changes_is_as_one_that_is_not_there(
     watcher.close()
     assert set(map(str, told)) == {"None"}
     assert ["too many rules" in record.message for record in caplog.records] == [True]
+
+
+class _Odd(_Bus):
+    """One of its services answers with a text where properties are asked for."""
+
+    async def call(self, message: Any) -> Any:
+        """Answer."""
+        odd = message.destination == "odd.one"
+        signature, body = "s" if odd else "a{sv}", ["power-saver" if odd else {}]
+        return system_bus.Message(
+            message_type=system_bus.MessageType.METHOD_RETURN, reply_serial=1, signature=signature, body=body
+        )
+
+
+def test_an_answer_of_another_type_is_as_none(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The services that answer as they should count nevertheless: also another that has the same properties."""
+    monkeypatch.setattr(system_bus, "MessageBus", _Odd)
+    odd, good = (system_bus.Service(name, "/a", "a.b") for name in ("odd.one", "good.one"))
+    told: list[object] = []
+    watcher = system_bus.PropertyWatcher({"x": (odd,), "y": (odd, good), "z": (good,)}, told.append, None)
+    watcher.start()
+    wait_until(lambda: bool(told), "it is told something")
+    watcher.close()
+    assert (told[0], caplog.messages) == ({"y": {}, "z": {}}, [])
 
 
 @pytest.mark.parametrize(("error", "logged"), [(OSError(9, "gone"), False), (LookupError("a defect"), True)])

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.backends.whole_lock import whole_lock
+from htppower.control.arguments import checked_part
 from htppower.errors import SessionClosed
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class CapSwitch:
         closed: whether it was closed.
 
     Raises:
+        TypeError: the controller is none.
         ProfileError: the profile can't be found, is invalid, or is refused on this platform.
         SessionClosed: the controller is closed.
     """
@@ -47,11 +49,13 @@ class CapSwitch:
         thread: str,
         ended: Callable[[], object],
     ) -> None:
+        checked_part(controller, "controller", ("cap",), "a VoteController")
         self.profile = controller._claims.check(profile)
         self.time = controller._time
         self.lock = whole_lock()
         self.closed = False
-        self._set: Cap | None = None
+        # The newest first; each is kept until it is lifted, which an exception such as Ctrl-C may come before.
+        self._caps: tuple[Cap, ...] = ()
         self._controller = controller
         self._ended = ended
         self._worker = self.time.worker(thread)
@@ -63,33 +67,38 @@ class CapSwitch:
     @property
     def cap(self) -> Cap | None:
         """The cap, where it is set. The host may have lifted it by a handle of ``VoteController.caps``."""
-        cap = self._set
-        return cap if cap is not None and cap.active else None
+        return next((cap for cap in self._caps if cap.active), None)
 
     def post(self, action: Callable[[], object]) -> None:
         """Run an action soon, on the switch's thread."""
         self._worker.post(action)
 
     def set(self, reason: str) -> None:
-        """Set the cap, if it is not set; nothing once it is closed, or the controller is."""
+        """Set the cap; nothing once it is closed, or the controller is.
+
+        One that is set for another reason is lifted after that, so that no session goes beyond it in between.
+        """
         with self.lock:
-            if self.closed or self.cap is not None:
+            cap = self.cap
+            if self.closed or (cap is not None and cap.reason == reason):
                 return
             try:
-                self._set = self._controller.cap(self.profile, reason=reason)
+                self._caps = (self._controller.cap(self.profile, reason=reason), *self._caps)
             except SessionClosed:
                 # The controller is being closed, and closes this next.
                 return
-            if self.closed:
-                self.lift()
+            self._keep(0 if self.closed else 1)
 
     def lift(self) -> None:
         """Lift the cap, if it is set."""
         with self.lock:
-            if self._set is not None:
-                # Kept until it is lifted, which an exception such as Ctrl-C may come before.
-                self._set.lift()
-                self._set = None
+            self._keep(0)
+
+    def _keep(self, number: int) -> None:
+        """Lift the caps but for the newest ones."""
+        for cap in self._caps[number:]:
+            cap.lift()
+        self._caps = self._caps[:number]
 
     def close(self) -> None:
         """Lift the cap, and set none again. Closing twice is fine."""
@@ -112,6 +121,6 @@ class CapSwitch:
     def _disown(self) -> None:
         self.lock = whole_lock()
         self.closed = True
-        self._set = None
+        self._caps = ()
         # What switches it is the parent's.
         self._ended = lambda: None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.control.caps.cap_arguments import check_bus, checked_conditions
 from htppower.control.caps.cap_switch import CapSwitch
 from htppower.control.context_manager import Closing
 
@@ -67,6 +68,7 @@ class PowerProfilesCap(Closing):
     - ``degraded``: the daemon says that performance is degraded;
     - ``on-battery``: the device runs on its battery.
 
+    Its reason is the first of them that holds; where another comes to be the first, the cap is set again for that.
     Where a daemon does not run, its conditions do not hold: the system has no such wish. While the bus can't be reached
     the cap stays as it is; it is tried again every 5 s, and logged once.
 
@@ -80,6 +82,7 @@ class PowerProfilesCap(Closing):
 
     Raises:
         ImportError: dbus-fast is not installed.
+        TypeError: the controller is none, or the bus no text.
         ValueError: a condition is none of these, or there is none.
         ProfileError: the profile can't be found, is invalid, or is refused on this platform.
         SessionClosed: the controller is closed.
@@ -93,7 +96,8 @@ class PowerProfilesCap(Closing):
         when: str | Iterable[str] = ("power-saver",),
         bus: str | None = None,
     ) -> None:
-        self._when = _conditions(when)
+        self._when = checked_conditions(when, CONDITIONS)
+        check_bus(bus)
         watcher, services = _watching(self._when)
         self._heard = PowerProfilesStatus()
         # The conditions that nobody on the bus can tell, as far as that was logged.
@@ -163,15 +167,6 @@ def reason_to_cap(heard: PowerProfilesStatus, when: Collection[str]) -> str | No
     if heard.on_battery and "on-battery" in when:
         return "the device runs on its battery"
     return None
-
-
-def _conditions(when: str | Iterable[str]) -> frozenset[str]:
-    wanted = frozenset((when,) if isinstance(when, str) else when)
-    unknown = sorted(wanted - set(CONDITIONS), key=repr)
-    if unknown or not wanted:
-        named = " and ".join(map(repr, unknown)) or "empty"
-        raise ValueError(f"when is {named}: one or more of {', '.join(CONDITIONS)}")
-    return wanted
 
 
 def _watching(when: Collection[str]) -> tuple[type[PropertyWatcher], dict[str, tuple[Service, ...]]]:

@@ -49,7 +49,7 @@ class PropertyWatcher:
     """Follows services, from when it is started until it is closed.
 
     Args:
-        services: for each key the services that may have it; the first that answers counts.
+        services: for each key the services that may have it; the first that answers with properties counts.
         changed: called on the watcher's thread with the properties by key, soon after it is started and whenever they
             may have changed; without a key where no service answers; with None where the bus can't be reached.
         address: the bus, such as ``unix:path=/run/dbus/system_bus_socket``; None for the system's.
@@ -154,7 +154,7 @@ class PropertyWatcher:
         for key, services in self._services.items():
             for service in services:
                 reply = await _call(bus, service.name, service.path, _PROPERTIES, "GetAll", service.interface)
-                if reply.message_type is MessageType.METHOD_RETURN:
+                if reply.message_type is MessageType.METHOD_RETURN and reply.signature == "a{sv}":
                     found[key] = {name: variant.value for name, variant in reply.body[0].items()}
                     break
         return found

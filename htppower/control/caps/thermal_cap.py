@@ -7,20 +7,26 @@ The zones are those of the kernel's thermal class (``Documentation/driver-api/th
 from __future__ import annotations
 
 import fnmatch
+import functools
 import logging
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.control.caps.cap_arguments import (
+    check_temperatures,
+    checked_folder,
+    checked_patterns,
+    checked_period_us,
+)
 from htppower.control.caps.cap_switch import CapSwitch
 from htppower.control.context_manager import Closing
 from htppower.control.interrupts import is_from_outside
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from htppower.control.controller import VoteController
     from htppower.control.holds import Cap
@@ -28,7 +34,8 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("htppower.thermal")
 
-SHORTEST_PERIOD_US = 100_000
+# A sensor behind a slow bus may take some hundred milliseconds.
+_LONGEST_LOOK_US = 10_000_000
 # Zones answer -274000 where they have no reading (THERMAL_TEMP_INVALID in the kernel's linux/thermal.h).
 _COLDEST_C = -273.15
 # No silicon gets there: what says so is no temperature.
@@ -66,7 +73,8 @@ class ThermalStatus:
     """What a thermal cap saw when it looked last.
 
     Attributes:
-        looked_us: when, by the controller's clock; None before the first look.
+        looked_us: when, by the controller's clock; None before the first look. It stays where a zone does not
+            answer.
         hottest: the name of the hottest zone, None where none could be read.
         temperature_c: its temperature, likewise.
         unread: the names of the zones that could not be read.
@@ -88,6 +96,8 @@ class ThermalCap(Closing):
     once a look: so two changes are a period apart or more. The zones are read on a thread of its own, since a sensor
     may answer slowly.
 
+    A zone that does not answer keeps the others waiting; after 10 s that is logged.
+
     A zone that can't be read is logged once until it can be read again. It sets no cap, and one that was not below
     ``below_c`` when it was last read lets none be lifted: no reading is no proof of cooling, nor of heat.
 
@@ -103,6 +113,7 @@ class ThermalCap(Closing):
         root: the folder of the thermal zones.
 
     Raises:
+        TypeError: an argument is of another type.
         ValueError: the temperatures are not in order, the period is too short, or no zone matches.
         ProfileError: the profile can't be found, is invalid, or is refused on this platform.
         SessionClosed: the controller is closed.
@@ -119,16 +130,15 @@ class ThermalCap(Closing):
         zones: str | Iterable[str] = "*",
         root: str | os.PathLike[str] = "/sys/class/thermal",
     ) -> None:
-        if not (math.isfinite(above_c) and math.isfinite(below_c) and below_c < above_c):
-            raise ValueError(f"below_c is {below_c}, above_c is {above_c}: below_c has to be the lower of two numbers")
-        if period_us < SHORTEST_PERIOD_US:
-            raise ValueError(f"period_us is {period_us}: {SHORTEST_PERIOD_US} or more")
-        self._zones = find_zones(root, (zones,) if isinstance(zones, str) else tuple(zones))
+        check_temperatures(above_c, below_c)
+        self._period_us = checked_period_us(period_us)
+        self._zones = find_zones(checked_folder(root), checked_patterns(zones))
         self._above_c = above_c
         self._below_c = below_c
-        self._period_us = period_us
         # Replaced as a whole by each look.
         self._seen = ThermalStatus()
+        # What a look waits for, told where it takes too long.
+        self._reading: Zone | None = None
         # The lock of the switch protects what follows.
         self._alarm: Any = None
         self._unread: frozenset[Zone] = frozenset()
@@ -159,6 +169,8 @@ class ThermalCap(Closing):
 
     def _look(self) -> None:
         """Read the zones, change the cap where they say so, and see to the next look."""
+        with self._switch.lock:
+            self._arm(_LONGEST_LOOK_US, functools.partial(self._switch.time.spawn, self._tell_waiting))
         readings, failures = self._read()
         with self._switch.lock:
             if self._switch.closed:
@@ -175,12 +187,14 @@ class ThermalCap(Closing):
                 if hottest is not None:
                     self._decide(*hottest)
             finally:
-                self._arm()
+                # From now, not from when the look began: a slow look would bring the next change too close.
+                self._arm(self._period_us, functools.partial(self._switch.post, self._look))
 
     def _read(self) -> tuple[list[tuple[Zone, float]], dict[Zone, Exception]]:
         readings: list[tuple[Zone, float]] = []
         failures: dict[Zone, Exception] = {}
         for zone in self._zones:
+            self._reading = zone
             try:
                 readings.append((zone, zone.read_c()))
             except (OSError, ValueError) as error:
@@ -188,32 +202,50 @@ class ThermalCap(Closing):
                 if is_from_outside(error):
                     raise
                 failures[zone] = error
+        self._reading = None
         return readings, failures
 
     def _decide(self, zone: Zone, temperature_c: float) -> None:
         if temperature_c > self._above_c:
-            self._switch.set(f"{zone.name} at {temperature_c:.1f} C, above {self._above_c:g} C")
+            if self.cap is None:
+                self._switch.set(f"{zone.name} at {temperature_c:.1f} C, above {self._above_c:g} C")
         elif not self._warm:
             self._switch.lift()
 
-    def _arm(self) -> None:
+    def _arm(self, after_us: int, action: Callable[[], None]) -> None:
+        """Run an action later, in place of what was to be run."""
+        self._disarm()
         if not self._switch.closed:
-            # From now, not from when the look began: a slow look would bring the next change too close.
-            due_us = self._switch.time.now_us + self._period_us
-            self._alarm = self._switch.time.call_at(due_us, lambda: self._switch.post(self._look))
+            self._alarm = self._switch.time.call_at(self._switch.time.now_us + after_us, action)
 
     def _disarm(self) -> None:
         if self._alarm is not None:
             self._switch.time.cancel(self._alarm)
+
+    def _tell_waiting(self) -> None:
+        zone = self._reading
+        if zone is not None:
+            _LOGGER.error(
+                "thermal zone %s (%s) has not answered for %g s: no other is read meanwhile; the cap at %s stays %s",
+                zone.name,
+                zone.path,
+                _LONGEST_LOOK_US / 1_000_000,
+                self._switch.profile.name,
+                self._said(),
+            )
 
     def _tell_failures(self, failures: dict[Zone, Exception], *, none_read: bool) -> None:
         for zone, error in failures.items():
             if zone not in self._unread:
                 _LOGGER.warning("thermal zone %s (%s) can't be read and is left out: %s", zone.name, zone.path, error)
         if none_read and len(self._unread) < len(self._zones):
-            state = "set" if self.cap is not None else "not set"
-            _LOGGER.error("no thermal zone can be read: the cap at %s stays %s", self._switch.profile.name, state)
+            _LOGGER.error(
+                "no thermal zone can be read: the cap at %s stays %s", self._switch.profile.name, self._said()
+            )
         self._unread = frozenset(failures)
+
+    def _said(self) -> str:
+        return "not set" if self.cap is None else "set"
 
 
 def find_zones(root: str | os.PathLike[str], patterns: Iterable[str]) -> tuple[Zone, ...]:

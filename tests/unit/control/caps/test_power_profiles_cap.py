@@ -168,15 +168,22 @@ def test_values_of_another_type_are_unknown(bench: Bench) -> None:
         assert cap.status() == PowerProfilesStatus(connected=True)
 
 
-def test_a_profile_that_is_changed_for_another_reason_keeps_one_cap(bench: Bench) -> None:
-    """Where one condition follows on another, the cap that is set stays."""
-    told: list[type] = []
-    bench.controller.subscribe(lambda event: told.append(type(event)), (CapSet, CapLifted))
-    with PowerProfilesCap(bench.controller, when=("power-saver", "on-battery")):
+def test_a_cap_has_the_reason_that_holds_now(bench: Bench) -> None:
+    """Where one condition follows on another, it is set again before it is lifted: no vote is cast for that."""
+    saver, battery = "the system's power profile is power-saver", "the device runs on its battery"
+    told: list[tuple[type, str]] = []
+    bench.controller.subscribe(lambda event: told.append((type(event), event.reason)), (CapSet, CapLifted))  # type: ignore[attr-defined]
+    session = bench.controller.session("burst")
+    with session.inference(), PowerProfilesCap(bench.controller, "balanced", when=("power-saver", "on-battery")):
         Watcher.made.tell({**profiles("power-saver"), "battery": {"OnBattery": True}})
+        Watcher.made.tell({**profiles("power-saver"), "battery": {"OnBattery": False}})
+        assert told == [(CapSet, saver)]
+        bench.recorder.clear()
         Watcher.made.tell({**profiles("balanced"), "battery": {"OnBattery": True}})
-        assert told == [CapSet]
-    assert told == [CapSet, CapLifted]
+        assert told == [(CapSet, saver), (CapSet, battery), (CapLifted, saver)]
+        assert [each.reason for each in bench.controller.caps] == [battery]
+        assert bench.recorder.calls == ()
+    assert (bench.controller.caps, told[3:]) == ((), [(CapLifted, battery)])
 
 
 def test_it_ends_with_its_controller(bench: Bench) -> None:
@@ -197,6 +204,8 @@ def test_it_ends_with_its_controller(bench: Bench) -> None:
         ("performance", "when is 'performance': one or more of power-saver, balanced, degraded, on-battery"),
         (("power-saver", 5), "when is 5: one or more of power-saver, balanced, degraded, on-battery"),
         ((), "when is empty: one or more of power-saver, balanced, degraded, on-battery"),
+        (None, "when is None: one or more of power-saver, balanced, degraded, on-battery"),
+        (([],), r"when is \[\]: one or more of power-saver, balanced, degraded, on-battery"),
     ],
 )
 def test_a_condition_that_is_none_is_refused(bench: Bench, when: Any, said: str) -> None:
@@ -205,9 +214,26 @@ def test_a_condition_that_is_none_is_refused(bench: Bench, when: Any, said: str)
         PowerProfilesCap(bench.controller, when=when)
 
 
-def test_a_profile_that_is_none_is_refused(bench: Bench) -> None:
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"controller": None}, r"controller is None, which has no cap\(\): a VoteController"),
+        ({"bus": 5}, "bus is 5: an address such as 'unix:path=/run/dbus/system_bus_socket', or None"),
+    ],
+)
+def test_an_argument_of_another_type_is_named(
+    bench: Bench, options: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what is wanted in its place, before anything is listened to."""
+    monkeypatch.delattr(Watcher, "made", raising=False)
+    with pytest.raises(TypeError, match=f"^{said}$"):
+        PowerProfilesCap(**{"controller": bench.controller, **options})
+    assert not hasattr(Watcher, "made")
+
+
+def test_a_profile_that_is_none_is_refused(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is listened to."""
-    del Watcher.made
+    monkeypatch.delattr(Watcher, "made", raising=False)
     with pytest.raises(ProfileError):
         PowerProfilesCap(bench.controller, "no_such_profile")
     assert not hasattr(Watcher, "made")

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from interrupting import interrupt_at
 from thermal_zones import Tree
 
-from htppower import ProfileError, SessionClosed
+from htppower import ProfileError, SessionClosed, ThermalCap
+from htppower.control.caps.cap_arguments import SHORTEST_PERIOD_US
 from htppower.control.caps.cap_switch import CapSwitch
-from htppower.control.caps.thermal_cap import SHORTEST_PERIOD_US
 from htppower.events import CapLifted, CapSet, Event
 
 if TYPE_CHECKING:
@@ -82,6 +82,27 @@ def test_what_it_refuses(bench: Bench, tree: Tree, options: dict[str, Any]) -> N
     with pytest.raises(ValueError, match=r"below_c|period_us|no thermal zone"):
         tree.cap(bench, **options)
     assert (bench.controller.caps, bench.time.alarms) == ((), 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"above_c": "70"}, "above_c is '70': a number of degrees Celsius"),
+        ({"below_c": None}, "below_c is None: a number of degrees Celsius"),
+        ({"period_us": 1.5e6}, "period_us is 1500000.0: a whole number of us"),
+        ({"zones": None}, r"zones is None: a name such as 'cpu-\*', or a list of names"),
+        ({"zones": ("cpu-*", 5)}, r"zones is \('cpu-\*', 5\): a name such as 'cpu-\*', or a list of names"),
+        ({"root": None}, "root is None: the path of a folder, such as '/sys/class/thermal'"),
+        ({"controller": None}, r"controller is None, which has no cap\(\): a VoteController"),
+    ],
+    ids=str,
+)
+def test_an_argument_of_another_type_is_named(bench: Bench, tree: Tree, options: dict[str, Any], said: str) -> None:
+    """With what is wanted in its place; nothing is left to run."""
+    given = {"controller": bench.controller, "above_c": 70, "below_c": 60, "root": tree.root, **options}
+    with pytest.raises(TypeError, match=f"^{said}$"):
+        ThermalCap(**given)
+    assert bench.time.alarms == 0
 
 
 def test_a_profile_that_can_not_be_used_is_told_at_once(bench: Bench, tree: Tree) -> None:

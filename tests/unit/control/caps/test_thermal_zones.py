@@ -116,6 +116,33 @@ def test_a_zone_that_fails_again_is_logged_again(bench: Bench, tree: Tree, caplo
     assert len([record for record in caplog.records if record.name == "htppower.thermal"]) == 2
 
 
+@pytest.mark.parametrize("hot", [False, True])
+def test_a_zone_that_does_not_answer_is_logged(
+    bench: Bench, tree: Tree, hot: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A look that takes longer than 10 s says which zone it waits for, and how the cap stays."""
+    read_c = Zone.read_c
+
+    def slow(zone: Zone) -> float:
+        # Other threads run meanwhile, and so do alarms.
+        bench.time.advance_us(takes_us if zone.name == "nspss-0" else 0)
+        return read_c(zone)
+
+    tree.zone(0, "cpu-0-0", "80000" if hot else "40000")
+    with tree.cap(bench) as thermal:
+        takes_us = 9_999_999
+        monkeypatch.setattr(Zone, "read_c", slow)
+        bench.time.advance_us(PERIOD_US)
+        assert caplog.messages == []
+        takes_us = 10_000_000
+        bench.time.advance_us(PERIOD_US)
+        assert bench.time.alarms == 1
+        assert thermal.status().capped is hot
+    (said,) = caplog.messages
+    assert f"zone nspss-0 ({tree.root / 'thermal_zone1'}) has not answered for 10 s: no other is read" in said
+    assert said.endswith("the cap at balanced stays set" if hot else "the cap at balanced stays not set")
+
+
 def test_zones_that_match_nothing_are_told_with_those_that_there_are(bench: Bench, tree: Tree, tmp_path: Path) -> None:
     """A misspelt name must not be a cap that never acts."""
     with pytest.raises(ValueError, match=r"named skin\* or gpu; there are: cpu-0-0, nspss-0"):
