@@ -38,6 +38,14 @@ def shipped_folder() -> str:
     return installed if os.path.isdir(installed) else os.path.join(os.path.dirname(package), "profiles")
 
 
+def shipped_problem() -> ProfileError | None:
+    """Return the error of a package whose shipped profiles are no folder, as in a zip file; None where they are one."""
+    folder = shipped_folder()
+    if os.path.isdir(folder):
+        return None
+    return ProfileError([Finding.of_file(folder, "FILE-1", "is no folder", _NOT_INSTALLED)])
+
+
 def shown_path(path: str) -> str:
     """Return a path as messages have it: a shipped file by its name, wherever it is installed."""
     shipped = f"{shipped_folder()}{os.sep}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import attrs
 
 from htppower.errors import Finding, Place, ProfileError, RuleBreach, shortened
-from htppower.profiles.discovery import Folders, recorded_name
+from htppower.profiles.discovery import Folders, recorded_name, shipped_problem
 from htppower.profiles.extends import KnownFiles, ResolvedFile, resolve_file
 from htppower.profiles.file_format import ProfileFields, StateFields, structure
 from htppower.profiles.names import LISTED_FIRST, SHIPPED_PROFILES
@@ -77,8 +77,8 @@ def load_records(
 
 
 def _load_all(names: Iterable[str], where: Folders) -> tuple[tuple[Profile, ...], tuple[ProfileError, ...]]:
-    known = Known()
-    profiles, errors = [], []
+    known, missing = Known(), shipped_problem()
+    profiles, errors = [], [] if missing is None else [missing]
     for name in names:
         try:
             profiles.append(examine_profile(where.find(name, "profile"), where, known).accepted())

@@ -178,7 +178,8 @@ def test_a_zip_file_says_that_it_has_no_profiles(tmp_path: Path) -> None:
         for file in (ROOT / "htppower").rglob("*.py"):
             archive.write(file, file.relative_to(ROOT))
     environment = {**os.environ, "PYTHONPATH": str(packed)}
-    command = [sys.executable, "-m", "htppower", "show", "burst"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "can't run from a zip file" in " ".join(done.stderr.split())
+    for arguments in (["show", "burst"], ["list"]):
+        command = [sys.executable, "-m", "htppower", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert "can't run from a zip file" in " ".join(done.stderr.split())

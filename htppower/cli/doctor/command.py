@@ -62,7 +62,7 @@ def command(form: str, library: str | None, soc: str | None, folders: tuple[str,
 
 def _text(diagnosis: Diagnosis, width: int) -> Iterator[str]:
     for label, text in _rows(diagnosis):
-        yield from labelled(label, text, width)
+        yield from labelled(label, text, width, indent="  ")
 
 
 def _rows(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:

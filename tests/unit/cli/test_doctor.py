@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from htppower.backends import RecordingBackend, SimulatedHtp
 from htppower.cli.doctor import diagnosis
+from htppower.profiles.loading import profile_names
 
 if TYPE_CHECKING:
     import pytest
@@ -36,3 +37,14 @@ def test_doctor_casts_no_vote_on_id_0(command: Command, monkeypatch: pytest.Monk
     result = command.run("doctor")
     assert (result.exit_code, "createPowerConfigId" in result.stdout) == (1, True)
     assert [call.function for call in recorder.calls] == ["createPowerConfigId"]
+
+
+def test_doctor_indents_what_follows_a_long_line(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that no line beneath a profile's can be taken for another profile."""
+    monkeypatch.setattr(diagnosis, "QnnHtp", lambda *_: SimulatedHtp(arch=68))
+    lines = command.output("doctor").splitlines()
+    first = next(place for place, line in enumerate(lines) if line.startswith("profiles "))
+    listed = [line[12:] for line in lines[first : next(n for n, line in enumerate(lines) if line.startswith("to do"))]]
+    followed = [line for line in listed if line.startswith(" ")]
+    assert followed
+    assert {line.split()[0] for line in listed if line not in followed} == set(profile_names())
