@@ -65,6 +65,7 @@ def check_close_timeout(timeout_s: float | None) -> None:
     """Refuse how long a close is to wait for native calls.
 
     Raises:
+        TypeError: it is no number.
         ValueError: it is negative, or longer than a thread can wait.
     """
     if timeout_s is not None:
@@ -75,10 +76,14 @@ def check_timeout(timeout_s: float, otherwise: str = "") -> None:
     """Refuse a time that no thread can wait; ``otherwise``: what else may be given, for the message.
 
     Raises:
+        TypeError: it is no number.
         ValueError: it is negative, or longer than a thread can wait.
     """
+    wanted = f"seconds from 0 to {threading.TIMEOUT_MAX:g}{otherwise}"
+    if not hasattr(timeout_s, "__float__"):
+        raise TypeError(f"timeout_s is {timeout_s!r}: {wanted}")
     if not 0 <= timeout_s <= threading.TIMEOUT_MAX:
-        raise ValueError(f"timeout_s is {timeout_s}: seconds from 0 to {threading.TIMEOUT_MAX:g}{otherwise}")
+        raise ValueError(f"timeout_s is {timeout_s}: {wanted}")
 
 
 def check_reason(reason: Any, whose: str) -> None:

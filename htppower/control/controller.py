@@ -264,6 +264,7 @@ class VoteController(Closing):
         """Wait until every subscriber was told of everything up to now; return whether that was so within the time.
 
         Raises:
+            TypeError: the time is no number.
             ValueError: the time, in seconds, is negative, or longer than a thread can wait.
         """
         return self._events.flush(timeout_s)
@@ -350,6 +351,7 @@ class VoteController(Closing):
         Raises:
             CloseTimedOut: a call has not returned within the time, whatever ``on_error`` says. The rest is closed.
             VoteRejected: a step failed and ``on_error`` is ``raise``; the first one that did. Every step is tried.
+            TypeError: the timeout is no number.
             ValueError: the timeout is negative, or longer than a thread can wait.
         """
         if self._ended:

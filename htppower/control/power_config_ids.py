@@ -98,6 +98,7 @@ class PowerConfigIds:
         failed = None
         for power_config_id in self._registry.all_orphans():
             if power_config_id in self._registry.borrowed:
+                # Since a moment ago.
                 continue
             failed = self._destroy_orphan(power_config_id) or failed
             if failed is not None and failed.code in LINK_LOST:

@@ -57,11 +57,11 @@ class Registry:
             return tuple(self.sessions.values())
 
     def all_orphans(self) -> tuple[int, ...]:
-        """Return the orphans."""
+        """Return the orphans, but for those that are borrowed."""
         # They come and go without the lock. Making a list is one step, also without the interpreter's lock; making a
         # tuple is not.
         orphans = list(self.orphans)
-        return tuple(orphans)
+        return tuple(each for each in orphans if each not in self.borrowed)
 
     def next_number(self) -> int:
         """Return the number of a new session: one more than that before it."""

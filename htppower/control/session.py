@@ -297,6 +297,7 @@ class Session(Closing):
         Raises:
             CloseTimedOut: a call has not returned within the time, whatever ``on_error`` says.
             VoteRejected: a step failed and the controller has ``on_error="raise"``; the first one that did.
+            TypeError: the timeout is no number.
             ValueError: the timeout is negative, or longer than a thread can wait.
         """
         self._closer.close(self._record, timeout_s)

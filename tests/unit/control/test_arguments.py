@@ -38,6 +38,19 @@ def test_a_time_that_no_thread_can_wait_is_refused(bench: Bench, timeout_s: floa
                 flush(timeout_s)
 
 
+@pytest.mark.parametrize("timeout_s", ["1", [1], 1j])
+def test_a_time_that_is_no_number_is_named(bench: Bench, timeout_s: Any) -> None:
+    """With what is wanted in its place; nothing is closed."""
+    session = bench.controller.session("burst")
+    for close in (session.close, bench.controller.close):
+        with pytest.raises(TypeError, match=r"^timeout_s is .*: seconds from 0 to .*, or None to wait for every call$"):
+            close(timeout_s)
+    with pytest.raises(TypeError, match=r"^timeout_s is None: seconds from 0 to [^,]*$"):
+        bench.controller.flush_events(None)  # type: ignore[arg-type]
+    with session.inference():
+        assert session.in_flight == 1
+
+
 @pytest.mark.parametrize("make", [lambda folders: VoteController("simulated", folders=folders), ProfileCache])
 def test_a_folder_that_can_not_be_read_is_refused_at_once(make: Callable[[Any], object], tmp_path: Path) -> None:
     """The error is that of a profile that is loaded, and comes before any session."""

@@ -190,6 +190,24 @@ def test_a_session_that_fails_for_good_leaves_no_setting_of_another_in_force(
     bench.controller.close()
 
 
+def test_an_id_that_is_made_to_give_settings_back_is_no_orphan(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is destroyed as soon as these are cast: nobody need hear of an id that is left."""
+    answer, shown = bench.simulated.set_power_config, list[tuple[int, ...]]()
+
+    def answer_and_look(power_config_id: int, votes: VoteSet) -> None:
+        answer(power_config_id, votes)
+        shown.append(bench.controller.status().orphans)
+
+    polls = bench.controller.session("burst")
+    bench.infer(polls)
+    bench.simulated.fail_next(FAILED, times=2)
+    polls.close()
+    monkeypatch.setattr(bench.simulated, "set_power_config", answer_and_look)
+    bench.time.advance_us(SECOND_US)
+    assert (polling_us(bench), shown) == (0, [()])
+    assert bench.simulated.power_config_ids == ()
+
+
 def test_a_close_waits_for_the_back_off_that_is_destroying_an_id() -> None:
     """Where that fails, what is closed has destroyed the id nevertheless when it says that nothing is left."""
     time, backend = VirtualTime(), HangingHtp()
