@@ -7,16 +7,47 @@ other; where a core has one item, the first of the next core goes on with it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.extensions.extension_file import with_tree
 from htppower.extensions.json_nodes import Kind, Member, Node
 from htppower.extensions.keys import Section
+from htppower.extensions.vote_keys import BESIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from htppower.extensions.extension_file import Block, ExtensionFile
+
+
+class OneCore(NamedTuple):
+    """The cores of a device, as one.
+
+    Attributes:
+        device: the number of the device, from 0.
+        ids: the ids of its cores, each once.
+        core: what they say together.
+    """
+
+    device: int
+    ids: tuple[int, ...]
+    core: Block
+
+
+class Outvoted(NamedTuple):
+    """What a core of a device says, and a later one says again.
+
+    Attributes:
+        key: what it says, by its proper name.
+        member: where.
+        value: its value.
+        counts: the value of the last core that says it.
+    """
+
+    key: str
+    member: Member
+    value: Node
+    counts: Node
 
 
 def core_id(core: Block) -> int:
@@ -46,6 +77,25 @@ def with_one_core(file: ExtensionFile, wanted: int | None = None) -> ExtensionFi
         if len(kept) < len(cores) or len(kept) > 1:
             joined[device.node.start] = _with_items(device.node, "cores", (_joined(kept),) if kept else ())
     return with_tree(file, _replaced(file.text.accepted(), joined)) if joined else file
+
+
+def as_one_core(file: ExtensionFile, wanted: int | None = None) -> tuple[ExtensionFile, tuple[OneCore, ...]]:
+    """Return a file as ``with_one_core`` does, and its cores; a device without any has none there."""
+    ids = [tuple(dict.fromkeys(map(core_id, cores))) for cores in cores_by_device(file).values()]
+    joined = with_one_core(file, wanted)
+    return joined, tuple(
+        OneCore(device, ids[device] if wanted is None else (wanted,), core)
+        for device, cores in enumerate(cores_by_device(joined).values())
+        for core in cores
+    )
+
+
+def outvoted(cores: Sequence[Block]) -> Iterator[Outvoted]:
+    """Yield what the cores of a device say in vain, but for their custom votes."""
+    for name in ("perf_profile", *BESIDE) if len(cores) > 1 else ():
+        said = [(member, node) for core in cores if (member := core.member(name)) and (node := core.get(name))]
+        for member, node in said[:-1]:
+            yield Outvoted(name, member, node, said[-1][1])
 
 
 def _replaced(root: Node, devices: dict[int, Node]) -> Node:

@@ -13,7 +13,7 @@ from htppower.extensions.extension_file import FileKind
 from htppower.extensions.json_nodes import Member
 from htppower.extensions.keys import Section
 from htppower.extensions.left_out import left_out_settings
-from htppower.extensions.one_core import core_id, cores_by_device, with_one_core
+from htppower.extensions.one_core import as_one_core, core_id, cores_by_device
 from htppower.extensions.performance import RELAXED, RELEASED, core_performance, graph_performance
 from htppower.extensions.refusals.findings import refusals
 from htppower.extensions.remarks import Remark
@@ -121,11 +121,9 @@ def _parts(file: ExtensionFile, wanted: int | None) -> Iterator[tuple[str, str, 
         known = ", ".join(map(str, sorted({each for device in ids for each in device}))) or "none"
         raise ProfileError([Finding.of_file(file.path, "NAME-1", f"no core {wanted}", f"it has {known}")])
     several = _several_cores(file, devices[0] if devices else [])
-    file = with_one_core(file, wanted)
-    cores = {number: core for number, found in enumerate(cores_by_device(file).values()) for core in found}
-    for number, core in cores.items():
-        named = dict.fromkeys(ids[number] if wanted is None else (wanted,))
-        suffix = f"core{next(iter(named))}"
+    file, cores = as_one_core(file, wanted)
+    for number, named, core in cores:
+        suffix = f"core{named[0]}"
         where = f"device {number}, {'cores' if len(named) > 1 else 'core'} {', '.join(map(str, named))}"
         performance = core_performance(file, core)
         of = f"{where}: {performance.perf_profile}"
@@ -134,7 +132,7 @@ def _parts(file: ExtensionFile, wanted: int | None) -> Iterator[tuple[str, str, 
         else:
             ignored = "(the vendor's voter reads the first device alone)"
             yield f"device{number}_{suffix}", f"{of} {ignored}", performance
-    first = next(iter(cores.values()), None)
+    first = cores[0].core if cores else None
     if first is None:
         performance = core_performance(file, None)
         yield "core0", f"which has no core: {performance.perf_profile}", performance

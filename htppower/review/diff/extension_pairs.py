@@ -1,4 +1,4 @@
-"""Which core or graph of the one side is compared with which of the other."""
+"""Which device or graph of the one side is compared with which of the other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class PartPair(NamedTuple):
-    """A core or graph of both sides, or of one side and a profile."""
+    """A device or graph of both sides, or of one side and a profile."""
 
     name: str
     old: Examined[Profile]
@@ -29,29 +29,27 @@ def file_pairs(old: Side, new: Side, *, alone: bool) -> list[tuple[str, str]]:
 
 
 def part_pairs(old: Side, new: Side, *, alone: bool) -> list[PartPair]:
-    """Return the pairs: cores by device and id, graphs by name, of files of the same name.
+    """Return the pairs: devices by their numbers, graphs by name, of files of the same name.
 
-    With ``alone`` each side is one file: two are a pair whatever their names, and a profile is compared with each core
-    and graph. A graph without a profile of its own on one side votes as the first core there, and is compared with it.
+    With ``alone`` each side is one file: two are a pair whatever their names, and a profile is compared with each
+    device and graph. A graph without a profile of its own on one side votes as the first device there, and is compared
+    with it.
     """
     if alone and bool(old.extensions) is not bool(new.extensions):
         return _with_profile(old, new)
     pairs = []
     for file, called in file_pairs(old, new, alone=alone):
-        one, other = ({part.name: part for part in parts} for parts in (old.parts[file], new.parts[called]))
-        for name in dict.fromkeys((*other, *one)):
-            left, right = (_part(name, side, one, other) for side in (one, other))
+        one, other = ({part.paired_by: part for part in parts} for parts in (old.parts[file], new.parts[called]))
+        for key, part in {**other, **{each: one[each] for each in one if each not in other}}.items():
+            left, right = (_part(key, side, is_graph=part.is_graph) for side in (one, other))
             if left is not None and right is not None:
-                pairs.append(PartPair(f"{called} {name}", left, right))
+                pairs.append(PartPair(f"{called} {part.name}", left, right))
     return pairs
 
 
-def _part(name: str, side: Mapping[str, Part], *both: Mapping[str, Part]) -> Examined[Profile] | None:
-    if name in side:
-        return side[name].profile
-    if not any(name in each and each[name].is_graph for each in both):
-        return None
-    return next(iter(side.values())).profile
+def _part(key: object, side: Mapping[object, Part], *, is_graph: bool) -> Examined[Profile] | None:
+    found = side.get(key) or (next(iter(side.values())) if is_graph else None)
+    return None if found is None else found.profile
 
 
 def _with_profile(old: Side, new: Side) -> list[PartPair]:

@@ -1,4 +1,4 @@
-"""The cores and graphs of extension files as profiles, so that they are compared as these are."""
+"""The devices and graphs of extension files as profiles, so that they are compared as these are."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from htppower.extensions.custom_votes import (
 from htppower.extensions.extension_file import read_extension_file
 from htppower.extensions.inner_files import inner_files, named_paths
 from htppower.extensions.keys import Section
-from htppower.extensions.one_core import core_id
+from htppower.extensions.one_core import as_one_core
 from htppower.extensions.performance import core_performance, graph_performance
 from htppower.extensions.refusals.findings import refusals
 from htppower.profiles.loading import Examined
@@ -40,17 +40,27 @@ if TYPE_CHECKING:
 
 
 class Part(NamedTuple):
-    """A core, or a graph with a profile of its own.
+    """The cores of a device, as the vendor's voter takes them together, or a graph with a profile of its own.
 
     Attributes:
-        name: such as ``core 0``, ``device 1 core 0`` or ``graph decode``.
+        name: such as ``core 0``, ``device 1 cores 0, 1`` or ``graph decode``.
         profile: what it votes.
-        is_graph: whether it is a graph, which without a profile of its own votes as the first core does.
+        device: the number of the device, from 0; None for a graph.
     """
 
     name: str
     profile: Examined[Profile]
-    is_graph: bool = False
+    device: int | None = None
+
+    @property
+    def is_graph(self) -> bool:
+        """Whether it is a graph, which without a profile of its own votes as the first device does."""
+        return self.device is None
+
+    @property
+    def paired_by(self) -> object:
+        """What a part of another file has in common with it: the number of the device, or the name of the graph."""
+        return self.name if self.device is None else self.device
 
 
 def read_extension_files(path: str, find: Callable[[str, str], str]) -> tuple[ExtensionFile, ...]:
@@ -74,16 +84,16 @@ def paths_named_by(path: str) -> tuple[str, ...]:
 
 
 def parts_of(file: ExtensionFile) -> Iterator[Part]:
-    """Yield the cores of a file, then the graphs with a profile of their own, by their names."""
-    cores: list[tuple[str, Block | None]] = [
-        (f"core {core_id(core)}" if number == 0 else f"device {number} core {core_id(core)}", core)
-        for number, device in enumerate(file.of(Section.DEVICE))
-        for core in file.of(Section.CORE, device.at)
-    ]
+    """Yield the devices of a file, then the graphs with a profile of their own, by their names."""
+    file, cores = as_one_core(file)
+    for device, ids, core in cores:
+        name = f"{'core' if len(ids) == 1 else 'cores'} {', '.join(map(str, ids))}"
+        examined = _examined(file, core, None, core_performance(file, core))
+        yield Part(f"device {device} {name}" if device else name, examined, device)
+    if not cores:
+        yield Part("core 0", _examined(file, None, None, core_performance(file, None)), 0)
+    first = cores[0].core if cores else None
     seen: dict[str, int] = {}
-    for name, core in cores or [("core 0", None)]:
-        yield Part(_numbered(name, seen), _examined(file, core, None, core_performance(file, core)))
-    first = cores[0][1] if cores else None
     for number, graph in enumerate(file.of(Section.GRAPH)):
         if graph.get("perf_profile") is None:
             continue
@@ -92,7 +102,7 @@ def parts_of(file: ExtensionFile) -> Iterator[Part]:
         for name in [str(each.value) for each in (() if named is None else named.items)] or [
             f"{number} without a name"
         ]:
-            yield Part(_numbered(f"graph {name}", seen), examined, is_graph=True)
+            yield Part(_numbered(f"graph {name}", seen), examined)
 
 
 def _numbered(name: str, seen: dict[str, int]) -> str:

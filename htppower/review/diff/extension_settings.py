@@ -1,4 +1,7 @@
-"""What differs between two extension files in keys that cast no vote, such as ``soc_model`` and ``mem_type``."""
+"""What differs between two extension files in keys that cast no vote, such as ``soc_model`` and ``mem_type``.
+
+Nor does what a core says of a vote, where a later core of its device says it again.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from htppower.errors import shortened
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
+from htppower.extensions.one_core import cores_by_device, outvoted
 from htppower.profiles.fields import UNSET
 from htppower.review.diff.causes import Cause
 from htppower.review.diff.change import Change
@@ -20,11 +24,10 @@ if TYPE_CHECKING:
     from htppower.extensions.json_nodes import Member, Node
 
 _LONGEST = 60
-# The keys whose effect is told as that of votes, and those by which cores and graphs are paired.
+# The keys whose effect is told as that of votes, and those by which graphs are paired.
 _OF_VOTES = {
     Section.CORE: frozenset(
         {
-            "core_id",
             "perf_profile",
             "custom",
             "hmxControl",
@@ -44,6 +47,9 @@ def changed_settings(name: str, old: ExtensionFile, new: ExtensionFile) -> Itera
     before, after = dict(_settings(old)), dict(_settings(new))
     for at in dict.fromkeys((*after, *before)):
         one, other = before.get(at), after.get(at)
+        if (one is None and old.text.at(at) is not None) or (other is None and new.text.at(at) is not None):
+            # It casts a vote there, whose change is told.
+            continue
         if one is not None and other is not None and _same(one.node.plain(), other.node.plain()):
             continue
         places = (_place(old, at, one), _place(new, at, other))
@@ -54,6 +60,7 @@ def changed_settings(name: str, old: ExtensionFile, new: ExtensionFile) -> Itera
 
 def _settings(file: ExtensionFile) -> Iterator[tuple[KeyPath, Member]]:
     sections = {block.at: block.section for block in file.blocks}
+    in_vain = {each.member.node.start for cores in cores_by_device(file).values() for each in outvoted(cores)}
     waiting: list[tuple[KeyPath, Node]] = [((), file.text.accepted())]
     while waiting:
         at, node = waiting.pop()
@@ -61,7 +68,7 @@ def _settings(file: ExtensionFile) -> Iterator[tuple[KeyPath, Member]]:
         told = set()
         for member in node.members:
             # Of a key that is given twice the first counts.
-            if member.key in of_votes or member.key in told:
+            if member.key in told or (member.key in of_votes and member.node.start not in in_vain):
                 continue
             told.add(member.key)
             below = (*at, member.key)

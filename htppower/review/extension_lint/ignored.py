@@ -10,10 +10,9 @@ from htppower.extensions.extension_file import FileKind
 from htppower.extensions.inner_files import beside_or_here
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
-from htppower.extensions.one_core import cores_by_device
+from htppower.extensions.one_core import cores_by_device, outvoted
 from htppower.extensions.refusals.wrong import Wrong
 from htppower.extensions.unknown_keys import OURS, unknown_key
-from htppower.extensions.vote_keys import BESIDE
 from htppower.profiles.paths import folder_of, joined
 from htppower.runtimes.json_settings import DIALOGS
 
@@ -79,15 +78,11 @@ def _later_devices(top: Block) -> Iterator[Wrong]:
 
 def _outvoted(cores: list[Block]) -> Iterator[Wrong]:
     """Yield what a core says, and a later core of the device otherwise."""
-    for name in ("perf_profile", *BESIDE) if len(cores) > 1 else ():
-        said = [(member, node) for core in cores if (member := core.member(name)) and (node := core.get(name))]
-        for member, node in said[:-1]:
-            last = said[-1][1]
-            if node.value != last.value:
-                text = (
-                    f"{name} {shortened(str(node.value))} is not voted: a later core says {shortened(str(last.value))}"
-                )
-                yield Wrong("EXT-25", member, text, "write the same into each core")
+    for each in outvoted(cores):
+        said, counts = each.value.value, each.counts.value
+        if said != counts:
+            text = f"{each.key} {shortened(str(said))} is not voted: a later core says {shortened(str(counts))}"
+            yield Wrong("EXT-25", each.member, text, "write the same into each core")
 
 
 def _inner_files(block: Block) -> Iterator[Wrong]:

@@ -93,14 +93,41 @@ def test_what_casts_no_vote_is_told_as_such(command: Command) -> None:
     assert command.run("diff", old, write("turned.json", turned)).exit_code == 0
 
 
-def test_cores_are_paired_by_id_and_graphs_by_name(command: Command) -> None:
-    """The order of cores does not count; a graph without a profile of its own votes as the first core."""
+def test_the_cores_of_a_device_are_compared_together(command: Command) -> None:
+    """As the vendor's voter takes them: the last one's word counts for all, and another's casts no vote."""
     one, two = {"core_id": 0, "perf_profile": "burst"}, {"core_id": 1, "perf_profile": "balanced"}
     old = write("old.json", cores(one, two))
-    assert told(command, old, write("turned.json", cores(two, one)), exit_code=0) == []
-    both = json.loads(command.output("diff", old, write("new.json", cores(one)), "--format", "json", exit_code=1))
-    assert (both["changes"], both["removed"]) == ([], [{"name": "old.json core 1", "path": "old.json"}])
-    assert command.run("diff", "new.json", old, "--fail-on", "raises-power").exit_code == 1
+    for name, each, called in (("turned.json", (two, one), "cores 1, 0"), ("one.json", (one,), "core 0")):
+        found = told(command, old, write(name, cores(*each)))
+        raised = (f"{name} {called}", "dcvs_v3.core", "NOM_PLUS", "MAX_VOLTAGE_CORNER", "raises power")
+        assert raised in [(change[0], *change[2:6]) for change in found]
+    in_vain = [change[2:5] for change in told(command, old, "turned.json") if change[5] == "no vote"]
+    assert sorted(in_vain) == [
+        ("devices.0.cores.0.core_id", "0", "1"),
+        ("devices.0.cores.0.perf_profile", '"burst"', '"balanced"'),
+        ("devices.0.cores.1.core_id", "1", "0"),
+    ]
+
+
+def test_what_a_later_core_outvotes_casts_no_vote(command: Command) -> None:
+    """It is told with its place, and raises no power."""
+    last = {"core_id": 1, "perf_profile": "balanced", "rpc_polling_time": 9999}
+    old = write("old.json", cores({"core_id": 0, "perf_profile": "balanced"}, last))
+    new = write("new.json", cores({"core_id": 0, "perf_profile": "burst", "rpc_polling_time": 5}, last))
+    found = told(command, old, new)
+    assert [change[2:6] for change in found] == [
+        ("devices.0.cores.0.perf_profile", '"balanced"', '"burst"', "no vote"),
+        ("devices.0.cores.0.rpc_polling_time", "unset", "5", "no vote"),
+    ]
+    assert command.run("diff", old, new, "--fail-on", "raises-power").exit_code == 0
+
+
+def test_devices_are_paired_by_their_places_and_graphs_by_name(command: Command) -> None:
+    """A graph without a profile of its own votes as the first device; a device on one side only is told as such."""
+    one, two = {"core_id": 0, "perf_profile": "burst"}, {"core_id": 1, "perf_profile": "balanced"}
+    both = write("both.json", {"devices": [{"cores": [one]}, {"cores": [one, two]}]})
+    said = command.output("diff", both, write("one.json", cores(one)), "--format", "json", exit_code=1)
+    assert json.loads(said)["removed"] == [{"name": "both.json device 1 cores 0, 1", "path": "both.json"}]
     graphs = [{"graph_names": ["a", "b"], "perf_profile": "burst"}, {"graph_names": ["c"], "perf_profile": "balanced"}]
     found = told(command, write("plain.json", cores(one)), write("graphs.json", cores(one, graphs=graphs)))
     assert {change[0] for change in found} == {"graphs.json graph c"}
