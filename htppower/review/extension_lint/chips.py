@@ -31,11 +31,12 @@ _LAST_KNOWN = 3
 _VOTING = frozenset({Section.CORE, Section.CUSTOM_ITEM, Section.CUSTOM_OBJECT})
 
 
-def of_chip(file: ExtensionFile, platform: Platform | None, *, taken: bool) -> Iterator[Wrong]:
+def of_chip(file: ExtensionFile, together: ExtensionFile, platform: Platform | None, *, taken: bool) -> Iterator[Wrong]:
     """Yield what is wrong with the chip that a file is for, and what that lacks.
 
     Args:
         file: the file. The architecture that it names counts before that of ``platform``.
+        together: the same with the cores of a device as one, where the parser takes it.
         platform: where it is to run; None where that is not known.
         taken: whether the vendor's parser takes the file, so that what it votes is known.
     """
@@ -51,11 +52,13 @@ def of_chip(file: ExtensionFile, platform: Platform | None, *, taken: bool) -> I
             yield from _numbered(block, "core_id")
         elif block.section is Section.CORE:
             yield from _numbered(block, "core_id")
-            yield from _ddr(file, block, platform, taken=taken)
+        elif block.section is Section.GRAPH:
+            yield from _llm_decode(block, platform.arch)
         if block.section in _VOTING:
             yield from _lacking(block, platform)
-        if block.section in (Section.CORE, Section.GRAPH):
-            yield from _llm_decode(block, platform.arch)
+    for core in together.of(Section.CORE):
+        yield from _ddr(together, core, platform, taken=taken)
+        yield from _llm_decode(core, platform.arch)
 
 
 def _unknown_chip(device: Block) -> Iterator[Wrong]:
@@ -123,7 +126,7 @@ def _ddr(file: ExtensionFile, core: Block, platform: Platform, *, taken: bool) -
 
 
 def _ddr_needs(file: ExtensionFile, core: Block) -> Iterator[str]:
-    """Yield what a core's raised votes lack of what the mode needs (QnnHtpPerfInfrastructure.h, SDK 2.50)."""
+    """Yield what a device's raised votes lack of what the mode needs (QnnHtpPerfInfrastructure.h, SDK 2.50)."""
     votes = core_performance(file, core).profile.votes
     bus = None if votes.hvx is None else votes.hvx.bus
     corners = [] if bus is None else list(dict.fromkeys(each.name for each in (bus.min, bus.target, bus.max)))

@@ -27,9 +27,9 @@ _CLOCKS = {
 _LEVEL = {corner.enumerator: corner.value for kind in (VoltageCorner, ExpandedCorner) for corner in kind}
 
 
-def odd_items(file: ExtensionFile) -> Iterator[Wrong]:
-    """Yield what is odd in the items of each core."""
-    for core in file.of(Section.CORE):
+def odd_items(file: ExtensionFile, together: ExtensionFile) -> Iterator[Wrong]:
+    """Yield what is odd in items, and in those of a device ``together``, of which the cores are one."""
+    for core in together.of(Section.CORE):
         custom = core.get("custom")
         if custom is not None and custom.kind is Kind.LIST and custom.items:
             yield from _unnamed_states(core)

@@ -89,6 +89,34 @@ def test_what_the_chip_lacks_is_told(
 
 
 @pytest.mark.parametrize(
+    ("cores", "rules"),
+    [
+        (
+            [
+                {"perf_profile": "custom", "custom": [item(START, "SVS"), item(DONE, "SVS2")]},
+                {"core_id": 1, "custom": [item(["deinit_start"], "SVS"), item(["deinit_done"], "SVS2")]},
+            ],
+            [],
+        ),
+        ([{"ddr_perf_mode": True}, {"core_id": 1, "perf_profile": "burst"}], []),
+        ([{"ddr_perf_mode": True, "perf_profile": "burst"}, {"core_id": 1, "perf_profile": "balanced"}], ["EXT-30"]),
+        ([{"ddr_perf_mode": True, "perf_profile": "burst"}, {"core_id": 1, "ddr_perf_mode": False}], []),
+        ([{"ddr_perf_mode": True, "perf_profile": "burst"}, {"core_id": 1, "rpc_polling_time": 0}], ["EXT-30"]),
+        ([{"perf_profile": "llm_decode_burst"}, {"core_id": 1, "perf_profile": "burst"}], []),
+        ([{"perf_profile": "burst"}, {"core_id": 1, "perf_profile": "llm_decode_burst"}], ["EXT-36"]),
+    ],
+)
+def test_what_the_cores_of_a_device_lack_they_lack_together(
+    command: Command, tmp_path: Path, cores: list[dict[str, Any]], rules: list[str]
+) -> None:
+    """The vendor's voter takes of each key the last value, for all of them."""
+    arch = "v75" if "llm_decode" in str(cores) else "v81"
+    file = written(tmp_path / "htp.json", {"devices": [{"dsp_arch": arch, "cores": cores}]})
+    found = [each["rule"] for each in linted(command, file) if each["rule"] in ("EXT-30", "EXT-33", "EXT-36")]
+    assert found == rules
+
+
+@pytest.mark.parametrize(
     ("device", "core", "rules"),
     [
         ({"soc_model": 999}, {}, ["EXT-42"]),
