@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from htppower.extensions.json_nodes import Node
 
 _MARK = codecs.BOM_UTF8.decode()
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -50,12 +49,6 @@ class JsonText:
     problem: Finding | None
     byte_order_mark: bool = False
     ends_at: int | None = None
-
-    @property
-    def not_utf8_at(self) -> int | None:
-        """Where the first byte stands that is no UTF-8; None where all are."""
-        found = _SURROGATES.search(self.text)
-        return None if found is None else found.start()
 
     def place(self, offset: int) -> Place:
         """Return the line and column of a character of the text."""

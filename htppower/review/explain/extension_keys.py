@@ -24,11 +24,6 @@ def key_names() -> tuple[str, ...]:
     return (*dict.fromkeys(key.name for key in (*SETTINGS, *KEYS.values())), SHARED_BUFFER)
 
 
-def is_key(name: str) -> bool:
-    """Return whether a name is that of a key, alone or with its place, or of the table of shared buffers."""
-    return name == SHARED_BUFFER or any(name in (key.name, key.place) for key in KEYS.values())
-
-
 def key_subjects(name: str) -> tuple[Subject, ...]:
     """Return what a key is, in each place where one of that name stands."""
     if name == SHARED_BUFFER:

@@ -58,14 +58,8 @@ class GapCurve:
         """Return how many gaps each time-out does not outlast: the raises after them are cold starts."""
         return self.gaps_us.size - self._within(time_outs_us)
 
-    def raised_idle_us(self, time_outs_us: ArrayLike) -> NDArray[np.int64]:
-        """Return how long votes are up with nothing running under each time-out."""
-        time_outs = np.asarray(time_outs_us, dtype=np.int64)
-        within = self._within(time_outs)
-        return cost_us(self.sums_us[within], self.gaps_us.size - within, time_outs, 0)
-
     def cost_us(self, time_outs_us: ArrayLike, break_even_us: int) -> NDArray[np.int64]:
-        """Return the cost of each time-out."""
+        """Return the cost of each time-out; with a break-even time of 0, how long votes are up with nothing running."""
         time_outs = np.asarray(time_outs_us, dtype=np.int64)
         within = self._within(time_outs)
         return cost_us(self.sums_us[within], self.gaps_us.size - within, time_outs, break_even_us)

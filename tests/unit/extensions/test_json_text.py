@@ -120,11 +120,11 @@ def test_the_bytes_of_a_file_are_kept(data: bytes) -> None:
 
 
 def test_what_the_vendor_takes_differently_is_told() -> None:
-    """A byte order mark, the first byte that is no UTF-8 and a NUL behind the tree are attributes, not problems."""
+    """A byte order mark, bytes that are no UTF-8 and a NUL behind the tree are no problems of the text."""
     marked = parse_json(b'\xef\xbb\xbf{"a": "\xff"}')
-    assert (marked.problem, marked.byte_order_mark, marked.not_utf8_at, marked.ends_at) == (None, True, 7, None)
+    assert (marked.problem, marked.byte_order_mark, marked.ends_at) == (None, True, None)
     ended = parse_json(b"{}\0rest")
-    assert (ended.problem, ended.byte_order_mark, ended.not_utf8_at, ended.ends_at) == (None, False, None, 2)
+    assert (ended.problem, ended.byte_order_mark, ended.ends_at) == (None, False, 2)
 
 
 def test_what_can_not_be_read_is_a_problem(tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ def test_every_time_out_costs_what_it_costs_gap_by_gap() -> None:
         found = curve.cost_us(time_outs, break_even_us)
         assert found.tolist() == [paid_us(each, break_even_us) for each in time_outs.tolist()]
     assert curve.beyond(time_outs).tolist() == [6, 5, 4, 4, 2, 2, 1, 0]
-    assert curve.raised_idle_us(time_outs).tolist() == [paid_us(each, 0) for each in time_outs.tolist()]
 
 
 def test_the_best_time_out_is_the_best_of_all() -> None:

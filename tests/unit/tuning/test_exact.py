@@ -76,7 +76,7 @@ def test_without_lateness_it_is_the_curve() -> None:
     curve, found = GapCurve.of(session.gaps_us()), exact.outcomes(time_outs)
     begins, ends = session.busy_us()
     assert np.array_equal(found.cold, curve.beyond(time_outs) + 1)
-    assert np.array_equal(found.raised_us, curve.raised_idle_us(time_outs) + (ends - begins).sum() + time_outs)
+    assert np.array_equal(found.raised_us, curve.cost_us(time_outs, 0) + (ends - begins).sum() + time_outs)
 
 
 def test_periodic_gaps_alternate_within_the_lateness() -> None:
