@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 import threading
 from collections.abc import Iterable
 from typing import Any
@@ -84,6 +85,16 @@ def check_timeout(timeout_s: float, otherwise: str = "") -> None:
         raise TypeError(f"timeout_s is {timeout_s!r}: {wanted}")
     if not 0 <= timeout_s <= threading.TIMEOUT_MAX:
         raise ValueError(f"timeout_s is {timeout_s}: {wanted}")
+
+
+def check_path(name: str, path: Any) -> None:
+    """Refuse what is no path of a file.
+
+    Raises:
+        TypeError: it is neither a text nor a path.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"{name} is {path!r}: the path of a file")
 
 
 def check_reason(reason: Any, whose: str) -> None:

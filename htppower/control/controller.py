@@ -9,6 +9,7 @@ from htppower.backends.base import Backend
 from htppower.backends.whole_lock import whole_lock
 from htppower.control.arguments import (
     check_close_timeout,
+    check_path,
     check_reason,
     checked_cores,
     checked_heartbeat_us,
@@ -101,6 +102,7 @@ class VoteController(Closing):
         self._own_time = time is None
         self._registry = Registry()
         if learnt is not None:
+            check_path("learnt", learnt)
             from htppower.control.learning.learnt import Learnt  # noqa: PLC0415 - few hosts pay for it
 
             self._registry.learnt = Learnt(learnt, self._time, self._registry.all)
@@ -295,10 +297,13 @@ class VoteController(Closing):
         Raises:
             OSError: it can't be written.
             SessionClosed: the controller is closed.
+            TypeError: the path is none.
             ValueError: there is something of that name that is no file.
         """
         from htppower.control.status.status_file import serve  # noqa: PLC0415 - few hosts pay for it
 
+        if path is not None:
+            check_path("path", path)
         self._registry.require_open()
         return serve(path, self.status, self._subscribe, self._time, self._status_files)
 
@@ -332,10 +337,11 @@ class VoteController(Closing):
         Raises:
             OSError: the file can't be written, as where its folder is missing.
             SessionClosed: the controller is closed.
-            TypeError: a number is no whole number, or the name no text.
+            TypeError: the path is none, a number no whole number, or the name no text.
             ValueError: a number is too small; the controller is recorded already; another controller, of this process
                 or another, writes the file; or a file that would be renamed holds something else than a recording.
         """
+        check_path("path", path)
         return self._recorder.begin(path, most_bytes=most_bytes, files=files, most_pending=most_pending, name=name)
 
     def close(self, timeout_s: float | None = None) -> None:

@@ -42,7 +42,8 @@ class Adaptive:
 
     @most_us.default
     def _as_long_as_it_pays(self) -> int:
-        return min(2 * self.worth_us, LONGEST_SUSTAIN_US) if self.break_even_us is not None else _MOST_US
+        # What is no number is refused with the profile, by its name.
+        return min(2 * self.worth_us, LONGEST_SUSTAIN_US) if isinstance(self.break_even_us, int) else _MOST_US
 
     @property
     def worth_us(self) -> int:

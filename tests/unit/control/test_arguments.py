@@ -51,6 +51,17 @@ def test_a_time_that_is_no_number_is_named(bench: Bench, timeout_s: Any) -> None
         assert session.in_flight == 1
 
 
+def test_what_is_no_path_is_named(bench: Bench) -> None:
+    """Of a status file, a recording, and what is learnt; nothing is written."""
+    begins: tuple[Callable[[Any], object], ...] = (bench.controller.serve_status, bench.controller.record)
+    for begin in begins:
+        for path in (5, b"x", ("a",)):
+            with pytest.raises(TypeError, match=r"^path is .*: the path of a file$"):
+                begin(path)
+    with pytest.raises(TypeError, match=r"^learnt is 5: the path of a file$"):
+        VoteController("simulated", learnt=5)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("make", [lambda folders: VoteController("simulated", folders=folders), ProfileCache])
 def test_a_folder_that_can_not_be_read_is_refused_at_once(make: Callable[[Any], object], tmp_path: Path) -> None:
     """The error is that of a profile that is loaded, and comes before any session."""

@@ -78,6 +78,7 @@ WRONG = [
     (with_relax(after_inference_us=evolved(LEARNT, most_us=1.5)), "TYPE-1: most_us is 1.5"),
     (with_relax(after_inference_us=Adaptive(break_even_us=100_000, least_us=-1)), "VALUE-1: least_us is -1"),
     (with_relax(after_inference_us=Adaptive(cold_starts_ppm=1_000_000)), "VALUE-1: cold_starts_ppm is 1000000"),
+    (with_relax(after_inference_us=Adaptive("5 ms")), "TYPE-1: break_even_us is '5 ms'"),  # type: ignore[arg-type] # as below
     (with_relax(after_inference_us=Adaptive()), "VALUE-1: after_inference_us states no goal"),
     (with_relax(after_inference_us=Adaptive(9, 9)), "VALUE-1: after_inference_us states break_even_us and cold_st"),
     (with_relax(then="released"), "TYPE-1: then is 'released'"),
