@@ -43,7 +43,7 @@ class Part(NamedTuple):
     """The cores of a device, as the vendor's voter takes them together, or a graph with a profile of its own.
 
     Attributes:
-        name: such as ``core 0``, ``device 1 cores 0, 1`` or ``graph decode``.
+        name: such as ``core 0``, ``device 1 cores 0+1`` or ``graph decode``.
         profile: what it votes.
         device: the number of the device, from 0; None for a graph.
     """
@@ -87,7 +87,8 @@ def parts_of(file: ExtensionFile) -> Iterator[Part]:
     """Yield the devices of a file, then the graphs with a profile of their own, by their names."""
     file, cores = as_one_core(file)
     for device, ids, core in cores:
-        name = f"{'core' if len(ids) == 1 else 'cores'} {', '.join(map(str, ids))}"
+        # Names stand in lists, with commas between them.
+        name = f"{'core' if len(ids) == 1 else 'cores'} {'+'.join(map(str, ids))}"
         examined = _examined(file, core, None, core_performance(file, core))
         yield Part(f"device {device} {name}" if device else name, examined, device)
     if not cores:

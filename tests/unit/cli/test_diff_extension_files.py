@@ -97,7 +97,7 @@ def test_the_cores_of_a_device_are_compared_together(command: Command) -> None:
     """As the vendor's voter takes them: the last one's word counts for all, and another's casts no vote."""
     one, two = {"core_id": 0, "perf_profile": "burst"}, {"core_id": 1, "perf_profile": "balanced"}
     old = write("old.json", cores(one, two))
-    for name, each, called in (("turned.json", (two, one), "cores 1, 0"), ("one.json", (one,), "core 0")):
+    for name, each, called in (("turned.json", (two, one), "cores 1+0"), ("one.json", (one,), "core 0")):
         found = told(command, old, write(name, cores(*each)))
         raised = (f"{name} {called}", "dcvs_v3.core", "NOM_PLUS", "MAX_VOLTAGE_CORNER", "raises power")
         assert raised in [(change[0], *change[2:6]) for change in found]
@@ -127,7 +127,7 @@ def test_devices_are_paired_by_their_places_and_graphs_by_name(command: Command)
     one, two = {"core_id": 0, "perf_profile": "burst"}, {"core_id": 1, "perf_profile": "balanced"}
     both = write("both.json", {"devices": [{"cores": [one]}, {"cores": [one, two]}]})
     said = command.output("diff", both, write("one.json", cores(one)), "--format", "json", exit_code=1)
-    assert json.loads(said)["removed"] == [{"name": "both.json device 1 cores 0, 1", "path": "both.json"}]
+    assert json.loads(said)["removed"] == [{"name": "both.json device 1 cores 0+1", "path": "both.json"}]
     graphs = [{"graph_names": ["a", "b"], "perf_profile": "burst"}, {"graph_names": ["c"], "perf_profile": "balanced"}]
     found = told(command, write("plain.json", cores(one)), write("graphs.json", cores(one, graphs=graphs)))
     assert {change[0] for change in found} == {"graphs.json graph c"}
