@@ -43,7 +43,7 @@ def checked_timeout_us(name: str, timeout_us: Any, none_means: str = "no timeout
     """
     if timeout_us is None:
         return None
-    number = _whole(timeout_us, f"{name} is", f"a whole number of us, or None for {none_means}")
+    number = checked_whole(timeout_us, f"{name} is", f"a whole number of us, or None for {none_means}")
     if number < 1:
         raise ValueError(f"{name} is {number}: 1 or more, or None for {none_means}")
     return number
@@ -56,7 +56,7 @@ def checked_heartbeat_us(heartbeat_us: Any) -> int:
         TypeError: it is no whole number.
         ValueError: it is negative.
     """
-    number = _whole(heartbeat_us, "heartbeat_us is", "a whole number of microseconds, 0 for no heartbeat")
+    number = checked_whole(heartbeat_us, "heartbeat_us is", "a whole number of microseconds, 0 for no heartbeat")
     if number < 0:
         raise ValueError(f"heartbeat_us is {number}: 0 for no heartbeat, or more")
     return number
@@ -134,13 +134,18 @@ def checked_kinds(subscriber: Any, kinds: Any) -> tuple[type[Event], ...]:
 
 def _unsigned(number: Any, says: str, wanted: str) -> int:
     """Return the number of a device or a core; the call would have a larger one cut, and vote on another core."""
-    whole = _whole(number, says, wanted)
+    whole = checked_whole(number, says, wanted)
     if not 0 <= whole <= _MOST:
         raise ValueError(f"{says} {whole}: {wanted} to {_MOST}")
     return whole
 
 
-def _whole(number: Any, says: str, wanted: str) -> int:
+def checked_whole(number: Any, says: str, wanted: str) -> int:
+    """Return a whole number; ``says`` and ``wanted`` are what stands before and after it in the message.
+
+    Raises:
+        TypeError: it is none; a truth value is none either.
+    """
     try:
         if not isinstance(number, bool):
             return operator.index(number)

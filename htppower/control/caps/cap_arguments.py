@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from htppower.control.arguments import checked_whole
 
 SHORTEST_PERIOD_US = 100_000
 
@@ -19,7 +20,7 @@ def check_temperatures(above_c: Any, below_c: Any) -> None:
         ValueError: one is not finite, or they are not in order.
     """
     for name, given in (("above_c", above_c), ("below_c", below_c)):
-        if isinstance(given, (str, bytes)) or not hasattr(given, "__float__"):
+        if not hasattr(given, "__float__"):
             raise TypeError(f"{name} is {given!r}: a number of degrees Celsius")
     if not (math.isfinite(above_c) and math.isfinite(below_c) and below_c < above_c):
         raise ValueError(f"below_c is {below_c}, above_c is {above_c}: below_c has to be the lower of two numbers")
@@ -32,10 +33,7 @@ def checked_period_us(period_us: Any) -> int:
         TypeError: it is no whole number.
         ValueError: it is below 100,000 us.
     """
-    try:
-        number = operator.index(period_us)
-    except TypeError:
-        raise TypeError(f"period_us is {period_us!r}: a whole number of us") from None
+    number = checked_whole(period_us, "period_us is", "a whole number of us")
     if number < SHORTEST_PERIOD_US:
         raise ValueError(f"period_us is {number}: {SHORTEST_PERIOD_US} or more")
     return number
@@ -47,7 +45,7 @@ def checked_patterns(zones: Any) -> tuple[str, ...]:
     Raises:
         TypeError: they are no text, and no list of texts.
     """
-    patterns = (zones,) if isinstance(zones, str) else tuple(zones) if isinstance(zones, Iterable) else (zones,)
+    patterns = _listed(zones)
     if not all(isinstance(each, str) for each in patterns):
         raise TypeError(f"zones is {zones!r}: a name such as 'cpu-*', or a list of names")
     return patterns
@@ -71,7 +69,7 @@ def checked_conditions(when: Any, known: tuple[str, ...]) -> frozenset[str]:
     Raises:
         ValueError: there is none, or one that is not known.
     """
-    wanted = tuple(when) if isinstance(when, Iterable) and not isinstance(when, str) else (when,)
+    wanted = _listed(when)
     unknown = sorted({repr(each) for each in wanted if each not in known})
     if unknown or not wanted:
         raise ValueError(f"when is {' and '.join(unknown) or 'empty'}: one or more of {', '.join(known)}")
@@ -86,3 +84,8 @@ def check_bus(bus: Any) -> None:
     """
     if bus is not None and not isinstance(bus, str):
         raise TypeError(f"bus is {bus!r}: an address such as 'unix:path=/run/dbus/system_bus_socket', or None")
+
+
+def _listed(given: Any) -> tuple[Any, ...]:
+    """Return what is in a list, or what is given alone, as a text is."""
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)

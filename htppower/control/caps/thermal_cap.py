@@ -207,6 +207,7 @@ class ThermalCap(Closing):
 
     def _decide(self, zone: Zone, temperature_c: float) -> None:
         if temperature_c > self._above_c:
+            # The reason is that of the look which set it: the temperature is another at each.
             if self.cap is None:
                 self._switch.set(f"{zone.name} at {temperature_c:.1f} C, above {self._above_c:g} C")
         elif not self._warm:
@@ -231,7 +232,7 @@ class ThermalCap(Closing):
                 zone.path,
                 _LONGEST_LOOK_US / 1_000_000,
                 self._switch.profile.name,
-                self._said(),
+                self._state_in_words(),
             )
 
     def _tell_failures(self, failures: dict[Zone, Exception], *, none_read: bool) -> None:
@@ -240,11 +241,11 @@ class ThermalCap(Closing):
                 _LOGGER.warning("thermal zone %s (%s) can't be read and is left out: %s", zone.name, zone.path, error)
         if none_read and len(self._unread) < len(self._zones):
             _LOGGER.error(
-                "no thermal zone can be read: the cap at %s stays %s", self._switch.profile.name, self._said()
+                "no thermal zone can be read: the cap at %s stays %s", self._switch.profile.name, self._state_in_words()
             )
         self._unread = frozenset(failures)
 
-    def _said(self) -> str:
+    def _state_in_words(self) -> str:
         return "not set" if self.cap is None else "set"
 
 

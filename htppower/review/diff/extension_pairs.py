@@ -40,7 +40,8 @@ def part_pairs(old: Side, new: Side, *, alone: bool) -> list[PartPair]:
     pairs = []
     for file, called in file_pairs(old, new, alone=alone):
         one, other = ({part.paired_by: part for part in parts} for parts in (old.parts[file], new.parts[called]))
-        for key, part in {**other, **{each: one[each] for each in one if each not in other}}.items():
+        for key in dict.fromkeys((*other, *one)):
+            part = other.get(key) or one[key]
             left, right = (_part(key, side, is_graph=part.is_graph) for side in (one, other))
             if left is not None and right is not None:
                 pairs.append(PartPair(f"{called} {part.name}", left, right))
