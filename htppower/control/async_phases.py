@@ -46,7 +46,8 @@ class AsyncInference:
                 token = gate.tokens.idle.pop()
             except IndexError:
                 token = gate.token()
-            if gate.sustain.watch is not None:
+            pace = gate.pace
+            if pace is not None and pace.watch is not None:
                 token.begun_ns = gate.time.now_ns()
                 token.within = gate.tokens.preparing
             self._held.append(token)

@@ -6,7 +6,6 @@ next raise; a pending sustain ends.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
 import types
@@ -18,6 +17,7 @@ import attrs
 from htppower.control.interrupts import run_watched
 from htppower.control.precedence import Claim, in_use
 from htppower.control.side_by_side import run_side_by_side
+from htppower.control.time.alarms import arm
 from htppower.events import CapLifted, CapSet, Cause, HoldBegan, HoldEnd, HoldEnded
 
 if TYPE_CHECKING:
@@ -131,9 +131,8 @@ class Claims:
             self._events.tell(HoldBegan, session, **told)
             if claim.until_us is not None:
                 end = functools.partial(self.end_hold, session, claim, HoldEnd.TIMEOUT, quiet=True)
-                # At the very end of a process no thread can be started; the session is closed there.
-                with contextlib.suppress(RuntimeError):
-                    self._alarms[claim.number] = self._time.call_at(claim.until_us, end)
+                lacks = "a hold on %r: it ends with the session"
+                self._alarms[claim.number] = arm(self._time, claim.until_us, end, lacks, session)
         return self._reconciler.follow(session, Cause.HOLD_BEGAN, claim.reason)
 
     def watch(self, session: SessionRecord, claim: Claim, watched: object, end: HoldEnd) -> None:

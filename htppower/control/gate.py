@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from htppower.control.learning.pace import Pace
 from htppower.control.locks import Rank, make_lock
 from htppower.control.sustain_timer import SustainTimer
 from htppower.control.tokens import Token, Tokens, Use
 from htppower.events import Cause, Phase, Trigger
 from htppower.profiles.profile import Lowering
+from htppower.profiles.sustain import first_us
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +39,7 @@ class Gate:
         time: clock and alarms.
         ring: called with the session and the cause when its votes are to be looked at.
         plan: what the session casts.
-        recall: as for ``SustainTimer``.
+        recall: as for ``Pace``.
 
     Attributes:
         lock: protects the others, except that a phase takes an idle token without it.
@@ -46,12 +48,14 @@ class Gate:
         saved: how many inferences have ended that had not waited for a call when they began.
         plan: what the session casts.
         following: whether it changes to another plan, or was interrupted as it did, so that it is to do that again.
-        sustain: when that comes down, with its alarm, and what is learnt of that.
+        sustain: when that comes down, with its alarm.
+        pace: what is learnt and predicted of the session; None where nothing is.
         closing: whether the session is being closed.
         inits: how many INIT phases have ended.
     """
 
     __slots__ = (
+        "_recall",
         "_ring",
         "_session",
         "closing",
@@ -59,6 +63,7 @@ class Gate:
         "inits",
         "lock",
         "open",
+        "pace",
         "plan",
         "saved",
         "sustain",
@@ -76,12 +81,15 @@ class Gate:
     ) -> None:
         self._session = session
         self._ring = ring
+        self._recall = recall
         self.time = time
         self.lock = make_lock(Rank.GATE)
         self.tokens = Tokens(time, self)
         self.saved = 0
         self.plan = plan
-        self.sustain = SustainTimer(session, time, plan, recall)
+        self.sustain = SustainTimer(session, time)
+        self.pace: Pace | None = None
+        self._go_by(plan)
         self.open = False
         self.closing = self.following = False
         self.inits = 0
@@ -111,7 +119,7 @@ class Gate:
             tokens, sustain = self.tokens, self.sustain
             if len(tokens.idle) != tokens.made:
                 return tokens.in_flight, self.begun, None
-            if sustain.watch is None:
+            if self.pace is None:
                 # No function of ours is called here either, so this works the deadline out by itself.
                 return 0, self.saved, None if sustain.alarm is None else sustain.ended_ns // 1000 + sustain.us
             saved = self.saved - self._found_up(busy=False)
@@ -134,18 +142,33 @@ class Gate:
         with self.lock:
             self.open = False
             self.following = True
-            self._take_in_begin()
+            if self.pace is not None:
+                self.pace.begins()
             if ends_sustain:
+                # First: it may take back a hint, by which the deadline moves.
+                if self.pace is not None:
+                    self.pace.forget_gap()
                 self.sustain.end()
-            self.sustain.follow(plan)
+            self._go_by(plan)
             self.plan = plan
             self.following = False
+
+    def _go_by(self, plan: Plan) -> None:
+        deadline_us = self.sustain.deadline_us
+        has_pace = plan.has_pace or self.pace is not None
+        us = self._paced().follow(plan) if has_pace else first_us(plan.after_inference_us)
+        self.sustain.follow(us, deadline_us)
+
+    def _paced(self) -> Pace:
+        if self.pace is None:
+            self.pace = Pace(self._session, self.time, self.tokens, self.sustain, self.expects, self._recall)
+        return self.pace
 
     def record(self, record: Record | None) -> None:
         """Have the inferences recorded that begin from now on; with None no longer."""
         with self.lock:
-            if record is not None or self.sustain.watch is not None:
-                self.sustain.watched(self.plan).record_to(record, (self._session, self.plan))
+            if record is not None or (self.pace is not None and self.pace.watch is not None):
+                self._paced().timed(self.plan).record_to(record, (self._session, self.plan))
 
     def token(self) -> Token:
         """Return a new token; the inference that holds it is counted from now on."""
@@ -155,9 +178,14 @@ class Gate:
     def prepare(self, phase: Phase) -> Token:
         """Return a new token for INIT or DE-INIT; it is counted from now on."""
         with self.lock:
-            self._take_in_begin()
-            self.sustain.forget_gap()
+            self._forget_gap()
             return self.tokens.prepare(phase)
+
+    def _forget_gap(self) -> None:
+        """Take in that INIT or DE-INIT begins or ends: the time since the last inference is no gap."""
+        if self.pace is not None:
+            self.pace.begins()
+            self.pace.forget_gap()
 
     def drop(self, token: Token) -> None:
         """Take back the token of an inference that does not begin. It is not used again.
@@ -167,18 +195,8 @@ class Gate:
         """
         with self.lock:
             self.tokens.drop(token)
-            if self.sustain.watch is not None and not self.tokens.busy():
-                self.sustain.watch.forget_first()
-                self.sustain.begin_gap(self.expects)
-
-    def learn(self, token: Token) -> None:
-        """Learn from the gap that an inference has ended which waits for a call."""
-        with self.lock:
-            tokens, sustain = self.tokens, self.sustain
-            if sustain.watch is not None and tokens.first() is token:
-                sustain.watch.runs(token)
-            if sustain.further is not None:
-                sustain.further.raises(self.time.now_us, waited=True)
+            if self.pace is not None and not self.tokens.busy():
+                self.pace.dropped()
 
     def end(self, token: Token) -> bool:
         """End an inference; return whether the votes are to be looked at now."""
@@ -193,8 +211,7 @@ class Gate:
             self.drop_preparation(token)
 
     def _end_preparation(self, phase: Phase) -> None:
-        self._take_in_begin()
-        self.sustain.forget_gap()
+        self._forget_gap()
         if phase is Phase.INIT:
             # Where an exception comes next it is counted once more, which costs a call.
             self.inits += 1
@@ -222,16 +239,9 @@ class Gate:
     def moved(self, trigger: Trigger) -> None:
         """Take in a transition that was made: from when the votes are relaxed, and whether they are further."""
         # Read without the lock: the session's turn is held, and only in that another plan is followed.
-        further = self.sustain.further
-        if further is None:
-            return
-        with self.lock:
-            if trigger is Trigger.LOWER_FURTHER:
-                further.reached = True
-            elif trigger is Trigger.LOWER and not self.sustain.after_deinit:
-                further.lowered(self.time.now_us)
-            else:
-                further.forget()
+        if self.pace is not None and self.pace.further is not None:
+            with self.lock:
+                self.pace.moved(trigger)
 
     def set_open(self) -> None:
         """Let phases begin without a call, until ``shut``."""
@@ -267,19 +277,21 @@ class Gate:
         with self.lock:
             self.closing = True
             self.open = False
-            self.sustain.close()
+            self.sustain.disarm()
+            if self.pace is not None:
+                self.pace.close()
 
     def disown(self) -> None:
         """In a forked child: make phases cost nothing and cast nothing, with a lock of the child's own."""
         self.lock = make_lock(Rank.GATE)
         self.open = True
         self.sustain.disown()
+        self.pace = None
 
     def relax_further(self) -> bool:
         """Return whether the relaxed votes relax further now; arm an alarm where they do later."""
         with self.lock:
-            further = self.sustain.further
-            due_us = None if further is None else further.due_us
+            due_us = None if self.pace is None or self.pace.further is None else self.pace.further.due_us
             if due_us is None or self.closing or self.tokens.busy():
                 return False
             return due_us <= self.time.now_us or not self.sustain.set_alarm(self, due_us, Cause.SUSTAIN_EXPIRED)
@@ -290,27 +302,20 @@ class Gate:
             return self.closing or self.sustain.arm(self, cause)
 
     def _found_up(self, *, busy: bool) -> int:
-        ahead = None if self.sustain.watch is None else self.sustain.watch.ahead
-        return 0 if ahead is None else ahead.found_up(busy=busy)
-
-    def _take_in_begin(self) -> None:
-        """Take in the begin of what runs, before the gap and the prediction that end with it are forgotten."""
-        watch = self.sustain.watch
-        if watch is not None and (first := self.tokens.first()) is not None:
-            watch.runs(first)
+        return 0 if self.pace is None else self.pace.found_up(busy=busy)
 
     def _end(self, token: Token) -> None:
         if token.watch() is None:
             return
         waited, token.waited = token.waited, False
         self.saved += not waited
-        tokens, sustain = self.tokens, self.sustain
+        tokens, pace = self.tokens, self.pace
         last = len(tokens.idle) + 1 >= tokens.made
         # Also where others are counted: one that waits for its votes may never begin.
-        sustain.end_inference()
+        self.sustain.end_inference()
         idles = last and not tokens.preparing
-        if sustain.watch is not None and sustain.watch.end(token, sustain.ended_ns, waited, idles):
-            sustain.begin_gap(self.expects)
+        if pace is not None and pace.watch is not None and pace.watch.end(token, self.sustain.ended_ns, waited, idles):
+            pace.begin_gap()
         tokens.idle.append(token)
 
     def expect(self, in_us: int | None, every_us: int | None) -> bool:
@@ -318,23 +323,18 @@ class Gate:
         with self.lock:
             if self.closing:
                 return False
-            now_us, is_busy = self.time.now_us, self.tokens.busy()
-            at_us = None if in_us is None else now_us + in_us
-            # An inference that runs is not the one that is meant.
-            since_us = now_us + is_busy
-            self.sustain.watched(self.plan).predict().prediction.expect(at_us, every_us, since_us)
-            if is_busy:
+            now_us, pace = self.time.now_us, self._paced()
+            pace.expect(self.plan, in_us, every_us, now_us)
+            if self.tokens.busy():
                 return False
-            self.sustain.begin_gap(self.expects, now_us)
+            pace.begin_gap(now_us)
             return self.must_lower()
 
     def expects(self) -> None:
         """Take in that an inference is predicted to begin soon, and have the votes raised for it."""
         with self.lock:
-            ahead = self.sustain.ahead
-            raises = ahead is not None and not self.tokens.busy() and not self.closing and ahead.raise_now(up=self.open)
-            if raises and self.sustain.further is not None:
-                self.sustain.further.raises(self.time.now_us, waited=False)
+            may_raise = not (self.tokens.busy() or self.closing)
+            raises = may_raise and self.pace is not None and self.pace.raise_now(up=self.open)
         if raises:
             self._ring(self._session, Cause.INFERENCE_EXPECTED)
 
@@ -342,14 +342,10 @@ class Gate:
         """Count the phases as ended whose tokens are gone. What is run soon then is the gate: a method weighs more."""
         with self.lock:
             lost = self.tokens.count_lost()
-            if lost and self.sustain.watch is not None:
-                self.sustain.watch.miss(lost, self.time.now_ns())
             if lost:
                 self.sustain.end_inference()
-                if not self.tokens.in_flight:
-                    self.sustain.forget_gap()
-                if not self.tokens.busy():
-                    self.sustain.begin_gap(self.expects)
+                if self.pace is not None:
+                    self.pace.miss(lost)
             ended = self._end_lost_preparations()
             must_lower = self.must_lower()
         if must_lower or ended:
@@ -367,7 +363,8 @@ class Gate:
         """Take in that an alarm rings, and have the votes looked at."""
         try:
             with self.lock:
-                if self.sustain.rang(at_us, busy=self.tokens.busy()):
+                self.sustain.rang(at_us)
+                if self.pace is not None and not self.tokens.busy() and self.pace.in_vain():
                     cause = Cause.EXPECTED_IN_VAIN
         finally:
             # Also where an exception comes from outside: no other alarm would ring.

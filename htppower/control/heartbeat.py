@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.single_alarm import SingleAlarm
+from htppower.control.time.alarms import SingleAlarm
 from htppower.events import Cause, State
 from htppower.votes.native_codes import LINK_LOST
 

@@ -43,8 +43,10 @@ class Phases:
     def wait_for_votes(self, token: Token) -> None:
         """Return when the votes of the inference that holds a token are in force."""
         token.waited = True
-        if self.gate.sustain.watch is not None or self.gate.sustain.further is not None:
-            self.gate.learn(token)
+        pace = self.gate.pace
+        if pace is not None:
+            with self.gate.lock:
+                pace.waits(token)
         self._reconciler.settle(self._session, Cause.INFERENCE_BEGAN, Phase.INFERENCE)
 
     def look_again(self) -> None:
@@ -132,7 +134,8 @@ class Inference:
                 gate.drop(token)
                 raise PhaseMisuse("this inference is being run: call inference() for each")  # noqa: TRY301
             self._token = token
-            if gate.sustain.watch is not None:
+            pace = gate.pace
+            if pace is not None and pace.watch is not None:
                 token.begun_ns = gate.time.now_ns()
                 token.within = gate.tokens.preparing
             if gate.open:
@@ -181,11 +184,13 @@ class Inference:
                     # Also where others are counted: one that waits for its votes may never begin.
                     sustain.ended_ns = gate.time.now_ns()
                     last = len(idle) + 1 >= gate.tokens.made
-                    watch = sustain.watch
-                    if watch is not None and watch.end(
-                        token, sustain.ended_ns, waited, last and not gate.tokens.preparing
+                    pace = gate.pace
+                    if (
+                        pace is not None
+                        and (watch := pace.watch) is not None
+                        and watch.end(token, sustain.ended_ns, waited, last and not gate.tokens.preparing)
                     ):
-                        sustain.begin_gap(gate.expects)
+                        pace.begin_gap()
                     idle.append(token)
                     if not last or sustain.covered:
                         return

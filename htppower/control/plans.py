@@ -10,6 +10,7 @@ from htppower.errors import Finding, ProfileError, RuleBreach
 from htppower.events import Degradation
 from htppower.profiles.made_in_code import wrong_values
 from htppower.profiles.profile import NO_VOTES, Lowering, Profile, power_states
+from htppower.profiles.sustain import Adaptive
 from htppower.rules import table as rules
 from htppower.rules.case import Case
 from htppower.votes.field_repr import field_repr
@@ -35,6 +36,7 @@ class Plan:
         profile: the profile.
         raised: its votes, as far as the platform has them; empty for one without votes.
         casts: whether there are any: asked often, and quicker to ask than a vote set.
+        has_pace: whether something is learnt or predicted of its session, or its votes relax further.
         lowered: the votes of its power state, likewise.
         after_deinit: those of the power state in which DE-INIT ends.
         after_init_us: how long votes stay up after INIT.
@@ -60,10 +62,15 @@ class Plan:
     degradations: tuple[Degradation, ...]
     missing: int = attrs.field(eq=False)
     casts: bool = attrs.field(init=False, eq=False, repr=False)
+    has_pace: bool = attrs.field(init=False, eq=False, repr=False)
 
     @casts.default
     def _(self) -> bool:
         return bool(self.raised)
+
+    @has_pace.default
+    def _(self) -> bool:
+        return isinstance(self.after_inference_us, Adaptive) or self.raise_ahead_us > 0 or self.then is not None
 
     __repr__ = field_repr
 

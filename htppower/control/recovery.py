@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.control.single_alarm import SingleAlarm
+from htppower.control.time.alarms import SingleAlarm
 from htppower.errors import kept
 from htppower.events import Cause, State
 from htppower.votes.native_codes import SYSTEM_COMMUNICATION_FATAL

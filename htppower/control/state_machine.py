@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from htppower.control.event_bus import EventBus
     from htppower.control.executor import Executor, Outcome
+    from htppower.control.learning.pace import Pace
     from htppower.control.plans import Plan
     from htppower.control.registry import Registry
     from htppower.control.session_record import SessionRecord
@@ -250,10 +251,9 @@ class SessionTransitions:
                 self._events.tell(CallsSaved, session, inferences=inferences, calls=calls)
                 session.history.saved(begun)
 
-    def tell_learnt(self, session: SessionRecord) -> None:
+    def tell_learnt(self, session: SessionRecord, pace: Pace) -> None:
         """Tell that a session has learnt another sustain time, or time to relax further, since that was last told."""
-        sustain = session.gate.sustain
-        for learns, further in ((sustain.watch, False), (sustain.further, True)):
+        for learns, further in ((pace.watch, False), (pace.further, True)):
             if learns is None or learns.told_us == learns.learnt_us:
                 continue
             with session.gate.lock:

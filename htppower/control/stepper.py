@@ -97,9 +97,8 @@ class Stepper:
         settled = self._make_steps(session, cause, phase, [] if failures is None else failures)
         if session.inits != session.gate.inits:
             self._take_in_inits(session)
-        sustain = session.gate.sustain
-        if sustain.watch is not None or sustain.further is not None:
-            self._transitions.tell_learnt(session)
+        if session.gate.pace is not None:
+            self._transitions.tell_learnt(session, session.gate.pace)
         if session.state is State.RAISED:
             if self._heartbeat.asleep:
                 self._heartbeat.wake()
@@ -176,7 +175,8 @@ class Stepper:
         The gate of a lowered session is shut: whoever begins a phase meanwhile settles it in a turn of its own.
         """
         if session.state is State.LOWERED:
-            waits = session.gate.sustain.further is not None and step.trigger is Trigger.LOWER
+            pace = session.gate.pace
+            waits = pace is not None and pace.further is not None and step.trigger is Trigger.LOWER
             return not (waits or session.gate.closing) and session.epoch == self._registry.epoch
         if step.votes is None:
             return session.gone
@@ -213,9 +213,7 @@ class Stepper:
             has_ids=has_ids,
             differs=differs,
             after_deinit=use.after_deinit,
-            further=gate.sustain.further is not None
-            and session.state is target is State.LOWERED
-            and gate.relax_further(),
+            further=gate.pace is not None and session.state is target is State.LOWERED and gate.relax_further(),
         )
         if step is None and (target is State.RAISED or not plan.casts) and not gate.open:
             gate.set_open()

@@ -10,13 +10,13 @@ and a clock read, and an alarm only where none is armed.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from htppower.control.async_phases import AsyncInference
 from htppower.control.phases import Inference
+from htppower.control.time.alarms import arm
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable
@@ -188,10 +188,8 @@ class IdleTimeout:
             return not self._inference.running
 
     def _arm(self, at_us: int) -> None:
-        # At the very end of a process no thread can be started; the session is closed there.
-        with contextlib.suppress(RuntimeError):
-            self._phases.gate.time.call_at(at_us, self._rang)
-            self._armed = True
+        lacks = "the idle time of a stream: its inference ends with it"
+        self._armed = arm(self._phases.gate.time, at_us, self._rang, lacks) is not None
 
     def _rang(self) -> None:
         gate = self._phases.gate

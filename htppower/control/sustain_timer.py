@@ -1,27 +1,15 @@
-"""The sustain time of a session: when its votes come down, by which alarm, and what is learnt for the next gap."""
+"""The sustain time of a session: when its votes come down, and the alarm by which they do."""
 
 from __future__ import annotations
 
-import functools
-import logging
 from typing import TYPE_CHECKING, Any, Protocol
 
-from htppower.control.interrupts import is_from_outside
-from htppower.control.learning.further import Further
-from htppower.control.learning.watch import Watch
-from htppower.profiles.sustain import Adaptive, first_us
-from htppower.sustain.learner import make_learner
+from htppower.control.time.alarms import arm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from htppower.control.learning.raise_ahead import RaiseAhead
-    from htppower.control.plans import Plan
     from htppower.control.time.base import Time
     from htppower.events import Cause
-    from htppower.sustain.learner import Learner
 
-_LOGGER = logging.getLogger("htppower")
 # No phase ends before 0, and a deadline is set in whole microseconds.
 _NEVER = -1
 # The deadline where a sustain was ended: before all others.
@@ -43,63 +31,32 @@ class SustainTimer:
     Args:
         session: the record of the session.
         time: clock and alarms.
-        plan: what the session casts.
-        recall: returns what the session begins to learn a time with, told whether that is the one of the second power
-            state; None where it begins with nothing.
 
     Attributes:
         ended_ns: when the last inference ended; whatever else sets the deadline sets this accordingly.
         us: how long votes stay up after it.
+        until_us: until when they are up for a predicted inference besides, or ``NO_DEADLINE``.
         alarm, alarm_us: the alarm that is armed, or None, and when it rings.
         covered: whether that rings no later than the sustain of any inference that ends from now on.
-        watch: what times the begins of inferences, or None where nobody asks for that. It is never taken away again: a
-            token may hold an old begin.
-        further: when the votes relax further, None where none of the plans so far has said that.
     """
 
-    __slots__ = (
-        "_deinit_ns",
-        "_recall",
-        "_session",
-        "_time",
-        "alarm",
-        "alarm_us",
-        "covered",
-        "ended_ns",
-        "further",
-        "us",
-        "watch",
-    )
+    __slots__ = ("_deinit_ns", "_session", "_time", "alarm", "alarm_us", "covered", "ended_ns", "until_us", "us")
 
-    def __init__(
-        self,
-        session: object,
-        time: Time,
-        plan: Plan,
-        recall: Callable[..., Learner] | None = None,
-    ) -> None:
+    def __init__(self, session: object, time: Time) -> None:
         self._session = session
         self._time = time
-        self._recall = recall
         # When a DE-INIT ended, where that has set the deadline; an inference that ends later changes only that.
         self._deinit_ns = _NEVER
-        self.ended_ns = 0
+        self.ended_ns = self.us = 0
+        self.until_us = NO_DEADLINE
         self.alarm: Any = None
         self.alarm_us = 0
         self.covered = False
-        self.watch: Watch | None = None
-        self.us = self._first_us(plan)
-        self.further: Further | None = None
-        self._follow_further(plan)
-        self.deadline_us = 0
 
     @property
     def deadline_us(self) -> int:
         """When the votes of an idle session come down."""
-        deadline_us = self.ended_ns // 1000 + self.us
-        ahead = None if self.watch is None else self.watch.ahead
-        # Where nothing is raised ahead, NO_DEADLINE is what it is.
-        return deadline_us if ahead is None or not ahead.until_us else max(deadline_us, ahead.until_us)
+        return max(self.ended_ns // 1000 + self.us, self.until_us)
 
     @deadline_us.setter
     def deadline_us(self, deadline_us: int) -> None:
@@ -113,62 +70,19 @@ class SustainTimer:
         self.ended_ns = ended_ns
 
     @property
-    def ahead(self) -> RaiseAhead | None:
-        """What raises votes ahead of a predicted begin, None where nothing does.
-
-        What is asked at each transition reads it off ``watch``: a property takes longer than what it is asked for.
-        """
-        return None if self.watch is None else self.watch.ahead
-
-    @property
     def after_deinit(self) -> bool:
         """Whether a DE-INIT was the last phase to end."""
         return self._deinit_ns == self.ended_ns
 
     def ends(self) -> tuple[int, bool, bool]:
         """Return the deadline, whether a DE-INIT has set it, and whether votes are up for a predicted inference."""
-        ahead = None if self.watch is None else self.watch.ahead
-        return self.deadline_us, self._deinit_ns == self.ended_ns, ahead is not None and ahead.until_us > 0
+        return self.deadline_us, self._deinit_ns == self.ended_ns, self.until_us != NO_DEADLINE
 
-    def follow(self, plan: Plan) -> None:
-        """Go by another plan from now on; the deadline stays."""
-        deadline_us, self.covered = self.deadline_us, False
-        self.us = self._first_us(plan)
+    def follow(self, us: int, deadline_us: int) -> None:
+        """Keep votes up for so long from now on; what is sustained now comes down at this deadline."""
+        self.covered = False
+        self.us = us
         self.deadline_us = deadline_us
-        if self.watch is not None:
-            self.watch.label = (self._session, plan)
-        self._follow_further(plan)
-
-    def watched(self, plan: Plan) -> Watch:
-        """Return what times the begins of inferences, from now on."""
-        if self.watch is None:
-            self.watch = Watch(self._time, plan.after_inference_us)
-        return self.watch
-
-    def _first_us(self, plan: Plan) -> int:
-        """Return how long votes stay up that a plan casts from now on, by what its session has learnt before."""
-        sustain = plan.after_inference_us
-        if self.watch is None:
-            if not isinstance(sustain, Adaptive) and not plan.raise_ahead_us:
-                return sustain
-            self.watch = Watch(self._time, sustain, plan.raise_ahead_us, plan.profile.name, self._made_for(plan))
-        else:
-            self.watch.follow(sustain, plan.raise_ahead_us, plan.profile.name, self._made_for(plan))
-        learnt_us = self.watch.time_out_us
-        return first_us(sustain) if learnt_us is None else learnt_us
-
-    def _follow_further(self, plan: Plan) -> None:
-        if self.further is None:
-            if plan.then is None:
-                return
-            self.further = Further()
-        after_us = None if plan.then is None else plan.then_after_us
-        self.further.follow(after_us, plan.profile, self._made_for(plan, further=True))
-
-    def _made_for(self, plan: Plan, *, further: bool = False) -> Callable[[Adaptive], Learner]:
-        if self._recall is None:
-            return make_learner
-        return functools.partial(self._recall, self._session, plan, further=further)
 
     def end_inference(self) -> None:
         """Take in that an inference has ended, off the hot path."""
@@ -182,38 +96,8 @@ class SustainTimer:
         """Take in that DE-INIT has ended."""
         self._put(self._time.now_us, after_deinit=True)
 
-    def begin_gap(self, rang: Callable[[], None], now_us: int | None = None) -> None:
-        """Choose the time-out of the gap that begins; ``rang`` is called ahead of its end where that is predicted.
-
-        ``now_us``: what time it is where the session has been idle before.
-        """
-        watch = self.watch
-        if watch is None:
-            return
-        chosen_us = watch.choose(now_us)
-        if watch.ahead is None and chosen_us == self.us:
-            return
-        if chosen_us is not None:
-            self.us = chosen_us
-        self.covered = False
-        if watch.ahead is not None:
-            watch.ahead.arm(self.deadline_us, rang)
-
-    def forget_gap(self) -> None:
-        """Take the time since the last inference for no gap, and expect none after it."""
-        if self.watch is not None:
-            self.watch.forget_gap()
-            learnt_us = self.watch.time_out_us
-            if learnt_us is not None and learnt_us != self.us:
-                # A hint had chosen another, for that gap alone.
-                self.us, self.covered = learnt_us, False
-        if self.further is not None:
-            self.further.forget_gap()
-
     def end(self) -> None:
         """End a pending sustain."""
-        # First: it may take back a hint, by which the deadline moves.
-        self.forget_gap()
         self.deadline_us = NO_DEADLINE
         self.disarm()
 
@@ -232,22 +116,10 @@ class SustainTimer:
         self.disarm()
         # First: one that counts as armed for another time would count so for good.
         self.alarm_us = at_us
-        try:
-            self.alarm = self._time.call_at(at_us, _Ring(gate, at_us, cause))
-        except Exception as error:
-            if is_from_outside(error):
-                raise
-            # No thread can be started, as at the very end of a process: better lowered too early than never.
-            _LOGGER.exception("no timer for %r: its votes are lowered at once", self._session)
-            return False
-        return True
-
-    def close(self) -> None:
-        """Arm no alarm from now on."""
-        self.disarm()
-        self.forget_gap()
-        if self.ahead is not None:
-            self.ahead.lead_us = 0
+        # Better lowered too early than never.
+        ring = _Ring(gate, at_us, cause)
+        self.alarm = arm(self._time, at_us, ring, "%r: its votes are lowered at once", self._session)
+        return self.alarm is not None
 
     def disarm(self) -> None:
         """Take the alarm back."""
@@ -257,25 +129,15 @@ class SustainTimer:
             self.alarm = None
             self._time.cancel(alarm)
 
-    def rang(self, at_us: int, *, busy: bool) -> bool:
-        """Take in that an alarm rings; return whether votes come down that were up for a predicted begin."""
+    def rang(self, at_us: int) -> None:
+        """Take in that an alarm rings."""
         if self.alarm is not None and self.alarm_us == at_us:
             self.alarm, self.covered = None, False
-        ahead, now_us = self.ahead, self._time.now_us
-        if busy or ahead is None or not 0 < ahead.until_us <= now_us:
-            return False
-        until_us = ahead.until_us
-        ahead.give_up()
-        if until_us <= self.deadline_us:
-            return False
-        self.deadline_us = until_us
-        return True
 
     def disown(self) -> None:
-        """In a forked child: arm no alarm, and note nothing."""
+        """In a forked child: arm no alarm."""
         # The timer itself stands for an alarm that never rings, so that none is armed again.
         self.alarm, self.alarm_us, self.covered = self, NO_DEADLINE, True
-        self.watch = self.further = None
 
 
 class _Ring:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from htppower.control.context_manager import in_closed_generator
 from htppower.control.phases import Inference
+from htppower.control.time.alarms import arm
 from htppower.errors import PhaseMisuse, VoteRejected
 
 if TYPE_CHECKING:
@@ -51,9 +52,8 @@ class Ticket:
         self.until_us = None if timeout_us is None else self.since_us + timeout_us
         _show(self._session, self)
         if self.until_us is not None and not self._phases.gone:
-            # At the very end of a process no thread can be started; the session is closed there.
-            with contextlib.suppress(RuntimeError):
-                self._alarm = time.call_at(self.until_us, functools.partial(_expire, weakref.ref(self)))
+            expire = functools.partial(_expire, weakref.ref(self))
+            self._alarm = arm(time, self.until_us, expire, "a ticket of %r: it ends with the session", self._session)
 
     @property
     def active(self) -> bool:

@@ -50,10 +50,10 @@ def _opened(world: World, profile: Profile, gaps: int) -> Session:
     """Open a session, and see in the end that it has learnt from no more gaps than there were, and expects nothing."""
     session = world.controller.session(profile)
     world.sessions.append(session)
-    sustain = session._record.gate.sustain
+    gate = session._record.gate
 
     def check() -> None:
-        watch, further = sustain.watch, sustain.further
+        watch, further = (None, None) if gate.pace is None else (gate.pace.watch, gate.pace.further)
         learners = {
             "gaps": None if watch is None else watch.learner,
             "gaps of the second power state": None if further is None else further.learner,
@@ -62,8 +62,9 @@ def _opened(world: World, profile: Profile, gaps: int) -> Session:
             if learner is not None and not 0 <= learner.gaps <= gaps:
                 raise AssertionError(f"{learner.gaps} {name} are counted, and there were {gaps}")
         ahead = None if watch is None else watch.ahead
-        if ahead is not None and ahead.until_us > world.time.now_us:
-            raise AssertionError(f"votes are up until {ahead.until_us}")
+        until_us = gate.sustain.until_us
+        if ahead is not None and until_us > world.time.now_us:
+            raise AssertionError(f"votes are up until {until_us}")
         if ahead is not None and ahead.purse.right + ahead.purse.wrong > gaps + 1:
             raise AssertionError(f"{ahead.purse.right} raises ahead were right, and {ahead.purse.wrong} wrong")
 

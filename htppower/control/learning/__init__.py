@@ -2,8 +2,8 @@
 
 May import what ``control`` may.
 
-Few sessions have any of it. ``watch`` measures the gaps of one, and ``further`` how long its votes were relaxed; each
-has ``learners`` for that, one for each profile. ``raise_ahead`` raises before an inference that is predicted. What
-is learnt may be kept over a restart of the process: ``learnt_file`` reads and writes the file, ``learnt`` has what it
-holds, and sees to the writing.
+Few sessions have any of it: it is the ``pace`` of one. ``watch`` measures its gaps, and ``further`` how long its votes
+were relaxed; each has ``learners`` for that, one for each profile. ``raise_ahead`` raises before an inference that is
+predicted. What is learnt may be kept over a restart of the process: ``learnt_file`` reads and writes the file,
+``learnt`` has what it holds, and sees to the writing.
 """

@@ -97,7 +97,8 @@ class Learnt:
         if owner is None:
             return
         with session.gate.lock:
-            watch, further = session.gate.sustain.watch, session.gate.sustain.further
+            pace = session.gate.pace
+            watch, further = (None, None) if pace is None else (pace.watch, pace.further)
             known = [] if watch is None else watch.learnt()
             known_further = [] if further is None else further.learners.states()
         made = [Entry(owner, profile, False, sustain, state) for profile, sustain, state in known]
@@ -181,8 +182,7 @@ class Learnt:
 
 
 def _learns(session: SessionRecord) -> bool:
-    sustain = session.gate.sustain
-    return sustain.watch is not None or sustain.further is not None
+    return session.gate.pace is not None
 
 
 def _with(entries: dict[tuple[str, str, bool], Entry], later: Iterable[Entry]) -> dict[tuple[str, str, bool], Entry]:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any
 
-from htppower.control.interrupts import is_from_outside
+from htppower.control.sustain_timer import NO_DEADLINE
+from htppower.control.time.alarms import arm
 from htppower.sustain.prediction import Prediction
 from htppower.sustain.purse import Purse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower.control.sustain_timer import SustainTimer
     from htppower.control.time.base import Time
-
-_LOGGER = logging.getLogger("htppower")
 
 
 class RaiseAhead:
@@ -26,7 +25,6 @@ class RaiseAhead:
     Attributes:
         prediction: when the next inference is predicted to begin.
         lead_us: how long before that the votes are raised; 0 never does it.
-        until_us: until when votes are up for a predicted begin, or 0.
         purse: what that may cost.
     """
 
@@ -37,17 +35,18 @@ class RaiseAhead:
         "_found_up",
         "_refused",
         "_time",
+        "_timer",
         "lead_us",
         "prediction",
         "purse",
-        "until_us",
     )
 
-    def __init__(self, time: Time) -> None:
+    def __init__(self, time: Time, timer: SustainTimer) -> None:
         self._time = time
+        self._timer = timer
         self.prediction = Prediction()
         self.purse = Purse()
-        self.lead_us = self.until_us = self._due_us = 0
+        self.lead_us = self._due_us = 0
         self._alarm: Any = None
         # Whether votes that are up for a predicted begin went up for it, or were up and stay so.
         self._calls = False
@@ -67,13 +66,8 @@ class RaiseAhead:
         if not self.lead_us or begin_us is None or begin_us <= deadline_us:
             return
         self._due_us = begin_us
-        try:
-            self._alarm = self._time.call_at(max(now_us, begin_us - self.lead_us), rang)
-        except Exception as error:
-            if is_from_outside(error):
-                raise
-            # No thread can be started, as at the very end of a process.
-            _LOGGER.exception("no timer for a predicted inference: it waits for its votes")
+        ahead_us = max(now_us, begin_us - self.lead_us)
+        self._alarm = arm(self._time, ahead_us, rang, "a predicted inference: it waits for its votes")
 
     def raise_now(self, *, up: bool) -> bool:
         """Take in that the alarm rings; return whether the votes are to be up now. ``up``: whether they are."""
@@ -85,16 +79,16 @@ class RaiseAhead:
         if self._refused:
             return False
         self._calls = self.made_calls or not up
-        self.until_us = self._due_us + self.lead_us
+        self._timer.until_us = self._due_us + self.lead_us
         self._alarm, self._due_us = None, 0
         return True
 
     def began(self, begun_us: int, *, waited: bool) -> None:
         """Take in that an inference has begun; it may have waited for the raise that was made ahead of it."""
         self.prediction.began(begun_us)
-        if self.until_us:
+        if self.is_up:
             found_up = self.made_calls and not waited
-            self.until_us = 0
+            self._timer.until_us = NO_DEADLINE
             self._found_up += found_up
             self.purse.was_right()
         elif self._refused and abs(begun_us - self._due_us) <= self.lead_us:
@@ -102,9 +96,14 @@ class RaiseAhead:
         self._refused = False
 
     @property
+    def is_up(self) -> bool:
+        """Whether votes are up for a predicted begin."""
+        return self._timer.until_us != NO_DEADLINE
+
+    @property
     def made_calls(self) -> bool:
         """Whether votes are up for a predicted begin that went up for it: the inference saves no call."""
-        return self._calls and self.until_us > 0
+        return self._calls and self.is_up
 
     def found_up(self, *, busy: bool) -> int:
         """Return how many inferences found votes up that went up ahead of them; ``busy``: whether one runs now."""
@@ -112,14 +111,14 @@ class RaiseAhead:
 
     def give_up(self) -> None:
         """Take in that votes which are up for a predicted begin come down without it."""
-        if self.until_us:
-            self.until_us = 0
+        if self.is_up:
+            self._timer.until_us = NO_DEADLINE
             self.purse.was_wrong()
 
     def missed(self) -> None:
         """Take in that an inference is gone of which nobody knows when it began: while votes were up for it, if any."""
-        if self.until_us:
-            self.until_us = 0
+        if self.is_up:
+            self._timer.until_us = NO_DEADLINE
             self.purse.was_right()
 
     def disarm(self) -> None:

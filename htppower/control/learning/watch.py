@@ -11,12 +11,12 @@ from htppower.control.learning.learners import Learners
 from htppower.control.learning.raise_ahead import RaiseAhead
 from htppower.control.tokens import AHEAD, NOT_TIMED
 from htppower.profiles.sustain import Adaptive
-from htppower.sustain.learner import make_learner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.control.plans import Plan
+    from htppower.control.sustain_timer import SustainTimer
     from htppower.control.time.base import Time
     from htppower.control.tokens import Token, Waited
     from htppower.profiles.sustain import Sustain
@@ -51,6 +51,7 @@ class Watch:
         "_learner",
         "_learners",
         "_time",
+        "_timer",
         "_within_ns",
         "ahead",
         "label",
@@ -58,15 +59,9 @@ class Watch:
         "told_us",
     )
 
-    def __init__(
-        self,
-        time: Time,
-        sustain: Sustain,
-        raise_ahead_us: int = 0,
-        profile: str = "",
-        make: Callable[[Adaptive], Learner] = make_learner,
-    ) -> None:
+    def __init__(self, time: Time, timer: SustainTimer, label: tuple[Any, Plan]) -> None:
         self._time = time
+        self._timer = timer
         self.ahead: RaiseAhead | None = None
         self._learners = Learners()
         self._learner: Learner | None = None
@@ -77,12 +72,10 @@ class Watch:
         self._within_ns: list[int] = []
         self._hot_ns = 0
         self.record: Record | None = None
-        self.label: tuple[Any, Plan] | None = None
-        self.follow(sustain, raise_ahead_us, profile, make)
+        self.label = label
+        self.told_us: int | None = None
 
-    def follow(
-        self, sustain: Sustain, raise_ahead_us: int, profile: str, make: Callable[[Adaptive], Learner] = make_learner
-    ) -> None:
+    def follow(self, sustain: Sustain, raise_ahead_us: int, profile: str, make: Callable[[Adaptive], Learner]) -> None:
         """Learn the time of another profile from now on, or none, and raise ahead by so much.
 
         ``make`` returns what it is learnt with, where the session has not used such a profile before.
@@ -122,7 +115,7 @@ class Watch:
     def predict(self) -> RaiseAhead:
         """Predict the begins of inferences from now on."""
         if self.ahead is None:
-            self.ahead = RaiseAhead(self._time)
+            self.ahead = RaiseAhead(self._time, self._timer)
             self._hot_ns = 0
         return self.ahead
 

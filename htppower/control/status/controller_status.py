@@ -223,7 +223,7 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
     # One that the library has given to another.
     votes.pop(NULL_CLIENT, None)
     gate, history, state = session.gate, session.history, session.state
-    plan, sustain = gate.plan, gate.sustain
+    plan, pace = gate.plan, gate.pace
     in_flight, begun, sustained_until_us = gate.counts()
     told, saves = history.saves
     if plan.casts:
@@ -263,8 +263,8 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
         history.calls,
         2 * saves * len(session.core_ids),
         lasted_us,
-        None if sustain.watch is None else _learnt(gate, sustain.watch),
-        None if sustain.further is None else _learnt(gate, sustain.further),
+        None if pace is None or pace.watch is None else _learnt(gate, pace.watch),
+        None if pace is None or pace.further is None else _learnt(gate, pace.further),
     )
 
 

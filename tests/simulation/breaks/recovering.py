@@ -70,7 +70,7 @@ RECOVERING = (
     ),
     Mutation(
         "a back-off that has rung counts as armed",
-        "single_alarm.py",
+        "time/alarms.py",
         "        self._alarm = None\n        return True",
         "        return True",
     ),

@@ -23,9 +23,9 @@ def test_a_hint_that_nothing_follows_from_costs_nothing(monkeypatch: pytest.Monk
     session = bench.controller.session("burst")
     session.expect(every_us=PERIOD_US)
     bench.infer(session)
-    sustain = session._record.gate.sustain
-    assert sustain.covered
-    monkeypatch.setattr(type(sustain), "begin_gap", lambda *_: pytest.fail("a gap was looked at"))
+    gate = session._record.gate
+    assert gate.sustain.covered
+    monkeypatch.setattr(type(gate.pace), "begin_gap", lambda *_: pytest.fail("a gap was looked at"))
     for _ in range(5):
         bench.time.advance_us(1_000)
         bench.infer(session)
@@ -203,7 +203,9 @@ def test_a_hint_that_is_none() -> None:
         session.expect(every_us=0)
     session.expect(every_us=10_000)
     session.expect()
-    watch = session._record.gate.sustain.watch
+    pace = session._record.gate.pace
+    assert pace is not None
+    watch = pace.watch
     assert watch is not None
     assert watch.ahead is not None
     assert not watch.ahead.prediction.hinted

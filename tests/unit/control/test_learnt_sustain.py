@@ -186,7 +186,9 @@ def test_what_is_told_of_a_time_that_was_learnt_is_of_one_moment(monkeypatch: py
     """Another thread that ends an inference meanwhile changes nothing of it."""
     bench, held = Bench.make(), list[bool]()
     session = bench.controller.session(learning(break_even_us=WORTH_US))
-    watch = session._record.gate.sustain.watch
+    pace = session._record.gate.pace
+    assert pace is not None
+    watch = pace.watch
     assert watch is not None
     assert watch.learner is not None
     kind: type[Learner] = type(watch.learner)
@@ -226,5 +228,5 @@ def test_a_session_with_a_fixed_time_reads_no_clock_more() -> None:
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=300_000))
     bench.infer(session)
-    assert session._record.gate.sustain.watch is None
+    assert session._record.gate.pace is None
     assert bench.controller.status().sessions[0].learnt is None

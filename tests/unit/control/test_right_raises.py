@@ -40,6 +40,7 @@ def test_an_inference_that_is_about_to_wait_as_init_begins_hides_no_saved_call(w
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US))
     gate = session._record.gate
+    assert gate.pace is not None
     bench.infer(session)
     session.expect(in_us=50_000)
     bench.time.advance_us(50_000)
@@ -51,7 +52,7 @@ def test_an_inference_that_is_about_to_wait_as_init_begins_hides_no_saved_call(w
         seen.append(gate.begun)
         token.waited = True
         seen.append(gate.begun)
-        gate.learn(token)
+        gate.pace.waits(token)
         seen.append(gate.begun)
         bench.infer(session)
         seen.append(gate.begun)

@@ -11,6 +11,7 @@ from bench import Bench
 from two_steps import AFTER_US, SUSTAIN_US, in_two_steps, triggers
 
 from htppower.control.gate import Gate
+from htppower.control.learning.pace import Pace
 from htppower.control.learning.raise_ahead import RaiseAhead
 from htppower.events import Cause, Event, State, SustainLearned, Transition, Trigger
 from htppower.profiles.sustain import Adaptive
@@ -129,15 +130,15 @@ def test_an_inference_that_is_interrupted_leaves_the_time_as_it_was(monkeypatch:
     session = bench.controller.session(in_two_steps(Adaptive(break_even_us=AFTER_US)))
     bench.infer(session)
     bench.time.advance_us(SUSTAIN_US + 1_000_000)
-    learn = Gate.learn
+    waits = Pace.waits
 
-    def interrupted(gate: Gate, token: Token) -> None:
+    def interrupted(pace: Pace, token: Token) -> None:
         patched.undo()
-        learn(gate, token)
+        waits(pace, token)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Gate, "learn", interrupted)
+        patched.setattr(Pace, "waits", interrupted)
         with pytest.raises(KeyboardInterrupt):
             bench.infer(session)
     bench.time.advance_us(AFTER_US - 1_000_000 - 1)

@@ -1,4 +1,4 @@
-"""An alarm of which one is armed at a time: that of the back-off, and that of the heartbeat."""
+"""Alarms where none can be armed, as at the very end of a process, when no thread can be started."""
 
 from __future__ import annotations
 
@@ -16,12 +16,31 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("htppower")
 
 
-class SingleAlarm:
-    """Arms an alarm where none is armed. A lock of whoever has it is held.
+def arm(time: Time, at_us: int, action: Callable[[], None], lacks: str, *told: object) -> Any:
+    """Arm an alarm; return what ``Time.cancel`` takes, or None where none can be armed, as the log says then.
 
     Args:
         time: has the alarms.
-        purpose: what it is for, as the log says where none can be armed.
+        at_us: when it rings.
+        action: what it does.
+        lacks: what is without it then, and what comes of that, in words.
+        *told: the values for the places in these.
+    """
+    try:
+        return time.call_at(at_us, action)
+    except Exception as error:
+        if is_from_outside(error):
+            raise
+        _LOGGER.exception("no timer for %s", lacks % told)
+        return None
+
+
+class SingleAlarm:
+    """An alarm of which one is armed at a time. A lock of whoever has it is held.
+
+    Args:
+        time: has the alarms.
+        purpose: what it is for, as the log says where none can be armed; whoever arms next tries again.
     """
 
     __slots__ = ("_alarm", "_number", "_purpose", "_taken_back", "_time")
@@ -42,13 +61,7 @@ class SingleAlarm:
         """Arm one where none is; its action is called with its number, for ``rang``."""
         if self._alarm is None:
             self._number += 1
-            try:
-                self._alarm = self._time.call_at(at_us, functools.partial(action, self._number))
-            except Exception as error:
-                if is_from_outside(error):
-                    raise
-                # No thread can be started, as at the very end of a process; whoever arms next tries again.
-                _LOGGER.exception("no timer for %s", self._purpose)
+            self._alarm = arm(self._time, at_us, functools.partial(action, self._number), self._purpose)
 
     def rang(self, number: int) -> bool:
         """Take in that an alarm rings; return whether anything is to come of it.
