@@ -10,7 +10,7 @@ import attrs
 from docs.docstrings import attributes
 from docs.tables import in_code, made_table
 from htppower import events
-from htppower.control import state_machine
+from htppower.control.core import state_machine
 from htppower.control.status.controller_status import ControllerStatus, ProcessSetting, SessionStatus
 from htppower.control.status.cores import CoreStatus
 from htppower.control.status.json_form import STATUS, described

@@ -1,4 +1,4 @@
-"""Draw the session's state machine: ``docs/state_machine.svg`` from ``htppower.control.state_machine.TRANSITIONS``.
+"""Draw the session's state machine: ``docs/state_machine.svg`` from the table in ``control/core/state_machine.py``.
 
 python -m docs.state_machine            write the picture
 python -m docs.state_machine --check    exit 1 where the picture is not what the table says
@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape
 import attrs
 
 from docs.drawing import Point, draw_line, main, opening
-from htppower.control.state_machine import MEANINGS, TRANSITIONS
+from htppower.control.core.state_machine import MEANINGS, TRANSITIONS
 from htppower.events import State, Trigger
 
 if TYPE_CHECKING:

@@ -72,19 +72,19 @@ def stages() -> tuple[Stage, ...]:
         Stage(f"profiles/{_PROFILE}.yaml", f"line {number}", lines[number - 1].strip()),
         Stage("profiles/loading.py", "a file becomes a Profile", f"profile.votes.dcvs_v3.{_FIELD} == {value}"),
         Stage(
-            "control/plans.py",
+            "control/core/plans.py",
             "a Profile becomes a Plan",
             "plan.raised.dcvs_v3 = the same votes",
             ("left out: what", "the platform lacks"),
         ),
         Stage(
-            "control/stepper.py",
+            "control/core/stepper.py",
             "what should be, and the step to it",
             "Step(raise, plan.raised)",
             ("comes in: phases, holds,", "caps, timers, restarts"),
         ),
         Stage(
-            "control/executor.py",
+            "control/core/executor.py",
             "the difference from the ledger",
             f"DcvsV3({_FIELD}={value}, ...)",
             ("left out: what is in force", "comes in: settings of", "the whole process"),

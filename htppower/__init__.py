@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from htppower import testing as testing
     from htppower.control.caps.power_profiles_cap import PowerProfilesCap as PowerProfilesCap
     from htppower.control.caps.thermal_cap import ThermalCap as ThermalCap
+    from htppower.control.claims.holds import Cap as Cap
+    from htppower.control.claims.holds import Hold as Hold
     from htppower.control.controller import VoteController as VoteController
-    from htppower.control.holds import Cap as Cap
-    from htppower.control.holds import Hold as Hold
+    from htppower.control.phases.tickets import Ticket as Ticket
     from htppower.control.session import Session as Session
-    from htppower.control.tickets import Ticket as Ticket
     from htppower.errors import BackendUnavailable as BackendUnavailable
     from htppower.errors import CloseTimedOut as CloseTimedOut
     from htppower.errors import HtpPowerError as HtpPowerError
@@ -50,9 +50,9 @@ _EXPORTS = {
     "htppower.control.caps.power_profiles_cap": ("PowerProfilesCap",),
     "htppower.control.caps.thermal_cap": ("ThermalCap",),
     "htppower.control.controller": ("VoteController",),
-    "htppower.control.holds": ("Cap", "Hold"),
+    "htppower.control.claims.holds": ("Cap", "Hold"),
     "htppower.control.session": ("Session",),
-    "htppower.control.tickets": ("Ticket",),
+    "htppower.control.phases.tickets": ("Ticket",),
     "htppower.errors": (
         *("BackendUnavailable", "CloseTimedOut", "HtpPowerError", "PhaseMisuse", "Problem"),
         *("ProfileError", "RuleBreach", "SessionClosed", "Unavailable", "VoteRejected"),

@@ -3,26 +3,18 @@
 May import votes, errors, rules, events, profiles, sustain and backends; never subscribers, hosts, review or the
 command line.
 
-The way of a vote: ``claims`` and ``plans`` say what a session casts. ``phases`` count what runs on its ``gate``, which
-keeps the sustain time. ``reconciler`` takes the turn of a session, and has ``stepper`` settle it: that takes in what
-has changed, asks ``state_machine`` what the session should have and which step leads there, and has it make that.
-``executor`` puts the settings of the process in by ``process_settings``, takes out what is in force by ``ledger``, and
-sends the rest by ``native_calls``, on ids of ``power_config_ids``. ``event_bus`` tells the log and subscribers of it.
+``controller`` is the public face, and ``session`` that of one session; ``arguments`` refuses what they can't be given.
+``parts`` puts the rest together, and ``core`` is its heart: the way of every vote is there.
 
-``parts`` puts these together for ``controller``, which is their public face, as ``session`` is that of one session.
+Rooms around the core: ``phases`` (what a host runs its inferences by), ``claims`` (holds and caps), ``learning`` (what
+sessions learn and predict), ``recording`` (of inferences), ``status`` (what is in force, and a file of that), ``caps``
+(that follow the device). What they have in common: ``time`` (clock, alarms and threads), ``files``,
+``context_manager``.
 
-Beside that way: ``lifetime`` opens and closes sessions. ``recovery`` sees to what fails, ``interrupts`` to what Ctrl-C
-leaves, and ``heartbeat`` to what nobody tells of.
+A thermal cap, a status file, the end of a controller and the list of backends have a lock of their own besides those in
+``core.locks``, which is taken before all of these. What is learnt has one that is taken under a turn: none is taken
+under that.
 
-``locks`` says which locks there are, in which order they are taken, and what may be done under each. A thermal cap, a
-status file, the end of a controller and the list of backends have a lock of their own besides, which is taken before
-all of these. What is learnt has one that is taken under a turn: none is taken under that.
-
-``shared_backend`` has what the controllers on one backend share, and ``other_controllers`` tells them of lost links.
-
-``termination`` binds a controller to the ends of its process, and takes the signals that end it.
-
-In folders of their own: clock, alarms and threads (``time``), what sessions learn and predict (``learning``),
-recordings (``recording``), the status (``status``), what the files of these have in common (``files``), and caps that
-follow the device (``caps``).
+``termination`` binds a controller to the ends of its process, and takes the signals that end it. ``companions`` are
+what ends with a controller.
 """

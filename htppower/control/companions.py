@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.backends.whole_lock import whole_lock
-from htppower.control.interrupts import is_from_outside
+from htppower.control.core.interrupts import is_from_outside
 from htppower.errors import SessionClosed
 
 if TYPE_CHECKING:

@@ -11,22 +11,23 @@ from htppower.control.arguments import (
     check_close_timeout,
     check_path,
     check_reason,
+    check_timeout,
     checked_cores,
     checked_heartbeat_us,
     checked_kinds,
     checked_part,
 )
+from htppower.control.claims.holds import Cap
 from htppower.control.companions import Companions
 from htppower.control.context_manager import Closing
-from htppower.control.event_bus import LONGEST_FLUSH_S
-from htppower.control.heartbeat import DEFAULT_HEARTBEAT_US
-from htppower.control.holds import Cap
-from htppower.control.locks import comes_free
+from htppower.control.core.event_bus import LONGEST_FLUSH_S
+from htppower.control.core.heartbeat import DEFAULT_HEARTBEAT_US
+from htppower.control.core.locks import comes_free
+from htppower.control.core.registry import Registry
+from htppower.control.core.session_record import SessionRecord
 from htppower.control.parts import Parts
 from htppower.control.recording.recorder import MOST_BYTES, MOST_PENDING, Recorder
-from htppower.control.registry import Registry
 from htppower.control.session import Session
-from htppower.control.session_record import SessionRecord
 from htppower.control.status.controller_status import ControllerStatus, controller_status
 from htppower.control.termination import ProcessExit
 from htppower.errors import CloseTimedOut
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
 
-    from htppower.control.event_bus import Wants
-    from htppower.control.locks import Lock
+    from htppower.control.core.event_bus import Wants
+    from htppower.control.core.locks import Lock
     from htppower.control.recording.recording import Recording
     from htppower.control.status.status_file import StatusFile
     from htppower.control.time.base import Time
@@ -269,6 +270,7 @@ class VoteController(Closing):
             TypeError: the time is no number.
             ValueError: the time, in seconds, is negative, or longer than a thread can wait.
         """
+        check_timeout(timeout_s)
         return self._events.flush(timeout_s)
 
     def status(self) -> ControllerStatus:

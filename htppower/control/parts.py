@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.control.claims import Claims
-from htppower.control.event_bus import EventBus, log_event, log_wants
-from htppower.control.executor import Executor
-from htppower.control.heartbeat import Heartbeat
-from htppower.control.lifetime import Closer, Opener
-from htppower.control.native_calls import NativeCalls
-from htppower.control.other_controllers import OtherControllers
-from htppower.control.plans import Planner
-from htppower.control.power_config_ids import PowerConfigIds
-from htppower.control.process_settings import ProcessSettings
-from htppower.control.reconciler import Reconciler
-from htppower.control.recovery import Recovery
-from htppower.control.remains import Remains
-from htppower.control.shared_backend import SHARED_BACKENDS
-from htppower.control.state_machine import SessionTransitions
-from htppower.control.stepper import Stepper
+from htppower.control.claims.claims import Claims
+from htppower.control.core.event_bus import EventBus, log_event, log_wants
+from htppower.control.core.executor import Executor
+from htppower.control.core.heartbeat import Heartbeat
+from htppower.control.core.lifetime import Closer, Opener
+from htppower.control.core.native_calls import NativeCalls
+from htppower.control.core.other_controllers import OtherControllers
+from htppower.control.core.plans import Planner
+from htppower.control.core.power_config_ids import PowerConfigIds
+from htppower.control.core.process_settings import ProcessSettings
+from htppower.control.core.reconciler import Reconciler
+from htppower.control.core.recovery import Recovery
+from htppower.control.core.remains import Remains
+from htppower.control.core.shared_backend import SHARED_BACKENDS
+from htppower.control.core.state_machine import SessionTransitions
+from htppower.control.core.stepper import Stepper
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.backends.base import Backend, Description
-    from htppower.control.registry import Registry
-    from htppower.control.session_record import SessionRecord
+    from htppower.control.core.registry import Registry
+    from htppower.control.core.session_record import SessionRecord
     from htppower.control.time.base import Time
     from htppower.profiles.cache import ProfileCache
 
@@ -85,7 +85,7 @@ class Parts:
             registry, ids, executor, transitions, recovery, stepper, self.reconciler, self.remains, events
         )
         self.claims = Claims(registry, self.reconciler, planner, profiles, events, time)
-        self.closer = Closer(registry, self.claims, self.reconciler, self.remains, calls, time)
+        self.closer = Closer(registry, self.reconciler, self.remains, calls, time, self.claims.close)
         settings.peer = others
 
     # Those that are made before the reconciler ask it later.

@@ -6,23 +6,23 @@ import weakref
 from collections.abc import AsyncIterable
 from typing import TYPE_CHECKING, overload
 
-from htppower.control.arguments import check_reason, checked_timeout_us
-from htppower.control.async_phases import AsyncInference
+from htppower.control.arguments import check_close_timeout, check_reason, checked_timeout_us
+from htppower.control.claims.holds import Hold
 from htppower.control.context_manager import Closing
-from htppower.control.holds import Hold
-from htppower.control.phases import Inference, Phases, Preparation
-from htppower.control.streams import Function, Token, vote_on_async_stream, vote_on_calls, vote_on_stream
-from htppower.control.tickets import Ticket
+from htppower.control.phases.async_blocks import AsyncInference
+from htppower.control.phases.blocks import Inference, Phases, Preparation
+from htppower.control.phases.streams import Function, Token, vote_on_async_stream, vote_on_calls, vote_on_stream
+from htppower.control.phases.tickets import Ticket
 from htppower.events import Phase
 
 if TYPE_CHECKING:
     import os
     from collections.abc import AsyncGenerator, Generator, Iterable, Mapping
 
-    from htppower.control.claims import Claims
-    from htppower.control.lifetime import Closer
-    from htppower.control.reconciler import Reconciler
-    from htppower.control.session_record import SessionRecord
+    from htppower.control.claims.claims import Claims
+    from htppower.control.core.lifetime import Closer
+    from htppower.control.core.reconciler import Reconciler
+    from htppower.control.core.session_record import SessionRecord
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
     from htppower.events import Degradation, State
@@ -300,6 +300,7 @@ class Session(Closing):
             TypeError: the timeout is no number.
             ValueError: the timeout is negative, or longer than a thread can wait.
         """
+        check_close_timeout(timeout_s)
         self._closer.close(self._record, timeout_s)
 
     def __repr__(self) -> str:

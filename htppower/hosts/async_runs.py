@@ -12,7 +12,7 @@ from htppower.errors import VoteRejected
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from htppower.control.phases import Inference
+    from htppower.control.phases.blocks import Inference
     from htppower.control.session import Session
     from htppower.hosts.qnn_errors import LinkWatch
 

@@ -30,7 +30,7 @@ def test_the_tool_sees_what_an_interrupt_leaves() -> None:
     """Where nobody settles what an interrupt leaves, the tool says so."""
     broken = (
         "import sys, runpy; sys.path[:0] = ['..', '../support'];"
-        "from htppower.control import reconciler; reconciler.run_watched = lambda action, _: action();"
+        "from htppower.control.core import reconciler; reconciler.run_watched = lambda action, _: action();"
         "sys.argv = ['run.py', '--quick', '--samples', '40', 'another profile, while'];"
         "runpy.run_path('run.py', run_name='__main__')"
     )

@@ -129,7 +129,7 @@ def _recorded(world: World) -> Path:
     path = Path(folder.name) / "trace.json"
 
     def check() -> None:
-        writer = world.controller._registry.recording
+        writer = world.controller._recorder._recording
         if writer is not None:
             writer.close()
         events = [json.loads(line[:-1]) for file in folder_files() for line in file.read_text().splitlines()[1:]]

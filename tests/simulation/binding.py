@@ -1,8 +1,8 @@
 """Where the program under test is put under the scheduler: the only file that knows how it comes by its threads.
 
 The modules of ``htppower.control`` import ``threading``, ``queue`` and ``atexit``, and get the stand-ins for them. A
-core that makes its locks with ``htppower.control.locks.make_lock(rank)`` gets locks of the scheduler of that rank, and
-one that makes them with ``whole_lock()`` gets such without a rank.
+core that makes its locks with ``make_lock(rank)`` of ``core.locks`` gets locks of the scheduler of that rank, and one
+that makes them with ``whole_lock()`` gets such without a rank.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def bind(*, points: bool = True) -> None:
 
 def remember() -> None:
     """Work out once in the process, and not in every run, what follows from a profile and a platform alone."""
-    plans = importlib.import_module(f"{PACKAGE}.plans")
+    plans = importlib.import_module(f"{PACKAGE}.core.plans")
     for name in ("_refuse_values", "_refuse", "_plan"):
         setattr(plans, name, _remembering(getattr(plans, name)))
 
@@ -62,7 +62,7 @@ def _remembering(function: Callable[..., Any]) -> Callable[..., Any]:
 def _adapt(module: types.ModuleType) -> None:
     if hasattr(module, "whole_lock"):
         module.__dict__["whole_lock"] = stand_ins.threading.RLock
-    if module.__name__ == f"{PACKAGE}.locks" and hasattr(module, "make_lock"):
+    if module.__name__ == f"{PACKAGE}.core.locks" and hasattr(module, "make_lock"):
         module.__dict__["make_lock"] = stand_ins.ranked(module.make_lock)
 
 
@@ -87,7 +87,7 @@ def installed(scheduler: Scheduler) -> Iterator[None]:
     """Let the controllers that are made meanwhile run under the scheduler; ``bind`` was called before."""
     forks = _forks()
     # A run must not depend on those before it. Their backends may be there until the collector comes.
-    importlib.import_module(f"{PACKAGE}.shared_backend").SHARED_BACKENDS._all = []
+    importlib.import_module(f"{PACKAGE}.core.shared_backend").SHARED_BACKENDS._all = []
     for cached in _caches() if scheduler.fine else ():
         # What is remembered has no points.
         cached.cache_clear()

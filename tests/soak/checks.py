@@ -11,7 +11,7 @@ from soak.memory import MOST_GROWTH, Memory, is_checked
 from soak.watching import BOUND_US, StateWatch
 
 from htppower import State
-from htppower.control.recovery import LONGEST_RETRY_US
+from htppower.control.core.recovery import LONGEST_RETRY_US
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
 
 if TYPE_CHECKING:

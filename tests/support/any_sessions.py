@@ -20,9 +20,9 @@ from votes_in_force import CORES, assert_in_force, assert_lowered, assert_restar
 
 from htppower import Cap, Hold, Profile, Session, State, VoteRejected
 from htppower.backends import SimulatedHtp
-from htppower.control.heartbeat import DEFAULT_HEARTBEAT_US
-from htppower.control.phases import Preparation
-from htppower.control.precedence import in_use
+from htppower.control.core.heartbeat import DEFAULT_HEARTBEAT_US
+from htppower.control.core.precedence import in_use
+from htppower.control.phases.blocks import Preparation
 from htppower.events import Phase
 from htppower.profiles.sustain import longest_us
 from htppower.votes.native import Option

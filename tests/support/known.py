@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.ledger import Ledger
-from htppower.control.process_settings import merged
+from htppower.control.core.ledger import Ledger
+from htppower.control.core.process_settings import merged
 from htppower.votes.options import PROCESS_WIDE
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from session_profiles import BY_NAME
 
 from htppower import Session, State
-from htppower.control.heartbeat import DEFAULT_HEARTBEAT_US
+from htppower.control.core.heartbeat import DEFAULT_HEARTBEAT_US
 from htppower.events import Transition
 from htppower.votes.corners import VoltageCorner
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from helpers import hmx, hvx
 
-from htppower.control.process_settings import ProcessSettings
+from htppower.control.core.process_settings import ProcessSettings
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:

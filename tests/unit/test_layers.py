@@ -210,3 +210,45 @@ def test_a_room_says_what_it_may_import(name: str) -> None:
     assert len(sentences) == 1
     granted = {each for each in MAY_IMPORT[name] if not each.startswith("_")}
     assert granted_by(sentences[0]) - {name} == granted
+
+
+# The rooms of control, and which of its other rooms each may import. A module that lies in none is its public face.
+CONTROL_MAY_IMPORT = {
+    "time": {"core"},
+    "files": {"time"},
+    "learning": {"core", "time", "files"},
+    "core": {"time", "learning"},
+    "claims": {"core", "time"},
+    "phases": {"core", "time"},
+    "recording": {"core", "learning", "time", "files"},
+    "status": {"core", "learning", "phases", "recording", "time", "files"},
+    "caps": {"core", "claims", "time", "controller"},
+}
+# Of its public face, what rooms may import.
+FACE_OF_CONTROL = {"arguments", "companions", "context_manager"}
+
+
+def control_room(module: str) -> str:
+    """Return the room of control that a module is in; its own name where it lies in none."""
+    return module.split(".")[2]
+
+
+def test_the_rooms_of_control_are_in_the_table() -> None:
+    """Each folder of control has a row."""
+    assert {path.name for path in (PACKAGE / "control").iterdir() if (path / "__init__.py").is_file()} == set(
+        CONTROL_MAY_IMPORT
+    )
+
+
+@pytest.mark.parametrize("name", CONTROL_MAY_IMPORT)
+def test_a_room_of_control_imports_only_what_it_may(name: str) -> None:
+    """The core knows none of its users: not phases, holds and caps as a host has them, nor status or recordings."""
+    granted = CONTROL_MAY_IMPORT[name] | {name} | (set() if name == "core" else FACE_OF_CONTROL)
+    broken = {
+        f"{module} imports {other}"
+        for module in MODULES
+        if module.startswith("htppower.control.") and control_room(module) == name
+        for other in imports(module)
+        if other.startswith("htppower.control.") and control_room(other) not in granted
+    }
+    assert not broken

@@ -10,7 +10,7 @@ import attrs
 
 from htppower.backends.qnn.htp import QnnHtp
 from htppower.backends.qnn.library import SDK_VARIABLES, VARIABLE
-from htppower.control.plans import Planner
+from htppower.control.core.plans import Planner
 from htppower.errors import BackendUnavailable, ProfileError, VoteRejected
 from htppower.events import Degradation
 from htppower.profiles.loading import load_profiles

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
+    from htppower.control.claims.holds import Cap
     from htppower.control.controller import VoteController
-    from htppower.control.holds import Cap
     from htppower.profiles.profile import Profile
 
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from htppower.control.caps.system_bus import PropertyWatcher, Service
+    from htppower.control.claims.holds import Cap
     from htppower.control.controller import VoteController
-    from htppower.control.holds import Cap
     from htppower.profiles.profile import Profile
 
 _LOGGER = logging.getLogger("htppower.power_profiles")

@@ -22,14 +22,14 @@ from htppower.control.caps.cap_arguments import (
 )
 from htppower.control.caps.cap_switch import CapSwitch
 from htppower.control.context_manager import Closing
-from htppower.control.interrupts import is_from_outside
+from htppower.control.core.interrupts import is_from_outside
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
 
+    from htppower.control.claims.holds import Cap
     from htppower.control.controller import VoteController
-    from htppower.control.holds import Cap
     from htppower.profiles.profile import Profile
 
 _LOGGER = logging.getLogger("htppower.thermal")

@@ -10,16 +10,16 @@ import stat
 from typing import TYPE_CHECKING
 
 from htppower.backends.whole_lock import whole_lock
+from htppower.control.core.interrupts import is_from_outside
 from htppower.control.files.background_work import BackgroundWork
-from htppower.control.interrupts import is_from_outside
 from htppower.control.learning.learnt_file import KIND, Entry, NotLearntError, read, write
 from htppower.sustain.learner import make_learner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from htppower.control.plans import Plan
-    from htppower.control.session_record import SessionRecord
+    from htppower.control.core.plans import Plan
+    from htppower.control.core.session_record import SessionRecord
     from htppower.control.time.base import Time
     from htppower.profiles.sustain import Adaptive
     from htppower.sustain.learner import Learner

@@ -18,11 +18,11 @@ from htppower.sustain.learner import make_learner
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower.control.core.plans import Plan
+    from htppower.control.core.sustain_timer import SustainTimer
+    from htppower.control.core.tokens import Token, Tokens
     from htppower.control.learning.raise_ahead import RaiseAhead
-    from htppower.control.plans import Plan
-    from htppower.control.sustain_timer import SustainTimer
     from htppower.control.time.base import Time
-    from htppower.control.tokens import Token, Tokens
     from htppower.sustain.learner import Learner
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from htppower.control.sustain_timer import NO_DEADLINE
+from htppower.control.core.sustain_timer import NO_DEADLINE
 from htppower.control.time.alarms import arm
 from htppower.sustain.prediction import Prediction
 from htppower.sustain.purse import Purse
@@ -12,7 +12,7 @@ from htppower.sustain.purse import Purse
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.sustain_timer import SustainTimer
+    from htppower.control.core.sustain_timer import SustainTimer
     from htppower.control.time.base import Time
 
 

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from htppower.control.core.tokens import AHEAD, NOT_TIMED
 from htppower.control.learning.learners import Learners
 from htppower.control.learning.raise_ahead import RaiseAhead
-from htppower.control.tokens import AHEAD, NOT_TIMED
 from htppower.profiles.sustain import Adaptive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.plans import Plan
-    from htppower.control.sustain_timer import SustainTimer
+    from htppower.control.core.plans import Plan
+    from htppower.control.core.sustain_timer import SustainTimer
+    from htppower.control.core.tokens import Token, Waited
     from htppower.control.time.base import Time
-    from htppower.control.tokens import Token, Waited
     from htppower.profiles.sustain import Sustain
     from htppower.sustain.learner import Learner
 

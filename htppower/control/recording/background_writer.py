@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from htppower.backends.whole_lock import whole_lock
+from htppower.control.core.interrupts import is_from_outside
 from htppower.control.files.background_work import BackgroundWork
-from htppower.control.interrupts import is_from_outside
 from htppower.control.recording.recording_status import RecordingStatus
 from htppower.control.recording.ring import Ring
 from htppower.control.recording.trace_writer import TraceWriter
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-    from htppower.control.plans import Plan
-    from htppower.control.session_record import SessionRecord
+    from htppower.control.core.plans import Plan
+    from htppower.control.core.session_record import SessionRecord
     from htppower.control.time.base import Time
 
 _LOGGER = logging.getLogger("htppower")

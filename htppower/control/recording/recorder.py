@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import os
 
+    from htppower.control.core.registry import Registry
+    from htppower.control.learning.watch import Record
     from htppower.control.recording.background_writer import BackgroundWriter
     from htppower.control.recording.recording import Recording
     from htppower.control.recording.recording_status import RecordingStatus
-    from htppower.control.registry import Registry
     from htppower.control.time.base import Time
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -18,11 +19,13 @@ MOST_PENDING = 65_536
 
 
 class Recorder:
-    """Begins recordings, and puts them on the gates of sessions; the registry has the one for sessions to come."""
+    """Begins recordings, and puts them on the gates of sessions; the registry has what sessions to come are put on."""
 
     def __init__(self, registry: Registry, time: Time) -> None:
         self._registry = registry
         self._time = time
+        # The registry's lock protects it.
+        self._recording: BackgroundWriter | None = None
 
     def begin(self, path: str | os.PathLike[str], **options: Any) -> Recording:
         """Begin a recording; the options are those of ``BackgroundWriter``.
@@ -46,30 +49,30 @@ class Recorder:
 
     def status(self) -> RecordingStatus | None:
         """Return how the recording goes, None where there is none."""
-        recording = self._registry.recording
+        recording = self._recording
         return None if recording is None else recording.status()
 
     def flush(self) -> None:
         """Write what has ended up to now, and wait for that as long as for the disk in ``close``."""
-        recording = self._registry.recording
+        recording = self._recording
         if recording is not None:
             recording.flush()
 
     def close(self) -> None:
         """End the recording."""
-        recording = self._registry.recording
+        recording = self._recording
         if recording is not None:
             recording.close()
 
     def disown(self) -> None:
         """In a forked child: the file is the parent's. The registry and the gates are disowned after that."""
-        recording, self._registry.recording = self._registry.recording, None
+        recording, self._recording = self._recording, None
         if recording is not None:
             recording.disown()
 
     def _require_none(self) -> None:
         self._registry.require_open()
-        recording = self._registry.recording
+        recording = self._recording
         if recording is not None:
             raise ValueError(f"this controller is recorded to {recording.path}: close that recording first")
 
@@ -77,16 +80,17 @@ class Recorder:
         with self._registry.lock:
             # Again: another thread may have been faster, or has closed the controller.
             self._require_none()
-            self._registry.recording = recording
-            self._put_on_gates(recording)
+            self._recording = recording
+            self._put_on_gates(recording.add)
 
     def _end(self, recording: BackgroundWriter) -> None:
         with self._registry.lock:
-            if self._registry.recording is not recording:
+            if self._recording is not recording:
                 return
             self._put_on_gates(None)
-            self._registry.recording = None
+            self._recording = None
 
-    def _put_on_gates(self, recording: BackgroundWriter | None) -> None:
+    def _put_on_gates(self, record: Record | None) -> None:
+        self._registry.record = record
         for session in self._registry.all():
-            session.gate.record(None if recording is None else recording.add)
+            session.gate.record(record)

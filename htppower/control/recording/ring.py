@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from htppower.backends.whole_lock import whole_lock
 
 if TYPE_CHECKING:
-    from htppower.control.plans import Plan
-    from htppower.control.session_record import SessionRecord
+    from htppower.control.core.plans import Plan
+    from htppower.control.core.session_record import SessionRecord
 
 
 # An inference that has ended: which of the recording it is, from 0; its session, and what that cast; when it began, by

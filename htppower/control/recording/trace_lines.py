@@ -10,14 +10,14 @@ import json
 import time
 from typing import TYPE_CHECKING
 
-from htppower.control.tokens import NOT_TIMED
+from htppower.control.core.tokens import NOT_TIMED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from htppower.control.plans import Plan
+    from htppower.control.core.plans import Plan
+    from htppower.control.core.session_record import SessionRecord
     from htppower.control.recording.ring import Ended
-    from htppower.control.session_record import SessionRecord
 
 VERSION = 1
 # How the second line of every file begins; no other trace has it.

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
+from htppower.control.phases.tickets import open_tickets
 from htppower.control.status.cores import CoreStatus, core_statuses
-from htppower.control.tickets import open_tickets
 from htppower.events import State
 from htppower.votes.field_repr import field_repr
 from htppower.votes.native_codes import NULL_CLIENT
@@ -15,13 +15,13 @@ from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from htppower.backends.base import Description
-    from htppower.control.gate import Gate
+    from htppower.control.core.gate import Gate
+    from htppower.control.core.precedence import Claim
+    from htppower.control.core.process_settings import ProcessSettings
+    from htppower.control.core.session_record import LastCall, LastError, SessionRecord
     from htppower.control.learning.further import Further
     from htppower.control.learning.watch import Watch
-    from htppower.control.precedence import Claim
-    from htppower.control.process_settings import ProcessSettings
     from htppower.control.recording.recording_status import RecordingStatus
-    from htppower.control.session_record import LastCall, LastError, SessionRecord
     from htppower.errors import VoteRejected
     from htppower.events import Cause, Degradation
     from htppower.votes.native import Option

@@ -14,8 +14,8 @@ from htppower.votes.field_repr import field_repr
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from htppower.control.ledger import InForce
-    from htppower.control.session_record import SessionRecord
+    from htppower.control.core.ledger import InForce
+    from htppower.control.core.session_record import SessionRecord
     from htppower.votes.vote_set import VoteSet
 
 # Read off the class it takes longer.

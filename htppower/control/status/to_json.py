@@ -17,7 +17,7 @@ from htppower.votes.native_codes import code_name
 if TYPE_CHECKING:
     import datetime
 
-    from htppower.control.precedence import Claim
+    from htppower.control.core.precedence import Claim
     from htppower.control.status.controller_status import ControllerStatus, SessionStatus
     from htppower.control.status.cores import CoreStatus
     from htppower.errors import VoteRejected

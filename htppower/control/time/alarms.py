@@ -6,7 +6,7 @@ import functools
 import logging
 from typing import TYPE_CHECKING, Any
 
-from htppower.control.interrupts import is_from_outside
+from htppower.control.core.interrupts import is_from_outside
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,37 +7,37 @@ from simulation.breaks.mutation import Mutation
 CLAIMS = (
     Mutation(
         "a session that is closed is not marked as closing",
-        "claims.py",
+        "claims/claims.py",
         "            session.gate.close()\n",
         "",
     ),
     Mutation(
         "a hold with a timeout gets no alarm",
-        "claims.py",
+        "claims/claims.py",
         "                self._alarms[claim.number] = self._time.call_at(claim.until_us, end)",
         "                pass",
     ),
     Mutation(
         "a hold that ends changes no profile",
-        "claims.py",
+        "claims/claims.py",
         "return self._reconciler.follow(session, Cause.HOLD_ENDED, claim.reason)",
         "return None",
     ),
     Mutation(
         "a cap that is lifted changes no profile",
-        "claims.py",
+        "claims/claims.py",
         "        self._all_follow(Cause.CAP_LIFTED, claim.reason)\n",
         "",
     ),
     Mutation(
         "a cap that is set changes no profile",
-        "claims.py",
+        "claims/claims.py",
         "        self._all_follow(Cause.CAP_SET, claim.reason)\n",
         "",
     ),
     Mutation(
         "the profile is followed before it is noted",
-        "claims.py",
+        "claims/claims.py",
         (
             "        session.own = profile\n"
             "        return self._reconciler.follow(session, Cause.PROFILE_CHANGED, None)\n"
@@ -50,31 +50,31 @@ CLAIMS = (
     ),
     Mutation(
         "all holds end with one",
-        "claims.py",
+        "claims/claims.py",
         "session.holds = tuple(other for other in session.holds if other is not claim)",
         "session.holds = ()",
     ),
     Mutation(
         "what is run side by side is not waited for",
-        "side_by_side.py",
+        "time/side_by_side.py",
         "        each.done.wait(None if end_s is None else max(0.0, end_s - clock.monotonic()))\n",
         "",
     ),
     Mutation(
         "of several holds the lowest decides",
-        "precedence.py",
+        "core/precedence.py",
         "hold = max(holds, key",
         "hold = min(holds, key",
     ),
     Mutation(
         "of several caps the highest decides",
-        "precedence.py",
+        "core/precedence.py",
         "decides = min(caps, key",
         "decides = max(caps, key",
     ),
     Mutation(
         "a hold does not end with what it watches",
-        "claims.py",
+        "claims/claims.py",
         "weakref.ref(watched, types.MethodType(self._time.call_soon, action))",
         "weakref.ref(watched)",
     ),

@@ -7,37 +7,37 @@ from simulation.breaks.mutation import Drawn, Mutation
 PHASES = (
     Mutation(
         "an alarm that has rung counts as armed",
-        "sustain_timer.py",
+        "core/sustain_timer.py",
         "self.alarm_us == at_us:\n            self.alarm, self.covered = None, False",
         "self.alarm_us == at_us:\n            pass",
     ),
     Mutation(
         "the end of INIT shortens a sustain that is pending",
-        "sustain_timer.py",
+        "core/sustain_timer.py",
         "self._put(max(self.deadline_us, self._time.now_us + after_init_us), after_deinit=False)",
         "self._put(self._time.now_us + after_init_us, after_deinit=False)",
     ),
     Mutation(
         "the deadline is not renewed where an inference ends off the hot path",
-        "gate.py",
+        "core/gate.py",
         "        sustain.end_inference()\n        idles",
         "        idles",
     ),
     Mutation(
         "DE-INIT ends in the power state between the phases",
-        "state_machine.py",
+        "core/state_machine.py",
         "votes = plan.after_deinit if after_deinit else plan.lowered",
         "votes = plan.lowered",
     ),
     Mutation(
         "after a DE-INIT, INIT ends in the power state of that",
-        "sustain_timer.py",
+        "core/sustain_timer.py",
         "self._put(max(self.deadline_us, self._time.now_us + after_init_us), after_deinit=False)",
         "self.deadline_us = max(self.deadline_us, self._time.now_us + after_init_us)",
     ),
     Mutation(
         "an old DE-INIT counts as the last phase once the end of a sustain sets its deadline again",
-        "sustain_timer.py",
+        "core/sustain_timer.py",
         " + after_deinit\n        self._deinit_ns = ended_ns if after_deinit else _NEVER\n",
         "\n        if after_deinit:\n            self._deinit_ns = ended_ns\n",
         drawn=Drawn.SEQUENCES,
@@ -45,33 +45,33 @@ PHASES = (
     ),
     Mutation(
         "a token is made without the lock",
-        "gate.py",
+        "core/gate.py",
         "        with self.lock:\n            return self.tokens.make()",
         "        if True:\n            return self.tokens.make()",
         seed=669,
     ),
     Mutation(
         "INIT and DE-INIT do not count as use",
-        "tokens.py",
+        "core/tokens.py",
         "return len(self.idle) < self.made or bool(self.preparing)",
         "return len(self.idle) < self.made",
     ),
     Mutation(
         "the token of an inference that does not begin is not taken back",
-        "tokens.py",
+        "core/tokens.py",
         "        self.made = len(self._watched)\n",
         "",
         seed=214,
     ),
     Mutation(
         "no alarm is armed where the last inference ends",
-        "gate.py",
+        "core/gate.py",
         "            if self.sustain.us and self.arm():\n                return False",
         "            if self.sustain.us:\n                return False",
     ),
     Mutation(
         "whether the gate is open is looked at before the token is taken",
-        "phases.py",
+        "phases/blocks.py",
         (
             "        gate, token = self._phases.gate, None\n"
             "        try:\n"
@@ -113,26 +113,26 @@ PHASES = (
     ),
     Mutation(
         "the deadline is not renewed on the hot path",
-        "phases.py",
+        "phases/blocks.py",
         "                    sustain.ended_ns = gate.time.now_ns()\n",
         "",
     ),
     Mutation(
         "an alarm that is gone counts as armed on the hot path",
-        "sustain_timer.py",
+        "core/sustain_timer.py",
         "self.alarm, self.covered = None, False",
         "self.alarm = None",
     ),
     Mutation(
         "an alarm that rings after the sustain of the next inference counts as in time",
-        "sustain_timer.py",
+        "core/sustain_timer.py",
         "self.covered = self.alarm_us <= self._time.now_us + self.us",
         "self.covered = True",
         seed=70_000_465,
     ),
     Mutation(
         "an interrupted end of an inference is not looked at again",
-        "phases.py",
+        "phases/blocks.py",
         (
             "        except BaseException as interrupt:\n"
             "            gate.time.call_soon(self._phases.look_again)\n"
@@ -149,26 +149,26 @@ PHASES = (
     ),
     Mutation(
         "a coroutine that ends its inference lowers nothing",
-        "async_phases.py",
+        "phases/async_blocks.py",
         "must_lower = phases.gate.end(token)",
         "must_lower = phases.gate.end(token) and error is not None",
     ),
     Mutation(
         "a coroutine does not wait for its votes",
-        "async_phases.py",
+        "phases/async_blocks.py",
         "            await self._answer\n        except",
         "            pass\n        except",
     ),
     Mutation(
         "a coroutine that is cancelled while its votes are raised has nobody lower them",
-        "async_phases.py",
+        "phases/async_blocks.py",
         "                finally:\n                    self._phases.look_again()\n",
         "                finally:\n                    pass\n",
         rare=True,
     ),
     Mutation(
         "an alarm that rings at its deadline finds that it is not over: < as <=",
-        "state_machine.py",
+        "core/state_machine.py",
         "(now_us < use.deadline_us and",
         "(now_us <= use.deadline_us and",
     ),

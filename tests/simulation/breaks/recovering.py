@@ -7,28 +7,28 @@ from simulation.breaks.mutation import Drawn, Mutation
 RECOVERING = (
     Mutation(
         "the settings of the process are not doubted after a lost link",
-        "recovery.py",
+        "core/recovery.py",
         "        self._registry.epoch += 1\n        self._settings.forget()\n",
         "        self._registry.epoch += 1\n",
         Drawn.RESTARTS,
     ),
     Mutation(
         "lost sessions do not join the queue",
-        "recovery.py",
+        "core/recovery.py",
         "                self._queue.setdefault(session, cause)\n",
         "",
         Drawn.RESTARTS,
     ),
     Mutation(
         "a DSP that was dead stays dead when it restarts",
-        "recovery.py",
+        "core/recovery.py",
         "            self._dead_until_us = 0\n",
         "",
         Drawn.RESTARTS,
     ),
     Mutation(
         "the back-off rings, and no session that lacks votes joins the queue",
-        "recovery.py",
+        "core/recovery.py",
         (
             "            for session in self._by_urgency(self._lacking):\n"
             "                self._queue.setdefault(session, Cause.RETRIED)\n"
@@ -37,34 +37,34 @@ RECOVERING = (
     ),
     Mutation(
         "ids that could not be destroyed do not keep the back-off going",
-        "recovery.py",
+        "core/recovery.py",
         " or bool(self._registry.orphans)",
         "",
     ),
     Mutation(
         "a lost link begins no new epoch",
-        "recovery.py",
+        "core/recovery.py",
         "        self._registry.epoch += 1\n        self._settings.forget()\n",
         "        self._settings.forget()\n",
         Drawn.RESTARTS,
     ),
     Mutation(
         "the first restart is left to the back-off",
-        "recovery.py",
+        "core/recovery.py",
         "self._restarts > MOST_RESTARTS",
         "self._restarts >= 1",
         Drawn.RESTARTS,
     ),
     Mutation(
         "the queue is taken, and not emptied",
-        "recovery.py",
+        "core/recovery.py",
         "            queued, self._queue = self._queue, {}\n            return queued",
         "            return dict(self._queue)",
         Drawn.RESTARTS,
     ),
     Mutation(
         "nothing that failed is tried again",
-        "recovery.py",
+        "core/recovery.py",
         "if not self.stopped and not self._alarm.armed:",
         "if False:",
     ),
@@ -76,14 +76,14 @@ RECOVERING = (
     ),
     Mutation(
         "the back-off grows without end",
-        "recovery.py",
+        "core/recovery.py",
         "self._delay_us = min(2 * self._delay_us, LONGEST_RETRY_US)",
         "self._delay_us = 2 * self._delay_us",
         seed=1774,
     ),
     Mutation(
         "a dead DSP is called again at once",
-        "recovery.py",
+        "core/recovery.py",
         "                self._dead_until_us = self._time.now_us + self._delay_us\n",
         "",
         Drawn.RESTARTS,
@@ -91,7 +91,7 @@ RECOVERING = (
     ),
     Mutation(
         "a dead DSP is left alone at the very time of the retry: < as <=",
-        "recovery.py",
+        "core/recovery.py",
         "and self._time.now_us < self._dead_until_us",
         "and self._time.now_us <= self._dead_until_us",
         Drawn.RESTARTS,
@@ -99,7 +99,7 @@ RECOVERING = (
     ),
     Mutation(
         "what was under way when a restart was told makes the DSP count as dead",
-        "other_controllers.py",
+        "core/other_controllers.py",
         "return restarts is not None and restarts < self._shared.restarts",
         "return False",
         Drawn.RESTARTS,
@@ -107,7 +107,7 @@ RECOVERING = (
     ),
     Mutation(
         "another controller takes the DSP for dead though it was told of a restart since",
-        "other_controllers.py",
+        "core/other_controllers.py",
         "earlier = earlier or (error.code == SYSTEM_COMMUNICATION_FATAL and self._is_earlier(restarts))",
         "pass",
         Drawn.VARIED_RESTARTS,
@@ -115,7 +115,7 @@ RECOVERING = (
     ),
     Mutation(
         "a lost link leaves recovery calm, so that nobody asks it",
-        "recovery.py",
+        "core/recovery.py",
         "        self.calm = False\n        self._registry.epoch += 1\n",
         "        self._registry.epoch += 1\n",
         Drawn.RESTARTS,
@@ -123,7 +123,7 @@ RECOVERING = (
     ),
     Mutation(
         "nobody asks the heartbeat to look",
-        "heartbeat.py",
+        "core/heartbeat.py",
         "        self._time.call_soon(self._look)\n",
         "",
         Drawn.RESTARTS,

@@ -7,35 +7,35 @@ from simulation.breaks.mutation import Drawn, Mutation
 VARIED = (
     Mutation(
         "a ticket does not end after its timeout",
-        "tickets.py",
+        "phases/tickets.py",
         "        ticket._expire()  # noqa: SLF001 - the alarm's part of it\n",
         "        pass\n",
         Drawn.VARIED,
     ),
     Mutation(
         "the inference of a stream does not begin again where its reader comes back",
-        "streams.py",
+        "phases/streams.py",
         "            return not self._inference.running\n",
         "            return False\n",
         Drawn.VARIED,
     ),
     Mutation(
         "the inference of a stream does not end while its reader stops",
-        "streams.py",
+        "phases/streams.py",
         "            token = self._inference.take()\n            # Last",
         "            token = None\n            # Last",
         Drawn.VARIED,
     ),
     Mutation(
         "what the sessions of another controller ask of the process does not count",
-        "process_settings.py",
+        "core/process_settings.py",
         "        if self._shared.joined > 1:\n",
         "        if False:\n",
         Drawn.VARIED,
     ),
     Mutation(
         "a controller that has left casts settings of the process where it is closed again",
-        "process_settings.py",
+        "core/process_settings.py",
         "            self._left = True\n            self._shared.leave(self)",
         "            self._shared.leave(self)",
         Drawn.VARIED_ALL,
@@ -43,14 +43,14 @@ VARIED = (
     ),
     Mutation(
         "two threads bring down what is left of closed sessions at the same time",
-        "remains.py",
+        "core/remains.py",
         "        with self._lock:\n            if self._bring_down(",
         "        if True:\n            if self._bring_down(",
         Drawn.VARIED,
     ),
     Mutation(
         "a session leaves the registry before its end is told",
-        "state_machine.py",
+        "core/state_machine.py",
         "            session.state = dest\n            session.error = None\n",
         "            if dest is State.DESTROYED:\n                self._registry.sessions.pop(session.number, None)\n"
         "            session.state = dest\n            session.error = None\n",

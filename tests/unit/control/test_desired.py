@@ -9,9 +9,9 @@ import attrs
 import pytest
 
 from htppower import State, load_profile
-from htppower.control.plans import Plan, Planner
-from htppower.control.state_machine import TRANSITIONS, Step, TransitionTable, desired, next_step
-from htppower.control.tokens import Use
+from htppower.control.core.plans import Plan, Planner
+from htppower.control.core.state_machine import TRANSITIONS, Step, TransitionTable, desired, next_step
+from htppower.control.core.tokens import Use
 from htppower.events import Trigger
 from htppower.votes.vote_set import VoteSet
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from htppower.control import locks
-from htppower.control.locks import FairLock, Rank, is_held
+from htppower.control.core import locks
+from htppower.control.core.locks import FairLock, Rank, is_held
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from gate_hosts import INIT_US, SUSTAIN_US, Host, make_plan
 
-from htppower.control.gate import Gate
-from htppower.control.sustain_timer import NO_DEADLINE, SustainTimer
-from htppower.control.tokens import Use
+from htppower.control.core.gate import Gate
+from htppower.control.core.sustain_timer import NO_DEADLINE, SustainTimer
+from htppower.control.core.tokens import Use
 from htppower.events import Cause, Phase
 from htppower.testing import VirtualTime
 

@@ -9,7 +9,7 @@ from bench import BURST_SUSTAIN_US, HEARTBEAT_US, MAX_CORNER, Bench
 from rig import Rig
 
 from htppower import State
-from htppower.control.remains import Remains
+from htppower.control.core.remains import Remains
 from htppower.testing import VirtualTime
 from htppower.votes.corners import VoltageCorner
 from htppower.votes.native_codes import TRANSPORT

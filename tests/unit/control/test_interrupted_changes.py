@@ -10,9 +10,9 @@ from interrupting import interrupted_once
 from rig import Rig
 
 from htppower import State
-from htppower.control import holds
-from htppower.control.gate import Gate
-from htppower.control.sustain_timer import SustainTimer
+from htppower.control.claims import holds
+from htppower.control.core.gate import Gate
+from htppower.control.core.sustain_timer import SustainTimer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,8 +15,8 @@ from rig import Rig
 
 from htppower import State, VoteController, VoteRejected
 from htppower.backends import SimulatedHtp
-from htppower.control.gate import Gate
-from htppower.control.session_record import SessionRecord
+from htppower.control.core.gate import Gate
+from htppower.control.core.session_record import SessionRecord
 from htppower.testing import VirtualTime
 from htppower.votes.native_codes import TRANSPORT
 

@@ -13,7 +13,7 @@ from bench import Bench
 
 from htppower import VoteRejected
 from htppower.backends import SimulatedHtp
-from htppower.control.side_by_side import run_side_by_side
+from htppower.control.time.side_by_side import run_side_by_side
 from htppower.errors import HtpPowerError, kept
 from htppower.events import ReleaseFailed
 from htppower.testing import VirtualTime

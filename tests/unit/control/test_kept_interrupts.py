@@ -9,8 +9,8 @@ import pytest
 from rig import Rig
 
 from htppower import State
-from htppower.control import tickets
-from htppower.control.gate import Gate
+from htppower.control.core.gate import Gate
+from htppower.control.phases import tickets
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,8 @@ from bench import voting
 from helpers import corners, hmx, hvx, hvx_exp
 from known import Known
 
-from htppower.control import ledger as ledger_page
-from htppower.control.ledger import InForce, Ledger
+from htppower.control.core import ledger as ledger_page
+from htppower.control.core.ledger import InForce, Ledger
 from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3
 from htppower.votes.corners import PowerMode, VoltageCorner
 from htppower.votes.native import Option

@@ -11,8 +11,8 @@ from hanging import WAIT_S, until
 
 from htppower import State, VoteController, VoteRejected
 from htppower.backends import SimulatedHtp
-from htppower.control.process_settings import ProcessSettings
-from htppower.control.recovery import MOST_RESTARTS, SAME_LOSS_US
+from htppower.control.core.process_settings import ProcessSettings
+from htppower.control.core.recovery import MOST_RESTARTS, SAME_LOSS_US
 from htppower.events import Cause, Transition, Trigger
 from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hanging import Hang
 
-    from htppower.control.locks import Lock
+    from htppower.control.core.locks import Lock
     from htppower.votes.vote_set import VoteSet
 
 

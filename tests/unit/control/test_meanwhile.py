@@ -14,10 +14,10 @@ from hanging import WAIT_S, Hang, HangingHtp, on_a_thread, until
 from htppower import SessionClosed, State, VoteController, VoteRejected
 from htppower.backends import SimulatedHtp
 from htppower.control import controller as named
-from htppower.control.gate import Gate
-from htppower.control.phases import Phases
-from htppower.control.recovery import MOST_RESTARTS
-from htppower.control.stepper import Stepper
+from htppower.control.core.gate import Gate
+from htppower.control.core.recovery import MOST_RESTARTS
+from htppower.control.core.stepper import Stepper
+from htppower.control.phases.blocks import Phases
 from htppower.control.time.thread_pool import ThreadPool
 from htppower.events import CallsSaved
 from htppower.testing import VirtualTime
@@ -26,7 +26,7 @@ from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.session_record import SessionRecord
+    from htppower.control.core.session_record import SessionRecord
     from htppower.events import Cause
     from htppower.votes.vote_set import VoteSet
 

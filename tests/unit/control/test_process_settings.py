@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wishes import LOUD, NOTHING, OTHER_VOTES, QUIET, asking, cast, empty
 
-from htppower.control.process_settings import ProcessSettings, merged
-from htppower.control.shared_backend import SharedBackend
+from htppower.control.core.process_settings import ProcessSettings, merged
+from htppower.control.core.shared_backend import SharedBackend
 from htppower.votes.native import Option
 from htppower.votes.options import PROCESS_WIDE
 from htppower.votes.vote_set import VoteSet

@@ -10,8 +10,8 @@ from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, options
 
 from htppower import State, VoteController, VoteRejected
 from htppower.backends import RecordingBackend, SimulatedHtp
-from htppower.control.reconciler import Reconciler
-from htppower.control.stepper import Stepper
+from htppower.control.core.reconciler import Reconciler
+from htppower.control.core.stepper import Stepper
 from htppower.events import Cause, Transition
 from htppower.testing import VirtualTime
 from htppower.votes.native_codes import (

@@ -10,7 +10,7 @@ import pytest
 from bench import Bench
 from two_steps import AFTER_US, SUSTAIN_US, in_two_steps, triggers
 
-from htppower.control.gate import Gate
+from htppower.control.core.gate import Gate
 from htppower.control.learning.pace import Pace
 from htppower.control.learning.raise_ahead import RaiseAhead
 from htppower.events import Cause, Event, State, SustainLearned, Transition, Trigger
@@ -19,7 +19,7 @@ from htppower.sustain.learner import make_learner
 
 if TYPE_CHECKING:
     from htppower import Profile
-    from htppower.control.tokens import Token
+    from htppower.control.core.tokens import Token
     from htppower.events import Phase
 
 LEAD_US = 5_000

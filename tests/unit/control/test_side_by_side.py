@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.control.side_by_side import run_side_by_side
 from htppower.control.time.scheduler import SystemTime
+from htppower.control.time.side_by_side import run_side_by_side
 from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from bench import Bench
 from onnxsessions import WAIT_S, Answer, Held, X, by_async, on_cpu
 
 from htppower import SessionClosed, State
-from htppower.control.phases import Inference
+from htppower.control.phases.blocks import Inference
 from htppower.hosts.async_runs import AsyncRuns
 from htppower.hosts.onnxruntime import VotingSession
 from htppower.votes.native_codes import FAILED

@@ -11,7 +11,7 @@ from bench import BURST_SUSTAIN_US, HEARTBEAT_US, Bench, options
 
 from htppower import State, VoteController, load_profile
 from htppower.backends import RecordingBackend, SimulatedHtp
-from htppower.control.heartbeat import DEFAULT_HEARTBEAT_US, due_us, next_look_us
+from htppower.control.core.heartbeat import DEFAULT_HEARTBEAT_US, due_us, next_look_us
 from htppower.events import CallMade, Event
 from htppower.testing import VirtualTime
 

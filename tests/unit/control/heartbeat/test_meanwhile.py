@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from hanging import Hang
 
     from htppower import Session
-    from htppower.control.phases import Inference
-    from htppower.control.session_record import SessionRecord
+    from htppower.control.core.session_record import SessionRecord
+    from htppower.control.phases.blocks import Inference
     from htppower.votes.vote_set import VoteSet
 
 

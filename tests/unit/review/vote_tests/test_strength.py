@@ -9,14 +9,14 @@ import pytest
 from checkout import DATA
 from shipped import shipped_folder
 
-from htppower.control import ledger
-from htppower.control.executor import Executor
-from htppower.control.gate import Gate
-from htppower.control.phases import Phases
-from htppower.control.process_settings import _aggregated
-from htppower.control.reconciler import Reconciler
-from htppower.control.recovery import Recovery
-from htppower.control.stepper import Stepper
+from htppower.control.core import ledger
+from htppower.control.core.executor import Executor
+from htppower.control.core.gate import Gate
+from htppower.control.core.process_settings import _aggregated
+from htppower.control.core.reconciler import Reconciler
+from htppower.control.core.recovery import Recovery
+from htppower.control.core.stepper import Stepper
+from htppower.control.phases.blocks import Phases
 from htppower.events import Cause, Phase
 from htppower.review.vote_tests.compare import run_tests
 from htppower.review.vote_tests.files import load_tests
@@ -28,8 +28,8 @@ from htppower.votes.vote_set import VoteSet
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from htppower.control.session_record import SessionRecord
-    from htppower.control.tokens import Token
+    from htppower.control.core.session_record import SessionRecord
+    from htppower.control.core.tokens import Token
     from htppower.review.vote_tests.cases import VoteTest
 
     Patch = pytest.MonkeyPatch

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.control.arguments import check_timeout
-from htppower.control.interrupts import is_from_outside
-from htppower.control.locks import Rank, make_lock
+from htppower.control.core.interrupts import is_from_outside
+from htppower.control.core.locks import Rank, make_lock
 from htppower.events import (
     CallMade,
     CapLifted,
@@ -33,7 +32,7 @@ from htppower.events import (
 )
 
 if TYPE_CHECKING:
-    from htppower.control.session_record import SessionRecord
+    from htppower.control.core.session_record import SessionRecord
     from htppower.control.time.base import Time
     from htppower.control.time.workers import Worker
 
@@ -182,7 +181,6 @@ class EventBus:
 
     def flush(self, timeout_s: float) -> bool:
         """Wait until every subscriber has been told everything; return whether that was so within the time."""
-        check_timeout(timeout_s)
         end_us = self._time.now_us + round(timeout_s * 1_000_000)
         waited = [
             subscription.flush(max(0, end_us - self._time.now_us) / 1_000_000) for subscription in self._subscriptions

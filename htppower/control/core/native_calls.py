@@ -6,8 +6,8 @@ import _thread
 import functools
 from typing import TYPE_CHECKING, Any
 
-from htppower.control.interrupts import is_from_outside
-from htppower.control.session_record import LastCall
+from htppower.control.core.interrupts import is_from_outside
+from htppower.control.core.session_record import LastCall
 from htppower.errors import CallUnderWay, VoteRejected, kept
 from htppower.events import CallMade
 from htppower.votes.native_codes import FAILED, INVALID_INPUT, LINK_LOST, NULL_CLIENT, SUCCESS
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from htppower.backends.base import Backend
     from htppower.backends.clock import Clock
-    from htppower.control.event_bus import EventBus
-    from htppower.control.locks import FairLock
-    from htppower.control.registry import Registry
-    from htppower.control.session_record import SessionRecord
-    from htppower.control.shared_backend import SharedBackend
+    from htppower.control.core.event_bus import EventBus
+    from htppower.control.core.locks import FairLock
+    from htppower.control.core.registry import Registry
+    from htppower.control.core.session_record import SessionRecord
+    from htppower.control.core.shared_backend import SharedBackend
     from htppower.votes.vote_set import VoteSet
 
 

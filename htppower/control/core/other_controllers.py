@@ -15,10 +15,10 @@ from htppower.votes.native_codes import SYSTEM_COMMUNICATION_FATAL
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.process_settings import ProcessSettings
-    from htppower.control.recovery import Recovery
-    from htppower.control.registry import Registry
-    from htppower.control.shared_backend import SharedBackend
+    from htppower.control.core.process_settings import ProcessSettings
+    from htppower.control.core.recovery import Recovery
+    from htppower.control.core.registry import Registry
+    from htppower.control.core.shared_backend import SharedBackend
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
 

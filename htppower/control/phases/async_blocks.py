@@ -9,16 +9,16 @@ import contextvars
 import functools
 from typing import TYPE_CHECKING
 
-from htppower.control.phases import NO_BEGIN, clear_frames
+from htppower.control.phases.blocks import NO_BEGIN, clear_frames
 from htppower.errors import PhaseMisuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from htppower.control.phases import Phases
+    from htppower.control.core.tokens import Token
+    from htppower.control.phases.blocks import Phases
     from htppower.control.time.base import Time
-    from htppower.control.tokens import Token
 
 
 class AsyncInference:

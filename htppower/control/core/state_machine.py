@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 import transitions
 
-from htppower.control.sustain_timer import NO_DEADLINE
+from htppower.control.core.sustain_timer import NO_DEADLINE
 from htppower.errors import kept
 from htppower.events import (
     CallsSaved,
@@ -30,14 +30,14 @@ from htppower.votes.field_repr import field_repr
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from htppower.control.event_bus import EventBus
-    from htppower.control.executor import Executor, Outcome
+    from htppower.control.core.event_bus import EventBus
+    from htppower.control.core.executor import Executor, Outcome
+    from htppower.control.core.plans import Plan
+    from htppower.control.core.registry import Registry
+    from htppower.control.core.session_record import SessionRecord
+    from htppower.control.core.tokens import Use
     from htppower.control.learning.pace import Pace
-    from htppower.control.plans import Plan
-    from htppower.control.registry import Registry
-    from htppower.control.session_record import SessionRecord
     from htppower.control.time.base import Time
-    from htppower.control.tokens import Use
     from htppower.errors import VoteRejected
     from htppower.events import Degradation, Phase
     from htppower.votes.vote_set import VoteSet

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.ledger import Ledger
+from htppower.control.core.ledger import Ledger
 from htppower.errors import VoteRejected, without_frames
 from htppower.votes.clock_votes import HVX_REMOVED
 from htppower.votes.native_codes import LINK_LOST, NULL_CLIENT
@@ -22,10 +22,10 @@ from htppower.votes.vote_set import VoteSet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.native_calls import NativeCalls
-    from htppower.control.recovery import Recovery
-    from htppower.control.registry import Registry
-    from htppower.control.session_record import SessionRecord
+    from htppower.control.core.native_calls import NativeCalls
+    from htppower.control.core.recovery import Recovery
+    from htppower.control.core.registry import Registry
+    from htppower.control.core.session_record import SessionRecord
 
 
 @attrs.define(eq=False, repr=False)

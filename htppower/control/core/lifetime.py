@@ -12,28 +12,26 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.arguments import check_close_timeout
-from htppower.control.recovery import MOST_RESTARTS
-from htppower.control.side_by_side import run_side_by_side
+from htppower.control.core.recovery import MOST_RESTARTS
+from htppower.control.time.side_by_side import run_side_by_side
 from htppower.errors import CloseTimedOut, VoteRejected, without_frames
 from htppower.events import Cause, SessionOpened
 from htppower.votes.native_codes import LINK_LOST, TRANSPORT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from htppower.control.claims import Claims
-    from htppower.control.event_bus import EventBus
-    from htppower.control.executor import Executor
-    from htppower.control.native_calls import NativeCalls
-    from htppower.control.power_config_ids import PowerConfigIds
-    from htppower.control.reconciler import Reconciler
-    from htppower.control.recovery import Recovery
-    from htppower.control.registry import Registry
-    from htppower.control.remains import Remains
-    from htppower.control.session_record import SessionRecord
-    from htppower.control.state_machine import SessionTransitions
-    from htppower.control.stepper import Stepper
+    from htppower.control.core.event_bus import EventBus
+    from htppower.control.core.executor import Executor
+    from htppower.control.core.native_calls import NativeCalls
+    from htppower.control.core.power_config_ids import PowerConfigIds
+    from htppower.control.core.reconciler import Reconciler
+    from htppower.control.core.recovery import Recovery
+    from htppower.control.core.registry import Registry
+    from htppower.control.core.remains import Remains
+    from htppower.control.core.session_record import SessionRecord
+    from htppower.control.core.state_machine import SessionTransitions
+    from htppower.control.core.stepper import Stepper
     from htppower.control.time.base import Time
 
 # The DSP is out of reach, not the id: a session opens nevertheless, and its ids are created later.
@@ -86,8 +84,8 @@ class Opener:
                 # Closing the controller notes that first, and looks then who is open.
                 self._registry.require_open()
                 self._registry.sessions[session.number] = session
-                if self._registry.recording is not None:
-                    session.gate.record(self._registry.recording.add)
+                if self._registry.record is not None:
+                    session.gate.record(self._registry.record)
             ids = tuple(session.power_config_ids.values())
             self._events.tell(SessionOpened, session, power_config_ids=ids)
             self._transitions.tell_degradations(session, ())
@@ -145,22 +143,25 @@ class Opener:
 
 @attrs.define(eq=False, repr=False)
 class Closer:
-    """Closes sessions, and what is left of a controller after them."""
+    """Closes sessions, and what is left of a controller after them.
+
+    Args:
+        close_one: ends what is asked of a session, then closes it within a time; returns the failures.
+    """
 
     _registry: Registry
-    _claims: Claims
     _reconciler: Reconciler
     _remains: Remains
     _calls: NativeCalls
     _time: Time
+    _close_one: Callable[[SessionRecord, float | None], list[VoteRejected]]
 
     def close(self, session: SessionRecord, timeout_s: float | None) -> None:
         """Close a session.
 
         Raises:
-            CloseTimedOut, VoteRejected, ValueError: as ``Session.close`` says.
+            CloseTimedOut, VoteRejected: as ``Session.close`` says.
         """
-        check_close_timeout(timeout_s)
         self._reconciler.raise_first(self._close([session], timeout_s))
 
     def close_all(self, sessions: Sequence[SessionRecord], timeout_s: float | None) -> tuple[bool, list[VoteRejected]]:
@@ -189,7 +190,7 @@ class Closer:
         failures: list[VoteRejected] = []
 
         def close(session: SessionRecord) -> None:
-            failures.extend(self._claims.close(session, timeout_s))
+            failures.extend(self._close_one(session, timeout_s))
 
         run_side_by_side(self._time, [functools.partial(close, session) for session in sessions], timeout_s)
         # Until its end was told, whoever destroyed its ids.

@@ -16,9 +16,9 @@ from htppower.votes.native_codes import SYSTEM_COMMUNICATION_FATAL
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from htppower.control.process_settings import ProcessSettings
-    from htppower.control.registry import Registry
-    from htppower.control.session_record import SessionRecord
+    from htppower.control.core.process_settings import ProcessSettings
+    from htppower.control.core.registry import Registry
+    from htppower.control.core.session_record import SessionRecord
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
 

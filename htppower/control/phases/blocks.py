@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from htppower.control.reconciler import Reconciler
-    from htppower.control.session_record import SessionRecord
-    from htppower.control.tokens import Token
+    from htppower.control.core.reconciler import Reconciler
+    from htppower.control.core.session_record import SessionRecord
+    from htppower.control.core.tokens import Token
 
 
 NO_BEGIN = "this inference does not run: its end has no begin, or is not the first"

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
-from htppower.control.precedence import in_use
-from htppower.control.state_machine import Step, desired, next_step
+from htppower.control.core.precedence import in_use
+from htppower.control.core.state_machine import Step, desired, next_step
 from htppower.events import Cause, ProfileChanged, State, Trigger
 from htppower.votes.native_codes import LINK_LOST
 
 if TYPE_CHECKING:
-    from htppower.control.event_bus import EventBus
-    from htppower.control.executor import Executor
-    from htppower.control.heartbeat import Heartbeat
-    from htppower.control.plans import Plan, Planner
-    from htppower.control.process_settings import ProcessSettings
-    from htppower.control.recovery import Recovery
-    from htppower.control.registry import Registry
-    from htppower.control.session_record import SessionRecord
-    from htppower.control.state_machine import SessionTransitions
+    from htppower.control.core.event_bus import EventBus
+    from htppower.control.core.executor import Executor
+    from htppower.control.core.heartbeat import Heartbeat
+    from htppower.control.core.plans import Plan, Planner
+    from htppower.control.core.process_settings import ProcessSettings
+    from htppower.control.core.recovery import Recovery
+    from htppower.control.core.registry import Registry
+    from htppower.control.core.session_record import SessionRecord
+    from htppower.control.core.state_machine import SessionTransitions
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
     from htppower.events import Phase

@@ -9,10 +9,10 @@ from htppower.control.context_manager import ContextManager, in_closed_generator
 from htppower.events import HoldEnd
 
 if TYPE_CHECKING:
-    from htppower.control.claims import Claims
-    from htppower.control.precedence import Claim
-    from htppower.control.registry import Registry
-    from htppower.control.session_record import SessionRecord
+    from htppower.control.claims.claims import Claims
+    from htppower.control.core.precedence import Claim
+    from htppower.control.core.registry import Registry
+    from htppower.control.core.session_record import SessionRecord
     from htppower.control.time.base import Time
     from htppower.profiles.profile import Profile
 

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.locks import Rank, is_held, make_lock, run_if_free
+from htppower.control.core.locks import Rank, is_held, make_lock, run_if_free
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.executor import Executor
-    from htppower.control.locks import Lock
-    from htppower.control.other_controllers import OtherControllers
-    from htppower.control.power_config_ids import PowerConfigIds
-    from htppower.control.process_settings import ProcessSettings
-    from htppower.control.reconciler import Reconciler
-    from htppower.control.recovery import Recovery
-    from htppower.control.registry import Registry
-    from htppower.control.stepper import Stepper
+    from htppower.control.core.executor import Executor
+    from htppower.control.core.locks import Lock
+    from htppower.control.core.other_controllers import OtherControllers
+    from htppower.control.core.power_config_ids import PowerConfigIds
+    from htppower.control.core.process_settings import ProcessSettings
+    from htppower.control.core.reconciler import Reconciler
+    from htppower.control.core.recovery import Recovery
+    from htppower.control.core.registry import Registry
+    from htppower.control.core.stepper import Stepper
     from htppower.errors import VoteRejected
 
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from htppower.backends.forks import call_in_forked_children
 from htppower.backends.whole_lock import whole_lock
-from htppower.control.ledger import Ledger
-from htppower.control.locks import FairLock, Rank, make_lock
+from htppower.control.core.ledger import Ledger
+from htppower.control.core.locks import FairLock, Rank, make_lock
 from htppower.votes.options import PROCESS_WIDE
 
 if TYPE_CHECKING:

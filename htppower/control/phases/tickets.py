@@ -9,13 +9,13 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.context_manager import in_closed_generator
-from htppower.control.phases import Inference
+from htppower.control.phases.blocks import Inference
 from htppower.control.time.alarms import arm
 from htppower.errors import PhaseMisuse, VoteRejected
 
 if TYPE_CHECKING:
-    from htppower.control.phases import Phases
-    from htppower.control.session_record import SessionRecord
+    from htppower.control.core.session_record import SessionRecord
+    from htppower.control.phases.blocks import Phases
 
 _LOGGER = logging.getLogger("htppower")
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from htppower.control.core.locks import Rank, make_lock
+from htppower.control.core.sustain_timer import SustainTimer
+from htppower.control.core.tokens import Token, Tokens, Use
 from htppower.control.learning.pace import Pace
-from htppower.control.locks import Rank, make_lock
-from htppower.control.sustain_timer import SustainTimer
-from htppower.control.tokens import Token, Tokens, Use
 from htppower.events import Cause, Phase, Trigger
 from htppower.profiles.profile import Lowering
 from htppower.profiles.sustain import first_us
@@ -22,8 +22,8 @@ from htppower.profiles.sustain import first_us
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower.control.core.plans import Plan
     from htppower.control.learning.watch import Record
-    from htppower.control.plans import Plan
     from htppower.control.time.base import Time
     from htppower.sustain.learner import Learner
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.ledger import NOTHING
-from htppower.control.locks import FOREVER_S, run_if_free
-from htppower.control.process_settings import merged
+from htppower.control.core.ledger import NOTHING
+from htppower.control.core.locks import FOREVER_S, run_if_free
+from htppower.control.core.process_settings import merged
 from htppower.errors import VoteRejected, without_frames
 from htppower.events import Degradation
 from htppower.votes.native_codes import (
@@ -25,12 +25,12 @@ from htppower.votes.vote_set import VoteSet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.ledger import Carried
-    from htppower.control.native_calls import NativeCalls
-    from htppower.control.power_config_ids import PowerConfigIds
-    from htppower.control.process_settings import ProcessSettings
-    from htppower.control.registry import Registry
-    from htppower.control.session_record import SessionRecord
+    from htppower.control.core.ledger import Carried
+    from htppower.control.core.native_calls import NativeCalls
+    from htppower.control.core.power_config_ids import PowerConfigIds
+    from htppower.control.core.process_settings import ProcessSettings
+    from htppower.control.core.registry import Registry
+    from htppower.control.core.session_record import SessionRecord
     from htppower.votes.native import Option
 
 

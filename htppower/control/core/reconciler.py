@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 
-from htppower.control.interrupts import run_watched
-from htppower.control.locks import comes_free, is_held, run_if_free
+from htppower.control.core.interrupts import run_watched
+from htppower.control.core.locks import comes_free, is_held, run_if_free
 from htppower.errors import VoteRejected, without_frames
 from htppower.events import Cause, State
 from htppower.votes.native_codes import LINK_LOST, code_name
@@ -23,13 +23,13 @@ from htppower.votes.native_codes import LINK_LOST, code_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from htppower.control.event_bus import EventBus
-    from htppower.control.other_controllers import OtherControllers
-    from htppower.control.plans import Planner
-    from htppower.control.recovery import Recovery
-    from htppower.control.registry import Registry
-    from htppower.control.session_record import SessionRecord
-    from htppower.control.stepper import Stepper
+    from htppower.control.core.event_bus import EventBus
+    from htppower.control.core.other_controllers import OtherControllers
+    from htppower.control.core.plans import Planner
+    from htppower.control.core.recovery import Recovery
+    from htppower.control.core.registry import Registry
+    from htppower.control.core.session_record import SessionRecord
+    from htppower.control.core.stepper import Stepper
     from htppower.control.time.base import Time
     from htppower.events import Phase
 

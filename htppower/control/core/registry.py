@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.control.locks import Rank, make_lock
+from htppower.control.core.locks import Rank, make_lock
 from htppower.errors import SessionClosed
 
 if TYPE_CHECKING:
+    from htppower.control.core.ledger import Ledger
+    from htppower.control.core.precedence import Claim
+    from htppower.control.core.session_record import SessionRecord
     from htppower.control.learning.learnt import Learnt
-    from htppower.control.ledger import Ledger
-    from htppower.control.precedence import Claim
-    from htppower.control.recording.background_writer import BackgroundWriter
-    from htppower.control.session_record import SessionRecord
+    from htppower.control.learning.watch import Record
 
 
 class Registry:
@@ -30,7 +30,7 @@ class Registry:
         borrowed: the orphans that the controller has made for itself, and uses.
         last_core: the device and the core of the id that was given up last.
         caps: the caps that are set.
-        recording: what the inferences of all sessions are recorded by, None where they are not.
+        record: is called with each inference of a session that is recorded, None where none are.
         learnt: what the sessions begin to learn with, and what keeps it; None where nothing does.
         closed: whether the controller is closed: no session is opened and no cap is set any more.
         ending: whether phases that begin on a closed session are let pass: the process is ending, or is a forked child.
@@ -45,7 +45,7 @@ class Registry:
         self.borrowed: set[int] = set()
         self.last_core = (0, 0)
         self.caps: tuple[Claim, ...] = ()
-        self.recording: BackgroundWriter | None = None
+        self.record: Record | None = None
         self.learnt: Learnt | None = None
         self.closed = False
         self.ending = False

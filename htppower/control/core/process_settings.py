@@ -15,17 +15,17 @@ import itertools
 import logging
 from typing import TYPE_CHECKING
 
-from htppower.control.ledger import NOTHING, OF_AN_ID, InForce
-from htppower.control.shared_backend import SharedBackend
+from htppower.control.core.ledger import NOTHING, OF_AN_ID, InForce
+from htppower.control.core.shared_backend import SharedBackend
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet, first_equal
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from htppower.control.ledger import Ledger
-    from htppower.control.locks import Lock
-    from htppower.control.shared_backend import Member, Peer
+    from htppower.control.core.ledger import Ledger
+    from htppower.control.core.locks import Lock
+    from htppower.control.core.shared_backend import Member, Peer
     from htppower.votes.native import Option
 
 _LOGGER = logging.getLogger("htppower")

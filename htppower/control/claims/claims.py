@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.control.interrupts import run_watched
-from htppower.control.precedence import Claim, in_use
-from htppower.control.side_by_side import run_side_by_side
+from htppower.control.core.interrupts import run_watched
+from htppower.control.core.precedence import Claim, in_use
 from htppower.control.time.alarms import arm
+from htppower.control.time.side_by_side import run_side_by_side
 from htppower.events import CapLifted, CapSet, Cause, HoldBegan, HoldEnd, HoldEnded
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
-    from htppower.control.event_bus import EventBus
-    from htppower.control.plans import Plan, Planner
-    from htppower.control.reconciler import Reconciler
-    from htppower.control.registry import Registry
-    from htppower.control.session_record import SessionRecord
+    from htppower.control.core.event_bus import EventBus
+    from htppower.control.core.plans import Plan, Planner
+    from htppower.control.core.reconciler import Reconciler
+    from htppower.control.core.registry import Registry
+    from htppower.control.core.session_record import SessionRecord
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
     from htppower.profiles.cache import ProfileCache

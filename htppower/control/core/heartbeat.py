@@ -22,11 +22,11 @@ from htppower.votes.native_codes import LINK_LOST
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from htppower.control.executor import Executor
-    from htppower.control.recovery import Recovery
-    from htppower.control.registry import Registry
-    from htppower.control.session_record import SessionRecord
-    from htppower.control.state_machine import SessionTransitions
+    from htppower.control.core.executor import Executor
+    from htppower.control.core.recovery import Recovery
+    from htppower.control.core.registry import Registry
+    from htppower.control.core.session_record import SessionRecord
+    from htppower.control.core.state_machine import SessionTransitions
     from htppower.control.time.base import Time
 
 DEFAULT_HEARTBEAT_US = 10_000_000

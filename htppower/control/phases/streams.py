@@ -14,14 +14,14 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from htppower.control.async_phases import AsyncInference
-from htppower.control.phases import Inference
+from htppower.control.phases.async_blocks import AsyncInference
+from htppower.control.phases.blocks import Inference
 from htppower.control.time.alarms import arm
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable
 
-    from htppower.control.phases import Phases
+    from htppower.control.phases.blocks import Phases
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 Token = TypeVar("Token")

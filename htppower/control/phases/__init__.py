@@ -1,0 +1,6 @@
+"""What a host runs its inferences by: ``with`` blocks, those of coroutines, tickets, and functions and token streams.
+
+May import what ``control`` may.
+
+``blocks`` has the phases themselves, and each of the others begins and ends one.
+"""
