@@ -3,8 +3,8 @@
 May import votes, errors, rules, events, profiles, sustain and backends; never subscribers, hosts, review or the
 command line.
 
-``controller`` is the public face, and ``session`` that of one session; ``arguments`` refuses what they can't be given.
-``parts`` puts the rest together, and ``core`` is its heart: the way of every vote is there.
+``controller`` is the public face, and ``session`` that of one session; ``arguments`` refuses what they can't be given,
+and ``closer`` closes both. ``parts`` puts the rest together, and ``core`` is its heart: the way of every vote is there.
 
 Rooms around the core: ``phases`` (what a host runs its inferences by), ``claims`` (holds and caps), ``learning`` (what
 sessions learn and predict), ``recording`` (of inferences), ``status`` (what is in force, and a file of that), ``caps``
@@ -15,6 +15,7 @@ A thermal cap, a status file, the end of a controller and the list of backends h
 ``core.locks``, which is taken before all of these. What is learnt has one that is taken under a turn: none is taken
 under that.
 
+``log`` is the first subscriber. ``shared_backends`` knows the backends that controllers of this process are on.
 ``termination`` binds a controller to the ends of its process, and takes the signals that end it. ``companions`` are
 what ends with a controller.
 """

@@ -28,6 +28,7 @@ from htppower.control.core.session_record import SessionRecord
 from htppower.control.parts import Parts
 from htppower.control.recording.recorder import MOST_BYTES, MOST_PENDING, Recorder
 from htppower.control.session import Session
+from htppower.control.shared_backends import warn_of_others
 from htppower.control.status.controller_status import ControllerStatus, controller_status
 from htppower.control.termination import ProcessExit
 from htppower.errors import CloseTimedOut
@@ -136,7 +137,7 @@ class VoteController(Closing):
         self._ending: Lock = whole_lock()  # type: ignore[assignment]  # typeshed does not know _is_owned
         self._ended = False
         self._process_exit = ProcessExit(self.close, self._end_process, self._disown)
-        self._settings.warn_of_others(self._description.library)
+        warn_of_others(self._settings, self._description.library)
         try:
             self._process_exit.begin(handle_sigterm=handle_sigterm)
         except BaseException:

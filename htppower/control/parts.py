@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.control.claims.claims import Claims
-from htppower.control.core.event_bus import EventBus, log_event, log_wants
+from htppower.control.closer import Closer
+from htppower.control.core.event_bus import EventBus
 from htppower.control.core.executor import Executor
 from htppower.control.core.heartbeat import Heartbeat
-from htppower.control.core.lifetime import Closer, Opener
 from htppower.control.core.native_calls import NativeCalls
+from htppower.control.core.opener import Opener
 from htppower.control.core.other_controllers import OtherControllers
 from htppower.control.core.plans import Planner
 from htppower.control.core.power_config_ids import PowerConfigIds
@@ -17,9 +18,10 @@ from htppower.control.core.process_settings import ProcessSettings
 from htppower.control.core.reconciler import Reconciler
 from htppower.control.core.recovery import Recovery
 from htppower.control.core.remains import Remains
-from htppower.control.core.shared_backend import SHARED_BACKENDS
 from htppower.control.core.state_machine import SessionTransitions
 from htppower.control.core.stepper import Stepper
+from htppower.control.log import log_event, log_wants
+from htppower.control.shared_backends import SHARED_BACKENDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +87,7 @@ class Parts:
             registry, ids, executor, transitions, recovery, stepper, self.reconciler, self.remains, events
         )
         self.claims = Claims(registry, self.reconciler, planner, profiles, events, time)
-        self.closer = Closer(registry, self.reconciler, self.remains, calls, time, self.claims.close)
+        self.closer = Closer(registry, self.claims, self.reconciler, self.remains, calls, time)
         settings.peer = others
 
     # Those that are made before the reconciler ask it later.

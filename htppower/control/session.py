@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator, Iterable, Mapping
 
     from htppower.control.claims.claims import Claims
-    from htppower.control.core.lifetime import Closer
+    from htppower.control.closer import Closer
     from htppower.control.core.reconciler import Reconciler
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.time.base import Time

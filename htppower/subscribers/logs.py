@@ -1,6 +1,6 @@
 """The lines that a controller logs, for subscribers of your own that write them elsewhere."""
 
-from htppower.control.core.event_bus import LOWERINGS, level_of, line, log_event
-from htppower.control.core.event_bus import log_wants as wants
+from htppower.control.log import LOWERINGS, level_of, line, log_event
+from htppower.control.log import log_wants as wants
 
 __all__ = ["LOWERINGS", "level_of", "line", "log_event", "wants"]

@@ -19,7 +19,7 @@ import attrs
 
 from htppower.backends.whole_lock import whole_lock
 from htppower.control.arguments import checked_part
-from htppower.control.core.event_bus import LOWERINGS
+from htppower.control.log import LOWERINGS
 from htppower.events import (
     CallMade,
     CallsSaved,

@@ -9,7 +9,7 @@ has changed, asks ``state_machine`` what the session should have and which step 
 sends the rest by ``native_calls``, on ids of ``power_config_ids``. ``event_bus`` tells the log and subscribers of it.
 
 Beside that way: the gate has ``tokens`` for what runs, and a ``sustain_timer``. ``registry`` has what all sessions
-share, ``session_record`` what is known of one. ``lifetime`` opens and closes them, and ``remains`` brings down what is
+share, ``session_record`` what is known of one. ``opener`` opens them, and ``remains`` brings down what is
 left of closed ones. ``recovery`` sees to what fails, ``interrupts`` to what Ctrl-C leaves, and ``heartbeat`` to what
 nobody tells of.
 

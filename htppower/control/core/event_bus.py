@@ -1,13 +1,9 @@
-"""Who is told what happened: subscribers, in order, each on a worker of its own. The first of them is the log.
-
-The log is one record an event, on the logger ``htppower``, with stable keys.
-"""
+"""Who is told what happened: subscribers, in order, each on a worker of its own."""
 
 from __future__ import annotations
 
 import contextvars
 import functools
-import json
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -18,18 +14,7 @@ import attrs
 
 from htppower.control.core.interrupts import is_from_outside
 from htppower.control.core.locks import Rank, make_lock
-from htppower.events import (
-    CallMade,
-    CapLifted,
-    CapSet,
-    Degraded,
-    Event,
-    HoldBegan,
-    HoldEnded,
-    Recovered,
-    ReleaseFailed,
-    Trigger,
-)
+from htppower.events import Event
 
 if TYPE_CHECKING:
     from htppower.control.core.session_record import SessionRecord
@@ -37,17 +22,11 @@ if TYPE_CHECKING:
     from htppower.control.time.workers import Worker
 
 _LOGGER = logging.getLogger("htppower")
-_LOGGER.addHandler(logging.NullHandler())
 
 # A subscriber that hangs must not fill the memory. A second of a busy host is a few thousand events.
 MOST_PENDING = 10_000
 # How long ending a subscription waits for what was handed over; so does closing, when the votes are down.
 LONGEST_FLUSH_S = 1.0
-
-# A failed one of these leaves a vote that was to come down, and may still be up.
-LOWERINGS = frozenset({Trigger.LOWER, Trigger.LOWER_FURTHER, Trigger.RELEASE, Trigger.DESTROY})
-# What an operator asks for, or waits for, and what is rare enough to be read.
-_NOTEWORTHY = frozenset({Recovered, HoldBegan, HoldEnded, CapSet, CapLifted})
 
 # Whether a subscriber is to be told of an event, by its kind and its own fields: one that nobody wants is not made.
 Wants = Callable[[type[Event], Mapping[str, Any]], bool]
@@ -247,44 +226,3 @@ def _wanting(
     subscriptions: tuple[Subscription, ...], kind: type[Event], details: Mapping[str, Any]
 ) -> list[Subscription]:
     return [each for each in subscriptions if each.wants(kind, details)]
-
-
-def log_wants(kind: type[Event], details: Mapping[str, Any]) -> bool:
-    """Return whether an event is logged; a native call is not, since the transition that it was made for is."""
-    return kind is not CallMade and _LOGGER.isEnabledFor(_level(kind, details.get("trigger"), details.get("attempted")))
-
-
-def log_event(event: Event) -> None:
-    """Write an event to the logger ``htppower``: its fields by name in the text, and as ``record.htppower``."""
-    _LOGGER.log(level_of(event), "%s", line(event), extra={"htppower": event})
-
-
-def line(event: Event) -> str:
-    """Return an event as one line: its kind, then ``key=value`` for each field that is not None.
-
-    The order of the keys is that of the fields. A value with a blank, a quote or a control character is a JSON string.
-    """
-    values = ((field.name, getattr(event, field.name)) for field in attrs.fields(type(event)))
-    fields = (f"{name}={_spelt(value)}" for name, value in values if value is not None)
-    return " ".join((type(event).__name__, *fields))
-
-
-def level_of(event: Event) -> int:
-    """Return the level of an event: ERROR where votes may still be up, WARNING where they may be lost."""
-    return _level(type(event), getattr(event, "trigger", None), getattr(event, "attempted", None))
-
-
-def _level(kind: type[Event], trigger: Trigger | None, attempted: Trigger | None) -> int:
-    if kind is ReleaseFailed:
-        return logging.ERROR
-    if kind is Degraded:
-        return logging.WARNING
-    if trigger is Trigger.LOSE:
-        return logging.ERROR if attempted in LOWERINGS else logging.WARNING
-    return logging.INFO if kind in _NOTEWORTHY else logging.DEBUG
-
-
-def _spelt(value: object) -> str:
-    text = str(value)
-    plain = text.isprintable() and text and not any(mark in text for mark in ' "')
-    return text if plain else json.dumps(text, ensure_ascii=not text.isprintable())

@@ -346,18 +346,10 @@ class Gate:
                 self.sustain.end_inference()
                 if self.pace is not None:
                     self.pace.miss(lost)
-            ended = self._end_lost_preparations()
+            ended = self.tokens.end_lost_preparations(self._end_preparation)
             must_lower = self.must_lower()
         if must_lower or ended:
             self._ring(self._session, Cause.INFERENCE_ENDED)
-
-    def _end_lost_preparations(self) -> bool:
-        """End the INIT and DE-INIT phases whose tokens are gone; return whether there are any. The lock is held."""
-        lost = self.tokens.lost_preparations()
-        for phase, _ in lost:
-            self._end_preparation(phase)
-        self.tokens.forget_preparations(lost)
-        return bool(lost)
 
     def rang(self, at_us: int, cause: Cause) -> None:
         """Take in that an alarm rings, and have the votes looked at."""

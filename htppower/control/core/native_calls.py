@@ -6,6 +6,8 @@ import _thread
 import functools
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from htppower.control.core.interrupts import is_from_outside
 from htppower.control.core.session_record import LastCall
 from htppower.errors import CallUnderWay, VoteRejected, kept
@@ -18,13 +20,14 @@ if TYPE_CHECKING:
     from htppower.backends.base import Backend
     from htppower.backends.clock import Clock
     from htppower.control.core.event_bus import EventBus
-    from htppower.control.core.locks import FairLock
     from htppower.control.core.registry import Registry
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.core.shared_backend import SharedBackend
+    from htppower.control.time.fair_lock import FairLock
     from htppower.votes.vote_set import VoteSet
 
 
+@attrs.define(eq=False, repr=False)
 class NativeCalls:
     """Makes native calls for a session, or, with None, for the controller itself.
 
@@ -42,30 +45,22 @@ class NativeCalls:
         line: where the backend takes no calls side by side, the lock under which they are made.
     """
 
-    def __init__(
-        self,
-        backend: Backend,
-        registry: Registry,
-        shared: SharedBackend,
-        events: EventBus,
-        clock: Clock,
-        link_lost: Callable[[VoteRejected, int], None],
-        interrupted: Callable[[], None],
-        *,
-        raises: bool,
-        line: FairLock | None,
-    ) -> None:
-        self._raises = raises
-        self._backend = backend
-        self._registry = registry
-        self._shared = shared
-        self._events = events
-        self._clock = clock
-        self._link_lost = link_lost
-        self._interrupted = interrupted
-        self._make = self._call if line is None else functools.partial(line.run, self._call)
-        # By thread, the session, the function, the id and the beginning of the call that it makes.
-        self._under_way: dict[int, tuple[int, str, int | None, int]] = {}
+    _backend: Backend
+    _registry: Registry
+    _shared: SharedBackend
+    _events: EventBus
+    _clock: Clock
+    _link_lost: Callable[[VoteRejected, int], None]
+    _interrupted: Callable[[], None]
+    _raises: bool = attrs.field(kw_only=True)
+    _line: FairLock | None = attrs.field(kw_only=True)
+    _make: Callable[..., Any] = attrs.field(init=False)
+    # By thread, the session, the function, the id and the beginning of the call that it makes.
+    _under_way: dict[int, tuple[int, str, int | None, int]] = attrs.field(init=False, factory=dict)
+
+    @_make.default
+    def _(self) -> Callable[..., Any]:
+        return self._call if self._line is None else functools.partial(self._line.run, self._call)
 
     @property
     def under_way(self) -> tuple[CallUnderWay, ...]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import logging
 from typing import TYPE_CHECKING
 
 from htppower.control.core.ledger import NOTHING, OF_AN_ID, InForce
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from htppower.control.core.shared_backend import Member, Peer
     from htppower.votes.native import Option
 
-_LOGGER = logging.getLogger("htppower")
-
 
 class ProcessSettings:
     """What the sessions of one controller ask of the settings of the process, and what is known of these.
@@ -40,12 +37,14 @@ class ProcessSettings:
 
     Attributes:
         turn: held over the call that changes the settings.
+        shared: what it shares with other controllers.
         number: which controller of the backend it is, from 1.
         peer: who hears of what others meet.
     """
 
     turn: Lock
     peer: Peer | None = None
+    shared: SharedBackend
     _lock: Lock
     _ledger: Ledger
 
@@ -61,7 +60,7 @@ class ProcessSettings:
         self._share(SharedBackend() if shared is None else shared)
 
     def _share(self, shared: SharedBackend) -> None:
-        self._shared = shared
+        self.shared = shared
         self._left = False
         self.number = shared.join(self)
         self.turn, self._lock, self._ledger = shared.turn, shared.lock, shared.ledger
@@ -69,13 +68,13 @@ class ProcessSettings:
     @property
     def others(self) -> list[Member]:
         """Those of the other controllers that share the settings; none once this one has left."""
-        members = self._shared.members
+        members = self.shared.members
         return [member for member in members if member is not self] if self in members else []
 
     @property
     def peers(self) -> list[Peer]:
         """The other controllers that share the settings, also once this one has left: it may still meet something."""
-        others = (member for member in self._shared.members if member is not self)
+        others = (member for member in self.shared.members if member is not self)
         return [other.peer for other in others if other.peer is not None]
 
     @property
@@ -95,7 +94,7 @@ class ProcessSettings:
                 if wish is not NOTHING:
                     self._wishes.setdefault(wish, set()).add(number)
             finally:
-                self._shared.changes += 1
+                self.shared.changes += 1
             asks = wish is not NOTHING or number in self._asked
             self._forget_taken_back()
         return asks
@@ -138,10 +137,10 @@ class ProcessSettings:
         """
         if self._found is not None:
             now, changes, missing, difference = self._found
-            if now is self._ledger.now and changes == self._shared.changes and missing == len(self._missing):
+            if now is self._ledger.now and changes == self.shared.changes and missing == len(self._missing):
                 return difference
         with self._lock:
-            now, changes, absent = self._ledger.now, self._shared.changes, list(self._missing)
+            now, changes, absent = self._ledger.now, self.shared.changes, list(self._missing)
             difference = self._ledger.difference(_aggregated(self._asked_by_all()))
             if absent:
                 difference = difference.without(*absent) or NOTHING
@@ -154,7 +153,7 @@ class ProcessSettings:
     def _asked_by_all(self) -> tuple[VoteSet, ...]:
         # One that nobody has is left where an interrupt came.
         wishes = [wish for wish, numbers in self._wishes.items() if numbers]
-        if self._shared.joined > 1:
+        if self.shared.joined > 1:
             wishes.extend(wish for other in self.others for wish in other.wishes())
         return tuple(wishes)
 
@@ -190,7 +189,7 @@ class ProcessSettings:
         """Note that the platform does not have an option."""
         with self._lock:
             self._ledger.refused(option)
-            self._shared.changes += 1
+            self.shared.changes += 1
 
     def give_up(self, option: Option) -> bool:
         """Take back an option no more that was refused; return False where it was taken before, or is asked for.
@@ -213,38 +212,17 @@ class ProcessSettings:
         # First: an exception such as Ctrl-C may keep what is left from being said later.
         taken_over = [peer.take_over() for peer in self.peers if self.difference()]
         with self._lock:
-            is_left = self in self._shared.members and bool(self.difference())
+            is_left = self in self.shared.members and bool(self.difference())
             if is_left and not any(taken_over):
                 return False
             self._left = True
-            self._shared.leave(self)
+            self.shared.leave(self)
             return True
 
     def disown(self) -> None:
         """In a forked child: the settings are the parent's, and a thread of that may have held their locks."""
         self._wishes = {}
         self._share(SharedBackend())
-
-    def warn_of_others(self, backend: str) -> None:
-        """Log, once for each backend, that another controller is on it.
-
-        Args:
-            backend: what it is, in words.
-        """
-        others = self.others
-        if others and self._shared.is_to_warn():
-            _LOGGER.warning(
-                "controller %d is made while %s open on the same backend, %s: the settings of the process, such as RPC"
-                " polling, are settled over all of them; one controller with a session for each client does the same",
-                self.number,
-                " and ".join(map(_named, others)) + (" is" if len(others) == 1 else " are"),
-                backend,
-            )
-
-
-def _named(member: Member) -> str:
-    owners = () if member.peer is None else member.peer.owners
-    return f"controller {member.number}" + (f" ({', '.join(owners)})" if owners else "")
 
 
 @functools.lru_cache(maxsize=256)

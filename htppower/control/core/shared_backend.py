@@ -9,21 +9,15 @@ Backends are one where they are the same object, or say the same path: that of t
 
 from __future__ import annotations
 
-import sys
 import weakref
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from htppower.backends.forks import call_in_forked_children
-from htppower.backends.whole_lock import whole_lock
 from htppower.control.core.ledger import Ledger
-from htppower.control.core.locks import FairLock, Rank, make_lock
+from htppower.control.core.locks import Rank, make_lock
+from htppower.control.time.fair_lock import FairLock
 from htppower.votes.options import PROCESS_WIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from htppower.backends.base import Backend
     from htppower.errors import VoteRejected
     from htppower.votes.vote_set import VoteSet
 
@@ -87,7 +81,7 @@ class SharedBackend:
     def __init__(self, backend: object = None, path: str = "") -> None:
         self.lock = make_lock(Rank.SETTINGS)
         self.turn = make_lock(Rank.PROCESS)
-        self.calls = FairLock(Rank.CALL)
+        self.calls = FairLock(make_lock(Rank.CALL))
         self.ledger = Ledger(PROCESS_WIDE)
         self.given: dict[int, Ledger] = {}
         self.changes = 0
@@ -135,44 +129,3 @@ class SharedBackend:
         with self.lock:
             first, self._warned = not self._warned, True
             return first
-
-
-class SharedBackends:
-    """The backends of a process that controllers are on; each goes with the last of these."""
-
-    def __init__(self) -> None:
-        self._lock = whole_lock()
-        self._all: list[weakref.ref[SharedBackend]] = []
-
-    def find(self, backend: Backend, path: str) -> SharedBackend:
-        """Return that of a backend, by the path of its library where it has one; a recorder is what it records."""
-        # Nobody has a recorder where that is not imported.
-        recording, behind = sys.modules.get("htppower.backends.recording"), backend
-        while recording is not None and isinstance(behind, recording.RecordingBackend):
-            behind = behind.inner
-        # Not so a bare name, which is the system's loader's to find.
-        if Path(path).is_absolute():
-            path = str(Path(path).resolve())
-        with self._lock:
-            known = _alive(self._all)
-            found = next((shared for shared in known if shared.is_for(behind, path)), None)
-            if found is None:
-                found = SharedBackend(behind, path)
-                known.append(found)
-            self._all = [weakref.ref(shared) for shared in known]
-            return found
-
-    def forked(self) -> None:
-        """In a forked child: the backends are the parent's."""
-        self._lock = whole_lock()
-        self._all = []
-
-
-def _alive(references: Iterable[weakref.ref[SharedBackend]]) -> list[SharedBackend]:
-    return [shared for reference in references if (shared := reference()) is not None]
-
-
-# The one state of a module among the controllers: what is set for a process is the process's, whoever sets it. Each
-# interpreter of a process has its own, so subinterpreters share nothing.
-SHARED_BACKENDS = SharedBackends()
-call_in_forked_children(SharedBackends.forked, SHARED_BACKENDS)

@@ -132,13 +132,13 @@ class Tokens:
                 self.idle.append(taken)
         return before - self.made
 
-    def lost_preparations(self) -> list[tuple[Phase, weakref.ref[Token]]]:
-        """Return the INIT and DE-INIT phases whose tokens are gone."""
-        return [each for each in self.preparing if each[1]() is None]
-
-    def forget_preparations(self, lost: list[tuple[Phase, weakref.ref[Token]]]) -> None:
-        """Count these INIT and DE-INIT phases no more."""
+    def end_lost_preparations(self, end: Callable[[Phase], object]) -> bool:
+        """End the INIT and DE-INIT phases whose tokens are gone; return whether there are any."""
+        lost = [each for each in self.preparing if each[1]() is None]
+        for phase, _ in lost:
+            end(phase)
         self.preparing = tuple(each for each in self.preparing if each not in lost)
+        return bool(lost)
 
     def _live(self) -> Iterator[Token]:
         return (token for watch in self._watched if (token := watch()) is not None)

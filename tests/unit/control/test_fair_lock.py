@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from htppower.control.core import locks
-from htppower.control.core.locks import FairLock, Rank, is_held
+from htppower.control.core.locks import Rank, is_held, make_lock
+from htppower.control.time import fair_lock
+from htppower.control.time.fair_lock import FairLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,7 +91,7 @@ def until(holds: Callable[[], Any]) -> None:
 @pytest.fixture
 def fair() -> FairLock:
     """Return a lock."""
-    return FairLock(Rank.CALL)
+    return FairLock(make_lock(Rank.CALL))
 
 
 def line(fair: FairLock, count: int) -> tuple[list[Step], list[int]]:
@@ -128,8 +129,8 @@ def test_one_that_is_interrupted_while_it_waits_leaves_the_line(
     left: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those behind it keep their order, whoever leaves, and wait still for those before it."""
-    monkeypatch.setattr(locks, "whole_lock", Interruptible)
-    steps, served = line(FairLock(Rank.CALL), 4)
+    monkeypatch.setattr(fair_lock, "whole_lock", Interruptible)
+    steps, served = line(FairLock(make_lock(Rank.CALL)), 4)
     for number in left:
         steps[number].interrupted.set()
         steps[number].thread.join(WAIT_S)

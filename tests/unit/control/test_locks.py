@@ -186,7 +186,7 @@ def test_the_locks_of_a_controller_are_ranked() -> None:
                 Rank.REMAINS: controller._closer._remains._lock,
                 Rank.TURN: record.turn,
                 Rank.PROCESS: controller._settings.turn,
-                Rank.CALL: controller._settings._shared.calls.lock,
+                Rank.CALL: controller._settings.shared.calls.lock,
                 Rank.REGISTRY: controller._registry.lock,
                 Rank.SETTINGS: controller._settings._lock,
                 Rank.GATE: record.gate.lock,

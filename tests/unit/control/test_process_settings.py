@@ -176,7 +176,7 @@ def test_a_wish_that_an_interrupt_left_to_nobody_asks_for_nothing() -> None:
     settings.ask(1, LOUD)
     ((_, numbers),) = settings._wishes.items()
     numbers.clear()
-    settings._shared.changes += 1
+    settings.shared.changes += 1
     assert settings.difference() == NOTHING
     settings.ask(2, None)
     assert settings._wishes == {}

@@ -16,7 +16,8 @@ from hanging import WAIT_S
 from interrupting import interrupt_at
 
 from htppower import VoteController, load_profile
-from htppower.control.core.event_bus import EventBus, log_wants
+from htppower.control.core.event_bus import EventBus
+from htppower.control.log import log_wants
 from htppower.events import CallMade, CapSet, Event, SessionOpened, Transition
 from htppower.testing import VirtualTime
 
