@@ -97,7 +97,7 @@ CASTING = (
     Mutation(
         "a wish that changes does not change what is wanted",
         "core/process_settings.py",
-        "            finally:\n                self._shared.changes += 1\n",
+        "            finally:\n                self.shared.changes += 1\n",
         "            finally:\n                pass\n",
     ),
     Mutation(

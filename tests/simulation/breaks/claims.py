@@ -14,7 +14,7 @@ CLAIMS = (
     Mutation(
         "a hold with a timeout gets no alarm",
         "claims/claims.py",
-        "                self._alarms[claim.number] = self._time.call_at(claim.until_us, end)",
+        "                self._alarms[claim.number] = arm(self._time, claim.until_us, end, lacks, session)",
         "                pass",
     ),
     Mutation(

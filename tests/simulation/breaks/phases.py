@@ -20,7 +20,7 @@ PHASES = (
     Mutation(
         "the deadline is not renewed where an inference ends off the hot path",
         "core/gate.py",
-        "        sustain.end_inference()\n        idles",
+        "        self.sustain.end_inference()\n        idles",
         "        idles",
     ),
     Mutation(
@@ -84,7 +84,8 @@ PHASES = (
             '                raise PhaseMisuse("this inference is being '
             'run: call inference() for each")  # noqa: TRY301\n'
             "            self._token = token\n"
-            "            if gate.sustain.watch is not None:\n"
+            "            pace = gate.pace\n"
+            "            if pace is not None and pace.watch is not None:\n"
             "                token.begun_ns = gate.time.now_ns()\n"
             "                token.within = gate.tokens.preparing\n"
             "            if gate.open:\n"
@@ -103,7 +104,8 @@ PHASES = (
             '                raise PhaseMisuse("this inference is being '
             'run: call inference() for each")  # noqa: TRY301\n'
             "            self._token = token\n"
-            "            if gate.sustain.watch is not None:\n"
+            "            pace = gate.pace\n"
+            "            if pace is not None and pace.watch is not None:\n"
             "                token.begun_ns = gate.time.now_ns()\n"
             "                token.within = gate.tokens.preparing\n"
             "            if was_open:\n"

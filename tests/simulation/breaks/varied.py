@@ -29,15 +29,15 @@ VARIED = (
     Mutation(
         "what the sessions of another controller ask of the process does not count",
         "core/process_settings.py",
-        "        if self._shared.joined > 1:\n",
+        "        if self.shared.joined > 1:\n",
         "        if False:\n",
         Drawn.VARIED,
     ),
     Mutation(
         "a controller that has left casts settings of the process where it is closed again",
         "core/process_settings.py",
-        "            self._left = True\n            self._shared.leave(self)",
-        "            self._shared.leave(self)",
+        "            self._left = True\n            self.shared.leave(self)",
+        "            self.shared.leave(self)",
         Drawn.VARIED_ALL,
         seed=30,
     ),
