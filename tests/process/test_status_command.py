@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -81,3 +82,18 @@ def test_watching_in_a_terminal(host: subprocess.Popen[str], tmp_path: Path) -> 
     terminal.press(CTRL_C)
     assert terminal.wait() == 130
     assert b"Traceback" not in terminal.output
+
+
+def test_a_command_under_a_profile_finds_that_raised_in_the_status(tmp_path: Path) -> None:
+    """Also in its first instant: it is what one looks at first."""
+    htppower = [sys.executable, "-m", "htppower"]
+    done = subprocess.run(
+        [*htppower, "profile", "burst", "--backend", "simulated", "--", *htppower, "status"],
+        env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert re.search(r"RAISED .*burst|burst.* RAISED|state +RAISED", done.stdout), done.stdout

@@ -78,7 +78,6 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
         if not holding.command:
             until = "until Ctrl-C" if holding.seconds is None else f"for {holding.seconds:g} s"
             _print_error(f"{holding.profile.name} {until} on {backend_is.library}")
-        _serve_status(controller)
         if not backend_is.hardware:
             _print_error(f"no clock is moved: {backend_is.name} has no Hexagon behind it here")
         return _Wait(holding, controller, signals, stdout).run()
@@ -113,11 +112,16 @@ class _Wait:
         self._stdout = stdout
         self._child: Child | None = None
         self._left_s = holding.seconds
+        self._served = False
 
     def run(self) -> int:
         """Wait to the end, lowered while the process is stopped; return the exit code."""
         while True:
             with self._raised():
+                if not self._served:
+                    # Once the profile is raised, so that the command finds that in the status.
+                    self._served = True
+                    _serve_status(self._controller)
                 ended = self._wait()
             if isinstance(ended, int):
                 return ended
