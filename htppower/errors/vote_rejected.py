@@ -44,6 +44,11 @@ class VoteRejected(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what i
         carried = "" if votes is None else f" with {votes}"
         super().__init__(f"{function}{where} returned {code} {self.name}{carried}: {what_to_do(code, function)}")
 
+    def __str__(self) -> str:
+        """Return what failed and what to do, and, of a backend that raised something of its own, what that was."""
+        cause = self.__cause__
+        return super().__str__() + ("" if cause is None else f"; the backend raised {_said(cause)}")
+
 
 def kept(error: VoteRejected) -> VoteRejected:
     """Return an equal error for status and events: without frames, and with the text alone of what caused it.
@@ -53,15 +58,21 @@ def kept(error: VoteRejected) -> VoteRejected:
     cause = error.__cause__
     if cause is None or type(cause) is HtpPowerError:
         return _twin(error, cause)
-    import traceback  # noqa: PLC0415 - a dry run does not pay for it
-
-    # As a traceback's last line says it, also where its own __str__ raises.
-    return _twin(error, HtpPowerError("".join(traceback.format_exception_only(cause)).strip()))
+    return _twin(error, HtpPowerError(_said(cause)))
 
 
 def without_frames(error: VoteRejected) -> VoteRejected:
     """Return an equal error to hand on or to raise, with what caused it, and without the frames that it has passed."""
     return _twin(error, error.__cause__)
+
+
+def _said(cause: BaseException) -> str:
+    """Return the text of a cause: of another's as a traceback's last line says it, also where its __str__ raises."""
+    if type(cause) is HtpPowerError:
+        return str(cause)
+    import traceback  # noqa: PLC0415 - a dry run does not pay for it
+
+    return "".join(traceback.format_exception_only(cause)).strip()
 
 
 def _twin(error: VoteRejected, cause: BaseException | None) -> VoteRejected:

@@ -238,3 +238,15 @@ def test_an_error_is_kept_with_the_text_of_its_cause() -> None:
         assert type(each.__cause__) is HtpPowerError
         assert str(each.__cause__).endswith("_UnspeakableError: <exception str() failed>")
     assert kept(VoteRejected(13003)).__cause__ is None
+
+
+def test_what_a_backend_of_the_hosts_own_raised_stands_in_the_message() -> None:
+    """The code alone, 13006, says nothing of it; neither does the advice that goes with the code."""
+    bench = Bench.make()
+    _breaks_the_protocol(bench)
+    session = bench.controller.session("balanced")
+    with session.inference():
+        error = session.error
+    assert error is not None
+    assert (error.code, str(error).endswith("; the backend raised OSError: mine")) == (13006, True)
+    assert "the backend raised" not in str(VoteRejected(13006))
