@@ -264,3 +264,10 @@ def test_caps_and_holds_know_the_frequency_of_a_corner(lower: dict[str, object],
 def voting_just(votes: VoteSet) -> Profile:
     """Return burst with just these votes."""
     return attrs.evolve(BURST, votes=votes)
+
+
+def test_a_claim_shows_its_profile_by_name() -> None:
+    """A status has many: with every field of each profile nobody could read it."""
+    assert repr(claims(load_profile("burst"))[0]) == (
+        "Claim(number=1, kind='hold', profile=burst, reason='test', since_us=0, until_us=None)"
+    )
