@@ -72,8 +72,13 @@ class Reconciler:
             VoteRejected: a call failed, nothing is known to be in force, and the controller has ``on_error="raise"``.
             SessionClosed: a phase begins on a session that is closed, or was closed meanwhile.
         """
+        begins = cause in _BEGINNINGS
+        if begins and session.gate.closing:
+            # First: its turn may be held over a call that hangs.
+            self._registry.require_live(session)
+            return
         error = None if session.state is State.DESTROYED else self._in_turn(session, cause, phase)
-        if (session.gate.closing or session.state is State.DESTROYED) and cause in _BEGINNINGS:
+        if begins and (session.gate.closing or session.state is State.DESTROYED):
             self._registry.require_live(session)
         if error is not None:
             try:

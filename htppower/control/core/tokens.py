@@ -31,8 +31,8 @@ class Token:
 
     Attributes:
         home: where it is put when no inference holds it.
-        watch: the reference by which the gate is told that it is gone. The collector clears that first: what it runs
-            may give the token back nevertheless.
+        watch: of an inference, the reference by which the gate is told that it is gone. The collector clears that
+            first: what it runs may give the token back nevertheless.
         waited: whether the inference that holds it has waited for a call when it began, or AHEAD: it saves none then.
         begun_ns: when that was, where begins are timed, or NOT_TIMED.
         within: where they are, the INIT and DE-INIT phases within which it began.
@@ -99,13 +99,15 @@ class Tokens:
     def make(self) -> Token:
         """Return a new token; the inference that holds it is counted from now on."""
         made = Token(self.idle)
-        self._watched = (*self._watched, self._watch(made))
+        made.watch = self._watch(made)
+        self._watched = (*self._watched, made.watch)
         self.made += 1
         return made
 
     def prepare(self, phase: Phase) -> Token:
         """Return a new token for INIT or DE-INIT; it is counted from now on."""
         made = Token([])
+        # Nothing else refers to its watch: once the phase has ended, nobody is told that it is gone.
         self.preparing = (*self.preparing, (phase, self._watch(made)))
         return made
 
@@ -148,8 +150,7 @@ class Tokens:
             # C functions from end to end: no exception can hit them, nor be lost in them. A partial weighs twice as
             # much.
             self._count_soon = types.MethodType(self._time.call_soon, self._count)
-        token.watch = weakref.ref(token, self._count_soon)
-        return token.watch
+        return weakref.ref(token, self._count_soon)
 
 
 def _pop(tokens: list[Token]) -> Token | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from htppower import Session
     from htppower.control.core.session_record import SessionRecord
     from htppower.events import Cause
     from htppower.votes.vote_set import VoteSet
@@ -138,34 +140,67 @@ def test_a_session_is_not_left_to_the_back_off_once_the_others_are_voted(monkeyp
     assert (len(tokens), idle.state, bench.effective().core_target) == (1, State.RAISED, MAX_CORNER)
 
 
+def _refused(session: Session, phase: str, raised: list[BaseException]) -> threading.Thread:
+    """Return a thread that begins a phase, which must be refused, and notes with what."""
+
+    def begin() -> None:
+        try:
+            with getattr(session, phase)():
+                pytest.fail("the phase began")
+        except SessionClosed as error:
+            raised.append(error)
+
+    return threading.Thread(target=begin)
+
+
+def _begun(session: Session, count: int) -> bool:
+    return session.in_flight + len(session._record.gate.tokens.preparing) == count
+
+
 @pytest.mark.parametrize("phase", ["init", "inference", "deinit"])
 def test_a_phase_that_waits_while_its_session_closes_does_not_begin(phase: str) -> None:
     """Its votes will never be in force: that is an error, as on a session that was closed before."""
     backend = HangingHtp()
     with VoteController(backend, handle_sigterm=False) as controller:
         session = controller.session("balanced")
+        gate = session._record.gate
         (power_config_id,) = session.power_config_ids.values()
-        with session.inference():
-            pass
-        hang = backend.hang_next("destroyPowerConfigId", power_config_id)
+        hang = backend.hang_next("setPowerConfig", power_config_id)
         raised: list[BaseException] = []
-
-        def begin() -> None:
-            try:
-                with getattr(session, phase)():
-                    pytest.fail("the phase began")
-            except SessionClosed as error:
-                raised.append(error)
-
-        threads = [threading.Thread(target=session.close), threading.Thread(target=begin)]
-        threads[0].start()
-        assert hang.begun.wait(WAIT_S)
-        threads[1].start()
-        until(lambda: session.in_flight or session._record.gate.tokens.preparing or raised)
+        threads = [_refused(session, phase, raised) for _ in range(2)]
+        for number, thread in enumerate(threads, start=1):
+            thread.start()
+            assert hang.begun.wait(WAIT_S)
+            until(functools.partial(_begun, session, number))
+        threads.append(threading.Thread(target=session.close))
+        threads[-1].start()
+        until(lambda: gate.closing)
         hang.let_go.set()
         for thread in threads:
             thread.join(WAIT_S)
-        assert [str(error) for error in raised] == [f"{session!r} is closed: open a new session"]
+        assert [str(error) for error in raised] == [f"{session!r} is closed: open a new session"] * 2
+        assert session.in_flight == 0
+
+
+@pytest.mark.parametrize("phase", ["init", "inference", "deinit"])
+def test_a_phase_that_begins_while_its_session_closes_does_not_wait(phase: str) -> None:
+    """The call that closing waits for may hang for ever, and its votes will never be in force."""
+    backend = HangingHtp()
+    with VoteController(backend, handle_sigterm=False) as controller:
+        session = controller.session("balanced")
+        with session.inference():
+            pass
+        hang = backend.hang_next("destroyPowerConfigId", next(iter(session.power_config_ids.values())))
+        closing, raised = threading.Thread(target=session.close), list[BaseException]()
+        closing.start()
+        assert hang.begun.wait(WAIT_S)
+        begins = _refused(session, phase, raised)
+        begins.start()
+        begins.join(WAIT_S)
+        assert ["is closed: open a new session" in str(error) for error in raised] == [True]
+        assert closing.is_alive()
+        hang.let_go.set()
+        closing.join(WAIT_S)
         assert session.in_flight == 0
 
 

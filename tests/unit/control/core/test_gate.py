@@ -6,6 +6,7 @@ import gc
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from bench import Bench
 from gate_hosts import INIT_US, SUSTAIN_US, Host, make_plan
 
 from htppower.control.core.gate import Gate
@@ -16,6 +17,7 @@ from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
 
 @pytest.fixture
@@ -259,6 +261,42 @@ def test_where_no_alarm_can_be_armed_votes_are_due_now(
     assert host.gate.end(host.begin())
     assert host.gate.use() == Use(closing=False, busy=False, deadline_us=7)
     assert "no timer for 'the session'" in caplog.text
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_a_phase_that_has_ended_is_not_counted_once_more(phase: Phase, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its token is gone with it, and nobody is told: no alarm rings for a session that nothing was lost of."""
+    bench, told = Bench.make(), list[Gate]()
+    session = bench.controller.session("burst")
+
+    def count(gate: Gate) -> None:
+        told.append(gate)
+
+    monkeypatch.setattr(Gate, "__call__", count)
+    begin: dict[Phase, Callable[[], AbstractContextManager[None]]] = {
+        Phase.INIT: session.init,
+        Phase.DEINIT: session.deinit,
+        Phase.INFERENCE: session.inference,
+    }
+    with begin[phase]():
+        pass
+    gc.collect()
+    bench.time.advance_us(0)
+    assert told == []
+    lost = session.init()
+    lost.__enter__()
+    del lost
+    gc.collect()
+    bench.time.advance_us(0)
+    assert told == [session._record.gate]
+
+
+def test_in_a_forked_child_nothing_is_up_for_what_the_parent_predicts(host: Host) -> None:
+    """The child has no votes, and no prediction; what the parent had raised ahead is not its deadline."""
+    host.gate.expect(10_000, None)
+    host.gate.sustain.until_us = 20_000
+    host.gate.disown()
+    assert (host.gate.pace, host.gate.use().expected) == (None, False)
 
 
 def test_in_a_forked_child_phases_pass_and_nothing_rings(host: Host) -> None:
