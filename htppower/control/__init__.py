@@ -15,7 +15,7 @@ A thermal cap, a status file, the end of a controller and the list of backends h
 ``core.locks``, which is taken before all of these. What is learnt has one that is taken under a turn: none is taken
 under that.
 
-``log`` is the first subscriber. ``shared_backends`` knows the backends that controllers of this process are on.
+``log`` is the first subscriber. ``backend_list`` knows the backends that controllers of this process are on.
 ``termination`` binds a controller to the ends of its process, and takes the signals that end it. ``companions`` are
 what ends with a controller.
 """

@@ -25,10 +25,9 @@ from htppower.control.core.heartbeat import DEFAULT_HEARTBEAT_US
 from htppower.control.core.locks import comes_free
 from htppower.control.core.registry import Registry
 from htppower.control.core.session_record import SessionRecord
-from htppower.control.parts import Parts
+from htppower.control.parts import Parts, warn_of_others
 from htppower.control.recording.recorder import MOST_BYTES, MOST_PENDING, Recorder
 from htppower.control.session import Session
-from htppower.control.shared_backends import warn_of_others
 from htppower.control.status.controller_status import ControllerStatus, controller_status
 from htppower.control.termination import ProcessExit
 from htppower.errors import CloseTimedOut

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
+from htppower.control.backend_list import SHARED_BACKENDS
 from htppower.control.claims.claims import Claims
 from htppower.control.closer import Closer
 from htppower.control.core.event_bus import EventBus
@@ -21,7 +23,6 @@ from htppower.control.core.remains import Remains
 from htppower.control.core.state_machine import SessionTransitions
 from htppower.control.core.stepper import Stepper
 from htppower.control.log import log_event, log_wants
-from htppower.control.shared_backends import SHARED_BACKENDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,8 +30,11 @@ if TYPE_CHECKING:
     from htppower.backends.base import Backend, Description
     from htppower.control.core.registry import Registry
     from htppower.control.core.session_record import SessionRecord
+    from htppower.control.core.shared_backend import Member
     from htppower.control.time.base import Time
     from htppower.profiles.cache import ProfileCache
+
+_LOGGER = logging.getLogger("htppower")
 
 
 class Parts:
@@ -100,3 +104,26 @@ class Parts:
 
     def _if_free(self, session: SessionRecord, action: Callable[[], object]) -> None:
         self.reconciler.if_free(session, action)
+
+
+def warn_of_others(settings: ProcessSettings, library: str) -> None:
+    """Log, once for each backend, that another controller is on it.
+
+    Args:
+        settings: those of the process, as the new controller has them.
+        library: what the backend is, in words.
+    """
+    others = settings.others
+    if others and settings.shared.is_to_warn():
+        _LOGGER.warning(
+            "controller %d is made while %s open on the same backend, %s: the settings of the process, such as RPC"
+            " polling, are settled over all of them; one controller with a session for each client does the same",
+            settings.number,
+            " and ".join(map(_named, others)) + (" is" if len(others) == 1 else " are"),
+            library,
+        )
+
+
+def _named(member: Member) -> str:
+    owners = () if member.peer is None else member.peer.owners
+    return f"controller {member.number}" + (f" ({', '.join(owners)})" if owners else "")

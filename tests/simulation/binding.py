@@ -87,7 +87,7 @@ def installed(scheduler: Scheduler) -> Iterator[None]:
     """Let the controllers that are made meanwhile run under the scheduler; ``bind`` was called before."""
     forks = _forks()
     # A run must not depend on those before it. Their backends may be there until the collector comes.
-    importlib.import_module(f"{PACKAGE}.shared_backends").SHARED_BACKENDS._all = []
+    importlib.import_module(f"{PACKAGE}.backend_list").SHARED_BACKENDS._all = []
     for cached in _caches() if scheduler.fine else ():
         # What is remembered has no points.
         cached.cache_clear()

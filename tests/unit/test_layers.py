@@ -212,7 +212,7 @@ def test_a_room_says_what_it_may_import(name: str) -> None:
     assert granted_by(sentences[0]) - {name} == granted
 
 
-# The rooms of control, and which of its other rooms each may import. A module that lies in none is its public face.
+# The rooms of control, and which of its other rooms, or modules in none, each may import.
 CONTROL_MAY_IMPORT = {
     "time": {"core"},
     "files": {"time"},
@@ -224,8 +224,10 @@ CONTROL_MAY_IMPORT = {
     "status": {"core", "learning", "phases", "recording", "time", "files"},
     "caps": {"core", "claims", "time", "controller"},
 }
-# Of its public face, what rooms may import.
-FACE_OF_CONTROL = {"arguments", "companions", "context_manager"}
+# What all rooms but the core may import besides.
+SHARED_IN_CONTROL = {"arguments", "companions", "context_manager"}
+# The two that know each other ask for little: what the clock's room has of the core.
+OF_THE_CORE_IN_TIME = {"htppower.control.core.interrupts", "htppower.control.core.locks"}
 
 
 def control_room(module: str) -> str:
@@ -243,7 +245,7 @@ def test_the_rooms_of_control_are_in_the_table() -> None:
 @pytest.mark.parametrize("name", CONTROL_MAY_IMPORT)
 def test_a_room_of_control_imports_only_what_it_may(name: str) -> None:
     """The core knows none of its users: not phases, holds and caps as a host has them, nor status or recordings."""
-    granted = CONTROL_MAY_IMPORT[name] | {name} | (set() if name == "core" else FACE_OF_CONTROL)
+    granted = CONTROL_MAY_IMPORT[name] | {name} | (set() if name == "core" else SHARED_IN_CONTROL)
     broken = {
         f"{module} imports {other}"
         for module in MODULES
@@ -252,3 +254,23 @@ def test_a_room_of_control_imports_only_what_it_may(name: str) -> None:
         if other.startswith("htppower.control.") and control_room(other) not in granted
     }
     assert not broken
+
+
+@pytest.mark.parametrize("name", CONTROL_MAY_IMPORT)
+def test_a_room_of_control_says_what_it_may_import(name: str) -> None:
+    """The docstring of each names the rooms that the table grants, and no others."""
+    said = re.search(r"; of its rooms: ([^.]*)\.", docstring(f"htppower.control.{name}"))
+    assert said is not None
+    assert set(re.split(r", | and ", said[1])) == CONTROL_MAY_IMPORT[name]
+
+
+def test_the_room_of_the_clock_asks_the_core_for_locks_and_interrupts_alone() -> None:
+    """Both are below it: the core is made of what this room has."""
+    asked = {
+        other
+        for module in MODULES
+        if module.startswith("htppower.control.time.")
+        for other in imports(module)
+        if other.startswith("htppower.control.core.")
+    }
+    assert asked == OF_THE_CORE_IN_TIME

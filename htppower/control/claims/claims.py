@@ -16,7 +16,7 @@ import attrs
 
 from htppower.control.core.interrupts import run_watched
 from htppower.control.core.precedence import Claim, in_use
-from htppower.control.time.alarms import arm
+from htppower.control.time.alarms import armed_or_none
 from htppower.control.time.side_by_side import run_side_by_side
 from htppower.events import CapLifted, CapSet, Cause, HoldBegan, HoldEnd, HoldEnded
 
@@ -131,8 +131,7 @@ class Claims:
             self._events.tell(HoldBegan, session, **told)
             if claim.until_us is not None:
                 end = functools.partial(self.end_hold, session, claim, HoldEnd.TIMEOUT, quiet=True)
-                lacks = "a hold on %r: it ends with the session"
-                self._alarms[claim.number] = arm(self._time, claim.until_us, end, lacks, session)
+                self._alarms[claim.number] = armed_or_none(self._time, claim.until_us, end)
         return self._reconciler.follow(session, Cause.HOLD_BEGAN, claim.reason)
 
     def watch(self, session: SessionRecord, claim: Claim, watched: object, end: HoldEnd) -> None:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class Gate:
     """Counts the phases of one session, and says whether one may begin without a call.
 
-    ``phases`` and ``async_phases`` read and write the fields themselves: a method call more on the hot path would cost
-    as much again.
+    ``phases.blocks`` and ``phases.async_blocks`` read and write the fields themselves: a method call more on the hot
+    path would cost as much again.
 
     Args:
         session: the record of the session, which is handed to ``ring``.
@@ -119,7 +119,8 @@ class Gate:
             tokens, sustain = self.tokens, self.sustain
             if len(tokens.idle) != tokens.made:
                 return tokens.in_flight, self.begun, None
-            if self.pace is None:
+            pace = self.pace
+            if pace is None or pace.watch is None:
                 # No function of ours is called here either, so this works the deadline out by itself.
                 return 0, self.saved, None if sustain.alarm is None else sustain.ended_ns // 1000 + sustain.us
             saved = self.saved - self._found_up(busy=False)
@@ -142,32 +143,38 @@ class Gate:
         with self.lock:
             self.open = False
             self.following = True
-            if self.pace is not None:
-                self.pace.begins()
+            pace = self.pace
+            # First: it may take back a hint, by which the deadline moves.
+            if pace is not None and ends_sustain:
+                pace.break_gap()
+            elif pace is not None:
+                pace.begins()
             if ends_sustain:
-                # First: it may take back a hint, by which the deadline moves.
-                if self.pace is not None:
-                    self.pace.forget_gap()
                 self.sustain.end()
             self._go_by(plan)
             self.plan = plan
             self.following = False
 
     def _go_by(self, plan: Plan) -> None:
+        """Keep votes up for as long as a plan says, or as was learnt; the deadline stays."""
         deadline_us = self.sustain.deadline_us
-        has_pace = plan.has_pace or self.pace is not None
-        us = self._paced().follow(plan) if has_pace else first_us(plan.after_inference_us)
+        us = first_us(plan.after_inference_us)
+        if plan.has_pace or self.pace is not None:
+            us = self._paced().follow(plan)
         self.sustain.follow(us, deadline_us)
 
     def _paced(self) -> Pace:
-        if self.pace is None:
-            self.pace = Pace(self._session, self.time, self.tokens, self.sustain, self.expects, self._recall)
-        return self.pace
+        """Return the pace, made where there is none."""
+        pace = self.pace
+        if pace is None:
+            pace = self.pace = Pace(self._session, self.time, self.tokens, self.sustain, self.expects, self._recall)
+        return pace
 
     def record(self, record: Record | None) -> None:
         """Have the inferences recorded that begin from now on; with None no longer."""
         with self.lock:
-            if record is not None or (self.pace is not None and self.pace.watch is not None):
+            pace = self.pace
+            if record is not None or (pace is not None and pace.watch is not None):
                 self._paced().timed(self.plan).record_to(record, (self._session, self.plan))
 
     def token(self) -> Token:
@@ -178,14 +185,9 @@ class Gate:
     def prepare(self, phase: Phase) -> Token:
         """Return a new token for INIT or DE-INIT; it is counted from now on."""
         with self.lock:
-            self._forget_gap()
+            if (pace := self.pace) is not None:
+                pace.break_gap()
             return self.tokens.prepare(phase)
-
-    def _forget_gap(self) -> None:
-        """Take in that INIT or DE-INIT begins or ends: the time since the last inference is no gap."""
-        if self.pace is not None:
-            self.pace.begins()
-            self.pace.forget_gap()
 
     def drop(self, token: Token) -> None:
         """Take back the token of an inference that does not begin. It is not used again.
@@ -195,8 +197,8 @@ class Gate:
         """
         with self.lock:
             self.tokens.drop(token)
-            if self.pace is not None and not self.tokens.busy():
-                self.pace.dropped()
+            if (pace := self.pace) is not None and not self.tokens.busy():
+                pace.dropped()
 
     def end(self, token: Token) -> bool:
         """End an inference; return whether the votes are to be looked at now."""
@@ -211,7 +213,8 @@ class Gate:
             self.drop_preparation(token)
 
     def _end_preparation(self, phase: Phase) -> None:
-        self._forget_gap()
+        if (pace := self.pace) is not None:
+            pace.break_gap()
         if phase is Phase.INIT:
             # Where an exception comes next it is counted once more, which costs a call.
             self.inits += 1
@@ -238,10 +241,11 @@ class Gate:
 
     def moved(self, trigger: Trigger) -> None:
         """Take in a transition that was made: from when the votes are relaxed, and whether they are further."""
-        # Read without the lock: the session's turn is held, and only in that another plan is followed.
-        if self.pace is not None and self.pace.further is not None:
+        pace = self.pace
+        # Read without the lock: the turn is held, and only in that a plan is followed by which votes relax further.
+        if pace is not None and pace.further is not None:
             with self.lock:
-                self.pace.moved(trigger)
+                pace.moved(trigger)
 
     def set_open(self) -> None:
         """Let phases begin without a call, until ``shut``."""
@@ -278,8 +282,8 @@ class Gate:
             self.closing = True
             self.open = False
             self.sustain.disarm()
-            if self.pace is not None:
-                self.pace.close()
+            if (pace := self.pace) is not None:
+                pace.close()
 
     def disown(self) -> None:
         """In a forked child: make phases cost nothing and cast nothing, with a lock of the child's own."""
@@ -291,7 +295,8 @@ class Gate:
     def relax_further(self) -> bool:
         """Return whether the relaxed votes relax further now; arm an alarm where they do later."""
         with self.lock:
-            due_us = None if self.pace is None or self.pace.further is None else self.pace.further.due_us
+            pace = self.pace
+            due_us = None if pace is None or pace.further is None else pace.further.due_us
             if due_us is None or self.closing or self.tokens.busy():
                 return False
             return due_us <= self.time.now_us or not self.sustain.set_alarm(self, due_us, Cause.SUSTAIN_EXPIRED)
@@ -302,7 +307,8 @@ class Gate:
             return self.closing or self.sustain.arm(self, cause)
 
     def _found_up(self, *, busy: bool) -> int:
-        return 0 if self.pace is None else self.pace.found_up(busy=busy)
+        pace = self.pace
+        return 0 if pace is None else pace.found_up(busy=busy)
 
     def _end(self, token: Token) -> None:
         if token.watch() is None:
@@ -333,8 +339,8 @@ class Gate:
     def expects(self) -> None:
         """Take in that an inference is predicted to begin soon, and have the votes raised for it."""
         with self.lock:
-            may_raise = not (self.tokens.busy() or self.closing)
-            raises = may_raise and self.pace is not None and self.pace.raise_now(up=self.open)
+            pace, may_raise = self.pace, not (self.tokens.busy() or self.closing)
+            raises = pace is not None and may_raise and pace.raise_now(up=self.open)
         if raises:
             self._ring(self._session, Cause.INFERENCE_EXPECTED)
 
@@ -344,8 +350,8 @@ class Gate:
             lost = self.tokens.count_lost()
             if lost:
                 self.sustain.end_inference()
-                if self.pace is not None:
-                    self.pace.miss(lost)
+                if (pace := self.pace) is not None:
+                    pace.miss(lost)
             ended = self.tokens.end_lost_preparations(self._end_preparation)
             must_lower = self.must_lower()
         if must_lower or ended:
@@ -356,7 +362,8 @@ class Gate:
         try:
             with self.lock:
                 self.sustain.rang(at_us)
-                if self.pace is not None and not self.tokens.busy() and self.pace.in_vain():
+                pace = self.pace
+                if pace is not None and not self.tokens.busy() and pace.in_vain():
                     cause = Cause.EXPECTED_IN_VAIN
         finally:
             # Also where an exception comes from outside: no other alarm would ring.

@@ -95,3 +95,4 @@ class Registry:
             session.disown()
         self.sessions = {}
         self.orphans = {}
+        self.record = None

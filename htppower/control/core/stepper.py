@@ -97,8 +97,9 @@ class Stepper:
         settled = self._make_steps(session, cause, phase, [] if failures is None else failures)
         if session.inits != session.gate.inits:
             self._take_in_inits(session)
-        if session.gate.pace is not None:
-            self._transitions.tell_learnt(session, session.gate.pace)
+        pace = session.gate.pace
+        if pace is not None:
+            self._transitions.tell_learnt(session, pace)
         if session.state is State.RAISED:
             if self._heartbeat.asleep:
                 self._heartbeat.wake()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from htppower.control.time.alarms import arm
+from htppower.control.time.alarms import armed_or_logged
 
 if TYPE_CHECKING:
     from htppower.control.time.base import Time
@@ -26,7 +26,8 @@ class Rung(Protocol):
 class SustainTimer:
     """Says when the votes of one session come down, and arms the alarm for that. The lock of its gate is held.
 
-    ``phases`` reads and writes the fields itself: a method call more on the hot path would cost as much again.
+    ``phases.blocks`` reads and writes the fields itself: a method call more on the hot path would cost as much again.
+    What is learnt and predicted sets ``us`` and ``until_us`` (``learning.pace``).
 
     Args:
         session: the record of the session.
@@ -116,9 +117,9 @@ class SustainTimer:
         self.disarm()
         # First: one that counts as armed for another time would count so for good.
         self.alarm_us = at_us
-        # Better lowered too early than never.
-        ring = _Ring(gate, at_us, cause)
-        self.alarm = arm(self._time, at_us, ring, "%r: its votes are lowered at once", self._session)
+        lost = "no timer for %r: its votes are lowered at once"
+        self.alarm = armed_or_logged(self._time, at_us, _Ring(gate, at_us, cause), lost, self._session)
+        # Where there is none: better lowered too early than never.
         return self.alarm is not None
 
     def disarm(self) -> None:
@@ -138,6 +139,7 @@ class SustainTimer:
         """In a forked child: arm no alarm."""
         # The timer itself stands for an alarm that never rings, so that none is armed again.
         self.alarm, self.alarm_us, self.covered = self, NO_DEADLINE, True
+        self.until_us = NO_DEADLINE
 
 
 class _Ring:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Any
 
 from htppower.backends.whole_lock import whole_lock
+from htppower.control.time.alarms import armed_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,11 +49,9 @@ class BackgroundWork:
         with self._lock:
             if self.asked or self._closed:
                 return
-            # At the very end of a process no thread can be started; what closes the controller there does the rest.
-            with contextlib.suppress(RuntimeError):
-                at_us = max(self._time.now_us + self._wait_us, self._began_us + self._pause_us)
-                self._alarm = self._time.call_at(at_us, self._rang)
-                self.asked = True
+            at_us = max(self._time.now_us + self._wait_us, self._began_us + self._pause_us)
+            self._alarm = armed_or_none(self._time, at_us, self._rang)
+            self.asked = self._alarm is not None
 
     def do(self, action: Callable[[], object], timeout_s: float) -> bool:
         """Do something else on the thread now; return whether that is done within the time, in seconds."""

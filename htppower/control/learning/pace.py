@@ -1,7 +1,7 @@
 """The pace of a session: what its inferences teach, and what follows for when its votes come down, and go up.
 
 Few sessions have one: those whose profile learns a time, relaxes further or raises ahead, that are given a hint, or
-that are recorded. A begin of the others reads no clock.
+that are recorded.
 """
 
 from __future__ import annotations
@@ -141,6 +141,11 @@ class Pace:
         if self.further is not None:
             self.further.forget_gap()
 
+    def break_gap(self) -> None:
+        """Take in that INIT or DE-INIT begins or ends, or another profile is used: this is no gap to learn from."""
+        self.begins()
+        self.forget_gap()
+
     def dropped(self) -> None:
         """Take in that a session is idle again whose inference does not begin."""
         if self.watch is not None:
@@ -164,16 +169,16 @@ class Pace:
         self.timed(plan).predict().prediction.expect(at_us, every_us, since_us)
 
     def raise_now(self, *, up: bool) -> bool:
-        """Return whether votes are to go up now for a predicted inference; ``up``: whether they are."""
+        """Take in that a begin is near; return whether votes are to go up for it. ``up``: whether they are."""
         raises = self.ahead is not None and self.ahead.raise_now(up=up)
         if raises and self.further is not None:
             self.further.raises(self._time.now_us, waited=False)
         return raises
 
     def in_vain(self) -> bool:
-        """Return whether votes come down now that were up for a predicted inference, which has not begun."""
+        """Take in that none has begun that was predicted; return whether votes come down that were up for it."""
         ahead, until_us = self.ahead, self._timer.until_us
-        if ahead is None or not 0 < until_us <= self._time.now_us:
+        if ahead is None or not ahead.is_up or until_us > self._time.now_us:
             return False
         ahead.give_up()
         if until_us <= self._timer.deadline_us:

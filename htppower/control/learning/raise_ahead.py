@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.core.sustain_timer import NO_DEADLINE
-from htppower.control.time.alarms import arm
+from htppower.control.time.alarms import armed_or_logged
 from htppower.sustain.prediction import Prediction
 from htppower.sustain.purse import Purse
 
@@ -67,7 +67,8 @@ class RaiseAhead:
             return
         self._due_us = begin_us
         ahead_us = max(now_us, begin_us - self.lead_us)
-        self._alarm = arm(self._time, ahead_us, rang, "a predicted inference: it waits for its votes")
+        lost = "no timer for a predicted inference: it waits for its votes"
+        self._alarm = armed_or_logged(self._time, ahead_us, rang, lost)
 
     def raise_now(self, *, up: bool) -> bool:
         """Take in that the alarm rings; return whether the votes are to be up now. ``up``: whether they are."""

@@ -1,4 +1,4 @@
-"""An inference of a coroutine: as ``phases.Inference``, but what may wait for a native call runs off the loop's thread.
+"""An inference of a coroutine: as ``blocks.Inference``, but what may wait for a native call runs off the loop's thread.
 
 Inside a sustain window entering and leaving never suspend: a lock that no native call is made under, and a counter.
 """

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from htppower.control.phases.async_blocks import AsyncInference
 from htppower.control.phases.blocks import Inference
-from htppower.control.time.alarms import arm
+from htppower.control.time.alarms import armed_or_none
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable
@@ -188,8 +188,7 @@ class IdleTimeout:
             return not self._inference.running
 
     def _arm(self, at_us: int) -> None:
-        lacks = "the idle time of a stream: its inference ends with it"
-        self._armed = arm(self._phases.gate.time, at_us, self._rang, lacks) is not None
+        self._armed = armed_or_none(self._phases.gate.time, at_us, self._rang) is not None
 
     def _rang(self) -> None:
         gate = self._phases.gate

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from htppower.control.context_manager import in_closed_generator
 from htppower.control.phases.blocks import Inference
-from htppower.control.time.alarms import arm
+from htppower.control.time.alarms import armed_or_none
 from htppower.errors import PhaseMisuse, VoteRejected
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Ticket:
         _show(self._session, self)
         if self.until_us is not None and not self._phases.gone:
             expire = functools.partial(_expire, weakref.ref(self))
-            self._alarm = arm(time, self.until_us, expire, "a ticket of %r: it ends with the session", self._session)
+            self._alarm = armed_or_none(time, self.until_us, expire)
 
     @property
     def active(self) -> bool:

@@ -19,7 +19,7 @@ MOST_PENDING = 65_536
 
 
 class Recorder:
-    """Begins recordings, and puts them on the gates of sessions; the registry has what sessions to come are put on."""
+    """Begins recordings, and puts them on the gates of sessions; the registry has what records those to come."""
 
     def __init__(self, registry: Registry, time: Time) -> None:
         self._registry = registry

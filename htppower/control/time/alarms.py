@@ -1,4 +1,4 @@
-"""Alarms where none can be armed, as at the very end of a process, when no thread can be started."""
+"""Arming alarms: what happens where none can be armed, and alarms of which one is armed at a time."""
 
 from __future__ import annotations
 
@@ -16,22 +16,30 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("htppower")
 
 
-def arm(time: Time, at_us: int, action: Callable[[], None], lacks: str, *told: object) -> Any:
-    """Arm an alarm; return what ``Time.cancel`` takes, or None where none can be armed, as the log says then.
+def armed_or_none(time: Time, at_us: int, action: Callable[[], None]) -> Any:
+    """Arm an alarm that can be done without; return what ``Time.cancel`` takes, or None where no thread can be started.
 
-    Args:
-        time: has the alarms.
-        at_us: when it rings.
-        action: what it does.
-        lacks: what is without it then, and what comes of that, in words.
-        *told: the values for the places in these.
+    That is so at the very end of a process, where everything is closed soon.
+    """
+    try:
+        return time.call_at(at_us, action)
+    except RuntimeError as error:
+        if is_from_outside(error):
+            raise
+        return None
+
+
+def armed_or_logged(time: Time, at_us: int, action: Callable[[], None], lost: str, *args: object) -> Any:
+    """Arm an alarm; return what ``Time.cancel`` takes, or None where it can't be armed, whatever the reason is.
+
+    ``lost``: what the log says then, with ``args`` put in.
     """
     try:
         return time.call_at(at_us, action)
     except Exception as error:
         if is_from_outside(error):
             raise
-        _LOGGER.exception("no timer for %s", lacks % told)
+        _LOGGER.exception(lost, *args)
         return None
 
 
@@ -61,7 +69,8 @@ class SingleAlarm:
         """Arm one where none is; its action is called with its number, for ``rang``."""
         if self._alarm is None:
             self._number += 1
-            self._alarm = arm(self._time, at_us, functools.partial(action, self._number), self._purpose)
+            ring = functools.partial(action, self._number)
+            self._alarm = armed_or_logged(self._time, at_us, ring, "no timer for %s", self._purpose)
 
     def rang(self, number: int) -> bool:
         """Take in that an alarm rings; return whether anything is to come of it.

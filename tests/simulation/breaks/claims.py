@@ -14,7 +14,7 @@ CLAIMS = (
     Mutation(
         "a hold with a timeout gets no alarm",
         "claims/claims.py",
-        "                self._alarms[claim.number] = arm(self._time, claim.until_us, end, lacks, session)",
+        "                self._alarms[claim.number] = armed_or_none(self._time, claim.until_us, end)",
         "                pass",
     ),
     Mutation(

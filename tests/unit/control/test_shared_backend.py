@@ -16,8 +16,8 @@ from second_controller import polling_us, second_on
 
 from htppower import State, VoteController, load_profile
 from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.control.backend_list import SHARED_BACKENDS
 from htppower.control.core import ledger, process_settings
-from htppower.control.shared_backends import SHARED_BACKENDS
 from htppower.testing import VirtualTime
 from htppower.votes import vote_set
 from htppower.votes.vote_set import VoteSet

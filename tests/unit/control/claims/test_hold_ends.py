@@ -185,6 +185,21 @@ def test_a_hold_on_a_closed_session_passes_while_the_process_ends(bench: Bench) 
     hold.release()
 
 
+def test_a_hold_whose_timeout_can_not_be_kept_does_not_begin(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where more is wrong than that no thread can be started, the host is told, and nothing stays up without an end."""
+    session = bench.controller.session("balanced")
+
+    def full(*_arguments: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(bench.time, "call_at", full)
+    with pytest.raises(MemoryError):
+        session.hold("burst", reason="camera", timeout_us=5)
+    monkeypatch.undo()
+    bench.time.advance_us(0)
+    assert (bench.controller.status().sessions[0].holds, session.profile.name) == ((), "balanced")
+
+
 @pytest.mark.usefixtures("no_threads")
 def test_a_hold_with_a_timeout_begins_where_no_thread_can_be_started(controller: VoteController) -> None:
     """As in what a host does at exit, on CPython 3.12 and later: as for a ticket, the end of the session ends it."""

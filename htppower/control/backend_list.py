@@ -1,8 +1,7 @@
-"""The backends of this process that controllers are on: those on one share it, and the second one logs a warning."""
+"""The backends of this process that controllers are on: those on one share it."""
 
 from __future__ import annotations
 
-import logging
 import sys
 import weakref
 from pathlib import Path
@@ -16,10 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from htppower.backends.base import Backend
-    from htppower.control.core.process_settings import ProcessSettings
-    from htppower.control.core.shared_backend import Member
-
-_LOGGER = logging.getLogger("htppower")
 
 
 class SharedBackends:
@@ -51,29 +46,6 @@ class SharedBackends:
         """In a forked child: the backends are the parent's."""
         self._lock = whole_lock()
         self._all = []
-
-
-def warn_of_others(settings: ProcessSettings, library: str) -> None:
-    """Log, once for each backend, that another controller is on it.
-
-    Args:
-        settings: those of the process, as the new controller has them.
-        library: what the backend is, in words.
-    """
-    others = settings.others
-    if others and settings.shared.is_to_warn():
-        _LOGGER.warning(
-            "controller %d is made while %s open on the same backend, %s: the settings of the process, such as RPC"
-            " polling, are settled over all of them; one controller with a session for each client does the same",
-            settings.number,
-            " and ".join(map(_named, others)) + (" is" if len(others) == 1 else " are"),
-            library,
-        )
-
-
-def _named(member: Member) -> str:
-    owners = () if member.peer is None else member.peer.owners
-    return f"controller {member.number}" + (f" ({', '.join(owners)})" if owners else "")
 
 
 def _alive(references: Iterable[weakref.ref[SharedBackend]]) -> list[SharedBackend]:
