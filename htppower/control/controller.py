@@ -284,6 +284,7 @@ class VoteController(Closing):
             self._registry.all_orphans(),
             self._events.lost,
             self._recorder.status(),
+            self._calls.under_way,
         )
 
     def serve_status(self, path: str | os.PathLike[str] | None = None) -> StatusFile:

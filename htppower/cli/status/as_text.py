@@ -72,9 +72,17 @@ def _head(seen: Seen) -> list[Line]:
         lines.append(("orphans", f"{ids}: power config ids of closed sessions that could not be destroyed yet"))
     if document["events_lost"]:
         lines.append(("events", f"{document['events_lost']} lost by subscribers that are too slow"))
+    # Older files have none.
+    lines += [("calling", _calling(call, seen.time_us)) for call in document.get("calls_under_way", ())]
     if document["recording"]:
         lines.append(("recording", _recording(document["recording"])))
     return lines
+
+
+def _calling(call: dict[str, Any], time_us: int) -> str:
+    whose = f"session {call['session']}" if call["session"] else "the controller"
+    on = "" if call["power_config_id"] is None else f" on id {call['power_config_id']}"
+    return f"{call['function']}{on} for {whose} has not returned for {rough_duration(time_us - call['since_us'])}"
 
 
 def _recording(recording: dict[str, Any]) -> str:
@@ -123,7 +131,8 @@ def _is_late(seen: Seen) -> bool:
 def _session(session: dict[str, Any], seen: Seen, strips: Mapping[int, str]) -> list[Line]:
     time_us = seen.time_us
     why = "" if session["cause"] is None else f": {session['cause']}"
-    since = f"{session['state']} for {rough_duration(time_us - session['since_us'])}{why}"
+    ends = "; it is being closed" if session.get("closing") else ""
+    since = f"{session['state']} for {rough_duration(time_us - session['since_us'])}{why}{ends}"
     core_ids = _numbers(session["core_ids"])
     ids = f"; power config ids {_numbers(session['power_config_ids'])}" if session["power_config_ids"] else ""
     lines = [

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from htppower.control.learning.further import Further
     from htppower.control.learning.watch import Watch
     from htppower.control.recording.recording_status import RecordingStatus
-    from htppower.errors import VoteRejected
+    from htppower.errors import CallUnderWay, VoteRejected
     from htppower.events import Cause, Degradation
     from htppower.votes.native import Option
     from htppower.votes.vote_set import VoteSet
@@ -100,6 +100,7 @@ class SessionStatus(NamedTuple):
         learnt_further: the same of the time until its relaxed votes relax further. Its gaps are from when they were
             relaxed to the next raise; they stayed in the first power state for ``raised_us``, and ``cold_starts``
             waited for a raise from the second.
+        closing: whether it is being closed, and a call that has not returned yet keeps it.
     """
 
     number: int
@@ -127,6 +128,7 @@ class SessionStatus(NamedTuple):
     time_in_state_us: dict[State, int]
     learnt: LearntSustain | None
     learnt_further: LearntSustain | None = None
+    closing: bool = False
 
 
 @attrs.frozen
@@ -164,6 +166,7 @@ class ControllerStatus:
             are tried again with the back-off.
         events_lost: how many events subscribers were too slow for.
         recording: how the recording of its inferences goes, None where there is none.
+        calls_under_way: the native calls that have not returned yet, in the order in which they began.
     """
 
     time_us: int
@@ -178,6 +181,7 @@ class ControllerStatus:
     orphans: tuple[int, ...]
     events_lost: int
     recording: RecordingStatus | None = None
+    calls_under_way: tuple[CallUnderWay, ...] = ()
 
     __repr__ = field_repr
 
@@ -191,6 +195,7 @@ def controller_status(
     orphans: tuple[int, ...],
     events_lost: int,
     recording: RecordingStatus | None,
+    calls_under_way: tuple[CallUnderWay, ...],
 ) -> ControllerStatus:
     """Return the snapshot. It waits for no call: what it reads of a session is replaced whole when it changes."""
     process = settings.now.known
@@ -207,6 +212,7 @@ def controller_status(
         orphans,
         events_lost,
         recording,
+        calls_under_way,
     )
 
 
@@ -265,6 +271,7 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
         lasted_us,
         None if pace is None or pace.watch is None else _learnt(gate, pace.watch),
         None if pace is None or pace.further is None else _learnt(gate, pace.further),
+        gate.closing,
     )
 
 

@@ -207,6 +207,7 @@ _SESSION: dict[str, Leaf | Group] = {
         nullable=True,
         added=True,
     ),
+    "closing": Leaf(bool, "whether it is being closed, and a call that has not returned yet keeps it.", added=True),
 }
 _CORE: dict[str, Leaf | Group] = {
     "device_id": Leaf(int, "the device."),
@@ -280,6 +281,17 @@ STATUS = Group(
             },
             "how the recording of its inferences goes, null where there is none.",
             nullable=True,
+        ),
+        "calls_under_way": Group(
+            {
+                "session": Leaf(int, "the number of the session that it is made for; 0 for the controller itself."),
+                "function": Leaf(str, "the native function."),
+                "power_config_id": Leaf(int, "the id; null for a create.", nullable=True),
+                "since_us": Leaf(int, "when it began."),
+            },
+            "the native calls that have not returned yet, in the order in which they began.",
+            many=list,
+            added=True,
         ),
     },
     "a controller.",

@@ -68,9 +68,9 @@ class StatusFile(Closing):
     """The file of ``VoteController.serve_status``; ``close`` ends it, and so does closing the controller.
 
     It is written on a thread of its own, so that the disk delays no vote: when an event tells of a change, and once a
-    second while a session is raised, an inference was seen in flight, or a recording waits to be written, which may
-    change without an event. Otherwise no timer runs. A file that can't be written is logged as a WARNING, once, and is
-    tried again at the next change.
+    second while a session is raised, an inference or a native call was seen in flight, or a recording waits to be
+    written, which may change without an event. Otherwise no timer runs. A file that can't be written is logged as a
+    WARNING, once, and is tried again at the next change.
 
     Args:
         path: the file. It is put in its place whole, so its folder must be writable. A link there is replaced.
@@ -224,6 +224,8 @@ def _moves(status: ControllerStatus) -> bool:
     """Return whether a status may change without an event."""
     recording = status.recording
     if recording is not None and (recording.pending or recording.error is not None):
+        return True
+    if status.calls_under_way:
         return True
     return any(session.state is State.RAISED or session.in_flight for session in status.sessions)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from htppower.control.core.precedence import Claim
     from htppower.control.status.controller_status import ControllerStatus, SessionStatus
     from htppower.control.status.cores import CoreStatus
-    from htppower.errors import VoteRejected
+    from htppower.errors import CallUnderWay, VoteRejected
 
 KIND = "htppower status"
 
@@ -55,6 +55,7 @@ def status_document(status: ControllerStatus, written: datetime.datetime, *, clo
         "orphans": list(status.orphans),
         "events_lost": status.events_lost,
         "recording": None if status.recording is None else attrs.asdict(status.recording),
+        "calls_under_way": [_call(call) for call in status.calls_under_way],
     }
 
 
@@ -133,6 +134,16 @@ def _session(session: SessionStatus) -> dict[str, Any]:
         },
         "learnt": None if session.learnt is None else attrs.asdict(session.learnt),
         "learnt_further": None if session.learnt_further is None else attrs.asdict(session.learnt_further),
+        "closing": session.closing,
+    }
+
+
+def _call(call: CallUnderWay) -> dict[str, Any]:
+    return {
+        "session": call.session,
+        "function": call.function,
+        "power_config_id": call.power_config_id,
+        "since_us": call.since_us,
     }
 
 

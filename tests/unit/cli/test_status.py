@@ -50,6 +50,8 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         bench.controller.serve_status("status.json")._disown()
     bench.controller.close()
     path = tmp_path / "status.json"
+    calls = [{"session": 3, "function": "setPowerConfig", "power_config_id": 4, "since_us": SECOND_US}]
+    rewrite(path, calls_under_way=calls)
     rewrite(path, written=WRITTEN, pid=4242, started_ticks=1, place="another boot", htppower="0.1.0")
     return path
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import gc
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench
+from hanging import WAIT_S, HangingHtp, until
 
 import htppower
-from htppower import State
+from htppower import SessionClosed, State, VoteController
 from htppower.backends import SimulatedHtp
 from htppower.control.status.controller_status import _session_status
 from htppower.events import Cause
@@ -248,3 +250,33 @@ def test_a_stay_that_begins_after_the_time_of_a_status_has_lasted_for_nothing(be
     with session.inference():
         status = _session_status(session._record, 990)
     assert (status.since_us, status.time_in_state_us) == (990, {State.UNVOTED: 1_000, State.RAISED: 0})
+
+
+def test_a_call_that_hangs_is_shown_with_whom_it_keeps() -> None:
+    """Which call, on which id, for whom and since when; its session says where it is being closed meanwhile."""
+    backend = HangingHtp()
+    with VoteController(backend, handle_sigterm=False) as controller:
+        session = controller.session("balanced")
+        (power_config_id,) = session.power_config_ids.values()
+        assert controller.status().calls_under_way == ()
+        hang = backend.hang_next("setPowerConfig", power_config_id)
+
+        def infer() -> None:
+            with pytest.raises(SessionClosed):
+                session.begin()
+
+        infers = threading.Thread(target=infer)
+        infers.start()
+        assert hang.begun.wait(WAIT_S)
+        status = controller.status()
+        (call,), (seen,) = status.calls_under_way, status.sessions
+        assert (call.session, call.function, call.power_config_id) == (1, "setPowerConfig", power_config_id)
+        assert (call.lasted_us >= 0, call.since_us <= status.time_us) == (True, True)
+        assert (seen.in_flight, seen.closing) == (1, False)
+        closes = threading.Thread(target=session.close)
+        closes.start()
+        until(lambda: controller.status().sessions[0].closing)
+        hang.let_go.set()
+        for thread in (infers, closes):
+            thread.join(WAIT_S)
+        assert (controller.status().calls_under_way, controller.status().sessions) == ((), ())
