@@ -62,19 +62,18 @@ def checked_heartbeat_us(heartbeat_us: Any) -> int:
     return number
 
 
-def check_close_timeout(timeout_s: float | None) -> None:
-    """Refuse how long a close is to wait for native calls.
+def checked_close_timeout(timeout_s: Any) -> float | None:
+    """Return how long a close is to wait for native calls, in seconds, or None.
 
     Raises:
         TypeError: it is no number.
         ValueError: it is negative, or longer than a thread can wait.
     """
-    if timeout_s is not None:
-        check_timeout(timeout_s, ", or None to wait for every call")
+    return None if timeout_s is None else checked_timeout(timeout_s, ", or None to wait for every call")
 
 
-def check_timeout(timeout_s: float, otherwise: str = "") -> None:
-    """Refuse a time that no thread can wait; ``otherwise``: what else may be given, for the message.
+def checked_timeout(timeout_s: Any, otherwise: str = "") -> float:
+    """Return a time to wait, in seconds; ``otherwise``: what else may be given, for the message.
 
     Raises:
         TypeError: it is no number.
@@ -85,6 +84,8 @@ def check_timeout(timeout_s: float, otherwise: str = "") -> None:
         raise TypeError(f"timeout_s is {timeout_s!r}: {wanted}")
     if not 0 <= timeout_s <= threading.TIMEOUT_MAX:
         raise ValueError(f"timeout_s is {timeout_s}: {wanted}")
+    # A lock takes no Decimal.
+    return float(timeout_s)
 
 
 def check_path(name: str, path: Any) -> None:

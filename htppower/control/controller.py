@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from typing import TYPE_CHECKING, Literal
 
 from htppower.backends import named_backend
 from htppower.backends.base import Backend
 from htppower.backends.whole_lock import whole_lock
 from htppower.control.arguments import (
-    check_close_timeout,
     check_path,
     check_reason,
-    check_timeout,
+    checked_close_timeout,
     checked_cores,
     checked_heartbeat_us,
     checked_kinds,
     checked_part,
+    checked_timeout,
 )
 from htppower.control.claims.holds import Cap
 from htppower.control.companions import Companions
@@ -25,12 +27,13 @@ from htppower.control.core.heartbeat import DEFAULT_HEARTBEAT_US
 from htppower.control.core.locks import comes_free
 from htppower.control.core.registry import Registry
 from htppower.control.core.session_record import SessionRecord
+from htppower.control.own_work import in_own_work
 from htppower.control.parts import Parts, warn_of_others
 from htppower.control.recording.recorder import MOST_BYTES, MOST_PENDING, Recorder
 from htppower.control.session import Session
 from htppower.control.status.controller_status import ControllerStatus, controller_status
 from htppower.control.termination import ProcessExit
-from htppower.errors import CloseTimedOut
+from htppower.errors import CloseTimedOut, VoteRejected
 from htppower.events import Event
 from htppower.profiles.cache import ProfileCache
 
@@ -120,6 +123,7 @@ class VoteController(Closing):
             raises=on_error == "raise",
             strict=strict,
             heartbeat_us=beat_us,
+            close_again=self._close_soon,
         )
         self._settings, self._recovery, self._events = parts.settings, parts.recovery, parts.events
         self._reconciler, self._claims = parts.reconciler, parts.claims
@@ -206,11 +210,14 @@ class VoteController(Closing):
         claim = self._claims.make_cap(profile, reason)
         cap = Cap(self._registry, self._claims, claim, self._time)
         try:
-            self._claims.set_cap(claim)
+            if in_own_work():
+                self._time.call_soon(functools.partial(self._claims.set_cap, claim))
+            else:
+                self._claims.set_cap(claim)
             return cap  # noqa: TRY300 - an exception such as Ctrl-C may come here, too
         except BaseException:
             # Nobody gets the handle, so nobody would lift it.
-            self._time.call_soon(cap.lift)
+            self._time.call_soon(functools.partial(self._claims.lift_cap, claim))
             cap.lift()
             raise
 
@@ -270,7 +277,7 @@ class VoteController(Closing):
             TypeError: the time is no number.
             ValueError: the time, in seconds, is negative, or longer than a thread can wait.
         """
-        check_timeout(timeout_s)
+        timeout_s = checked_timeout(timeout_s)
         return self._events.flush(timeout_s)
 
     def status(self) -> ControllerStatus:
@@ -350,8 +357,10 @@ class VoteController(Closing):
     def close(self, timeout_s: float | None = None) -> None:
         """Close every session, then the backend if the controller made it. Closing twice is fine.
 
-        An exception that passes through, such as Ctrl-C, is raised when every session was tried; closing again, as
-        happens at interpreter exit, goes on with what it left.
+        What a call that fails leaves up is tried again with the back-off, and at interpreter exit. An exception that
+        passes through, such as Ctrl-C, is raised when every session was tried; closing again goes on with what it left.
+        In a finalizer or a signal handler that comes in the middle of the controller's own work it is closed soon
+        after, on another thread, and nothing is raised: this thread may hold what others wait for.
 
         Args:
             timeout_s: how long to wait for native calls, in real seconds from 0; None waits for every call. A session
@@ -363,9 +372,21 @@ class VoteController(Closing):
             TypeError: the timeout is no number.
             ValueError: the timeout is negative, or longer than a thread can wait.
         """
+        timeout_s = checked_close_timeout(timeout_s)
+        if in_own_work():
+            self._registry.closed = True
+            self._time.call_soon(self._close_soon)
+        else:
+            self._close(timeout_s)
+
+    def _close_soon(self) -> None:
+        # What failed is logged, and nobody waits for it.
+        with contextlib.suppress(VoteRejected):
+            self._close(None)
+
+    def _close(self, timeout_s: float | None) -> None:
         if self._ended:
             return
-        check_close_timeout(timeout_s)
         self._registry.closed = True
         try:
             nothing_left, failures = self._closer.close_all(self._registry.all(), timeout_s)

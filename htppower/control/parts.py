@@ -48,6 +48,7 @@ class Parts:
         raises: whether a failed vote raises where a phase begins or ends.
         strict: whether a profile is refused of which the platform lacks a vote.
         heartbeat_us: how long a session that is raised may make no call; 0 for no heartbeat.
+        close_again: closes the controller once nothing is left of what its closing could not bring down.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Parts:
         raises: bool,
         strict: bool,
         heartbeat_us: int,
+        close_again: Callable[[], object],
     ) -> None:
         planner = Planner(description.platform, strict=strict)
         self.events = events = EventBus(time)
@@ -86,7 +88,9 @@ class Parts:
         heartbeat = Heartbeat(registry, executor, transitions, recovery, time, self._if_free, heartbeat_us)
         stepper = Stepper(registry, settings, planner, events, executor, transitions, recovery, heartbeat, time)
         self.reconciler = Reconciler(registry, stepper, recovery, events, time, planner, others, raises=raises)
-        self.remains = Remains(registry, executor, ids, settings, others, recovery, stepper, self.reconciler)
+        self.remains = Remains(
+            registry, executor, ids, settings, others, recovery, stepper, self.reconciler, close_again
+        )
         self.opener = Opener(
             registry, ids, executor, transitions, recovery, stepper, self.reconciler, self.remains, events
         )

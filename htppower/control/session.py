@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from collections.abc import AsyncIterable
 from typing import TYPE_CHECKING, overload
 
-from htppower.control.arguments import check_close_timeout, check_reason, checked_timeout_us
+from htppower.control.arguments import check_reason, checked_close_timeout, checked_timeout_us
 from htppower.control.claims.holds import Hold
 from htppower.control.context_manager import Closing
+from htppower.control.own_work import in_own_work
 from htppower.control.phases.async_blocks import AsyncInference
 from htppower.control.phases.blocks import Inference, Phases, Preparation
 from htppower.control.phases.streams import Function, Token, vote_on_async_stream, vote_on_calls, vote_on_stream
 from htppower.control.phases.tickets import Ticket
+from htppower.errors import VoteRejected
 from htppower.events import Phase
 
 if TYPE_CHECKING:
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
     from htppower.control.core.reconciler import Reconciler
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.time.base import Time
-    from htppower.errors import VoteRejected
     from htppower.events import Degradation, State
     from htppower.profiles.profile import Profile
 
@@ -300,8 +302,16 @@ class Session(Closing):
             TypeError: the timeout is no number.
             ValueError: the timeout is negative, or longer than a thread can wait.
         """
-        check_close_timeout(timeout_s)
-        self._closer.close(self._record, timeout_s)
+        timeout_s = checked_close_timeout(timeout_s)
+        if in_own_work():
+            self._time.call_soon(self._close_soon)
+        else:
+            self._closer.close(self._record, timeout_s)
+
+    def _close_soon(self) -> None:
+        # What failed is logged, and nobody waits for it.
+        with contextlib.suppress(VoteRejected):
+            self._closer.close(self._record, None)
 
     def __repr__(self) -> str:
         """Return number, owner, profile and state."""

@@ -6,6 +6,7 @@ import abc
 from typing import TYPE_CHECKING
 
 from htppower.control.context_manager import ContextManager, in_closed_generator
+from htppower.control.own_work import in_own_work
 from htppower.events import HoldEnd
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ class _Handle(ContextManager):
         """End the claim, if it has not ended before; where it is ``quiet``, raise no failure of a call."""
 
     def _leave(self, *, quiet: bool) -> None:
-        # The collector may close a generator anywhere, as on leaving a block.
-        if in_closed_generator():
+        # The collector may close a generator anywhere, as on leaving a block, and run a finalizer.
+        if in_closed_generator() or in_own_work():
             self._time.call_soon(self._leave_quietly)
         else:
             self._end(quiet=quiet)
@@ -84,7 +85,8 @@ class Hold(_Handle):
     def release(self) -> None:
         """End the hold. Releasing twice is fine.
 
-        In a generator that is being closed it ends soon after, on another thread: the collector may close it anywhere.
+        In a generator that is being closed, and in a finalizer or a signal handler that comes in the middle of the
+        controller's own work, it ends soon after, on another thread: this one may hold what others wait for.
 
         Raises:
             VoteRejected: the votes of the profile that follows failed and the controller has ``on_error="raise"``; the

@@ -98,8 +98,9 @@ class Subscription:
             _LOGGER.error("the subscriber %r is too slow: it has lost %d events so far", self._subscriber, self.lost)
         try:
             self._subscriber(event)
-        except Exception as error:
-            if is_from_outside(error):
+        except BaseException as error:
+            # What comes on a host's own thread may be its Ctrl-C; on ours the subscriber alone has raised it.
+            if is_from_outside(error) or (self.inline and not isinstance(error, Exception)):
                 raise
             _LOGGER.exception("the subscriber %r failed on %r", self._subscriber, event)
 

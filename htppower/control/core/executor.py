@@ -9,6 +9,7 @@ import attrs
 
 from htppower.control.core.ledger import NOTHING
 from htppower.control.core.locks import FOREVER_S, run_if_free
+from htppower.control.core.power_config_ids import on_any
 from htppower.control.core.process_settings import merged
 from htppower.errors import VoteRejected, without_frames
 from htppower.events import Degradation
@@ -23,7 +24,7 @@ from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from htppower.control.core.ledger import Carried
     from htppower.control.core.native_calls import NativeCalls
@@ -98,7 +99,7 @@ class Executor:
                     return without_frames(error)
         if only_settings:
             self._settings.forget()
-            return self.cast_settings(session)
+            return self.cast_settings(session, tuple(session.ledgers))
         return None
 
     def differs(self, session: SessionRecord, votes: VoteSet) -> bool:
@@ -112,19 +113,20 @@ class Executor:
             or bool(self._settings.difference())
         )
 
-    def cast_settings(self, session: SessionRecord | None = None, *, wait: bool = False) -> VoteRejected | None:
+    def cast_settings(
+        self, session: SessionRecord | None = None, core_ids: Iterable[int] = (), *, wait: bool = False
+    ) -> VoteRejected | None:
         """Send the settings of the process that differ; return the call that failed.
 
         Args:
             session: on an id of which; an id is made for the call, and destroyed, where there is none.
+            core_ids: on which of its cores: on the first that takes them; on none, an id is made, too.
             wait: whether to wait where they are just being cast. Whoever casts them looks again afterwards, so it is
                 not needed for what others are to see.
         """
         try:
-            if session is not None and session.ledgers:
-                core_id = next(iter(session.ledgers))
-                send = functools.partial(self._set_settings, session, core_id)
-                self._call_on(session, core_id, functools.partial(self._cast_settings, send, wait=wait))
+            if session is not None and core_ids:
+                on_any(functools.partial(self._cast_settings_on, session, core_id, wait=wait) for core_id in core_ids)
             elif self._settings.difference():
                 self._ids.use_a_new_one(
                     lambda made: self._cast_settings(functools.partial(self._send_settings, made), wait=wait)
@@ -132,6 +134,10 @@ class Executor:
         except VoteRejected as error:
             return without_frames(error)
         return None
+
+    def _cast_settings_on(self, session: SessionRecord, core_id: int, *, wait: bool) -> None:
+        send = functools.partial(self._set_settings, session, core_id)
+        self._call_on(session, core_id, functools.partial(self._cast_settings, send, wait=wait))
 
     def _cast_settings(self, send: Callable[[VoteSet], None], *, wait: bool) -> None:
         def cast() -> None:
@@ -176,7 +182,7 @@ class Executor:
                 first = first or without_frames(error)
         if first is None and asks and self._settings.difference() is not NOTHING:
             # Where another session was just casting them.
-            first = self.cast_settings(session, wait=in_time)
+            first = self.cast_settings(session, tuple(session.ledgers), wait=in_time)
         if first is not None:
             raise without_frames(first)
 
@@ -296,12 +302,10 @@ class Executor:
         ids = session.power_config_ids
         failed: VoteRejected | None = None
         if asked:
-            core_id = next(iter(session.ledgers), session.core_ids[0])
-            self._registry.last_core = (session.device_id, core_id)
-            is_known = core_id in ids and core_id not in session.doubted
-            failed = self.cast_settings(session if is_known else None)
+            known = tuple(core_id for core_id in session.ledgers if core_id in ids and core_id not in session.doubted)
+            failed = self.cast_settings(session, known)
             if failed is not None:
-                failures.append((ids.get(core_id), failed))
+                failures.append((ids.get(next(iter(session.ledgers), session.core_ids[0])), failed))
         for core_id in session.ledgers:
             if failed is not None and failed.code == SYSTEM_COMMUNICATION:
                 return Outcome(failed, tuple(failures))

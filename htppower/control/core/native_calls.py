@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import functools
+import operator
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -80,7 +81,7 @@ class NativeCalls:
 
     def _create(self, device_id: int, core_id: int) -> int:
         """Create an id at the backend; 0 is none, since a vote on it may override all others of the process."""
-        made = self._backend.create_power_config_id(device_id, core_id)
+        made = operator.index(self._backend.create_power_config_id(device_id, core_id))
         if made == NULL_CLIENT:
             raise VoteRejected(INVALID_INPUT, function="createPowerConfigId", core=(device_id, core_id))
         return made

@@ -9,6 +9,7 @@ controller on the backend. Whoever had it before has none from then on: no call 
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import attrs
@@ -20,7 +21,7 @@ from htppower.votes.native_codes import LINK_LOST, NULL_CLIENT
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from htppower.control.core.native_calls import NativeCalls
     from htppower.control.core.recovery import Recovery
@@ -47,6 +48,7 @@ class PowerConfigIds:
         if core_id not in session.ledgers:
             made = Ledger(power_config_id=self._calls.create(session, session.device_id, core_id))
             session.take_id(core_id, made)
+            self._registry.note_core(session.device_id, core_id)
             self._take(made)
 
     def give_up(self, session: SessionRecord, core_id: int, told_of: SessionRecord | None) -> VoteRejected | None:
@@ -72,13 +74,17 @@ class PowerConfigIds:
         return failed
 
     def use_a_new_one(self, use: Callable[[int], object]) -> None:
-        """Create an id for the controller itself, use it, and destroy it.
+        """Create an id for the controller itself, use it, and destroy it; on another core where the first refuses.
 
         Raises:
-            VoteRejected: it can't be created, or what its use raises.
+            VoteRejected: it can't be created, or what its use raises, on the core where an id was created last.
         """
+        cores = reversed(list(self._registry.cores) or [(0, 0)])
+        on_any(functools.partial(self._use_a_new_one_on, core, use) for core in cores)
+
+    def _use_a_new_one_on(self, core: tuple[int, int], use: Callable[[int], object]) -> None:
         registry = self._registry
-        made = self._calls.create(None, *registry.last_core)
+        made = self._calls.create(None, *core)
         try:
             registry.borrowed.add(made)
             registry.orphans[made] = ledger = Ledger(power_config_id=made)
@@ -150,3 +156,23 @@ class PowerConfigIds:
                 return without_frames(second if second.code in LINK_LOST else error)
             return without_frames(error)
         return None
+
+
+def on_any(actions: Iterable[Callable[[], object]]) -> None:
+    """Run actions on one core after the other, until no call fails in one, or the link is lost.
+
+    Raises:
+        VoteRejected: each has failed, as the first did; or the link is lost.
+    """
+    first: VoteRejected | None = None
+    for action in actions:
+        try:
+            action()
+        except VoteRejected as error:
+            if error.code in LINK_LOST:
+                raise
+            first = first or without_frames(error)
+        else:
+            return
+    if first is not None:
+        raise first

@@ -202,7 +202,12 @@ class ProcessSettings:
         return option not in self.difference().options
 
     def forget(self) -> None:
-        """Know no longer which settings are in force: after a restart, whoever wants any votes them again."""
+        """Know no longer which settings are in force: they may have been lost, and are sent again."""
+        with self._lock:
+            self._ledger.forget()
+
+    def lose(self) -> None:
+        """Take in that they are lost, in a restart: whoever wants any votes them again, and nobody takes them back."""
         with self._lock:
             self._ledger.forget()
             self._asked.clear()

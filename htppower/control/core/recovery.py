@@ -43,7 +43,7 @@ class Recovery:
         calm: whether nothing is left to put right, so that nobody need ask. Where that is so, it may be
             False for a while.
         error: the call that failed last, None where nothing is left to retry.
-        stopped: whether nothing is retried from now on.
+        stopped: whether nothing is retried, for now or from now on.
     """
 
     def __init__(self, registry: Registry, settings: ProcessSettings, time: Time, retry: Callable[[], None]) -> None:
@@ -169,7 +169,7 @@ class Recovery:
         with self._registry.lock:
             self._lacking.pop(session, None)
             # A dead DSP is left alone until the retry, although nobody asks for anything.
-            if self._alarm.armed and not self.waiting and not self._is_left():
+            if self._alarm.armed and not self.waiting and not self.is_left():
                 self._recovered()
             if self._restarts and not self._lost():
                 # Nor is anyone left to the back-off by them: who tried again and was put off would try without end.
@@ -199,7 +199,7 @@ class Recovery:
     def retried(self, error: VoteRejected | None) -> None:
         """Take in that everything was tried again: end the back-off where nothing is left, else go on with it."""
         with self._registry.lock:
-            if not self._is_left():
+            if not self.is_left():
                 self._recovered()
             elif error is not None:
                 self.failed(None, error)
@@ -211,6 +211,12 @@ class Recovery:
         with self._registry.lock:
             self.stopped = True
             self._alarm.disarm()
+
+    def resume(self) -> None:
+        """Retry again: something is left."""
+        with self._registry.lock:
+            self.stopped = False
+            self.lacks(None)
 
     def disown(self) -> None:
         """In a forked child: the alarm is the parent's."""
@@ -250,7 +256,7 @@ class Recovery:
         """Take in that nothing is known of any vote; each session that votes is shut and joins the queue."""
         self.calm = False
         self._registry.epoch += 1
-        self._settings.forget()
+        self._settings.lose()
         for session in self._by_urgency(self._registry.sessions.values()):
             # One that is to give its ids back, or has none left, may have been left alone while the DSP was dead.
             if session.plan.casts or session.ledgers or session.state is State.UNKNOWN:
@@ -269,6 +275,6 @@ class Recovery:
             for each in self._registry.sessions.values()
         )
 
-    def _is_left(self) -> bool:
+    def is_left(self) -> bool:
         """Return whether sessions lack votes, settings of the process differ, or ids are left to destroy."""
         return bool(self._lacking) or bool(self._settings.difference()) or bool(self._registry.orphans)

@@ -28,7 +28,7 @@ class Registry:
         doubtful: whether the link may have been lost, which an exception such as Ctrl-C has kept from being taken in;
             also while one is being taken in, under the lock.
         borrowed: the orphans that the controller has made for itself, and uses.
-        last_core: the device and the core of the id that was given up last.
+        cores: the devices and cores on which ids were created, the one where that was done last at the end.
         caps: the caps that are set.
         record: is called with each inference of a session that is recorded, None where none are.
         learnt: what the sessions begin to learn with, and what keeps it; None where nothing does.
@@ -43,7 +43,7 @@ class Registry:
         self.doubtful = False
         self.orphans: dict[int, Ledger] = {}
         self.borrowed: set[int] = set()
-        self.last_core = (0, 0)
+        self.cores: dict[tuple[int, int], None] = {}
         self.caps: tuple[Claim, ...] = ()
         self.record: Record | None = None
         self.learnt: Learnt | None = None
@@ -62,6 +62,11 @@ class Registry:
         # tuple is not.
         orphans = list(self.orphans)
         return tuple(each for each in orphans if each not in self.borrowed)
+
+    def note_core(self, device_id: int, core_id: int) -> None:
+        """Take in that an id was created on a core. Each step is one by itself, also without the interpreter's lock."""
+        self.cores.pop((device_id, core_id), None)
+        self.cores[device_id, core_id] = None
 
     def next_number(self) -> int:
         """Return the number of a new session: one more than that before it."""

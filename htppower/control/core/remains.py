@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 
 @attrs.define(eq=False, repr=False)
 class Remains:
-    """Brings down what is left."""
+    """Brings down what is left.
+
+    Args:
+        close_again: called once nothing is left of a controller whose closing had left something.
+    """
 
     _registry: Registry
     _executor: Executor
@@ -39,6 +43,7 @@ class Remains:
     _recovery: Recovery
     _stepper: Stepper
     _reconciler: Reconciler
+    _close_again: Callable[[], object]
     # Held over the native calls.
     _lock: Lock = attrs.field(init=False, factory=lambda: make_lock(Rank.REMAINS))
 
@@ -54,6 +59,8 @@ class Remains:
             failed = self._run_if_free(self._executor.cast_settings) or failed
         self._recovery.retried(failed)
         self._reconciler.after_turn()
+        if self._registry.closed and not self._registry.sessions and not self._recovery.is_left():
+            self._close_again()
 
     def _run_if_free(self, action: Callable[[], VoteRejected | None]) -> VoteRejected | None:
         failures: list[VoteRejected | None] = [None]
@@ -66,7 +73,7 @@ class Remains:
             self._ids.destroy_orphans()
 
     def stop(self) -> bool:
-        """Try once more what is left, and nothing from then on; return whether nothing is left.
+        """Try once more what is left, and leave it to the back-off if it fails; return whether nothing is left.
 
         Settings of the process are left to other controllers that share them: nobody waits for a call of theirs.
         """
@@ -81,7 +88,10 @@ class Remains:
             self._recovery.stop()
         self._reconciler.after_turn()
         with self._lock:
-            return self._leave(alone=alone)
+            nothing_left = self._leave(alone=alone)
+        if not nothing_left:
+            self._recovery.resume()
+        return nothing_left
 
     def _bring_down(self, *, alone: bool) -> bool:
         """Cast the settings, and destroy the ids; return whether the DSP has restarted meanwhile."""

@@ -9,6 +9,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.context_manager import in_closed_generator
+from htppower.control.own_work import in_own_work
 from htppower.control.phases.blocks import Inference
 from htppower.control.time.alarms import armed_or_none
 from htppower.errors import PhaseMisuse, VoteRejected
@@ -63,14 +64,18 @@ class Ticket:
     def end(self) -> None:
         """End the inference, from any thread. Ending twice is fine, also by two threads, and after the timeout.
 
-        In a generator that is being closed it ends soon after, on another thread: the collector may close it anywhere.
+        In a generator that is being closed, and in a finalizer or a signal handler that comes in the middle of the
+        controller's own work, it ends soon after, on another thread: this one may hold what others wait for.
 
         Raises:
             VoteRejected: lowering failed and the controller has ``on_error="raise"``; it has ended nevertheless.
         """
-        if in_closed_generator():
+        if in_closed_generator() or in_own_work():
             self._session.gate.time.call_soon(self._end_quietly)
             return
+        self._end()
+
+    def _end(self) -> None:
         # A second end finds no token; one that is told so has changed nothing.
         with contextlib.suppress(PhaseMisuse):
             try:
@@ -80,7 +85,7 @@ class Ticket:
 
     def _end_quietly(self) -> None:
         with contextlib.suppress(VoteRejected):
-            self.end()
+            self._end()
 
     def _expire(self) -> None:
         # First: once it has ended, nothing here is run again.

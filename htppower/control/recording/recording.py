@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.control.arguments import check_timeout
+from htppower.control.arguments import checked_timeout
 from htppower.control.context_manager import Closing
 from htppower.control.recording.background_writer import LONGEST_WRITE_S
 
@@ -48,7 +48,7 @@ class Recording(Closing):
         Raises:
             ValueError: the time is negative, or longer than a thread can wait.
         """
-        check_timeout(timeout_s)
+        timeout_s = checked_timeout(timeout_s)
         return self._writer.flush(timeout_s)
 
     def close(self) -> None:

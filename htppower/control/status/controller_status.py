@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from htppower.votes.vote_set import VoteSet
 
 # Read off the class they take longer.
-_RAISED = State.RAISED
+_MAY_BE_UP = (State.RAISED, State.UNKNOWN)
 _DESTROYED = State.DESTROYED
 
 
@@ -257,7 +257,7 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
         cause,
         in_flight,
         _open_tickets(session) if session.tickets else (),
-        sustained_until_us if state is _RAISED else None,
+        sustained_until_us if state in _MAY_BE_UP else None,
         session.device_id,
         session.core_ids,
         (*votes,),

@@ -8,20 +8,20 @@ CASTING = (
     Mutation(
         "a session that is closed does not give back the settings of the process",
         "core/executor.py",
-        "            failed = self.cast_settings(session if is_known else None)\n",
+        "            failed = self.cast_settings(session, known)\n",
         "            failed = None\n",
     ),
     Mutation(
         "of several cores only the first is voted on after a failure",
         "core/executor.py",
         "                first = first or without_frames(error)\n",
-        "                first = first or without_frames(error)\n                break\n",
+        "                first = first or without_frames(error)\n                break\n        if first is None and asks",
     ),
     Mutation(
         "a session does not wait for the settings that another is casting",
         "core/executor.py",
-        "first = self.cast_settings(session, wait=in_time)",
-        "first = self.cast_settings(session)",
+        "first = self.cast_settings(session, tuple(session.ledgers), wait=in_time)",
+        "first = self.cast_settings(session, tuple(session.ledgers))",
     ),
     Mutation(
         "an id that could not be destroyed is forgotten",

@@ -8,7 +8,7 @@ RECOVERING = (
     Mutation(
         "the settings of the process are not doubted after a lost link",
         "core/recovery.py",
-        "        self._registry.epoch += 1\n        self._settings.forget()\n",
+        "        self._registry.epoch += 1\n        self._settings.lose()\n",
         "        self._registry.epoch += 1\n",
         Drawn.RESTARTS,
     ),
@@ -44,8 +44,8 @@ RECOVERING = (
     Mutation(
         "a lost link begins no new epoch",
         "core/recovery.py",
-        "        self._registry.epoch += 1\n        self._settings.forget()\n",
-        "        self._settings.forget()\n",
+        "        self._registry.epoch += 1\n        self._settings.lose()\n",
+        "        self._settings.lose()\n",
         Drawn.RESTARTS,
     ),
     Mutation(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import attrs
 import pytest
 from learning import relaxing
 
-from htppower import load_profile
+from htppower import State, load_profile
 
 if TYPE_CHECKING:
     from bench import Bench
@@ -61,3 +63,28 @@ def test_a_restart_in_the_last_try_is_heard_of_whatever_fails_after_it(bench: Be
     bench.controller.close()
     assert bench.simulated.power_config_ids == ()
     assert bench.controller._ended
+
+
+@pytest.mark.parametrize("destroys", [False, True])
+def test_what_closing_a_controller_could_not_bring_down_the_back_off_does(bench: Bench, *, destroys: bool) -> None:
+    """Nobody closes it again for as long as the process lives; once nothing is left, the controller has ended."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.simulated.fail_next(13003, times=6)
+    if destroys:
+        bench.simulated.fail_next(13003, "destroyPowerConfigId", times=3)
+    bench.controller.close()
+    assert (bench.controller._ended, bench.effective().rpc_polling_time_us) == (False, 9999)
+    assert len(bench.controller.status().orphans) == destroys
+    bench.time.advance_us(60_000_000)
+    assert (bench.controller._ended, bench.effective().rpc_polling_time_us, bench.time.alarms) == (True, 0, 0)
+    assert (bench.simulated.power_config_ids, bench.controller.status().orphans) == ((), ())
+
+
+def test_a_timeout_of_another_kind_of_number_is_one(bench: Bench) -> None:
+    """A lock takes no Decimal: such a close would fail when it had begun."""
+    session, other = bench.controller.session("burst"), bench.controller.session("burst")
+    session.close(Decimal(2))  # type: ignore[arg-type]
+    assert session.state is State.DESTROYED
+    bench.controller.close(Fraction(2))  # type: ignore[arg-type]
+    assert (other.state, bench.controller._ended) == (State.DESTROYED, True)

@@ -208,6 +208,16 @@ def test_a_backend_that_breaks_the_protocol_fails_no_inference() -> None:
     rig.backend.assert_nothing_left()
 
 
+@pytest.mark.parametrize("made", [[], {}, None, "7", 7.0])
+def test_an_id_that_is_no_whole_number_is_none(made: object) -> None:
+    """A backend that gives one has failed to create an id: the session is refused with that, and no other error."""
+    rig = Rig()
+    rig.backend.create_power_config_id = lambda *_core: made  # type: ignore[assignment,method-assign]
+    with pytest.raises(VoteRejected, match="the backend raised TypeError"):
+        rig.controller.session("burst")
+    rig.controller.close()
+
+
 def test_a_backend_in_c_that_breaks_the_protocol_fails_no_inference(monkeypatch: pytest.MonkeyPatch) -> None:
     """Likewise where what fails is no function of Python, so that the error has passed none but the controller's."""
     rig = Rig()

@@ -182,7 +182,7 @@ class _Knocked:
 def test_a_loss_that_is_just_being_taken_in_is_no_other_one(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A thread that gives a turn back waits for who takes it in; sessions had been voted anew without end."""
     session = bench.controller.session("burst")
-    recovery, registry, forget = bench.controller._recovery, bench.controller._registry, ProcessSettings.forget
+    recovery, registry, lose = bench.controller._recovery, bench.controller._registry, ProcessSettings.lose
     registry.lock = lock = _Knocked(registry.lock)  # type: ignore[assignment]
     another = threading.Thread(target=bench.controller._reconciler.after_turn)
 
@@ -190,11 +190,11 @@ def test_a_loss_that_is_just_being_taken_in_is_no_other_one(bench: Bench, monkey
         monkeypatch.undo()
         another.start()
         until(lambda: another.ident in lock.comers)
-        forget(settings)
+        lose(settings)
 
     with session.inference():
         bench.recorder.clear()
-        monkeypatch.setattr(ProcessSettings, "forget", meanwhile)
+        monkeypatch.setattr(ProcessSettings, "lose", meanwhile)
         recovery.link_lost(VoteRejected(SYSTEM_COMMUNICATION), earlier=False, by_host=True)
         another.join(WAIT_S)
         assert (registry.epoch, len(bench.sets), session.state) == (1, 1, State.RAISED)

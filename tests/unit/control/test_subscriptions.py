@@ -213,3 +213,20 @@ def test_no_thread_of_a_subscriber_stays_where_ctrl_c_came() -> None:
             if not came:
                 break
         assert nth
+
+
+@pytest.mark.parametrize("kind", [SystemExit, GeneratorExit, asyncio.CancelledError, ValueError])
+def test_a_subscriber_that_raises_anything_is_told_of_each_event_once(kind: type[BaseException]) -> None:
+    """On its own thread nobody else can have raised it: it is logged, and the next event is delivered."""
+    orders: list[int] = []
+
+    def fail(event: Event) -> None:
+        orders.append(event.order)
+        raise kind
+
+    with VoteController("simulated", handle_sigterm=False) as controller:
+        controller.subscribe(fail)
+        controller.session("burst").close()
+        assert controller.flush_events(30)
+        assert len(orders) > 1
+        assert orders == sorted(set(orders))

@@ -84,22 +84,21 @@ def test_what_a_closed_controller_could_not_take_back_another_does(bench: Bench,
     assert theirs.state is State.DESTROYED
 
 
-def test_one_that_is_closed_with_something_left_takes_over_nothing(bench: Bench) -> None:
-    """An id of it could not be destroyed, and it tries nothing again: closing another again takes polling back."""
+def test_one_that_is_closed_with_something_left_goes_on_trying_and_takes_over(bench: Bench) -> None:
+    """An id of it could not be destroyed: its back-off destroys that, and sees to what another leaves when closed."""
     other = second_on(bench)
     theirs, mine = other.session("burst"), bench.controller.session("burst")
     bench.simulated.fail_next(FAILED, "destroyPowerConfigId", times=2)
     other.close()
-    assert (theirs.state, len(other.status().orphans)) == (State.DESTROYED, 1)
+    assert (theirs.state, len(other.status().orphans), other._ended) == (State.DESTROYED, 1, False)
     with mine.inference():
         pass
     bench.simulated.fail_next(FAILED, times=10)
     bench.controller.close()
     bench.simulated.clear_faults()
-    assert polling_us(bench) == 9999
-    bench.controller.close()
-    assert (polling_us(bench), bench.controller._ended) == (0, True)
-    other.close()
+    assert (polling_us(bench), bench.controller._ended) == (9999, True)
+    bench.time.advance_us(2 * SECOND_US)
+    assert (polling_us(bench), other._ended) == (0, True)
     bench.recorder.assert_nothing_left()
 
 

@@ -280,3 +280,12 @@ def test_a_call_that_hangs_is_shown_with_whom_it_keeps() -> None:
         for thread in (infers, closes):
             thread.join(WAIT_S)
         assert (controller.status().calls_under_way, controller.status().sessions) == ((), ())
+
+
+def test_votes_that_are_not_known_come_down_when_the_timer_says(bench: Bench) -> None:
+    """A raise that fails in part may have left some up: they come down at the deadline, and the status says when."""
+    session = bench.controller.session("burst")
+    bench.simulated.fail_next(13006, applied=1)
+    bench.infer(session)
+    status = only(bench)
+    assert (status.state, status.sustained_until_us) == (State.UNKNOWN, bench.time.now_us + BURST_SUSTAIN_US)

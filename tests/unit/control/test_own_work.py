@@ -1,0 +1,130 @@
+"""Finalizers, signal handlers and backends that end something in the middle of the controller's own work.
+
+Their thread holds what others wait for. So what they ask for is done by another, soon after.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from bench import SVS, Bench
+from hanging import WAIT_S, until
+
+from htppower import State, VoteController
+from htppower.backends import SimulatedHtp
+from htppower.events import ProfileChanged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.events import Event
+    from htppower.votes.vote_set import VoteSet
+
+
+class CollectingHtp(SimulatedHtp):
+    """Has the collector run in the middle of the next vote, as any allocation may."""
+
+    collects = False
+
+    def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
+        """Collect, and vote."""
+        if self.collects:
+            self.collects = False
+            gc.collect()
+        super().set_power_config(power_config_id, votes)
+
+
+class Finalized:
+    """Does something when it is collected: it is in a circle of references."""
+
+    def __init__(self, action: Callable[[], object]) -> None:
+        self._action = action
+        self._self = self
+
+    def __del__(self) -> None:
+        self._action()
+
+
+def test_closing_in_a_finalizer_brings_everything_down() -> None:
+    """The collector runs it on the thread that lowers a session; the others close on threads that wait for that one."""
+    backend = CollectingHtp()
+    controller = VoteController(backend, handle_sigterm=False)
+    sessions = [controller.session("balanced") for _ in range(3)]
+    gc.collect()
+    gc.disable()
+    try:
+        Finalized(controller.close)
+        backend.collects = True
+        with sessions[0].inference():
+            pass
+    finally:
+        gc.enable()
+    until(lambda: controller._ended)
+    assert (backend.power_config_ids, backend.effective().rpc_polling_time_us) == ((), 0)
+    assert [session.state for session in sessions] == [State.DESTROYED] * 3
+
+
+@pytest.mark.parametrize("ends", ["a cap", "a hold", "a session", "a ticket"])
+def test_what_a_finalizer_ends_is_ended(ends: str) -> None:
+    """It is on the thread of one session, and what it ends has others change their votes."""
+    backend = CollectingHtp()
+    with VoteController(backend, handle_sigterm=False) as controller:
+        first, second = controller.session("balanced"), controller.session("balanced")
+        cap = controller.cap("power_saver", reason="hot")
+        hold, ticket = second.hold("burst", reason="camera"), second.begin()
+        action, ended = {
+            "a cap": (cap.lift, lambda: not cap.active),
+            "a hold": (hold.release, lambda: not hold.active),
+            "a session": (second.close, lambda: second.state is State.DESTROYED),
+            "a ticket": (ticket.end, lambda: not ticket.active),
+        }[ends]
+        gc.collect()
+        gc.disable()
+        try:
+            Finalized(action)
+            backend.collects = True
+            infers = threading.Thread(target=lambda: first.begin().end())
+            infers.start()
+            infers.join(WAIT_S)
+            assert not infers.is_alive()
+        finally:
+            gc.enable()
+        until(ended)
+        ticket.end()
+
+
+def test_a_cap_that_a_finalizer_sets_is_set(bench: Bench) -> None:
+    """Soon after: the thread that it came on goes on first."""
+    session = bench.controller.session("burst")
+    set_power_config, caps = bench.recorder.set_power_config, list[object]()
+
+    def capped(power_config_id: int, votes: VoteSet) -> None:
+        if not caps:
+            caps.append(bench.controller.cap("balanced", reason="hot"))
+        set_power_config(power_config_id, votes)
+
+    bench.recorder.set_power_config = capped  # type: ignore[method-assign]
+    with session.inference():
+        assert session.profile.name == "burst"
+        bench.time.advance_us(0)
+        assert session.profile.name == "balanced"
+
+
+def test_a_subscriber_ends_things_at_once(bench: Bench) -> None:
+    """No lock is held where it is called, whatever the event was about."""
+    session = bench.controller.session("burst")
+    up: list[int] = []
+
+    def close(_event: Event) -> None:
+        if not up:
+            up.append(bench.effective().core_target)
+            bench.controller.close()
+            up.append(bench.effective().core_target)
+
+    with session.inference():
+        bench.controller.subscribe(close, ProfileChanged)
+        session.use("sustained_high_performance")
+    assert (up[0] > SVS, up[1] > SVS, bench.controller._ended) == (True, False, True)
