@@ -217,15 +217,15 @@ CONTROL_MAY_IMPORT = {
     "time": {"core"},
     "files": {"time"},
     "learning": {"core", "time", "files"},
-    "core": {"time", "learning"},
+    "core": {"time", "learning", "history"},
     "claims": {"core", "time"},
     "phases": {"core", "time"},
     "recording": {"core", "learning", "time", "files"},
-    "status": {"core", "learning", "phases", "recording", "time", "files"},
+    "status": {"core", "history", "learning", "phases", "recording", "time", "files"},
     "caps": {"core", "claims", "time", "controller"},
 }
 # What all rooms but the core may import besides.
-SHARED_IN_CONTROL = {"arguments", "companions", "context_manager"}
+SHARED_IN_CONTROL = {"arguments", "companions", "context_manager", "own_work"}
 # The two that know each other ask for little: what the clock's room has of the core.
 OF_THE_CORE_IN_TIME = {"htppower.control.core.interrupts", "htppower.control.core.locks"}
 

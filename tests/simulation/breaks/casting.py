@@ -15,7 +15,7 @@ CASTING = (
         "of several cores only the first is voted on after a failure",
         "core/executor.py",
         "                first = first or without_frames(error)\n",
-        "                first = first or without_frames(error)\n                break\n        if first is None and asks",
+        "                first = first or without_frames(error)\n                break\n",
     ),
     Mutation(
         "a session does not wait for the settings that another is casting",
