@@ -40,6 +40,8 @@ class FormAndFile(click.ParamType):  # type: ignore[type-arg] # generic in newer
         if isinstance(value, tuple):
             return value
         form, equals, file = value.partition("=")
+        if "-" in (value, file):
+            self.fail(f"{value!r}: '-' is no file; --format prints to the standard output", param, ctx)
         if self._bare and value and (not equals or (form not in self._forms and "/" in form)):
             return "", joined(value)
         if form not in self._forms or not equals or not file:

@@ -235,11 +235,22 @@ class Folders(NamedTuple):
 
 def _existing(path: str, kind: str) -> str:
     is_folder = os.path.isdir(path)
-    if os.path.lexists(path) and not is_folder:
+    if not is_folder and not _is_missing(path):
         return path  # reading it says what is wrong with it
     message = IS_A_FOLDER if is_folder else "no such file"
     hint = "check the path" if path.endswith(SUFFIXES) else f"a {_WHAT[kind]} file ends in .yaml"
     raise ProfileError([Finding.of_file(path, "FILE-1", message, hint)])
+
+
+def _is_missing(path: str) -> bool:
+    """Return whether there is nothing of a name; what may not be looked at may be there."""
+    try:
+        os.lstat(path)
+    except OSError as error:
+        return not isinstance(error, PermissionError)
+    except ValueError:
+        return True
+    return False
 
 
 def _first(folders: Iterable[str], name: str) -> str | None:

@@ -70,7 +70,8 @@ def find_sources(
     below: dict[str, str] = {}
     folders: dict[str, set[str]] = {}
     problems = []
-    for path in map(joined, paths):
+    # An empty one is no folder, as it would be: it may come from a variable that is not set.
+    for path in (joined(given) if os.fspath(given) else "" for given in paths):
         try:
             if os.path.isdir(path):
                 files = {os.path.realpath(file): file for file in _files(path, extensions=extensions)}

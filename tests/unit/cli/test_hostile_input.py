@@ -249,3 +249,9 @@ def test_the_folder_in_which_it_is_run_makes_no_difference(
     monkeypatch.chdir(tmp_path / "states")
     assert command.output("lint", ".").count("warning REV-5") == whole.count("warning REV-5") == 1
     assert "SVS2" in command.output("explain", "lower.yaml", "core")
+
+
+def test_an_empty_path_is_not_the_folder_that_one_is_in(command: Command) -> None:
+    """It may come from a variable of the shell that is not set: everything here would be looked at, and found well."""
+    result = command.run("lint", "")
+    assert (result.exit_code, "can't be read: no such file or folder" in result.stderr) == (2, True)

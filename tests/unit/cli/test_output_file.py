@@ -37,10 +37,11 @@ def test_forms_with_files_are_written_besides(command: Command, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--output", ""), ("--output", "pdf=x"), ("--output", "svg="), ("--output", ".")]
+    "arguments",
+    [("--output", each) for each in ("", "pdf=x", "svg=", ".", "-", "json=-")],
 )
 def test_an_output_that_can_not_be_meant_is_exit_2(command: Command, arguments: tuple[str, ...]) -> None:
-    """An unknown form, no file and a folder are refused, and nothing is printed."""
+    """An unknown form, no file, a folder and the standard output are refused, and nothing is printed."""
     assert command.run(*RUN, *arguments).exit_code == 2
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -33,6 +35,20 @@ def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     file.touch()
     error = refusal(file)
     assert found_problems(error) == [("YAML-1", 1, 1)]
+
+
+def test_a_file_in_a_folder_that_may_not_be_entered_is_not_said_to_be_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it is there nobody can tell: reading it says what the system does."""
+    file = tmp_path / "mine.yaml"
+
+    def refuse(path: str) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+    monkeypatch.setattr(os, "lstat", refuse)
+    monkeypatch.setattr(os, "stat", refuse)
+    assert os.strerror(errno.EACCES) in str(refusal(file))
 
 
 def test_a_file_above_1_mib_is_refused_unread(tmp_path: Path) -> None:
