@@ -13,6 +13,7 @@ from simulation.choices import Decision, Enumerated, Replayed, every_order
 from simulation.locks import Lock
 from simulation.scheduler import Scheduler
 from simulation.sequences import LEARNING, PLAIN, Things, count_up_to, sequence
+from simulation.virtual import SimulatedWorker
 
 
 def _orders(steps: dict[str, int], most: int) -> list[str]:
@@ -137,6 +138,32 @@ def test_a_task_that_calls_itself_for_ever_is_a_failure_of_the_run() -> None:
     scheduler.run()
     assert scheduler.failure is not None
     assert scheduler.failure.details == "deep: EndlessError"
+
+
+def test_a_worker_that_starts_late_changes_no_beginning() -> None:
+    """A worker that starts on the way goes on at the next point in each order, so that no order comes twice."""
+    made = []
+    for choices in every_order(2):
+        scheduler = Scheduler(choices, coarse=True)
+        worker = SimulatedWorker(scheduler, "worker")
+
+        def run(scheduler: Scheduler, worker: SimulatedWorker) -> None:
+            _pass(scheduler, 3)
+            worker.post(worker.start)
+            _pass(scheduler, 3)
+
+        for name in "ab":
+            scheduler.spawn(name, partial(run, scheduler, worker))
+        scheduler.run()
+        made.append(tuple(choices.made))
+    assert len(set(made)) == len(made) > 50
+
+
+def test_a_beginning_that_does_not_come_is_told() -> None:
+    """A run that has ended before the last decision with which it was to begin is an error, and no order."""
+    choices = Enumerated([Decision(5, 0, 1, 2)], 1)
+    with pytest.raises(RuntimeError, match="came"):
+        choices.following()
 
 
 def test_what_is_queued_begins_in_its_order() -> None:

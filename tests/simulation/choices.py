@@ -154,6 +154,7 @@ class Enumerated:
         self._beginning = {decision[:2]: decision for decision in beginning}
         self._preempted = deque(decision.step for decision in beginning if decision.pick and not decision.asked)
         self._end = beginning[-1][:2] if beginning else (-1, 0)
+        self._to_make = sum(1 for decision in beginning if decision.pick)
         self._asks = _Asks()
         self._left = most_preemptions
         self.made: list[Made] = []
@@ -189,7 +190,13 @@ class Enumerated:
         self.next_step = self._preempted[0] if self._preempted else after
 
     def following(self) -> list[Decision] | None:
-        """Return the beginning of the next order, None where this was the last."""
+        """Return the beginning of the next order, None where this was the last.
+
+        Raises:
+            RuntimeError: the run never came to a decision with which it was to begin.
+        """
+        if len(self.made) < self._to_make:
+            raise RuntimeError(f"only {self.made} of {self._decisions} came")
         decisions = self._decisions
         while decisions and decisions[-1].pick + 1 >= decisions[-1].possible:
             decisions.pop()

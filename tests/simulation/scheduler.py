@@ -86,7 +86,15 @@ class Scheduler:
         """The virtual time."""
         return self.clock.now_us
 
-    def spawn(self, name: str, run: Callable[[], object], *, daemon: bool = False, queued: bool = False) -> Task:
+    def spawn(
+        self,
+        name: str,
+        run: Callable[[], object],
+        *,
+        daemon: bool = False,
+        queued: bool = False,
+        serves: bool = False,
+    ) -> Task:
         """Make a task, which is ready; the run ends when every task that is no daemon has ended.
 
         Args:
@@ -94,6 +102,7 @@ class Scheduler:
             run: what it does.
             daemon: whether the run does not wait for its end.
             queued: whether, with coarse steps, it begins after those that were made so before.
+            serves: whether it only hands on what is in a queue of its own.
         """
         task = Task(name, next(self._numbers), daemon=daemon)
         task.greenlet = greenlet(lambda: self._run_task(task, run), parent=self._hub)
@@ -102,6 +111,8 @@ class Scheduler:
         self.turns.ready.append(task)
         if queued and self.coarse:
             task.queued = True
+        task.serves = serves
+        self._let_go_on(task)
         return task
 
     def run(self) -> None:
@@ -164,9 +175,7 @@ class Scheduler:
         if task.waits_for is not None:
             task.waits_for = None
             self.turns.ready.append(task)
-            if task.serves and self.coarse:
-                # It goes on at the next point.
-                self._next_stop = 0
+            self._let_go_on(task)
 
     def let_choose(self, choosing: bool) -> None:
         """Ask the choices who goes on from now on, or no longer."""
@@ -238,6 +247,11 @@ class Scheduler:
         self._foreground -= not task.daemon
         for waiter in tuple(task.waiters):
             self.wake(waiter)
+
+    def _let_go_on(self, task: Task) -> None:
+        """Let a task that serves go on at the next point, also where the choices need not be asked there."""
+        if task.serves and self.coarse:
+            self._next_stop = 0
 
     def _count_down(self, task: Task) -> None:
         task.interrupt_in -= 1

@@ -49,8 +49,7 @@ class SimulatedWorker:
     def start(self) -> None:
         """Start the task."""
         if self._task is None:
-            self._task = self._scheduler.spawn(self._name, self._work, daemon=True)
-            self._task.serves = True
+            self._task = self._scheduler.spawn(self._name, self._work, daemon=True, serves=True)
 
     def post(self, action: Callable[[], object]) -> None:
         """Run the action soon; nothing once it is closed."""
