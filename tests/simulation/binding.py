@@ -41,10 +41,17 @@ def bind(*, points: bool = True) -> None:
 
 
 def remember() -> None:
-    """Work out once in the process, and not in every run, what follows from a profile and a platform alone."""
+    """Work out once in the process, and not in every run, what no run changes for another."""
     plans = importlib.import_module(f"{PACKAGE}.core.plans")
     for name in ("_refuse_values", "_refuse", "_plan"):
         setattr(plans, name, _remembering(getattr(plans, name)))
+    table = importlib.import_module(f"{PACKAGE}.core.state_machine").TransitionTable
+    made = table()
+
+    def be_made(self: Any) -> None:
+        vars(self).update(vars(made))
+
+    table.__init__ = be_made
 
 
 def _remembering(function: Callable[..., Any]) -> Callable[..., Any]:

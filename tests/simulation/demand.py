@@ -130,10 +130,11 @@ class Client:
         """Return the profiles that it may be using."""
         if self.other:
             caps = []
+        # It is asked for many times at each step, mostly where there is no hold and no cap.
         key = (
-            tuple(use.name for use in self.uses),
-            tuple((hold.name, hold.certain) for hold in self.holds),
-            tuple((cap.name, cap.certain) for cap in caps),
+            tuple([use.name for use in self.uses]),
+            tuple([(hold.name, hold.certain) for hold in self.holds]) if self.holds else (),
+            tuple([(cap.name, cap.certain) for cap in caps]) if caps else (),
         )
         if self._possible is None or self._possible[0] != key:
             self._possible = key, self._all_possible(caps)

@@ -34,8 +34,8 @@ class Turns:
 
     def choices_now(self) -> list[Task]:
         """Return the tasks that could go on, as they are chosen from."""
-        if not self._coarse:
-            return self.ready
+        if not self._coarse or len(self.ready) < 2:
+            return self.ready[:]
         next_queued = min((each.number for each in self.ready if each.queued), default=0)
         free = [each for each in self.ready if not each.last and (not each.queued or each.number == next_queued)]
         return sorted(free or self.ready, key=lambda each: each.number)
