@@ -24,7 +24,7 @@ from htppower.control.companions import Companions
 from htppower.control.context_manager import Closing
 from htppower.control.core.event_bus import LONGEST_FLUSH_S
 from htppower.control.core.heartbeat import DEFAULT_HEARTBEAT_US
-from htppower.control.core.locks import comes_free
+from htppower.control.core.locks import comes_free, is_held
 from htppower.control.core.registry import Registry
 from htppower.control.core.session_record import SessionRecord
 from htppower.control.own_work import in_own_work
@@ -200,6 +200,8 @@ class VoteController(Closing):
 
         Returns:
             The cap, to ``lift``, or to use as a context manager. It stays when the handle is dropped; see ``caps``.
+            In a finalizer or a signal handler that comes in the middle of the controller's own work it is set soon
+            after.
 
         Raises:
             ProfileError: the profile can't be found or is invalid.
@@ -373,6 +375,9 @@ class VoteController(Closing):
             ValueError: the timeout is negative, or longer than a thread can wait.
         """
         timeout_s = checked_close_timeout(timeout_s)
+        if is_held(self._ending):
+            # A signal handler, in the middle of the end: whoever it interrupts goes on.
+            return
         if in_own_work():
             self._registry.closed = True
             self._time.call_soon(self._close_soon)
@@ -395,6 +400,8 @@ class VoteController(Closing):
             self._recorder.flush()
             if self._registry.learnt is not None:
                 self._registry.learnt.flush()
+            # Once that call has returned, nobody else ends the controller.
+            self._recovery.lacks(None)
             raise
         if nothing_left and (timeout_s is None or comes_free(self._ending, timeout_s)):
             # Who closes at the same time, such as the thread that ends the process, returns when all is let go of.

@@ -7,8 +7,8 @@ a controller does, must not wait here: they may wait for these locks. It is left
 
 from __future__ import annotations
 
+import functools
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from htppower.control.core.event_bus import Subscription
@@ -17,29 +17,33 @@ from htppower.control.time.workers import run_and_log
 if TYPE_CHECKING:
     from types import FrameType
 
-_CONTROL = Path(__file__).parent
-# Where locks are taken that others wait for, or native calls are made.
-_ROOMS = tuple(
-    str(place)
-    for place in (
-        *(_CONTROL / room for room in ("core", "files", "learning", "recording", "status", "time")),
-        _CONTROL / "claims" / "claims.py",
-        _CONTROL / "phases" / "blocks.py",
-        _CONTROL.parent / "backends",
-    )
+_CONTROL = "htppower.control."
+# Modules that hold locks for which others wait, or make native calls, by the beginnings of their names. By name, since
+# a package may have been compiled elsewhere.
+_MODULES = (
+    *(f"{_CONTROL}{room}." for room in ("core", "files", "learning", "recording", "status", "time")),
+    *(f"{_CONTROL}{module}" for module in ("claims.claims", "phases.blocks", "phases.idle_timeout", "phases.tickets")),
+    "htppower.backends.",
 )
 # What calls the host, or begins on a thread of the controller's, with no lock held.
 _TELLS, _RUNS = Subscription._tell.__code__, run_and_log.__code__  # noqa: SLF001
+# A finalizer or a handler that goes deeper than this before it ends something is not known. A frame takes 0.1 us.
+_MOST_FRAMES = 32
 
 
 def in_own_work() -> bool:
-    """Return whether the caller was called so: the nearest frame of the controller's below it may hold locks."""
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - inspect has no other way to it
-    while frame is not None:
-        code = frame.f_code
-        if code is _TELLS or code is _RUNS:
+    """Return whether the caller of who asks was called so: the nearest frame of the controller's may hold locks."""
+    # That of who asks is a function of the controller's itself.
+    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - inspect has no other way to it
+    for _ in range(_MOST_FRAMES):
+        if frame is None or frame.f_code is _TELLS or frame.f_code is _RUNS:
             return False
-        if code.co_filename.startswith(_ROOMS):
+        if _holds_locks(frame.f_globals.get("__name__", "")):
             return True
         frame = frame.f_back
     return False
+
+
+@functools.lru_cache(maxsize=1024)
+def _holds_locks(module: str) -> bool:
+    return module.startswith(_MODULES)

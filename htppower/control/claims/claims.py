@@ -52,6 +52,8 @@ class Claims:
     _numbers: Iterator[int] = attrs.field(init=False, factory=functools.partial(itertools.count, 1))
     # What ends a hold after its timeout, by the number of its claim.
     _alarms: dict[int, Any] = attrs.field(init=False, factory=dict)
+    # The numbers of the caps that are made, and neither set nor lifted yet.
+    _to_set: set[int] = attrs.field(init=False, factory=set)
     # What ends a hold with an object, likewise. Kept here, so that nothing watches for a hold that has ended.
     _watches: dict[int, weakref.ref[Any]] = attrs.field(init=False, factory=dict)
 
@@ -184,16 +186,23 @@ class Claims:
         with self._registry.lock:
             self._registry.require_open()
             self._time.start()
-            return self._claim("cap", loaded, reason, None)
+            claim = self._claim("cap", loaded, reason, None)
+            self._to_set.add(claim.number)
+            return claim
 
     def set_cap(self, claim: Claim) -> None:
-        """Limit every session."""
+        """Limit every session, unless the cap was lifted before."""
         self._reconciler.watched(functools.partial(self._set_cap, claim), *self._registry.all())
 
     def _set_cap(self, claim: Claim) -> None:
         with self._registry.lock:
-            self._registry.caps = (*self._registry.caps, claim)
-            self._events.tell(CapSet, None, cap=claim.profile.name, reason=claim.reason)
+            if claim.number not in self._to_set:
+                return
+            if claim not in self._registry.caps:
+                self._registry.caps = (*self._registry.caps, claim)
+                self._events.tell(CapSet, None, cap=claim.profile.name, reason=claim.reason)
+            # Last: where an exception from outside comes before, it is set again.
+            self._to_set.discard(claim.number)
         self._all_follow(Cause.CAP_SET, claim.reason)
 
     def lift_cap(self, claim: Claim) -> None:
@@ -203,6 +212,7 @@ class Claims:
 
     def _lift_cap(self, claim: Claim) -> None:
         with self._registry.lock:
+            self._to_set.discard(claim.number)
             if claim not in self._registry.caps:
                 return
             self._registry.caps = tuple(other for other in self._registry.caps if other is not claim)

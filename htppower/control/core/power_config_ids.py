@@ -83,13 +83,18 @@ class PowerConfigIds:
         on_any(functools.partial(self._use_a_new_one_on, core, use) for core in cores)
 
     def _use_a_new_one_on(self, core: tuple[int, int], use: Callable[[int], object]) -> None:
-        registry = self._registry
-        made = self._calls.create(None, *core)
+        registry, ledger = self._registry, self._registry.left.get(core)
+        # One that could not be destroyed is used again: each try would leave one more.
+        is_left = ledger is not None and registry.orphans.get(ledger.power_config_id) is ledger
+        if ledger is None or not is_left:
+            ledger = Ledger(power_config_id=self._calls.create(None, *core))
+        made = ledger.power_config_id
         try:
             registry.borrowed.add(made)
-            registry.orphans[made] = ledger = Ledger(power_config_id=made)
+            registry.orphans[made] = registry.left[core] = ledger
             try:
-                self._take(ledger)
+                if not is_left:
+                    self._take(ledger)
                 use(made)
             finally:
                 self._destroy_orphan(made)

@@ -168,8 +168,9 @@ class Recovery:
         """Take in that a session is where it should be."""
         with self._registry.lock:
             self._lacking.pop(session, None)
-            # A dead DSP is left alone until the retry, although nobody asks for anything.
-            if self._alarm.armed and not self.waiting and not self.is_left():
+            # A dead DSP is left alone until the retry, although nobody asks for anything; and that ends a controller of
+            # which a close has given up.
+            if self._alarm.armed and not (self.waiting or self._registry.closed or self.is_left()):
                 self._recovered()
             if self._restarts and not self._lost():
                 # Nor is anyone left to the back-off by them: who tried again and was put off would try without end.
@@ -207,7 +208,7 @@ class Recovery:
                 self._go_on()
 
     def stop(self) -> None:
-        """Retry nothing from now on."""
+        """Retry nothing, until ``resume``."""
         with self._registry.lock:
             self.stopped = True
             self._alarm.disarm()

@@ -28,6 +28,7 @@ class Registry:
         doubtful: whether the link may have been lost, which an exception such as Ctrl-C has kept from being taken in;
             also while one is being taken in, under the lock.
         borrowed: the orphans that the controller has made for itself, and uses.
+        left: what it made for itself last, by device and core; an orphan where it could not be destroyed.
         cores: the devices and cores on which ids were created, the one where that was done last at the end.
         caps: the caps that are set.
         record: is called with each inference of a session that is recorded, None where none are.
@@ -43,6 +44,7 @@ class Registry:
         self.doubtful = False
         self.orphans: dict[int, Ledger] = {}
         self.borrowed: set[int] = set()
+        self.left: dict[tuple[int, int], Ledger] = {}
         self.cores: dict[tuple[int, int], None] = {}
         self.caps: tuple[Claim, ...] = ()
         self.record: Record | None = None

@@ -1,7 +1,8 @@
 """What is left of closed sessions: ids that were not destroyed, and settings of the process that were not given back.
 
-The back-off tries again to bring it down, and closing the controller does so a last time. One thread does at a time: a
-close that finds nothing left ends the delivery of events and frees the backend, so no call may come after it.
+The back-off tries again to bring it down; so does closing the controller, after which the back-off goes on where
+something is left still. One thread does at a time: a close that finds nothing left ends the delivery of events and
+frees the backend, so no call may come after it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.control.core.locks import Rank, is_held, make_lock, run_if_free
+from htppower.votes.native_codes import DEVICE_INVALID_HANDLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +61,10 @@ class Remains:
             failed = self._run_if_free(self._executor.cast_settings) or failed
         self._recovery.retried(failed)
         self._reconciler.after_turn()
-        if self._registry.closed and not self._registry.sessions and not self._recovery.is_left():
+        if self._registry.closed and failed is not None and failed.code == DEVICE_INVALID_HANDLE:
+            # The host has closed its backend, which must not be called any more.
+            self._recovery.stop()
+        elif self._registry.closed and not self._registry.sessions and not self._recovery.is_left():
             self._close_again()
 
     def _run_if_free(self, action: Callable[[], VoteRejected | None]) -> VoteRejected | None:
@@ -83,14 +88,15 @@ class Remains:
         alone = self._others.none
         with self._lock:
             if self._bring_down(alone=alone):
-                # It is there again, and nobody tries after this.
+                # It is there again.
                 self._bring_down(alone=alone)
-            self._recovery.stop()
         self._reconciler.after_turn()
         with self._lock:
+            # First: of two controllers that are closed, none leaves its settings to one that leaves, too.
+            self._recovery.stop()
             nothing_left = self._leave(alone=alone)
-        if not nothing_left:
-            self._recovery.resume()
+            if not nothing_left:
+                self._recovery.resume()
         return nothing_left
 
     def _bring_down(self, *, alone: bool) -> bool:

@@ -41,7 +41,7 @@ class Peer(Protocol):
     def take_over(self) -> bool:
         """Take in that the other was closed, and has left settings of the process that are to be cast.
 
-        Return whether this one sees to it: not where it is closed itself, with something left.
+        Return whether this one sees to it: not while it leaves itself, nor once it has.
         """
 
 

@@ -161,11 +161,11 @@ class Inference:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        gate = self._phases.gate
-        if kind is not None and kind is GeneratorExit:  # most end without an exception
-            self._end_soon()
-            return
         try:
+            if kind is not None and kind is GeneratorExit:  # most end without an exception
+                self._end_soon()
+                return
+            gate = self._phases.gate
             with gate.lock:
                 # Taken under the lock: of two threads that end it, one gets it.
                 token = self._token
@@ -204,7 +204,7 @@ class Inference:
         except (VoteRejected, PhaseMisuse):
             raise
         except BaseException as interrupt:
-            gate.time.call_soon(self._phases.look_again)
+            self._phases.gate.time.call_soon(self._phases.look_again)
             # A token that was not given back is counted when nothing refers to it any more.
             self._token = token = None
             clear_frames(interrupt)

@@ -137,7 +137,7 @@ PHASES = (
         "phases/blocks.py",
         (
             "        except BaseException as interrupt:\n"
-            "            gate.time.call_soon(self._phases.look_again)\n"
+            "            self._phases.gate.time.call_soon(self._phases.look_again)\n"
             "            # A token that was not given back is counted when nothing refers to it any more.\n"
             "            self._token = token = None\n"
             "            clear_frames(interrupt)\n"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import attrs
 import pytest
+from hanging import WAIT_S, HangingHtp, until
 from learning import relaxing
 
-from htppower import State, load_profile
+from htppower import CloseTimedOut, SessionClosed, State, VoteController, load_profile
 
 if TYPE_CHECKING:
     from bench import Bench
@@ -88,3 +91,72 @@ def test_a_timeout_of_another_kind_of_number_is_one(bench: Bench) -> None:
     assert session.state is State.DESTROYED
     bench.controller.close(Fraction(2))  # type: ignore[arg-type]
     assert (other.state, bench.controller._ended) == (State.DESTROYED, True)
+
+
+def test_a_closed_controller_leaves_no_more_ids_behind_with_each_try(bench: Bench) -> None:
+    """It makes one for itself to take polling back on, which can neither be used nor destroyed: it is used again."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.simulated.fail_next(13003, times=10_000)
+    bench.simulated.fail_next(13003, "destroyPowerConfigId", times=10_000)
+    bench.controller.close()
+    bench.time.advance_us(60_000_000)
+    left = bench.controller.status().orphans
+    bench.time.advance_us(3_600_000_000)
+    assert bench.controller.status().orphans == left
+    assert len(left) == 2
+    bench.simulated.clear_faults()
+    bench.time.advance_us(10_000_000)
+    assert (bench.controller._ended, bench.simulated.power_config_ids) == (True, ())
+
+
+def test_a_backend_that_its_host_has_closed_is_called_no_more(bench: Bench) -> None:
+    """It answers 14000 from then on, and may free what it calls into."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.simulated.fail_next(13003, times=10)
+    bench.simulated.fail_next(13003, "destroyPowerConfigId", times=10)
+    bench.controller.close()
+    bench.simulated.clear_faults()
+    for function in ("createPowerConfigId", "setPowerConfig", "destroyPowerConfigId"):
+        bench.simulated.fail_next(14000, function, times=1_000)
+    bench.time.advance_us(10_000_000)
+    calls = len(bench.recorder.calls)
+    bench.time.advance_us(3_600_000_000)
+    assert (len(bench.recorder.calls), bench.time.alarms) == (calls, 0)
+    bench.simulated.clear_faults()
+
+
+def test_a_controller_whose_close_has_timed_out_ends_once_the_call_has_returned() -> None:
+    """Nobody closes it again: its session is closed by the thread that had called, and the back-off does the rest."""
+    backend = HangingHtp()
+    controller = VoteController(backend, handle_sigterm=False)
+    session = controller.session("balanced")
+    hang = backend.hang_next("setPowerConfig", next(iter(session.power_config_ids.values())))
+
+    def infer() -> None:
+        with contextlib.suppress(SessionClosed):
+            session.begin()
+
+    infers = threading.Thread(target=infer)
+    infers.start()
+    assert hang.begun.wait(WAIT_S)
+    with pytest.raises(CloseTimedOut):
+        controller.close(timeout_s=0.01)
+    hang.let_go.set()
+    infers.join(WAIT_S)
+    until(lambda: controller._ended)
+    assert backend.power_config_ids == ()
+
+
+def test_a_handler_that_closes_in_the_middle_of_the_end_ends_nothing_twice(bench: Bench) -> None:
+    """Whoever it interrupts goes on: the backend is closed once, and the rest let go of in its order."""
+    ends: list[str] = []
+
+    def close_again() -> None:
+        bench.controller.close()
+        ends.append("ended" if bench.controller._ended else "goes on")
+
+    bench.controller._companions.add(close_again, close_again)
+    bench.controller.close()
+    assert (ends, bench.controller._ended) == (["goes on"], True)

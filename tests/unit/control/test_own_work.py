@@ -5,7 +5,9 @@ Their thread holds what others wait for. So what they ask for is done by another
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -13,13 +15,17 @@ import pytest
 from bench import SVS, Bench
 from hanging import WAIT_S, until
 
-from htppower import State, VoteController
+from htppower import Cap, SessionClosed, State, Ticket, VoteController
 from htppower.backends import SimulatedHtp
+from htppower.control import own_work
+from htppower.control.phases.idle_timeout import IdleTimeout
 from htppower.events import ProfileChanged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FunctionType
 
+    from htppower.control.time.scheduler import SystemTime
     from htppower.events import Event
     from htppower.votes.vote_set import VoteSet
 
@@ -111,6 +117,70 @@ def test_a_cap_that_a_finalizer_sets_is_set(bench: Bench) -> None:
         assert session.profile.name == "burst"
         bench.time.advance_us(0)
         assert session.profile.name == "balanced"
+
+
+def test_a_cap_that_is_lifted_before_it_is_set_is_never_set(bench: Bench) -> None:
+    """A finalizer sets it, and whoever has its handle lifts it before another thread has come to that."""
+    session = bench.controller.session("burst")
+    set_power_config, caps = bench.recorder.set_power_config, list[Cap]()
+
+    def capped(power_config_id: int, votes: VoteSet) -> None:
+        if not caps:
+            caps.append(bench.controller.cap("balanced", reason="hot"))
+        set_power_config(power_config_id, votes)
+
+    bench.recorder.set_power_config = capped  # type: ignore[method-assign]
+    with session.inference():
+        caps[0].lift()
+        bench.time.advance_us(0)
+        assert (session.profile.name, bench.controller.caps, caps[0].active) == ("burst", (), False)
+
+
+@pytest.mark.parametrize("where", [Ticket._begin, IdleTimeout.token_given])
+def test_a_handler_that_closes_where_a_gate_is_held_waits_for_nobody(
+    where: FunctionType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tickets and idle timeouts hold the lock of a gate for moments, for which closing on another thread waits."""
+    backend = SimulatedHtp()
+    controller = VoteController(backend, handle_sigterm=False)
+    session = controller.session("burst")
+    controller.session("burst")
+    closed: list[bool] = []
+    kind = type(session._record.gate.time)
+    now_us = kind.now_us
+
+    def handler(time: SystemTime) -> int:
+        if not closed and session._record.gate.lock._is_owned():
+            closed.append(True)
+            controller.close()
+        return now_us.__get__(time)  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(kind, "now_us", property(handler))
+
+    def host() -> None:
+        with contextlib.suppress(SessionClosed):
+            if where is Ticket._begin:
+                session.begin(timeout_us=10**9).end()
+            else:
+                list(session.stream([1, 2], idle_timeout_us=10**9))
+
+    thread = threading.Thread(target=host, daemon=True)
+    thread.start()
+    thread.join(WAIT_S)
+    assert not thread.is_alive()
+    assert closed
+    until(lambda: controller._ended)
+    assert backend.power_config_ids == ()
+
+
+def test_what_is_the_controllers_own_work_does_not_hang_on_how_it_was_compiled() -> None:
+    """A frozen application has other names of files in its code: modules are known by their own names."""
+    own = {name for name in sys.modules if name.startswith("htppower.control.core.")}
+    assert own
+    assert all(map(own_work._holds_locks, own))
+    assert not any(
+        map(own_work._holds_locks, ("htppower.control.controller", "htppower.control.phases.streams", "host"))
+    )
 
 
 def test_a_subscriber_ends_things_at_once(bench: Bench) -> None:
