@@ -180,4 +180,5 @@ def on_any(actions: Iterable[Callable[[], object]]) -> None:
         else:
             return
     if first is not None:
-        raise first
+        # A copy: the traceback of what is raised holds this frame, and with it the inputs of an inference.
+        raise without_frames(first)

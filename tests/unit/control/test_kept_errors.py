@@ -13,6 +13,7 @@ from bench import Bench
 
 from htppower import VoteRejected
 from htppower.backends import SimulatedHtp
+from htppower.control.core.power_config_ids import on_any
 from htppower.control.time.side_by_side import run_side_by_side
 from htppower.errors import HtpPowerError, kept
 from htppower.events import ReleaseFailed
@@ -250,3 +251,19 @@ def test_what_a_backend_of_the_hosts_own_raised_stands_in_the_message() -> None:
     assert error is not None
     assert (error.code, str(error).endswith("; the backend raised OSError: mine")) == (13006, True)
     assert "the backend raised" not in str(VoteRejected(13006))
+
+
+@pytest.mark.usefixtures("_without_collector")
+def test_what_fails_on_every_core_keeps_no_input_alive() -> None:
+    """Nor does the first of these failures, which is raised in the end."""
+
+    def fail() -> None:
+        raise VoteRejected(13006)
+
+    def infer() -> weakref.ref[_Input]:
+        given = _Input()
+        with contextlib.suppress(VoteRejected):
+            on_any([fail, fail])
+        return weakref.ref(given)
+
+    assert infer()() is None
