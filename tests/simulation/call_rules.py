@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from simulation.demand import Client
     from simulation.situation import Operation, Situation
 
+    from htppower.votes.native import NativeConfig
+
 INVALID_INPUT = 13001
+# The number of the corner DISABLE.
+DISABLE = 16
 # DESIGN.md: "a dead DSP costs an inference no more than one failed call per second".
 LEAST_BETWEEN_FAILURES_US = 1_000_000
 
@@ -65,7 +69,7 @@ class CallRules:
             self._situation.fail("no call on a destroyed id", f"{call}")
         if any(other.power_config_id == power_config_id for other in self._situation.under_way):
             self._situation.fail("one call at a time on an id", f"{call} beside {self._situation.under_way}")
-        if any(config.option not in PROCESS_WIDE for config in call.configs):
+        if any(config.option not in PROCESS_WIDE and not _removes(config) for config in call.configs):
             self._situation.bare.discard(power_config_id)
         client = self.client_of(call)
         in_use = client is not None and not client.closing and power_config_id not in self._situation.orphans
@@ -199,3 +203,8 @@ def _is_free(operation: Operation | None) -> bool:
     if operation is None or operation.client is None or operation.client.closing:
         return False
     return operation.kind in ("begin", "end")
+
+
+def _removes(config: NativeConfig) -> bool:
+    """Return whether a vote takes the clocks' vote back, as on an id that could not be destroyed."""
+    return config.option == "DCVS_V3" and config.fields.get("coreVoltageCornerMax") == DISABLE

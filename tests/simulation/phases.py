@@ -153,6 +153,10 @@ class Phases:
         alone = alone and client.asked == asked + 1 and client.unsettled == 1
         alone = alone and not self._situation.operations
         self.end_done(client, op.kind, alone=alone)
+        if isinstance(error, KeyboardInterrupt) and not preparing:
+            # "It has ended, once nothing refers to its token any more": a thread counts that, and may be slow.
+            self.vague(client)
+            self.ends_unseen(client)()
         possible = client.possible(self._situation.caps)
         if alone and error is None and len(possible) == 1:
             at_us = asked_us if asked_us == self._scheduler.now_us else None
