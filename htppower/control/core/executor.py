@@ -119,7 +119,8 @@ class Executor:
         """Send the settings of the process that differ; return the call that failed.
 
         Args:
-            session: on an id of which; an id is made for the call, and destroyed, where there is none.
+            session: on an id of which; an id is made for the call, and destroyed, where there is none. Without one the
+                lock of what is left is held.
             core_ids: on which of its cores: on the first that takes them; on none, an id is made, too.
             wait: whether to wait where they are just being cast. Whoever casts them looks again afterwards, so it is
                 not needed for what others are to see.
@@ -129,7 +130,8 @@ class Executor:
                 on_any(functools.partial(self._cast_settings_on, session, core_id, wait=wait) for core_id in core_ids)
             elif self._settings.difference():
                 self._ids.use_a_new_one(
-                    lambda made: self._cast_settings(functools.partial(self._send_settings, made), wait=wait)
+                    lambda made: self._cast_settings(functools.partial(self._send_settings, made), wait=wait),
+                    alone=session is None,
                 )
         except VoteRejected as error:
             return without_frames(error)

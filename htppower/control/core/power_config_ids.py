@@ -73,33 +73,42 @@ class PowerConfigIds:
             self._forget(ledger)
         return failed
 
-    def use_a_new_one(self, use: Callable[[int], object]) -> None:
+    def use_a_new_one(self, use: Callable[[int], object], *, alone: bool) -> None:
         """Create an id for the controller itself, use it, and destroy it; on another core where the first refuses.
+
+        ``alone``: whether the lock of what is left is held. Then one that could not be destroyed is used again: each
+        try would leave one more.
 
         Raises:
             VoteRejected: it can't be created, or what its use raises, on the core where an id was created last.
         """
         cores = reversed(list(self._registry.cores) or [(0, 0)])
-        on_any(functools.partial(self._use_a_new_one_on, core, use) for core in cores)
+        on_any(functools.partial(self._use_a_new_one_on, core, use, alone=alone) for core in cores)
 
-    def _use_a_new_one_on(self, core: tuple[int, int], use: Callable[[int], object]) -> None:
-        registry, ledger = self._registry, self._registry.left.get(core)
-        # One that could not be destroyed is used again: each try would leave one more.
-        is_left = ledger is not None and registry.orphans.get(ledger.power_config_id) is ledger
-        if ledger is None or not is_left:
-            ledger = Ledger(power_config_id=self._calls.create(None, *core))
+    def _use_a_new_one_on(self, core: tuple[int, int], use: Callable[[int], object], *, alone: bool) -> None:
+        registry, left = self._registry, self._left_on(core) if alone else None
+        ledger = Ledger(power_config_id=self._calls.create(None, *core)) if left is None else left
         made = ledger.power_config_id
         try:
             registry.borrowed.add(made)
-            registry.orphans[made] = registry.left[core] = ledger
+            registry.orphans[made] = ledger
             try:
-                if not is_left:
+                if left is None:
                     self._take(ledger)
+                if alone:
+                    registry.left[core] = ledger
                 use(made)
             finally:
                 self._destroy_orphan(made)
         finally:
             registry.borrowed.discard(made)
+
+    def _left_on(self, core: tuple[int, int]) -> Ledger | None:
+        """Return what the controller made for itself on a core and could not destroy, None for none."""
+        ledger = self._registry.left.get(core)
+        if ledger is None or self._registry.orphans.get(ledger.power_config_id) is not ledger:
+            return None
+        return ledger
 
     def destroy_orphans(self) -> VoteRejected | None:
         """Destroy the ids that no session has any more, until the link is lost; return the last failure.
