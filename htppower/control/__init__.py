@@ -4,12 +4,13 @@ May import votes, errors, rules, events, profiles, sustain and backends; never s
 command line.
 
 ``controller`` is the public face, and ``session`` that of one session; ``arguments`` refuses what they can't be given,
-and ``closer`` closes both. ``parts`` puts the rest together, and ``core`` is its heart: the way of every vote is there.
+``opener`` opens sessions, and ``closer`` closes both. ``parts`` puts the rest together, and ``core`` is its heart: the
+way of every vote is there.
 
 Rooms around the core: ``phases`` (what a host runs its inferences by), ``claims`` (holds and caps), ``learning`` (what
 sessions learn and predict), ``recording`` (of inferences), ``status`` (what is in force, and a file of that), ``caps``
-(that follow the device). Below it: ``time`` (clock, alarms and threads), and ``history`` (what a session has done).
-What rooms have in common: ``files``, ``context_manager``, and ``own_work``, which knows finalizers and handlers.
+(that follow the device). Below it: ``time`` (clock, alarms and threads). What rooms have in common: ``files``,
+``context_manager``, and ``own_work``, which knows finalizers and handlers.
 
 A thermal cap, a status file, the end of a controller and the list of backends have a lock of their own besides those in
 ``core.locks``, which is taken before all of these. What is learnt has one that is taken under a turn: none is taken

@@ -12,7 +12,6 @@ from htppower.control.core.event_bus import EventBus
 from htppower.control.core.executor import Executor
 from htppower.control.core.heartbeat import Heartbeat
 from htppower.control.core.native_calls import NativeCalls
-from htppower.control.core.opener import Opener
 from htppower.control.core.other_controllers import OtherControllers
 from htppower.control.core.plans import Planner
 from htppower.control.core.power_config_ids import PowerConfigIds
@@ -23,6 +22,7 @@ from htppower.control.core.remains import Remains
 from htppower.control.core.state_machine import SessionTransitions
 from htppower.control.core.stepper import Stepper
 from htppower.control.log import log_event, log_wants
+from htppower.control.opener import Opener
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -217,11 +217,11 @@ CONTROL_MAY_IMPORT = {
     "time": {"core"},
     "files": {"time"},
     "learning": {"core", "time", "files"},
-    "core": {"time", "learning", "history"},
+    "core": {"time", "learning"},
     "claims": {"core", "time"},
     "phases": {"core", "time"},
     "recording": {"core", "learning", "time", "files"},
-    "status": {"core", "history", "learning", "phases", "recording", "time", "files"},
+    "status": {"core", "learning", "phases", "recording", "time", "files"},
     "caps": {"core", "claims", "time", "controller"},
 }
 # What all rooms but the core may import besides.

@@ -1,6 +1,6 @@
 """The core: what every session should have, and the native calls that bring it about.
 
-May import what ``control`` may; of its rooms: time, learning and history. So it knows none of its users.
+May import what ``control`` may; of its rooms: time and learning. So it knows none of its users.
 
 The way of a vote: ``precedence`` says which profile a session uses, and ``plans`` what it casts of that. Phases are
 counted on its ``gate``. ``reconciler`` takes the turn of a session, and has ``stepper`` settle it: that takes in what
@@ -9,8 +9,8 @@ has changed, asks ``state_machine`` what the session should have and which step 
 sends the rest by ``native_calls``, on ids of ``power_config_ids``. ``event_bus`` tells the log and subscribers of it.
 
 Beside that way: the gate has ``tokens`` for what runs, a ``sustain_timer``, and, of few sessions, a ``learning.pace``.
-``registry`` has what all sessions share, ``session_record`` what is known of one. ``opener`` opens sessions, and
-``remains`` brings down what is left of closed ones. ``recovery`` sees to what fails, ``interrupts`` to what Ctrl-C
+``registry`` has what all sessions share, ``session_record`` what is known of one, and what it has done. ``remains``
+brings down what is left of closed ones. ``recovery`` sees to what fails, ``interrupts`` to what Ctrl-C
 leaves, and ``heartbeat`` to what nobody tells of.
 
 ``locks`` says which locks there are, in which order they are taken, and what may be done under each.

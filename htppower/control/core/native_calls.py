@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.control.core.interrupts import is_from_outside
-from htppower.control.history import LastCall
+from htppower.control.core.session_record import LastCall
 from htppower.errors import CallUnderWay, VoteRejected, kept
 from htppower.events import CallMade
 from htppower.votes.native_codes import FAILED, INVALID_INPUT, LINK_LOST, NULL_CLIENT, SUCCESS

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from htppower.control.core.gate import Gate
     from htppower.control.core.precedence import Claim
     from htppower.control.core.process_settings import ProcessSettings
-    from htppower.control.core.session_record import SessionRecord
-    from htppower.control.history import LastCall, LastError
+    from htppower.control.core.session_record import LastCall, LastError, SessionRecord
     from htppower.control.learning.further import Further
     from htppower.control.learning.watch import Watch
     from htppower.control.recording.recording_status import RecordingStatus

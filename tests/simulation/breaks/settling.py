@@ -53,14 +53,14 @@ SETTLING = (
     ),
     Mutation(
         "a session that opens while the DSP is out of reach is not tried again",
-        "core/opener.py",
+        "opener.py",
         "                self._recovery.failed(session, error)\n                # A restart",
         "                # A restart",
         Drawn.RESTARTS,
     ),
     Mutation(
         "a session that opens as the DSP comes back waits for the back-off",
-        "core/opener.py",
+        "opener.py",
         "                    session.again = Cause.LINK_LOST",
         "                    pass",
         Drawn.RESTARTS,

@@ -10,7 +10,7 @@ from hanging import WAIT_S, HangingHtp, on_a_thread
 
 from htppower import CloseTimedOut, SessionClosed, State, VoteController, VoteRejected
 from htppower.backends import SimulatedHtp
-from htppower.control.history import History
+from htppower.control.core.session_record import History
 from htppower.events import CallMade, Transition
 from htppower.testing import VirtualTime
 from htppower.votes.native_codes import FAILED
