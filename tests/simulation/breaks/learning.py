@@ -91,8 +91,8 @@ LEARNING = (
         "learning/watch.py",
         "counts=begun_ns != NOT_TIMED and not token.within)",
         "counts=begun_ns != NOT_TIMED)",
-        Drawn.ANYTHING,
-        seed=900_000,
+        Drawn.VARIED_LEARNING,
+        seed=250,
     ),
     Mutation(
         "another profile that comes and goes has the second power state forgotten",
