@@ -15,7 +15,6 @@ class Drawn(enum.Enum):
     ALL = ("--learning", "never")
     SEQUENCES = ("--sequences", "4")
     LEARNING = ("--learning", "always", "--no-interrupts", "--no-restarts")
-    ANYTHING = ()
     VARIED = ("--varied", "always", "--learning", "never", "--no-interrupts", "--no-restarts")
     VARIED_RESTARTS = ("--varied", "always", "--learning", "never", "--no-interrupts")
     VARIED_ALL = ("--varied", "always", "--learning", "never")
