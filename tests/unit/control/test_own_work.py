@@ -102,10 +102,9 @@ def test_what_a_finalizer_ends_is_ended(ends: str) -> None:
         ticket.end()
 
 
-def test_a_cap_that_a_finalizer_sets_is_set(bench: Bench) -> None:
-    """Soon after: the thread that it came on goes on first."""
-    session = bench.controller.session("burst")
-    set_power_config, caps = bench.recorder.set_power_config, list[object]()
+def capped_in_the_next_call(bench: Bench) -> list[Cap]:
+    """Have the backend cap all sessions in the middle of its next vote; the cap is in the list then."""
+    set_power_config, caps = bench.recorder.set_power_config, list[Cap]()
 
     def capped(power_config_id: int, votes: VoteSet) -> None:
         if not caps:
@@ -113,6 +112,13 @@ def test_a_cap_that_a_finalizer_sets_is_set(bench: Bench) -> None:
         set_power_config(power_config_id, votes)
 
     bench.recorder.set_power_config = capped  # type: ignore[method-assign]
+    return caps
+
+
+def test_a_cap_that_a_finalizer_sets_is_set(bench: Bench) -> None:
+    """Soon after: the thread that it came on goes on first."""
+    session = bench.controller.session("burst")
+    capped_in_the_next_call(bench)
     with session.inference():
         assert session.profile.name == "burst"
         bench.time.advance_us(0)
@@ -122,14 +128,7 @@ def test_a_cap_that_a_finalizer_sets_is_set(bench: Bench) -> None:
 def test_a_cap_that_is_lifted_before_it_is_set_is_never_set(bench: Bench) -> None:
     """A finalizer sets it, and whoever has its handle lifts it before another thread has come to that."""
     session = bench.controller.session("burst")
-    set_power_config, caps = bench.recorder.set_power_config, list[Cap]()
-
-    def capped(power_config_id: int, votes: VoteSet) -> None:
-        if not caps:
-            caps.append(bench.controller.cap("balanced", reason="hot"))
-        set_power_config(power_config_id, votes)
-
-    bench.recorder.set_power_config = capped  # type: ignore[method-assign]
+    caps = capped_in_the_next_call(bench)
     with session.inference():
         caps[0].lift()
         bench.time.advance_us(0)
