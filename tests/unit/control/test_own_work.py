@@ -64,7 +64,8 @@ def test_closing_in_a_finalizer_brings_everything_down() -> None:
     try:
         Finalized(controller.close)
         backend.collects = True
-        with sessions[0].inference():
+        # The other thread may close the session before the inference has its votes.
+        with contextlib.suppress(SessionClosed), sessions[0].inference():
             pass
     finally:
         gc.enable()
