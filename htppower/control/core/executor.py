@@ -307,7 +307,8 @@ class Executor:
             known = tuple(core_id for core_id in session.ledgers if core_id in ids and core_id not in session.doubted)
             failed = self.cast_settings(session, known)
             if failed is not None:
-                failures.append((ids.get(next(iter((*known, *session.ledgers)), session.core_ids[0])), failed))
+                first = next(iter(known or session.ledgers or session.core_ids))
+                failures.append((ids.get(first), failed))
         for core_id in session.ledgers:
             if failed is not None and failed.code == SYSTEM_COMMUNICATION:
                 return Outcome(failed, tuple(failures))

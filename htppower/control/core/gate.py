@@ -158,9 +158,8 @@ class Gate:
     def _go_by(self, plan: Plan) -> None:
         """Keep votes up for as long as a plan says, or as was learnt; the deadline stays."""
         deadline_us = self.sustain.deadline_us
-        us = first_us(plan.after_inference_us)
-        if plan.has_pace or self.pace is not None:
-            us = self._paced().follow(plan)
+        has_pace = plan.has_pace or self.pace is not None
+        us = self._paced().follow(plan) if has_pace else first_us(plan.after_inference_us)
         self.sustain.follow(us, deadline_us)
 
     def _paced(self) -> Pace:
