@@ -91,10 +91,9 @@ class Tokens:
         return (token for token in self._live() if id(token) not in idle)
 
     def first(self) -> Token | None:
-        """Return the one, of the inferences that run and are timed, that began a session that was idle, if any did."""
+        """Return the one that began first of the inferences that run and are timed; None where there is none."""
         timed = (token for token in self.running() if token.begun_ns != NOT_TIMED)
-        first = min(timed, key=lambda token: (token.begun_ns, bool(token.within)), default=None)
-        return None if first is None or first.within else first
+        return min(timed, key=lambda token: (token.begun_ns, bool(token.within)), default=None)
 
     def make(self) -> Token:
         """Return a new token; the inference that holds it is counted from now on."""

@@ -97,7 +97,10 @@ class Pace:
     def timed(self, plan: Plan) -> Watch:
         """Return what times the begins of inferences, from now on."""
         if self.watch is None:
-            self.watch = Watch(self._time, self._timer, (self._session, plan))
+            self.watch = Watch(self._time, self._timer, self._tokens, (self._session, plan))
+            # After that: an inference that begins between the two is timed, or counted here.
+            if self._tokens.in_flight:
+                self.watch.begun_before()
         return self.watch
 
     def begins(self) -> None:

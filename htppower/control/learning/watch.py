@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from htppower.control.core.plans import Plan
     from htppower.control.core.sustain_timer import SustainTimer
-    from htppower.control.core.tokens import Token, Waited
+    from htppower.control.core.tokens import Token, Tokens, Waited
     from htppower.control.time.base import Time
     from htppower.profiles.sustain import Sustain
     from htppower.sustain.learner import Learner
@@ -52,6 +52,7 @@ class Watch:
         "_learners",
         "_time",
         "_timer",
+        "_tokens",
         "_within_ns",
         "ahead",
         "label",
@@ -59,13 +60,15 @@ class Watch:
         "told_us",
     )
 
-    def __init__(self, time: Time, timer: SustainTimer, label: tuple[Any, Plan]) -> None:
+    def __init__(self, time: Time, timer: SustainTimer, tokens: Tokens, label: tuple[Any, Plan]) -> None:
         self._time = time
         self._timer = timer
+        self._tokens = tokens
         self.ahead: RaiseAhead | None = None
         self._learners = Learners()
         self._learner: Learner | None = None
-        # Whether the first begin since the session was idle ends a gap: one within INIT or DE-INIT does not.
+        # The first begin since no inference ran, as far as is known, and whether it ends a gap: one within INIT or
+        # DE-INIT does not, nor does one that was taken in.
         self._counts = True
         self._first_ns = self._idle_ns = _LATE
         # Gaps within the time-out, to be learnt from; and how long one is at most of which nothing else is to be noted.
@@ -150,11 +153,17 @@ class Watch:
             self.ahead.give_up()
 
     def forget_first(self) -> None:
-        """Take the next begin for the first one, also where the last inference is dropped and has no end."""
+        """Take in the first begin; where no inference runs, also since the last one is dropped, forget it."""
         if self._first_ns != _LATE and self._counts:
             # Of several inferences the first has ended, and what was predicted was its begin.
             self._end_gap(waited=False)
-        self._first_ns = _LATE
+        self._counts = False
+        if not self._tokens.in_flight:
+            self._first_ns = _LATE
+
+    def begun_before(self) -> None:
+        """Take in that an inference runs, or did, of which nobody knows when it began: no begin beside it counts."""
+        self._begin(NOT_TIMED, counts=False)
 
     def record_to(self, record: Record | None, label: tuple[Any, Plan]) -> None:
         """Record the inferences that end from now on under this label, or, with None, no longer."""
@@ -162,7 +171,7 @@ class Watch:
 
     def miss(self, inferences: int, now_ns: int) -> None:
         """Take in inferences that nobody has ended, and that are collected: nobody knows any more when they began."""
-        self._begin(NOT_TIMED, counts=False)
+        self.begun_before()
         if self.ahead is not None:
             self.ahead.missed()
         if self.record is not None:
@@ -171,8 +180,8 @@ class Watch:
 
     def runs(self, token: Token) -> None:
         """Take in that an inference has begun which runs still: learn from the gap that it ends, if it was first."""
-        self._begin(token.begun_ns, counts=True)
-        if token.begun_ns != self._first_ns:
+        self._begin(token.begun_ns, counts=not token.within)
+        if token.begun_ns != self._first_ns or not self._counts:
             return
         if not token.waited and self.ahead is not None and self.ahead.made_calls:
             # It may be about to wait: its token says that no call is saved, in either case.

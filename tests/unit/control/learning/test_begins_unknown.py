@@ -49,6 +49,34 @@ def test_nothing_is_predicted_from_what_begins_beside_one_that_was_not_timed() -
     assert Cause.INFERENCE_EXPECTED not in causes
 
 
+@pytest.mark.parametrize("order", ["profile", "INIT", "profile, running", "twice"])
+def test_what_begins_beside_one_that_was_not_timed_is_no_begin_when_the_gap_is_broken(order: str) -> None:
+    """Another profile and INIT take in the begins of what runs: none of them is that of an idle session."""
+    bench = Bench.make()
+    session = bench.controller.session("burst")
+    first, beside = session.inference(), session.inference()
+    with first:
+        session.expect(every_us=IN_US)
+        bench.time.advance_us(1_000)
+        with beside:
+            if order == "profile, running":
+                session.use(AHEAD)
+        if order == "twice":
+            session.use("balanced")
+            with beside:
+                pass
+        if order == "INIT":
+            with session.init():
+                pass
+        session.use(AHEAD)
+    bench.time.advance_us(10 * IN_US)
+    causes = [event.cause for event in bench.events if isinstance(event, Transition)]
+    assert Cause.INFERENCE_EXPECTED not in causes
+    bench.infer(session)
+    bench.time.advance_us(IN_US - LEAD_US)
+    assert session.state == "RAISED"
+
+
 @pytest.mark.parametrize("beside", [True, False])
 def test_a_hint_outlives_an_inference_that_is_collected(beside: bool) -> None:
     """Also where another has begun and ended beside it, which uses no hint up."""
