@@ -122,11 +122,11 @@ class Foresight:
                 and asked == self.asked + 1
             ):
                 self.purse = min(MOST, self.purse + PRICE + 1)
-            # "Begins in one microsecond count as one."
-            another = not span.exact or span not in self.begins[-1:]
-            if another:
-                self.begins = [*self.begins, span][-EVEN_INTERVALS - 1 :]
-            self.watched = self.watched + another if watched else 0
+            # "Those in one microsecond count as one", as two may be of which that is not known.
+            last = self.begins.pop() if self.begins and span.earliest_us <= self.begins[-1].latest_us else None
+            begin = span if last is None else Span(last.earliest_us, span.latest_us)
+            self.begins = [*self.begins, begin][-EVEN_INTERVALS - 1 :]
+            self.watched = self.watched + (last is None) if watched else 0
             if any(span.earliest_us < hint.since_us <= span.latest_us for hint in self.hints if hint.at):
                 # It may be the begin that was meant, or the one before.
                 self.blurred()
