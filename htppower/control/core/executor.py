@@ -256,6 +256,9 @@ class Executor:
             ledger.now = own.after
             if since is not None:
                 self._settings.sent(settings, since)
+        finally:
+            if ledger.power_config_id != power_config_id:
+                self._ids.crossed(power_config_id)
 
     def _set_one_by_one(self, session: SessionRecord, core_id: int, votes: VoteSet, code: int) -> bool:
         """Find out which option the platform lacks: the code alone does not tell. It is remembered.

@@ -38,8 +38,8 @@ class NativeCalls:
         shared: counts the restarts that calls have told of.
         events: is told of each.
         clock: what times them.
-        link_lost: called with a call that told that the link to the DSP was lost, and with how many restarts had been
-            told of when it began.
+        link_lost: called with a call that told that the link to the DSP was lost, with how many restarts had been told
+            of when it began, and with how long it took, in us.
         interrupted: called where an exception such as Ctrl-C came, so that nobody knows what a call has told.
         raises: whether the host is to see what failed, so that errors keep what caused them, with its frames, until the
             host drops them. Otherwise only its text is kept: its frames hold the inputs of an inference.
@@ -51,7 +51,7 @@ class NativeCalls:
     _shared: SharedBackend
     _events: EventBus
     _clock: Clock
-    _link_lost: Callable[[VoteRejected, int], None]
+    _link_lost: Callable[[VoteRejected, int, int], None]
     _interrupted: Callable[[], None]
     _raises: bool = attrs.field(kw_only=True)
     _line: FairLock | None = attrs.field(kw_only=True)
@@ -135,7 +135,7 @@ class NativeCalls:
                 failed.__cause__ = error
             ended_us = self._clock.now_us
             if failed is not None and failed.code in LINK_LOST:
-                self._link_lost(failed, restarts)
+                self._link_lost(failed, restarts, ended_us - began_us)
         except BaseException:
             # First, and no call: another exception may come in what follows.
             self._registry.doubtful = True

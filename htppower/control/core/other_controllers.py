@@ -41,36 +41,44 @@ class OtherControllers:
     _time: Time
     _settle: Callable[[], None]
 
-    def link_lost(self, error: VoteRejected, restarts: int | None = None) -> None:
+    def link_lost(self, error: VoteRejected, restarts: int | None = None, lasted_us: int = 0) -> None:
         """Take in that the link to the DSP was lost, and tell the other controllers.
 
         Args:
             error: the call that told of it.
             restarts: how many restarts had been told of when the call began; None for one of a host's own.
+            lasted_us: how long it took.
         """
         try:
-            self._link_lost(error, restarts)
+            self._link_lost(error, restarts, lasted_us)
         except BaseException:
             # It may be taken in here, and not told to the others: whoever tells it again tells no news then.
             self.call_interrupted()
             raise
 
-    def _link_lost(self, error: VoteRejected, restarts: int | None) -> None:
+    def _link_lost(self, error: VoteRejected, restarts: int | None, lasted_us: int) -> None:
+        by_host = restarts is None
         with self._registry.lock:
             earlier = self._is_earlier(restarts)
-            is_news = self._recovery.link_lost(error, earlier=earlier, by_host=restarts is None)
-            if is_news and error.code != SYSTEM_COMMUNICATION_FATAL:
-                self._shared.restarted()
+            is_news = self._recovery.link_lost(error, earlier=earlier, by_host=by_host, lasted_us=lasted_us)
+            if is_news:
+                self._shared.lost(restarted=error.code != SYSTEM_COMMUNICATION_FATAL)
         for peer in self._settings.peers if is_news else ():
-            peer.lost_elsewhere(error, restarts, earlier=earlier)
+            peer.lost_elsewhere(error, restarts, earlier=earlier, lasted_us=lasted_us)
 
     def call_interrupted(self) -> None:
-        """Take in that an exception such as Ctrl-C came when a call returned: it may have told of a lost link."""
-        self._recovery.call_interrupted()
-        for peer in self._settings.peers:
-            peer.lost_elsewhere(None, None, earlier=False)
+        """Take in that an exception such as Ctrl-C came when a call returned: it may have told of a lost link.
 
-    def lost_elsewhere(self, error: VoteRejected | None, restarts: int | None, *, earlier: bool) -> None:
+        So also where calls may have reached the id of another.
+        """
+        self._recovery.call_interrupted()
+        self._shared.lost(restarted=False)
+        for peer in self._settings.peers:
+            peer.lost_elsewhere(None, None, earlier=False, lasted_us=0)
+
+    def lost_elsewhere(
+        self, error: VoteRejected | None, restarts: int | None, *, earlier: bool, lasted_us: int
+    ) -> None:
         """Take in what another controller has met, as ``Peer`` says."""
         if error is None:
             self._recovery.call_interrupted()
@@ -78,7 +86,8 @@ class OtherControllers:
             with self._registry.lock:
                 # Who tells of a dead DSP may not have heard yet of a restart that this one was told of since.
                 earlier = earlier or (error.code == SYSTEM_COMMUNICATION_FATAL and self._is_earlier(restarts))
-                is_news = self._recovery.link_lost(error, earlier=earlier, by_host=restarts is None)
+                by_host = restarts is None
+                is_news = self._recovery.link_lost(error, earlier=earlier, by_host=by_host, lasted_us=lasted_us)
             if not is_news:
                 return
         self._time.call_soon(self._settle)

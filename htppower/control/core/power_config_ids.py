@@ -4,7 +4,8 @@ An id is its session's until the call that destroys it has returned: where that 
 when it is settled next. One that could not be destroyed is an orphan, which is kept until that has succeeded.
 
 After a restart of the DSP in which the library has forgotten all ids, it may give the number of one again, to any
-controller on the backend. Whoever had it before has none from then on: no call of theirs is to reach the new one.
+controller on the backend, while whoever had it before makes a call on it, which reaches the new one then. So nobody
+uses it: it becomes an orphan, who had it before has none, and who was given it is given another.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.control.core.ledger import Ledger
+from htppower.control.core.shared_backend import GivenId
 from htppower.errors import VoteRejected, without_frames
 from htppower.votes.clock_votes import HVX_REMOVED
 from htppower.votes.native_codes import LINK_LOST, NULL_CLIENT
@@ -27,17 +29,23 @@ if TYPE_CHECKING:
     from htppower.control.core.recovery import Recovery
     from htppower.control.core.registry import Registry
     from htppower.control.core.session_record import SessionRecord
+    from htppower.control.core.shared_backend import SharedBackend
 
 
 @attrs.define(eq=False, repr=False)
 class PowerConfigIds:
-    """Creates and destroys ids."""
+    """Creates and destroys ids.
+
+    Args:
+        shared: knows what each id was given for last, by any controller on the backend.
+        lost: called where calls may have reached the id of another: nothing is known of any vote.
+    """
 
     _calls: NativeCalls
     _registry: Registry
     _recovery: Recovery
-    # What each id was given for last, by all controllers on the backend.
-    _given: dict[int, Ledger]
+    _shared: SharedBackend
+    _lost: Callable[[], object]
 
     def create(self, session: SessionRecord, core_id: int) -> None:
         """Create the id of a core, where the session has none. Its turn is held.
@@ -49,7 +57,11 @@ class PowerConfigIds:
             made = Ledger(power_config_id=self._calls.create(session, session.device_id, core_id))
             session.take_id(core_id, made)
             self._registry.note_core(session.device_id, core_id)
-            self._take(made)
+            spoiled: set[int] = set()
+            while self._take(made) and made.power_config_id not in spoiled:
+                spoiled.add(made.power_config_id)
+                self._spoil(made.power_config_id)
+                made.power_config_id = self._calls.create(session, session.device_id, core_id)
 
     def give_up(self, session: SessionRecord, core_id: int, told_of: SessionRecord | None) -> VoteRejected | None:
         """Destroy the id of a core, which is the session's no longer; return the call that failed. Its turn is held.
@@ -60,17 +72,15 @@ class PowerConfigIds:
         power_config_id = ledger.power_config_id
         # Where the call is interrupted, it may have been made.
         session.doubted |= {core_id}
-        failed = self._destroy(told_of, power_config_id)
+        failed = self._destroy(told_of, ledger)
         try:
             session.give_up_id(core_id)
         finally:
             # Wherever an interrupt comes, it is the session's or an orphan, and not both.
-            if failed is not None and core_id not in session.ledgers:
+            if failed is not None and core_id not in session.ledgers and ledger.power_config_id != NULL_CLIENT:
                 self._registry.orphans[power_config_id] = ledger
         if failed is not None:
             self._recovery.failed(None, failed)
-        else:
-            self._forget(ledger)
         return failed
 
     def use_a_new_one(self, use: Callable[[int], object], *, alone: bool) -> None:
@@ -130,34 +140,82 @@ class PowerConfigIds:
         ledger = self._registry.orphans.get(power_config_id)
         if ledger is None:
             return None
-        failed = self._destroy(None, ledger.power_config_id)
+        failed = self._destroy(None, ledger)
         if failed is None:
-            if self._registry.orphans.get(power_config_id) is ledger:
-                del self._registry.orphans[power_config_id]
-            self._forget(ledger)
+            with self._shared.lock:
+                self._drop_orphan(power_config_id, ledger)
         else:
             self._recovery.failed(None, failed)
         return failed
 
-    def _take(self, made: Ledger) -> None:
-        """Take in that the library has given an id: whoever had one of that number before has it no longer."""
-        before = self._given.get(made.power_config_id)
-        if before is not None:
-            before.power_config_id = NULL_CLIENT
-        self._given[made.power_config_id] = made
-        orphan = self._registry.orphans.get(made.power_config_id)
-        if orphan is not None and orphan is not made:
-            del self._registry.orphans[made.power_config_id]
+    def _take(self, made: Ledger) -> bool:
+        """Take in that the library has given an id; return whether calls of another may reach it.
 
-    def _forget(self, ledger: Ledger) -> None:
-        """Take in that an id is destroyed."""
-        if self._given.get(ledger.power_config_id) is ledger:
-            del self._given[ledger.power_config_id]
+        That is so where another had one of that number before: it has none from now on. Not where it is just being
+        destroyed, and no vote was lost since it was given: the library gives the number anew as soon as it is free.
+        """
+        shared, number = self._shared, made.power_config_id
+        with shared.lock:
+            before, losses = shared.given.get(number), shared.losses
+            shared.given[number] = GivenId(made, losses)
+            if before is None or before.ledger is made or (before.ending and before.losses == losses):
+                return False
+            before.ledger.power_config_id = NULL_CLIENT
+            self._drop_orphan(number, before.ledger)
+        self._lost()
+        return True
 
-    def _destroy(self, session: SessionRecord | None, power_config_id: int) -> VoteRejected | None:
+    def crossed(self, power_config_id: int) -> None:
+        """Take in that a call was made on an id of which the library has given the number to another meanwhile."""
+        self._spoil(power_config_id)
+        self._lost()
+
+    def _spoil(self, power_config_id: int) -> None:
+        """Let nobody use an id that calls of another may have reached, or will; it is destroyed with what is left."""
+        with self._shared.lock:
+            given = self._shared.given.get(power_config_id)
+            if given is None or self._registry.orphans.get(power_config_id) is given.ledger:
+                return
+            given.ledger.power_config_id = NULL_CLIENT
+            given.ledger = self._registry.orphans[power_config_id] = Ledger(power_config_id=power_config_id)
+        self._recovery.lacks(None)
+
+    def _drop_orphan(self, power_config_id: int, ledger: Ledger) -> None:
+        """Take in that what an id was given for is no orphan, if it was one."""
+        if self._registry.orphans.get(power_config_id) is ledger:
+            del self._registry.orphans[power_config_id]
+
+    def _note_end(self, ledger: Ledger, power_config_id: int, *, ending: bool) -> None:
+        """Take in that an id is being destroyed, or that this has failed, unless it was given to another."""
+        with self._shared.lock:
+            given = self._shared.given.get(power_config_id)
+            if given is not None and given.ledger is ledger:
+                given.ending = ending
+
+    def _forget(self, ledger: Ledger, power_config_id: int) -> None:
+        """Take in that an id is destroyed, unless it was given to another."""
+        with self._shared.lock:
+            given = self._shared.given.get(power_config_id)
+            if given is not None and given.ledger is ledger:
+                del self._shared.given[power_config_id]
+
+    def _destroy(self, session: SessionRecord | None, ledger: Ledger) -> VoteRejected | None:
         """Destroy an id, for a session if there is one; return the call that failed. One that is another's is left."""
+        power_config_id = ledger.power_config_id
         if power_config_id == NULL_CLIENT:
             return None
+        self._note_end(ledger, power_config_id, ending=True)
+        failed = self._try_to_destroy(session, power_config_id)
+        if ledger.power_config_id != power_config_id:
+            self.crossed(power_config_id)
+        elif failed is None:
+            self._forget(ledger, power_config_id)
+        else:
+            self._note_end(ledger, power_config_id, ending=False)
+        return failed
+
+    def _try_to_destroy(self, session: SessionRecord | None, power_config_id: int) -> VoteRejected | None:
+        """Destroy an id; where that fails, remove its votes at least. Return the call that failed."""
         try:
             self._calls.destroy(session, power_config_id)
         except VoteRejected as error:

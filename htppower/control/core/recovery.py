@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 # A dead DSP may cost an inference no more than one failed call per second.
 FIRST_RETRY_US = 1_000_000
 LONGEST_RETRY_US = 8_000_000
-# A subsystem that restarts more often within a second, while sessions are being voted again, is left to the back-off.
+# A subsystem that restarts more often, while sessions are being voted again, is left to the back-off. A call that began
+# later than this after the restart before begins the count anew: however long each takes, the count ends.
 MOST_RESTARTS = 3
+CALM_US = 1_000_000
 # Every call of a host that is under way when the subsystem restarts tells of it, one after the other. What it tells
 # within this time of a loss, with the same code, is that loss.
 SAME_LOSS_US = 1_000_000
@@ -57,7 +59,8 @@ class Recovery:
         self._queue: dict[SessionRecord, Cause] = {}
         # The sessions that lack votes, or that could not be brought down.
         self._lacking: dict[SessionRecord, None] = {}
-        self._restarts = self._restarts_since_us = 0
+        # How many there were, and when the last was told of.
+        self._restarts = self._restarted_us = 0
         # When the link was lost last, by the code that told of it.
         self._lost_us: dict[int, int] = {}
         # The epoch in which the sessions that lost their votes were left to the back-off; 0, before any loss, for none.
@@ -91,7 +94,7 @@ class Recovery:
         """Return whether a session that lacks votes is left to the back-off: the DSP is dead, or restarts too often."""
         return self.waiting or (cause is Cause.LINK_LOST and self._registry.epoch == self._put_off)
 
-    def link_lost(self, error: VoteRejected, *, earlier: bool, by_host: bool) -> bool:
+    def link_lost(self, error: VoteRejected, *, earlier: bool, by_host: bool, lasted_us: int) -> bool:
         """Take in that the link to the DSP was lost: every vote is. Each session that has voted joins the queue.
 
         Those with an inference in flight come first. Where the link was not rebuilt, or is lost again and again, they
@@ -103,6 +106,7 @@ class Recovery:
                 before it, and does not make the DSP count as dead, nor as restarting again.
             by_host: whether it is a call of a host's own: nothing is done where that loss is known, and none counts
                 towards ``MOST_RESTARTS``.
+            lasted_us: how long the call took.
         """
         with self._registry.lock:
             now_us = self._time.now_us
@@ -113,11 +117,11 @@ class Recovery:
             self._registry.doubtful = True
             self._lost_us[error.code] = now_us
             self._lose_all(Cause.LINK_LOST)
-            self._follow_loss(error, now_us, earlier=earlier, by_host=by_host)
+            self._follow_loss(error, now_us, now_us - lasted_us, earlier=earlier, by_host=by_host)
             self._registry.doubtful = False
             return True
 
-    def _follow_loss(self, error: VoteRejected, now_us: int, *, earlier: bool, by_host: bool) -> None:
+    def _follow_loss(self, error: VoteRejected, now_us: int, began_us: int, *, earlier: bool, by_host: bool) -> None:
         if error.code == SYSTEM_COMMUNICATION_FATAL and not earlier:
             if not self.waiting:
                 self._alarm.disarm()
@@ -125,9 +129,10 @@ class Recovery:
             self.failed(None, error)
             return
         if error.code != SYSTEM_COMMUNICATION_FATAL:
-            if now_us - self._restarts_since_us >= FIRST_RETRY_US:
-                self._restarts, self._restarts_since_us = 0, now_us
-            self._restarts += not by_host and not earlier
+            if began_us - self._restarted_us >= CALM_US:
+                self._restarts = 0
+            if not by_host and not earlier:
+                self._restarts, self._restarted_us = self._restarts + 1, now_us
             # It is there again, and may be called at once.
             self._dead_until_us = 0
         if self.gives_up:

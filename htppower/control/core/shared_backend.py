@@ -12,6 +12,8 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Protocol
 
+import attrs
+
 from htppower.control.core.ledger import Ledger
 from htppower.control.core.locks import Rank, make_lock
 from htppower.control.time.fair_lock import FairLock
@@ -29,13 +31,16 @@ class Peer(Protocol):
     def owners(self) -> tuple[str, ...]:
         """What its open sessions are for, as far as they say so."""
 
-    def lost_elsewhere(self, error: VoteRejected | None, restarts: int | None, *, earlier: bool) -> None:
+    def lost_elsewhere(
+        self, error: VoteRejected | None, restarts: int | None, *, earlier: bool, lasted_us: int
+    ) -> None:
         """Take in that a call of the other has told that the link was lost; None for one that was interrupted.
 
         Args:
             error: the call.
             restarts: how many restarts had been told of when it began; None for one of a host's own.
             earlier: whether another one has been since, as far as the other knows.
+            lasted_us: how long the call took.
         """
 
     def take_over(self) -> bool:
@@ -60,6 +65,21 @@ class Member(Protocol):
         """Return what its sessions ask for and may get."""
 
 
+@attrs.define(eq=False)
+class GivenId:
+    """A power config id that the library has given.
+
+    Attributes:
+        ledger: what it was given for.
+        losses: how often votes had been lost.
+        ending: whether it is just being destroyed.
+    """
+
+    ledger: Ledger
+    losses: int
+    ending: bool = False
+
+
 class SharedBackend:
     """One backend, and the controllers on it.
 
@@ -76,6 +96,7 @@ class SharedBackend:
         changes: how often a wish has changed.
         joined: how many controllers there have been.
         restarts: how many calls have told of a restart.
+        losses: how often votes were lost, or may have been, by any cause.
     """
 
     def __init__(self, backend: object = None, path: str = "") -> None:
@@ -83,9 +104,9 @@ class SharedBackend:
         self.turn = make_lock(Rank.PROCESS)
         self.calls = FairLock(make_lock(Rank.CALL))
         self.ledger = Ledger(PROCESS_WIDE)
-        self.given: dict[int, Ledger] = {}
+        self.given: dict[int, GivenId] = {}
         self.changes = 0
-        self.restarts = 0
+        self.restarts = self.losses = 0
         self._backend = backend
         self._path = path
         # Replaced, and never changed. One that was collected shares no more.
@@ -113,10 +134,11 @@ class SharedBackend:
             self.changes += 1
             return self.joined
 
-    def restarted(self) -> None:
-        """Take in that a call has told of a restart."""
+    def lost(self, *, restarted: bool) -> None:
+        """Take in that votes were lost, and whether a call has told of a restart."""
         with self.lock:
-            self.restarts += 1
+            self.losses += 1
+            self.restarts += restarted
 
     def leave(self, member: Member) -> None:
         """Let a controller go."""

@@ -47,14 +47,10 @@ CASTING = (
     Mutation(
         "an id is given up before the call that destroys it",
         "core/power_config_ids.py",
-        (
-            "        failed = self._destroy(told_of, power_config_id)\n"
-            "        try:\n"
-            "            session.give_up_id(core_id)\n"
-        ),
+        ("        failed = self._destroy(told_of, ledger)\n        try:\n            session.give_up_id(core_id)\n"),
         (
             "        session.give_up_id(core_id)\n"
-            "        failed = self._destroy(told_of, power_config_id)\n"
+            "        failed = self._destroy(told_of, ledger)\n"
             "        try:\n"
             "            pass\n"
         ),

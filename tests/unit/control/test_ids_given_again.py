@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import threading
+from typing import TYPE_CHECKING
+
 import pytest
 from bench import MAX_CORNER, Bench
+from hanging import WAIT_S, HangingHtp, until
 
-from htppower import VoteController
-from htppower.votes.native_codes import FAILED
+from htppower import State, VoteController
+from htppower.backends import SimulatedHtp
+from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from htppower.votes.native import NativeConfig
 
 SECOND_US = 1_000_000
 
@@ -19,42 +29,41 @@ def restart(bench: Bench, next_id: int) -> None:
 
 @pytest.mark.parametrize("raised", [False, True])
 def test_no_two_sessions_share_an_id(raised: bool) -> None:
-    """The session that has it first keeps it; the other, whose id it was, gets another, and destroys its own only."""
+    """A number that another session had is used by neither, and destroyed: calls of both may reach it."""
     bench = Bench.make()
     first, second = bench.controller.session("burst"), bench.controller.session("balanced")
     if raised:
         bench.infer(second)
     restart(bench, next_id=2)
     with first.inference():
-        assert first.power_config_ids == {0: 2}
+        assert first.power_config_ids == {0: 3}
         bench.infer(second)
-        assert set(bench.simulated.power_config_ids) == {2, *second.power_config_ids.values()}
-        assert second.power_config_ids != first.power_config_ids
+        assert second.power_config_ids == {0: 4}
+        bench.time.advance_us(SECOND_US)
+        assert set(bench.simulated.power_config_ids) == {3, 4}
         assert bench.effective().core_target == MAX_CORNER
         second.close()
-        assert bench.simulated.power_config_ids == (2,)
+        assert bench.simulated.power_config_ids == (3,)
         assert bench.effective().core_target == MAX_CORNER
     bench.controller.close()
     bench.recorder.assert_nothing_left()
 
 
-def test_a_session_whose_id_is_anothers_is_closed_without_a_call_on_it() -> None:
-    """It has none, as its status says."""
+def test_a_session_whose_number_is_given_again_has_no_id_until_it_votes() -> None:
+    """It has none, as its status says, and is closed without a call."""
     bench = Bench.make()
     first, second = bench.controller.session("burst"), bench.controller.session("balanced")
     restart(bench, next_id=2)
     with first.inference():
-        assert second.power_config_ids == {}
-        assert [list(each.votes) for each in bench.controller.status().sessions] == [[2], []]
+        assert [list(each.votes) for each in bench.controller.status().sessions] == [[3], []]
         second.close()
-        assert bench.simulated.power_config_ids == (2,)
         assert bench.effective().core_target == MAX_CORNER
     bench.controller.close()
     bench.recorder.assert_nothing_left()
 
 
-def test_an_orphan_of_another_controller_is_not_destroyed_where_it_is_a_sessions_now() -> None:
-    """Its number was given to a session of this one: the back-off of the other leaves it alone."""
+def test_an_orphan_of_another_controller_is_given_up_where_its_number_is_given_again() -> None:
+    """The back-off of the other makes no call on it."""
     bench = Bench.make()
     other = VoteController(bench.recorder, time=bench.time, handle_sigterm=False, heartbeat_us=0)
     session, closed = bench.controller.session("burst"), other.session("balanced")
@@ -64,10 +73,81 @@ def test_an_orphan_of_another_controller_is_not_destroyed_where_it_is_a_sessions
     bench.simulated.clear_faults()
     restart(bench, next_id=2)
     with session.inference():
-        assert session.power_config_ids == {0: 2}
+        assert session.power_config_ids == {0: 3}
         bench.time.advance_us(10 * SECOND_US)
-        assert other.status().orphans == ()
+        assert other.status().orphans == bench.controller.status().orphans == ()
         assert bench.effective().core_target == MAX_CORNER
     for controller in (other, bench.controller):
         controller.close()
     bench.recorder.assert_nothing_left()
+
+
+class LowestFree(SimulatedHtp):
+    """Gives the lowest free id, as a library may; told to, one create returns late, after a call on that id."""
+
+    def __init__(self) -> None:
+        super().__init__(arch=75)
+        self.late = 0
+        self.given, self.crossed = threading.Event(), threading.Event()
+
+    def native_create(self, device_id: int, core_id: int) -> tuple[int, int]:
+        """Create."""
+        with self._lock:
+            self._next_id = next(each for each in range(1, 1000) if each not in self._clients)
+            answer = super().native_create(device_id, core_id)
+        if answer[1] == self.late and not self.given.is_set():
+            self.given.set()
+            self.crossed.wait(WAIT_S)
+        return answer
+
+    def native_set(self, power_config_id: int, configs: Sequence[NativeConfig] | None) -> int:
+        """Set, on the late id once it is given."""
+        crosses = power_config_id == self.late and not self.crossed.is_set()
+        if crosses:
+            self.given.wait(WAIT_S)
+        code = super().native_set(power_config_id, configs)
+        if crosses:
+            self.crossed.set()
+        return code
+
+
+def test_votes_that_have_reached_anothers_id_are_cast_again() -> None:
+    """The votes of one reach the number that is just given to the other: each has its own in the end, and no more."""
+    htp = LowestFree()
+    with VoteController(htp, handle_sigterm=False, heartbeat_us=0) as controller:
+        crossing, other = controller.session("burst"), controller.session("low_balanced")
+        with crossing.inference(), other.inference():
+            htp.restart_subsystem(forget_ids=True)
+            htp.late = 1
+            other.use("balanced")
+            until(lambda: htp.crossed.is_set() and len(htp.power_config_ids) == 2)
+            until(lambda: crossing.power_config_ids and other.power_config_ids)
+            until(lambda: {*crossing.power_config_ids.values(), *other.power_config_ids.values()} == set(htp._clients))
+            assert (crossing.state, other.state) == (State.RAISED, State.RAISED)
+            assert htp.effective().core_target == MAX_CORNER
+
+
+@pytest.mark.parametrize("function", ["setPowerConfig", "destroyPowerConfigId"])
+def test_a_call_that_reaches_anothers_id_late_is_made_up_for(function: str) -> None:
+    """It hangs on its way, and arrives when the number is another session's: that one has its votes in the end."""
+    htp = HangingHtp()
+    with VoteController(htp, handle_sigterm=False, heartbeat_us=0) as controller:
+        keep, old = controller.session("burst"), controller.session("balanced")
+        hang = htp.hang_next(function, 2)
+        running = [old.inference(), keep.inference()]
+        late = threading.Thread(target=running[0].__enter__ if function == "setPowerConfig" else old.close)
+        late.start()
+        assert hang.begun.wait(WAIT_S)
+        htp.restart_subsystem(forget_ids=True)
+        htp._next_id = 2
+        controller.link_lost(SYSTEM_COMMUNICATION)
+        # It may wait for settings of the process, which the late call carries.
+        beginning = threading.Thread(target=running[1].__enter__)
+        beginning.start()
+        until(lambda: any(client.core[1] == MAX_CORNER for client in htp._clients.values()))
+        hang.let_go.set()
+        for thread in (late, beginning):
+            thread.join(WAIT_S)
+        until(lambda: 2 not in htp.power_config_ids)
+        assert set(keep.power_config_ids.values()) <= set(htp.power_config_ids)
+        assert (keep.state, htp.effective().core_target) == (State.RAISED, MAX_CORNER)

@@ -195,7 +195,7 @@ def test_a_loss_that_is_just_being_taken_in_is_no_other_one(bench: Bench, monkey
     with session.inference():
         bench.recorder.clear()
         monkeypatch.setattr(ProcessSettings, "lose", meanwhile)
-        recovery.link_lost(VoteRejected(SYSTEM_COMMUNICATION), earlier=False, by_host=True)
+        recovery.link_lost(VoteRejected(SYSTEM_COMMUNICATION), earlier=False, by_host=True, lasted_us=0)
         another.join(WAIT_S)
         assert (registry.epoch, len(bench.sets), session.state) == (1, 1, State.RAISED)
 

@@ -180,10 +180,10 @@ def test_an_id_whose_number_is_given_again_is_not_destroyed_for_the_one_before()
     simulated.restart_subsystem(forget_ids=True)
     backend.offset = 2
     second = controller.session("burst")
-    assert second.power_config_ids == {0: 1}
+    assert second.power_config_ids == {0: 2}
     with second.inference():
         time.advance_us(20 * SECOND_US)
-        assert simulated.power_config_ids == (3,)
+        assert simulated.power_config_ids == (4,)
         assert simulated.effective().core_target == MAX_CORNER
     controller.close()
 

@@ -151,7 +151,7 @@ def test_a_call_that_is_late_to_tell_of_a_dead_dsp_stops_no_other_controller(
         error = VoteRejected(SYSTEM_COMMUNICATION_FATAL)
         if has_looked:
             # Before that restart was told of, whether there had been one.
-            bench.controller._reconciler._others.lost_elsewhere(error, begun, earlier=False)
+            bench.controller._reconciler._others.lost_elsewhere(error, begun, earlier=False, lasted_us=0)
         else:
             teller.link_lost(error, begun)
         bench.time.advance_us(1)
