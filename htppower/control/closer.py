@@ -53,11 +53,21 @@ class Closer:
         """
         end_s = None if timeout_s is None else clock.monotonic() + timeout_s
         failures = self._close(sessions, timeout_s)
-        ended: list[bool] = []
         left_s = None if end_s is None else max(0.0, end_s - clock.monotonic())
-        hangs = run_side_by_side(self._time, [lambda: ended.append(self._remains.stop())], left_s)
+        ended: list[bool] = []
+        given_up: list[bool] = []
+
+        def stop() -> None:
+            ended.append(self._remains.stop())
+            if given_up and ended[0]:
+                self._remains.close_again()
+
+        hangs = run_side_by_side(self._time, [stop], left_s)
         if timeout_s is not None and hangs:
-            raise CloseTimedOut(timeout_s, (), self._calls.under_way)
+            # First: either this thread sees that it has ended now, or that one sees that nobody waits for it.
+            given_up.append(True)
+            if not ended:
+                raise CloseTimedOut(timeout_s, (), self._calls.under_way)
         return ended[0], failures
 
     def _close(self, sessions: Sequence[SessionRecord], timeout_s: float | None) -> list[VoteRejected]:

@@ -34,7 +34,8 @@ class Remains:
     """Brings down what is left.
 
     Args:
-        close_again: called once nothing is left of a controller whose closing had left something.
+        close_again: called once nothing is left of a controller whose closing had left something, or had given up on
+            a call.
     """
 
     _registry: Registry
@@ -45,7 +46,7 @@ class Remains:
     _recovery: Recovery
     _stepper: Stepper
     _reconciler: Reconciler
-    _close_again: Callable[[], object]
+    close_again: Callable[[], object]
     # Held over the native calls.
     _lock: Lock = attrs.field(init=False, factory=lambda: make_lock(Rank.REMAINS))
 
@@ -65,7 +66,7 @@ class Remains:
             # The host has closed its backend, which must not be called any more.
             self._recovery.stop()
         elif self._registry.closed and not self._registry.sessions and not self._recovery.is_left():
-            self._close_again()
+            self.close_again()
 
     def _run_if_free(self, action: Callable[[], VoteRejected | None]) -> VoteRejected | None:
         failures: list[VoteRejected | None] = [None]
@@ -92,12 +93,20 @@ class Remains:
                 self._bring_down(alone=alone)
         self._reconciler.after_turn()
         with self._lock:
+            return self._left_alone(alone=alone)
+
+    def _left_alone(self, *, alone: bool) -> bool:
+        """End the back-off and return True, unless something is left."""
+        nothing_left = False
+        try:
             # First: of two controllers that are closed, none leaves its settings to one that leaves, too.
             self._recovery.stop()
             nothing_left = self._leave(alone=alone)
+            return nothing_left
+        finally:
+            # Also where an exception such as Ctrl-C comes: nobody else would try again.
             if not nothing_left:
                 self._recovery.resume()
-        return nothing_left
 
     def _bring_down(self, *, alone: bool) -> bool:
         """Cast the settings, and destroy the ids; return whether the DSP has restarted meanwhile."""

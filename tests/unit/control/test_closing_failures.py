@@ -14,6 +14,7 @@ from hanging import WAIT_S, HangingHtp, until
 from learning import relaxing
 
 from htppower import CloseTimedOut, SessionClosed, State, VoteController, load_profile
+from htppower.control.core.remains import Remains
 
 if TYPE_CHECKING:
     from bench import Bench
@@ -160,3 +161,41 @@ def test_a_handler_that_closes_in_the_middle_of_the_end_ends_nothing_twice(bench
     bench.controller._companions.add(close_again, close_again)
     bench.controller.close()
     assert (ends, bench.controller._ended) == (["goes on"], True)
+
+
+def test_a_close_that_gives_up_on_what_is_left_ends_the_controller_when_that_returns() -> None:
+    """The call that it gave up on was the last thing to be done: nobody closes it again."""
+    htp = HangingHtp()
+    controller = VoteController(htp, handle_sigterm=False, heartbeat_us=0)
+    session = controller.session("high_performance")
+    (power_config_id,) = session.power_config_ids.values()
+    htp.fail_next(13006, function="destroyPowerConfigId")
+    session.close()
+    hang = htp.hang_next("destroyPowerConfigId", power_config_id)
+    with pytest.raises(CloseTimedOut):
+        controller.close(timeout_s=0.3)
+    assert hang.begun.wait(WAIT_S)
+    hang.let_go.set()
+    until(lambda: controller._ended)
+    assert htp.power_config_ids == ()
+
+
+def test_an_exception_in_the_last_step_of_a_close_leaves_the_back_off(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes on to try, and ends the controller."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.simulated.fail_next(13006, function="destroyPowerConfigId", times=2)
+    with monkeypatch.context() as patch:
+        patch.setattr(Remains, "_leave", _interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            bench.controller.close()
+    assert bench.controller.status().orphans
+    bench.time.advance_us(10_000_000)
+    assert bench.simulated.power_config_ids == ()
+    assert bench.controller._ended
+
+
+def _interrupted(_remains: Remains, *, alone: bool) -> bool:
+    raise KeyboardInterrupt
