@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from htppower.control.core.tokens import Token
     from htppower.control.phases.blocks import Phases
-    from htppower.control.time.base import Time
+    from htppower.control.phases.waiting_line import WaitingLine
 
 
 class AsyncInference:
@@ -55,7 +55,7 @@ class AsyncInference:
             if gate.open:
                 return
             wait = functools.partial(self._phases.wait_for_votes, token)
-            await _AwaitedAction(wait, unheard=self._end).run_on(gate.time)
+            await _AwaitedAction(wait, unheard=self._end).run_on(self._phases.line)
         except GeneratorExit:
             if (taken := self.take()) is not None:
                 self._phases.drop_inference_soon(taken)
@@ -93,7 +93,7 @@ class AsyncInference:
             token = None
             if must_lower:
                 lower = functools.partial(phases.lower, quiet=error is not None)
-                await _AwaitedAction(lower).run_on(phases.gate.time)
+                await _AwaitedAction(lower).run_on(phases.line)
         except BaseException as interrupt:
             phases.gate.time.call_soon(phases.look_again)
             if token is not None:
@@ -145,7 +145,8 @@ class _AwaitedAction:
     def __init__(self, action: Callable[[], object], unheard: Callable[[], object] | None = None) -> None:
         import asyncio  # noqa: PLC0415 - a host without coroutines doesn't pay for it
 
-        self._action = action
+        # None once it was run: whoever may run this again keeps nothing alive.
+        self._action: Callable[[], object] | None = action
         self._context = contextvars.copy_context()
         self._unheard = unheard
         self._error: BaseException | None = None
@@ -153,9 +154,9 @@ class _AwaitedAction:
         self._loop = asyncio.get_running_loop()
         self._answer: asyncio.Future[None] = self._loop.create_future()
 
-    async def run_on(self, time: Time) -> None:
+    async def run_on(self, line: WaitingLine) -> None:
         """Run the action, wait for it, and raise what it raises."""
-        time.spawn(self._run, may_wait=True)
+        line.post(self._run)
         try:
             await self._answer
         except BaseException:
@@ -170,7 +171,7 @@ class _AwaitedAction:
                 del error
 
     def _run(self) -> None:
-        if not self._waited_for:
+        if not self._waited_for or self._action is None:
             return
         try:
             self._context.run(self._action)
@@ -181,7 +182,7 @@ class _AwaitedAction:
                 raise
         finally:
             # What an interrupt has left is run again.
-            self._waited_for = False
+            self._waited_for, self._action = False, None
             self._answer_soon()
 
     def _answer_soon(self) -> None:

@@ -10,6 +10,7 @@ import functools
 import traceback as tracebacks
 from typing import TYPE_CHECKING
 
+from htppower.control.phases.waiting_line import WaitingLine
 from htppower.errors import PhaseMisuse, VoteRejected
 from htppower.events import Cause, Phase
 
@@ -28,12 +29,20 @@ NO_BEGIN = "this inference does not run: its end has no begin, or is not the fir
 class Phases:
     """Begins and ends the phases of one session."""
 
-    __slots__ = ("_reconciler", "_session", "gate")
+    __slots__ = ("_line", "_reconciler", "_session", "gate")
 
     def __init__(self, session: SessionRecord, reconciler: Reconciler) -> None:
         self.gate = session.gate
         self._session = session
         self._reconciler = reconciler
+        self._line: WaitingLine | None = None
+
+    @property
+    def line(self) -> WaitingLine:
+        """Where coroutines wait; most sessions have none."""
+        if self._line is None:
+            self._line = WaitingLine(self.gate.time)
+        return self._line
 
     @property
     def gone(self) -> bool:

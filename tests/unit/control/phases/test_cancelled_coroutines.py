@@ -144,7 +144,7 @@ def test_two_hundred_cancelled_while_a_call_hangs(gate: Gate) -> None:
     async def scenario() -> None:
         gate.backend.shut()
         tasks = [asyncio.create_task(infer(session)) for _ in range(200)]
-        await until(lambda: gate.backend.reached.is_set() and gate.posts == 200)
+        await until(lambda: gate.backend.reached.is_set() and session.in_flight == 200)
         for task in tasks:
             assert await cancelled(task)
         gate.backend.opened.set()
