@@ -133,7 +133,7 @@ class Specification:
         if call.code or interrupted:
             self._failed(call, client)
         if call.code == RESTARTED or (call.code == DEAD and call.earlier):
-            self.troubles.told(again=call.earlier)
+            self.troubles.told(call)
             if call.code == RESTARTED:
                 for other in self.situation.under_way:
                     other.earlier = True

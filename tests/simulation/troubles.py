@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from simulation.situation import Situation
 
 LONGEST_BACKOFF_US = 8_000_000
-# "If 1007 comes again and again while the sessions are voted again, the fourth within a second leaves them to the
-# back-off."
+# "1007 again and again: the fourth restart in a row, each told by a call that began within a second of the one before,
+# leaves the sessions to the back-off."
 MOST_RESTARTS = 3
-WITHIN_US = 1_000_000
+CALM_US = 1_000_000
 
 
 @attrs.define
@@ -49,8 +49,10 @@ class Troubles:
         self._failures = 0
         # The number of the latest failure when the core was last told of a restart that is not left to the back-off.
         self._told = 0
-        # When the core was told of restarts, since everybody was last as they should be.
-        self._told_us: list[int] = []
+        # How many restarts the core was told of in a row, since everybody was last as they should be; and when the last
+        # was, also in the time in which nobody was slow.
+        self._restarts = 0
+        self._last_us = (-CALM_US, -CALM_US)
 
     def __contains__(self, client: Client | None) -> bool:
         return client in self._by_client
@@ -89,14 +91,18 @@ class Troubles:
         for client in (*self._situation.clients, None):
             self.add(client)
 
-    def told(self, *, again: bool) -> None:
-        """Take in that the core is told of a restart; ``again`` where it may be told of the same a second time."""
-        now_us = self._situation.scheduler.clock.prompt_us
-        self._told_us = [each for each in self._told_us if now_us - each < WITHIN_US]
-        # Where a task is slow the core may not have taken in what was told before, and counts both.
-        if not again or now_us in self._told_us:
-            self._told_us.append(now_us)
-        if len(self._told_us) <= MOST_RESTARTS:
+    def told(self, call: NativeCall) -> None:
+        """Take in that a call has told the core of a restart; one that began earlier may tell of the one before."""
+        clock, (last_us, last_prompt_us) = self._situation.scheduler.clock, self._last_us
+        # Where a task was slow since, the core may have taken in later what was told before.
+        slow_us = clock.now_us - last_us - (clock.prompt_us - last_prompt_us)
+        if call.begun_us - last_us - slow_us >= CALM_US:
+            self._restarts = 0
+        # It may not have taken it in yet, and counts both.
+        if not call.earlier or clock.prompt_us == last_prompt_us:
+            self._restarts += 1
+            self._last_us = (clock.now_us, clock.prompt_us)
+        if self._restarts <= MOST_RESTARTS:
             self._told = self._failures
 
     def over(self, client: Client | None) -> None:
@@ -105,7 +111,7 @@ class Troubles:
 
     def all_right(self) -> None:
         """Take in that everybody is: restarts are counted from here on."""
-        self._told_us.clear()
+        self._restarts = 0
 
     def quiet(self) -> None:
         """Take in that nobody can go on."""

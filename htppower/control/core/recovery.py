@@ -116,6 +116,10 @@ class Recovery:
             # Until it is taken in whole: an exception such as Ctrl-C may come in the middle.
             self._registry.doubtful = True
             self._lost_us[error.code] = now_us
+            if error.code == SYSTEM_COMMUNICATION_FATAL and not earlier and not self.waiting:
+                # First: who sees that its votes are lost is not to call a dead DSP.
+                self._alarm.disarm()
+                self._dead_until_us = now_us + self._delay_us
             self._lose_all(Cause.LINK_LOST)
             self._follow_loss(error, now_us, now_us - lasted_us, earlier=earlier, by_host=by_host)
             self._registry.doubtful = False
@@ -123,9 +127,6 @@ class Recovery:
 
     def _follow_loss(self, error: VoteRejected, now_us: int, began_us: int, *, earlier: bool, by_host: bool) -> None:
         if error.code == SYSTEM_COMMUNICATION_FATAL and not earlier:
-            if not self.waiting:
-                self._alarm.disarm()
-                self._dead_until_us = self._time.now_us + self._delay_us
             self.failed(None, error)
             return
         if error.code != SYSTEM_COMMUNICATION_FATAL:

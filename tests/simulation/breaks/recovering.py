@@ -84,7 +84,7 @@ RECOVERING = (
     Mutation(
         "a dead DSP is called again at once",
         "core/recovery.py",
-        "                self._dead_until_us = self._time.now_us + self._delay_us\n",
+        "                self._dead_until_us = now_us + self._delay_us\n",
         "",
         Drawn.RESTARTS,
         seed=70_000_276,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench
@@ -12,7 +12,7 @@ from hanging import WAIT_S, until
 from htppower import State, VoteController, VoteRejected
 from htppower.backends import SimulatedHtp
 from htppower.control.core.process_settings import ProcessSettings
-from htppower.control.core.recovery import MOST_RESTARTS, SAME_LOSS_US
+from htppower.control.core.recovery import MOST_RESTARTS, SAME_LOSS_US, Recovery
 from htppower.events import Cause, Transition, Trigger
 from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL
 
@@ -225,3 +225,25 @@ def test_whoever_tells_waits_for_no_call(hang: Callable[[], Hang]) -> None:
             assert backend.hang.thread is not threading.current_thread()
             backend.hang.let_go.set()
             until(lambda: session.state is State.RAISED)
+
+
+def test_no_session_calls_a_dsp_of_which_another_call_has_just_told_that_it_is_dead(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also while that is taken in: who finds its votes lost finds that they can't be cast now."""
+    session, other = bench.controller.session("burst"), bench.controller.session("balanced")
+    follow, waiting = Recovery._follow_loss, list[tuple[int, bool]]()
+
+    def meanwhile(recovery: Recovery, error: VoteRejected, *args: Any, **kwargs: Any) -> None:
+        waiting.append((error.code, recovery.waiting))
+        follow(recovery, error, *args, **kwargs)
+
+    monkeypatch.setattr(Recovery, "_follow_loss", meanwhile)
+    bench.simulated.restart_subsystem(fatal=True)
+    bench.recorder.clear()
+    with session.inference():
+        bench.infer(other)
+        assert len(bench.sets) == 1
+    assert waiting == [(SYSTEM_COMMUNICATION_FATAL, True)]
+    bench.simulated.restart_subsystem()
+    bench.time.advance_us(2_000_000)
