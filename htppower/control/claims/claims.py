@@ -133,7 +133,7 @@ class Claims:
             self._events.tell(HoldBegan, session, **told)
             if claim.until_us is not None:
                 end = functools.partial(self.end_hold, session, claim, HoldEnd.TIMEOUT, quiet=True)
-                self._alarms[claim.number] = armed_or_none(self._time, claim.until_us, end)
+                self._alarms[claim.number] = armed_or_none(self._time, claim.until_us, end, "the timeout of a hold")
         return self._reconciler.follow(session, Cause.HOLD_BEGAN, claim.reason)
 
     def watch(self, session: SessionRecord, claim: Claim, watched: object, end: HoldEnd) -> None:
@@ -183,12 +183,13 @@ class Claims:
             ProfileError, SessionClosed: as ``VoteController.cap`` says.
         """
         loaded = self.profiles.load(profile)
-        with self._registry.lock:
-            self._registry.require_open()
-            self._time.start()
-            claim = self._claim("cap", loaded, reason, None)
-            self._to_set.add(claim.number)
-            return claim
+        # Without the lock: a finalizer or a signal handler may come here while this thread holds one that comes after
+        # it. Each step is one by itself.
+        self._registry.require_open()
+        self._time.start()
+        claim = self._claim("cap", loaded, reason, None)
+        self._to_set.add(claim.number)
+        return claim
 
     def set_cap(self, claim: Claim) -> None:
         """Limit every session, unless the cap was lifted before."""

@@ -50,7 +50,7 @@ class BackgroundWork:
             if self.asked or self._closed:
                 return
             at_us = max(self._time.now_us + self._wait_us, self._began_us + self._pause_us)
-            self._alarm = armed_or_none(self._time, at_us, self._rang)
+            self._alarm = armed_or_none(self._time, at_us, self._rang, "what is written in the background")
             self.asked = self._alarm is not None
 
     def do(self, action: Callable[[], object], timeout_s: float) -> bool:

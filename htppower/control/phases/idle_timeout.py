@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import functools
+import weakref
+from typing import TYPE_CHECKING, Any
 
 from htppower.control.time.alarms import armed_or_none
 
@@ -20,23 +22,23 @@ class IdleTimeout:
         timeout_us: for how long the reader may ask for nothing.
     """
 
-    __slots__ = ("_armed", "_inference", "_phases", "_since_us", "_timeout_us")
+    __slots__ = ("__weakref__", "_alarm", "_inference", "_phases", "_since_us", "_timeout_us")
 
     def __init__(self, phases: Phases, inference: Inference | AsyncInference, timeout_us: int) -> None:
         self._phases = phases
         self._inference = inference
         self._timeout_us = timeout_us
-        # Both protected by the lock of the gate: since when the reader has asked for nothing, and whether an alarm is
+        # Both protected by the lock of the gate: since when the reader has asked for nothing, and the alarm, if one is
         # armed.
         self._since_us: int | None = None
-        self._armed = False
+        self._alarm: Any = None
 
     def token_given(self) -> None:
         """Take in that the reader has a token, and has not asked for the next."""
         gate = self._phases.gate
         with gate.lock:
             self._since_us = gate.time.now_us
-            if not self._armed and not self._phases.gone:
+            if self._alarm is None and not self._phases.gone:
                 self._arm(self._since_us + self._timeout_us)
 
     def token_wanted(self) -> bool:
@@ -45,13 +47,23 @@ class IdleTimeout:
             self._since_us = None
             return not self._inference.running
 
-    def _arm(self, at_us: int) -> None:
-        self._armed = armed_or_none(self._phases.gate.time, at_us, self._rang) is not None
+    def over(self) -> None:
+        """Take in that the stream has come to its end."""
+        with self._phases.gate.lock:
+            alarm, self._alarm = self._alarm, None
+            if alarm is not None:
+                self._phases.gate.time.cancel(alarm)
 
-    def _rang(self) -> None:
+    def _arm(self, at_us: int) -> None:
+        # A stream that is collected leaves no more than the alarm.
+        ring = functools.partial(_ring, weakref.ref(self))
+        self._alarm = armed_or_none(self._phases.gate.time, at_us, ring, "the idle timeout of a stream")
+
+    def rang(self) -> None:
+        """End the inference where its reader has asked for nothing for as long; else see to the next alarm."""
         gate = self._phases.gate
         with gate.lock:
-            self._armed = False
+            self._alarm = None
             if self._since_us is None:
                 return
             due_us = self._since_us + self._timeout_us
@@ -63,3 +75,9 @@ class IdleTimeout:
             self._since_us = None
         if token is not None:
             self._phases.end_inference(token)
+
+
+def _ring(reference: weakref.ref[IdleTimeout]) -> None:
+    timeout = reference()
+    if timeout is not None:
+        timeout.rang()

@@ -201,7 +201,11 @@ class _Tokens:
     def _step(self, ask: Callable[[], Any]) -> Any:
         if self._idle.token_wanted():
             self._inference.__enter__()
-        token = ask()
+        try:
+            token = ask()
+        except BaseException:
+            self._idle.over()
+            raise
         self._idle.token_given()
         return token
 
@@ -238,6 +242,10 @@ class _AsyncTokens:
     async def _step(self, ask: Callable[[], Awaitable[Any]]) -> Any:
         if self._idle.token_wanted():
             await self._inference.__aenter__()
-        token = await ask()
+        try:
+            token = await ask()
+        except BaseException:
+            self._idle.over()
+            raise
         self._idle.token_given()
         return token

@@ -54,7 +54,7 @@ class Ticket:
         _show(self._session, self)
         if self.until_us is not None and not self._phases.gone:
             expire = functools.partial(_expire, weakref.ref(self))
-            self._alarm = armed_or_none(time, self.until_us, expire)
+            self._alarm = armed_or_none(time, self.until_us, expire, "the timeout of a ticket")
 
     @property
     def active(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import threading
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.core.interrupts import is_from_outside
@@ -16,16 +17,20 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("htppower")
 
 
-def armed_or_none(time: Time, at_us: int, action: Callable[[], None]) -> Any:
+def armed_or_none(time: Time, at_us: int, action: Callable[[], None], purpose: str) -> Any:
     """Arm an alarm that can be done without; return what ``Time.cancel`` takes, or None where no thread can be started.
 
-    That is so at the very end of a process, where everything is closed soon.
+    That is so at the very end of a process, where everything is closed soon; before that it is logged.
+
+    ``purpose``: what it is for, as the log says.
     """
     try:
         return time.call_at(at_us, action)
     except RuntimeError as error:
         if is_from_outside(error):
             raise
+        if threading.main_thread().is_alive():
+            _LOGGER.warning("no timer for %s, as no thread can be started: %s", purpose, error)
         return None
 
 

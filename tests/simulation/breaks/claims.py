@@ -14,7 +14,10 @@ CLAIMS = (
     Mutation(
         "a hold with a timeout gets no alarm",
         "claims/claims.py",
-        "                self._alarms[claim.number] = armed_or_none(self._time, claim.until_us, end)",
+        (
+            "                self._alarms[claim.number] = "
+            'armed_or_none(self._time, claim.until_us, end, "the timeout of a hold")'
+        ),
         "                pass",
     ),
     Mutation(

@@ -198,3 +198,37 @@ def test_a_subscriber_ends_things_at_once(bench: Bench) -> None:
         bench.controller.subscribe(close, ProfileChanged)
         session.use("sustained_high_performance")
     assert (up[0] > SVS, up[1] > SVS, bench.controller._ended) == (True, False, True)
+
+
+def test_a_cap_in_the_middle_of_a_count_waits_for_no_other_thread(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another thread has the lock of the sessions, and waits for the one that is held there."""
+    session = bench.controller.session("burst")
+    inference = session.inference()
+    inference.__enter__()
+    caps: list[Cap] = []
+    call_at, registry = bench.time.call_at, bench.controller._registry
+    taken, give_back = threading.Event(), threading.Event()
+
+    def hold_the_lock() -> None:
+        with registry.lock:
+            taken.set()
+            give_back.wait(WAIT_S)
+
+    def handler(deadline_us: int, action: Callable[[], None]) -> object:
+        monkeypatch.undo()
+        holding.start()
+        assert taken.wait(WAIT_S)
+        caps.append(bench.controller.cap("balanced", reason="hot"))
+        give_back.set()
+        holding.join(WAIT_S)
+        return call_at(deadline_us, action)
+
+    holding = threading.Thread(target=hold_the_lock)
+    # Asked for under the lock of the gate: a signal may come there.
+    monkeypatch.setattr(bench.time, "call_at", handler)
+    inference.__exit__(None, None, None)
+    bench.time.advance_us(1)
+    assert [cap.active for cap in caps] == [True]
+    assert session.profile.name == "balanced"

@@ -300,3 +300,23 @@ def test_a_stream_that_is_closed_as_its_timeout_rings_ends_once(bench: Bench, ki
         if not at.came:
             break
     assert sum(came) > 20
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_stream_that_has_ended_leaves_no_alarm(bench: Bench, asynchronous: bool) -> None:
+    """However long its idle timeout is."""
+    session = bench.controller.session("high_performance")
+
+    async def words() -> AsyncIterator[str]:
+        for word in WORDS:
+            yield word
+
+    async def read() -> None:
+        assert [word async for word in session.stream(words(), idle_timeout_us=10**12)] == WORDS
+
+    if asynchronous:
+        asyncio.run(read())
+    else:
+        assert list(session.stream(iter(WORDS), idle_timeout_us=10**12)) == WORDS
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    assert bench.time.alarms == 0
