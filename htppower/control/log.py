@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.control.time.unlocked_log import is_enabled_for
 from htppower.events import (
     CallMade,
     CapLifted,
@@ -36,7 +37,9 @@ _NOTEWORTHY = frozenset({Recovered, HoldBegan, HoldEnded, CapSet, CapLifted})
 
 def log_wants(kind: type[Event], details: Mapping[str, Any]) -> bool:
     """Return whether an event is logged; a native call is not, since the transition that it was made for is."""
-    return kind is not CallMade and _LOGGER.isEnabledFor(_level(kind, details.get("trigger"), details.get("attempted")))
+    if kind is CallMade:
+        return False
+    return is_enabled_for(_LOGGER, _level(kind, details.get("trigger"), details.get("attempted")))
 
 
 def log_event(event: Event) -> None:

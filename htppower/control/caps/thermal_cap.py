@@ -9,6 +9,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 import logging
+import time as clock
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from htppower.control.caps.cap_arguments import (
 from htppower.control.caps.cap_switch import CapSwitch
 from htppower.control.context_manager import Closing
 from htppower.control.core.interrupts import is_from_outside
+from htppower.control.time.alarms import armed_or_logged
 
 if TYPE_CHECKING:
     import os
@@ -59,7 +61,7 @@ class Zone:
 
         Raises:
             OSError: it can't be read; EAGAIN and ENODATA where the sensor sleeps, ENOENT where the zone is gone.
-            ValueError: what it says is no temperature.
+            ValueError, OverflowError: what it says is no temperature.
         """
         text = (self.path / "temp").read_bytes().strip()
         temperature_c = int(text) / 1000
@@ -169,9 +171,23 @@ class ThermalCap(Closing):
 
     def _look(self) -> None:
         """Read the zones, change the cap where they say so, and see to the next look."""
-        with self._switch.lock:
-            self._arm(_LONGEST_LOOK_US, functools.partial(self._switch.time.spawn, self._tell_waiting))
-        readings, failures = self._read()
+        try:
+            with self._switch.lock:
+                self._arm(_LONGEST_LOOK_US, functools.partial(self._switch.time.spawn, self._tell_waiting))
+            self._take_in(*self._read())
+        finally:
+            # From now, not from when the look began: a slow look would bring the next change too close.
+            with self._switch.lock:
+                armed = self._arm(self._period_us, functools.partial(self._switch.post, self._look))
+            if not armed and not self._switch.closed:
+                self._switch.post(self._rest_and_look)
+
+    def _rest_and_look(self) -> None:
+        """Look a period later, where no timer can be armed: this thread is the cap's own."""
+        clock.sleep(self._period_us / 1_000_000)
+        self._look()
+
+    def _take_in(self, readings: list[tuple[Zone, float]], failures: dict[Zone, Exception]) -> None:
         with self._switch.lock:
             if self._switch.closed:
                 return
@@ -183,12 +199,8 @@ class ThermalCap(Closing):
             unread = tuple(each.name for each in self._zones if each in failures)
             name = None if zone is None else zone.name
             self._seen = ThermalStatus(self._time.now_us, name, temperature_c, unread)
-            try:
-                if hottest is not None:
-                    self._decide(*hottest)
-            finally:
-                # From now, not from when the look began: a slow look would bring the next change too close.
-                self._arm(self._period_us, functools.partial(self._switch.post, self._look))
+            if hottest is not None:
+                self._decide(*hottest)
 
     def _read(self) -> tuple[list[tuple[Zone, float]], dict[Zone, Exception]]:
         readings: list[tuple[Zone, float]] = []
@@ -197,7 +209,7 @@ class ThermalCap(Closing):
             self._reading = zone
             try:
                 readings.append((zone, zone.read_c()))
-            except (OSError, ValueError) as error:
+            except (OSError, ValueError, OverflowError) as error:
                 # A host's TimeoutError is an OSError, too.
                 if is_from_outside(error):
                     raise
@@ -213,11 +225,13 @@ class ThermalCap(Closing):
         elif not self._warm:
             self._switch.lift()
 
-    def _arm(self, after_us: int, action: Callable[[], None]) -> None:
-        """Run an action later, in place of what was to be run."""
+    def _arm(self, after_us: int, action: Callable[[], None]) -> bool:
+        """Run an action later, in place of what was to be run; return whether it will be."""
         self._disarm()
-        if not self._switch.closed:
-            self._alarm = self._switch.time.call_at(self._switch.time.now_us + after_us, action)
+        if self._switch.closed:
+            return False
+        self._alarm = armed_or_logged(self._time, self._time.now_us + after_us, action, "no timer for a thermal cap")
+        return self._alarm is not None
 
     def _disarm(self) -> None:
         if self._alarm is not None:

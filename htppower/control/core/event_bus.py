@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.backends.whole_lock import whole_lock
 from htppower.control.core.interrupts import is_from_outside
-from htppower.control.core.locks import Rank, make_lock
+from htppower.control.core.locks import Rank, make_lock, run_if_free
 from htppower.events import Event
 
 if TYPE_CHECKING:
+    from htppower.control.core.locks import Lock
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.time.base import Time
     from htppower.control.time.workers import Worker
@@ -115,7 +117,8 @@ class EventBus:
         self._lock = make_lock(Rank.EVENTS)
         self._lost_before = 0
         self._undelivered: deque[tuple[Subscription, Event, contextvars.Context | None]] = deque()
-        self._delivering = False
+        # Held by who delivers; it has no rank, as the subscriber may do anything meanwhile.
+        self._delivery: Lock = whole_lock()  # type: ignore[assignment]  # typeshed does not know _is_owned
 
     @property
     def lost(self) -> int:
@@ -188,35 +191,28 @@ class EventBus:
             event = kind(order=self._order, time_us=self._time.now_us, **whose, **details)
             for subscription in wanting:
                 context = contextvars.copy_context() if subscription.in_context else None
-                if subscription.inline:
+                if subscription.inline or (self._undelivered and self._is_behind(subscription)):
                     self._undelivered.append((subscription, event, context))
                 else:
                     subscription.hand(event, context)
 
+    def _is_behind(self, subscription: Subscription) -> bool:
+        """Return whether events wait for a subscriber whose thread could not be started: the next come after them."""
+        return any(each[0] is subscription for each in list(self._undelivered))
+
     def deliver(self) -> None:
-        """Deliver what was told to subscribers without a thread of their own; no lock is held.
+        """Deliver what was told to subscribers without a thread of their own, or whose can't start; no lock is held.
 
         Such a subscriber may cause events itself: these are delivered when it is done with the one before.
         """
-        while self._undelivered and self._may_deliver():
-            try:
-                self._deliver_all()
-            finally:
-                self._delivering = False
+        while self._undelivered:
+            if not run_if_free(self._delivery, self._deliver_all):
+                break
 
     def _deliver_all(self) -> None:
         while self._undelivered:
             subscription, event, context = self._undelivered.popleft()
             subscription.hand(event, context)
-
-    def _may_deliver(self) -> bool:
-        """Let this thread deliver, unless one does already."""
-        with self._lock:
-            # Who delivers ends that without the lock, so it is set by nobody else.
-            if self._delivering:
-                return False
-            self._delivering = True
-            return True
 
 
 def _lost(subscriptions: tuple[Subscription, ...]) -> int:

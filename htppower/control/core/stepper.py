@@ -202,8 +202,8 @@ class Stepper:
             target = State.RAISED
         differs = False
         if target is State.RAISED:
-            if not use.busy and not gate.arm():
-                gate.shut()
+            if not use.busy and not gate.arm() and gate.shut_if_idle(use.deadline_us):
+                # Nobody would lower it later.
                 target = State.LOWERED
             elif session.state is State.RAISED and not gate.open and plan.raised is not cast:
                 differs = self._executor.differs(session, plan.raised)

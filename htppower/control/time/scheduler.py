@@ -28,6 +28,7 @@ from htppower.backends.clock import MonotonicClock
 from htppower.backends.forks import call_in_forked_children
 from htppower.control.core.locks import Rank, make_lock
 from htppower.control.time.thread_pool import ThreadPool
+from htppower.control.time.unlocked_log import UnlockedLogger
 from htppower.control.time.whole_scheduler import Scheduler
 from htppower.control.time.workers import ThreadWorker, run_and_log, start_apart
 
@@ -44,7 +45,7 @@ _LATEST_US = (datetime.datetime.max - _EPOCH) // datetime.timedelta(microseconds
 MOST_CANCELLED = 64
 _LOGGER = logging.getLogger("htppower.sustain")
 # APScheduler writes four INFO records a job; it is given a logger of our own, and its own are left as they are.
-_SCHEDULER_LOGGER = logging.getLogger("htppower.sustain.apscheduler")
+_SCHEDULER_LOGGER = UnlockedLogger(logging.getLogger("htppower.sustain.apscheduler"), {})
 _SCHEDULER_LOGGER.setLevel(logging.WARNING)
 
 
@@ -150,7 +151,13 @@ class SystemTime(MonotonicClock):
                     self._pool.post(alarm)
                 else:
                     heapq.heappush(self._alarms, alarm)
-                    self._wake_in_time()
+                    try:
+                        self._wake_in_time()
+                    except BaseException:
+                        # Nobody has it, so nobody could take it back.
+                        alarm.action = None
+                        self._cancelled += 1
+                        raise
         return alarm
 
     def cancel(self, alarm: Alarm) -> None:
@@ -166,9 +173,14 @@ class SystemTime(MonotonicClock):
                 self._cancelled = 0
 
     def start(self) -> None:
-        """Start the thread on which alarms run; where none can be, as at the very end of a process, do without."""
-        with contextlib.suppress(RuntimeError):
+        """Start the thread on which alarms run; where none can be, as at the very end of a process, do without.
+
+        What is to run soon waits then, until a later session or alarm finds that one can.
+        """
+        try:
             self._worker.start()
+        except RuntimeError as error:
+            _LOGGER.warning("what is to run in the background waits: no thread can be started (%s)", error)
 
     def spawn(self, action: Callable[[], object], *, may_wait: bool = False) -> None:
         """Run the action soon, on a pool; on the thread of ``call_soon`` where no thread is free or can start."""

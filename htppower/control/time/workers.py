@@ -73,7 +73,15 @@ class ThreadWorker:
         self._closed = False
         call_in_forked_children(ThreadWorker.disown, self)
 
-    inline = False
+    @property
+    def inline(self) -> bool:
+        """Whether actions run on the thread that posts them: none can be started, which is tried first."""
+        if self._thread is None:
+            try:
+                self.start()
+            except RuntimeError:
+                return True
+        return False
 
     @property
     def pending(self) -> int:

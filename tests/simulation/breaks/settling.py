@@ -35,7 +35,7 @@ SETTLING = (
     Mutation(
         "no alarm is armed where a sustain is pending when a session is settled",
         "core/stepper.py",
-        "if not use.busy and not gate.arm():",
+        "if not use.busy and not gate.arm() and gate.shut_if_idle(use.deadline_us):",
         "if False:",
     ),
     Mutation(

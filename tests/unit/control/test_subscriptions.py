@@ -12,7 +12,7 @@ import threading
 import attrs
 import pytest
 from bench import use_sessions
-from hanging import WAIT_S
+from hanging import WAIT_S, Hang
 from interrupting import interrupt_at
 
 from htppower import VoteController, load_profile
@@ -115,32 +115,48 @@ def test_events_can_not_be_changed(controller: VoteController) -> None:
     assert all(kind.__setattr__ is not object.__setattr__ for kind in Event.__subclasses__())
 
 
-class _EndsMeanwhile(EventBus):
-    """Another thread delivers, and ends that just after this one has seen that it does."""
-
-    seen = True
-
-    @property
-    def _delivering(self) -> bool:
-        seen, self.seen = self.seen, False
-        return seen
-
-    @_delivering.setter
-    def _delivering(self, delivering: bool) -> None:
-        self.seen = delivering
-
-
-def test_what_is_told_as_another_thread_ends_delivering_is_delivered() -> None:
-    """Who leaves an event to a thread that delivers does not keep that one from looking again."""
+def test_what_is_told_while_another_thread_delivers_is_delivered_by_that() -> None:
+    """Who tells it waits for no subscriber, and none is called by two threads at a time."""
     told: list[Event] = []
-    bus = _EndsMeanwhile(VirtualTime())
+    hang = Hang()
+    bus = EventBus(VirtualTime())
+
+    def subscriber(event: Event) -> None:
+        told.append(event)
+        if not hang.begun.is_set():
+            hang()
+
+    def tell() -> None:
+        bus.tell(CapSet, None, cap="balanced", reason="test")
+        bus.deliver()
+
+    bus.add(subscriber, lambda _kind, _details: True)
+    first = threading.Thread(target=tell)
+    first.start()
+    assert hang.begun.wait(WAIT_S)
+    tell()
+    assert len(told) == 1
+    hang.let_go.set()
+    first.join(WAIT_S)
+    assert [event.order for event in told] == [1, 2]
+
+
+def _interrupted() -> None:
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_between_two_deliveries_leaves_the_next_to_be_delivered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes as a thread gives back the right to deliver."""
+    told: list[Event] = []
+    bus = EventBus(VirtualTime())
     bus.add(told.append, lambda _kind, _details: True)
-    bus.seen = True
-    bus.tell(CapSet, None, cap="balanced", reason="test")
+    with monkeypatch.context() as patch:
+        patch.setattr(bus, "_deliver_all", _interrupted)
+        bus.tell(CapSet, None, cap="balanced", reason="test")
+        with pytest.raises(KeyboardInterrupt):
+            bus.deliver()
     bus.deliver()
-    assert told == []
-    bus.deliver()
-    assert [type(event) for event in told] == [CapSet]
+    assert len(told) == 1
 
 
 def test_no_thread_is_started_in_the_context_of_a_request(

@@ -241,3 +241,38 @@ def test_a_slow_look_does_not_bring_changes_closer(bench: Bench, tree: Tree, mon
         bench.time.advance_us(2 * PERIOD_US)
     assert len(changes) == 2
     assert changes[1].time_us - changes[0].time_us >= PERIOD_US
+
+
+def test_a_number_that_no_float_holds_is_no_temperature(bench: Bench, tree: Tree) -> None:
+    """It is logged once, and the other zones go on counting."""
+    tree.zone(0, "cpu-0-0", "40000")
+    with tree.cap(bench) as cap:
+        tree.zone(1, "cpu-0-1", "9" * 400)
+        bench.time.advance_us(PERIOD_US)
+        tree.zone(0, "cpu-0-0", "90000")
+        bench.time.advance_us(PERIOD_US)
+        assert cap.cap is not None
+
+
+@pytest.mark.parametrize("failing", [1, 2, 3, 4])
+def test_it_goes_on_looking_where_alarms_can_not_be_armed(
+    bench: Bench, tree: Tree, monkeypatch: pytest.MonkeyPatch, failing: int
+) -> None:
+    """Its own thread waits for the next look."""
+    call_at, rests = bench.time.call_at, list[float]()
+    left = [RuntimeError("can't start new thread")] * failing
+
+    def failing_at(deadline_us: int, action: Callable[[], None]) -> Any:
+        if left:
+            raise left.pop()
+        return call_at(deadline_us, action)
+
+    tree.zone(0, "cpu-0-0", "40000")
+    with tree.cap(bench) as cap:
+        monkeypatch.setattr(bench.time, "call_at", failing_at)
+        monkeypatch.setattr("time.sleep", rests.append)
+        bench.time.advance_us(PERIOD_US)
+        tree.zone(0, "cpu-0-0", "90000")
+        bench.time.advance_us(PERIOD_US)
+        assert cap.cap is not None
+        assert rests == [PERIOD_US / 1_000_000] * (failing // 2)

@@ -1,0 +1,109 @@
+"""Where no thread can be started: what is told then, with which locks held, and what the log says of what is lost."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from bench import Bench
+from hanging import WAIT_S, start_no_thread
+
+from htppower import State, VoteController
+from htppower.backends import SimulatedHtp
+from htppower.control.time.scheduler import SystemTime
+from htppower.events import Event, HoldBegan, Transition
+from htppower.testing import VirtualTime
+
+HOUR_US = 3_600_000_000
+
+
+def test_a_subscriber_is_told_with_no_lock_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the thread of the session, in order; another thread may use the controller meanwhile."""
+    start = threading.Thread.start
+    told: list[Event] = []
+    waits: list[bool] = []
+
+    def none_for_events(thread: threading.Thread) -> None:
+        if thread.name.startswith("htppower-events"):
+            start_no_thread(thread)
+        start(thread)
+
+    with VoteController(SimulatedHtp(arch=75), handle_sigterm=False, heartbeat_us=0) as controller:
+        session = controller.session("burst")
+        monkeypatch.setattr(threading.Thread, "start", none_for_events)
+
+        def subscriber(event: Event) -> None:
+            told.append(event)
+            asking = threading.Thread(target=controller.status)
+            asking.start()
+            asking.join(WAIT_S)
+            waits.append(asking.is_alive())
+
+        controller.subscribe(subscriber, (Transition, HoldBegan))
+        with session.inference():
+            pass
+        session.hold("burst", reason="test", timeout_us=HOUR_US)
+        assert waits == [False] * len(told)
+        assert [type(event) for event in told] == [Transition, HoldBegan]
+        monkeypatch.undo()
+        session.close()
+        controller.flush_events(WAIT_S)
+        assert [event.order for event in told] == sorted(event.order for event in told)
+        assert isinstance(told[-1], Transition)
+        assert told[-1].dest is State.DESTROYED
+
+
+def test_what_has_no_timer_is_logged(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """A ticket and a hold whose timeout can't be armed go on; who reads the log can end them."""
+    with VoteController(SimulatedHtp(arch=75), handle_sigterm=False, heartbeat_us=0) as controller:
+        session = controller.session("burst")
+        with monkeypatch.context() as patch:
+            patch.setattr(SystemTime, "_wake_in_time", start_no_thread)
+            ticket = session.begin(timeout_us=HOUR_US)
+            hold = session.hold("burst", reason="test", timeout_us=HOUR_US)
+        assert ticket.active
+        assert hold.active
+        said = [record.getMessage() for record in caplog.records if "no timer" in record.getMessage()]
+        assert [words.partition(",")[0] for words in said] == [
+            "no timer for the timeout of a ticket",
+            "no timer for the timeout of a hold",
+        ]
+        ticket.end()
+
+
+def test_an_alarm_that_can_not_be_armed_does_not_ring_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asked for it was told that it is not armed."""
+    time = SystemTime()
+    with monkeypatch.context() as patch:
+        patch.setattr(SystemTime, "_wake_in_time", start_no_thread)
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            time.call_at(time.now_us + HOUR_US, lambda: pytest.fail("it rings"))
+    time.call_at(time.now_us + 2 * HOUR_US, lambda: None)
+    assert [alarm.action is None for alarm in sorted(time._alarms)] == [True, False]
+    time.close()
+
+
+def test_an_inference_that_begins_as_no_timer_can_be_armed_keeps_its_votes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It begins without waiting, between the look at who runs and the lowering that stands in for the timer."""
+    bench = Bench.make()
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.time.advance_us(100_000)
+    bench.infer(session)
+    running = session.inference()
+    call_at = VirtualTime.call_at
+
+    def begin_meanwhile(time: VirtualTime, deadline_us: int, action: object) -> object:
+        monkeypatch.setattr(VirtualTime, "call_at", call_at)
+        other = threading.Thread(target=running.__enter__)
+        other.start()
+        other.join(WAIT_S)
+        assert not other.is_alive()
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(VirtualTime, "call_at", begin_meanwhile)
+    bench.time.advance_us(200_000)
+    assert (session.in_flight, session.state) == (1, State.RAISED)
+    bench.time.advance_us(HOUR_US)
+    assert session.state is State.RAISED
+    running.__exit__(None, None, None)
