@@ -12,9 +12,9 @@ sessions learn and predict), ``recording`` (of inferences), ``status`` (what is 
 (that follow the device). Below it: ``time`` (clock, alarms and threads). What rooms have in common: ``files``,
 ``context_manager``, and ``own_work``, which knows finalizers and handlers.
 
-A thermal cap, a status file, the end of a controller and the list of backends have a lock of their own besides those in
-``core.locks``, which is taken before all of these. What is learnt has one that is taken under a turn: none is taken
-under that.
+A thermal cap, a status file, the end of a controller and the list of backends have a lock of their own besides those
+with a rank, in ``core.locks``; it is taken before all of these. What protects a few fields of one object has one, too,
+as in ``companions``, the ring of a recording and what is learnt.
 
 ``log`` is the first subscriber. ``backend_list`` knows the backends that controllers of this process are on.
 ``termination`` binds a controller to the ends of its process, and takes the signals that end it. ``companions`` are

@@ -24,7 +24,7 @@ class _Companion:
 
 
 class Companions:
-    """Calls back when their controller is closed, and in a forked child, with no lock held."""
+    """Calls back when their controller is closed, and in a forked child, with no lock of ``core.locks`` held."""
 
     def __init__(self) -> None:
         self._lock = whole_lock()

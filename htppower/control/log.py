@@ -36,7 +36,7 @@ _NOTEWORTHY = frozenset({Recovered, HoldBegan, HoldEnded, CapSet, CapLifted})
 
 
 def log_wants(kind: type[Event], details: Mapping[str, Any]) -> bool:
-    """Return whether an event is logged; a native call is not, since the transition that it was made for is."""
+    """Return whether an event is logged; a native call is not: what it was made for is, where that is worth a line."""
     if kind is CallMade:
         return False
     return is_enabled_for(_LOGGER, _level(kind, details.get("trigger"), details.get("attempted")))

@@ -83,7 +83,11 @@ def controller_samples(status: ControllerStatus) -> Iterator[Sample]:
         ("inferences_in_flight", "Inferences that run now.", sum(session.in_flight for session in sessions)),
         ("holds", "Holds on sessions.", sum(len(session.holds) for session in sessions)),
         ("caps", "Caps on all sessions.", len(status.caps)),
-        ("orphaned_power_config_ids", "Ids of closed sessions that could not be destroyed yet.", len(status.orphans)),
+        (
+            "orphaned_power_config_ids",
+            "Ids that no session has any more, and that could not be destroyed yet.",
+            len(status.orphans),
+        ),
         ("events_lost_total", "Events that subscribers were too slow for.", status.events_lost),
     ):
         yield Sample(f"htppower_{name}", meaning, (), {(): float(value)})

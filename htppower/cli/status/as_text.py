@@ -69,7 +69,9 @@ def _head(seen: Seen) -> list[Line]:
         lines.append(("sessions", "none is open"))
     if document["orphans"]:
         ids = _numbers(document["orphans"])
-        lines.append(("orphans", f"{ids}: power config ids of closed sessions that could not be destroyed yet"))
+        lines.append(
+            ("orphans", f"{ids}: power config ids that no session has any more, and that could not be destroyed yet")
+        )
     if document["events_lost"]:
         lines.append(("events", f"{document['events_lost']} lost by subscribers that are too slow"))
     # Older files have none.

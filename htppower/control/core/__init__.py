@@ -1,6 +1,6 @@
 """The core: what every session should have, and the native calls that bring it about.
 
-May import what ``control`` may; of its rooms: time and learning. So it knows none of its users.
+May import what ``control`` may; of its rooms: time and learning. These two know parts of it, too.
 
 The way of a vote: ``precedence`` says which profile a session uses, and ``plans`` what it casts of that. Phases are
 counted on its ``gate``. ``reconciler`` takes the turn of a session, and has ``stepper`` settle it: that takes in what

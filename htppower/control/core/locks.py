@@ -1,4 +1,4 @@
-"""The locks of a controller: which there are, what each protects, their order, and what may be done under each.
+"""The locks of a controller that have a rank: what each protects, their order, and what may be done under each.
 
 A thread that holds a lock takes only locks of a higher rank, or the same lock again: all of them are reentrant, since a
 signal handler may come in the middle of anything. One of the host's own lets a thread use the controller: another

@@ -46,7 +46,8 @@ class Recording(Closing):
         """Write what has ended up to now; return whether that was done within the time, in seconds.
 
         Raises:
-            ValueError: the time is negative, or longer than a thread can wait.
+            TypeError: the time is no number.
+            ValueError: it is negative, or longer than a thread can wait.
         """
         timeout_s = checked_timeout(timeout_s)
         return self._writer.flush(timeout_s)

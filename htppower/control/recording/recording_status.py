@@ -15,7 +15,7 @@ class RecordingStatus:
         path: the newest file.
         written: how many inferences are written, over all files.
         pending: how many wait for that.
-        lost: how many are lost, since too many waited.
+        lost: how many are lost: too many waited, or they were collected before they were ended.
         error: why the file can't be written, None once it could be since.
     """
 

@@ -162,7 +162,7 @@ class ControllerStatus:
         process: the process-wide settings known to be in force.
         settings: each of them, with its holders.
         caps: the caps that are set.
-        orphans: ids of closed sessions that could not be destroyed, with what may still be voted on them; they
+        orphans: ids that no session has any more and that could not be destroyed, with what may be voted on them; they
             are tried again with the back-off.
         events_lost: how many events subscribers were too slow for.
         recording: how the recording of its inferences goes, None where there is none.

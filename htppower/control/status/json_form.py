@@ -269,7 +269,7 @@ STATUS = Group(
             "the process-wide settings.",
             many=list,
         ),
-        "orphans": Leaf(int, "ids of closed sessions that could not be destroyed.", many=list),
+        "orphans": Leaf(int, "ids that no session has any more, and that could not be destroyed.", many=list),
         "events_lost": Leaf(int, "how many events subscribers were too slow for."),
         "recording": Group(
             {

@@ -17,7 +17,7 @@ _LOGGER = logging.getLogger("htppower")
 
 
 class ThreadPool:
-    """Runs actions side by side, each on a daemon thread that is free; one is started where none is.
+    """Runs actions side by side, each on a daemon thread that is free; one is started where none is, up to 64.
 
     A thread that has nothing to do for ``IDLE_S`` ends.
 
