@@ -65,7 +65,7 @@ def show(operation: Operation, found: Found) -> None:
     replay = (
         f"--at {shot.at} --then {shot.then} --kind {shot.kind.__name__} --way {shot.way.name} --unit {shot.unit.name}"
     )
-    print(f"BROKEN {'; '.join(found.broken)}")
+    print(f"BROKEN {'; '.join(found.broken)}" if found.broken else "nothing broke")
     print(f"  by {' and then '.join(found.places) or 'nothing'}: {operation.name!r} {replay}", flush=True)
 
 

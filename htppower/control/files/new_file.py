@@ -36,11 +36,14 @@ def put_in_place(path: str | os.PathLike[str], data: bytes, *, lasting: bool = F
     that loses its power soon after may have neither.
 
     Raises:
-        OSError: it can't be written, with this path; what was there is as it was.
+        OSError: it can't be written, with this path; what was there is as it was. One without a number is the time
+            limit of a host, as it is.
     """
     try:
         return _put(path, data, lasting=lasting)
     except OSError as error:
+        if error.errno is None:
+            raise
         # Nobody knows of the name under which it is made.
         missing = error.errno == errno.ENOENT and not os.path.isdir(os.path.dirname(path) or os.curdir)  # noqa: PTH112, PTH120
         said = "its folder is missing: make that first" if missing else error.strerror
@@ -69,8 +72,7 @@ def _new(place: str) -> tuple[str, FileIO]:
     """Return a new file with its name, beside those that others are making."""
     for number in range(1, _MOST_AT_ONCE + 1):
         made = place if number == 1 else f"{place}{number}"
-        with contextlib.suppress(OSError):
-            _remove_left(made)
+        _try_to_remove_left(made)
         try:
             # It must be new: a link that somebody has put there would lead elsewhere.
             file = FileIO(made, "x+")
@@ -81,6 +83,14 @@ def _new(place: str) -> tuple[str, FileIO]:
             return made, file
         file.close()
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), place)
+
+
+def _try_to_remove_left(made: str) -> None:
+    try:
+        _remove_left(made)
+    except OSError as error:
+        if error.errno is None:
+            raise
 
 
 def _remove_left(made: str) -> None:

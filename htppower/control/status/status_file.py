@@ -198,6 +198,9 @@ class StatusFile(Closing):
         try:
             self._put(status, closed=closed)
         except OSError as error:
+            if error.errno is None:
+                # The time limit of a host.
+                raise
             self._known = None
             if not self._failed:
                 _LOGGER.warning(
@@ -252,4 +255,6 @@ def _replace(path: Path, target: str, text: str) -> None:
     try:
         put_in_place(target, f"{text}\n".encode("ascii")).close()
     except OSError as error:
+        if error.errno is None:
+            raise
         raise OSError(error.errno, error.strerror, str(path)) from None

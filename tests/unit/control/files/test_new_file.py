@@ -95,3 +95,24 @@ def test_what_is_to_last_is_on_the_disk_before_it_is_in_its_place(
     monkeypatch.setattr(os, "fsync", lambda file: seen.append((os.fstat(file).st_size, path.read_bytes())))
     put_in_place(path, b"new data", lasting=lasting).close()
     assert (seen, path.read_bytes()) == ([(8, b"old")] * lasting, b"new data")
+
+
+@pytest.mark.parametrize("function", ["lstat", "write", "replace"])
+def test_the_time_limit_of_a_host_is_passed_on_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str
+) -> None:
+    """A TimeoutError of a signal handler is an OSError, too; it is not taken for a disk that fails."""
+    path, limit = tmp_path / "learnt.json", TimeoutError("the host's")
+    path.write_bytes(b"old")
+
+    def out_of_time(*_: object, **__: object) -> None:
+        raise limit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, function, out_of_time)
+        with pytest.raises(TimeoutError) as raised:
+            put_in_place(path, b"new")
+    assert raised.value is limit
+    assert path.read_bytes() == b"old"
+    put_in_place(path, b"new").close()
+    assert path.read_bytes() == b"new"
