@@ -1,10 +1,10 @@
-"""Draw the locks of a controller: ``docs/locks.svg`` from ``htppower.control.core.locks.Rank``.
+"""Draw the locks of a controller: ``docs/locks.svg`` from ``htppower.control.time.locks.Rank``.
 
 python -m docs.locks            write the picture
 python -m docs.locks --check    exit 1 where the picture is not what the ranks say
 
 The ranks say which locks there are, and in which order they are taken; ``_SAID`` says in few words what
-``htppower/control/core/locks.py`` says of each. A rank without words, and words without a rank, are errors.
+``htppower/control/time/locks.py`` says of each. A rank without words, and words without a rank, are errors.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape
 import attrs
 
 from docs.drawing import draw_line, main, opening
-from htppower.control.core.locks import Rank
+from htppower.control.time.locks import Rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

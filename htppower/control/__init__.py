@@ -9,11 +9,11 @@ way of every vote is there.
 
 Rooms around the core: ``phases`` (what a host runs its inferences by), ``claims`` (holds and caps), ``learning`` (what
 sessions learn and predict), ``recording`` (of inferences), ``status`` (what is in force, and a file of that), ``caps``
-(that follow the device). Below it: ``time`` (clock, alarms and threads). What rooms have in common: ``files``,
+(that follow the device). Below it: ``time`` (clock, alarms, threads and locks). What rooms have in common: ``files``,
 ``context_manager``, and ``own_work``, which knows finalizers and handlers.
 
 A thermal cap, a status file, the end of a controller and the list of backends have a lock of their own besides those
-with a rank, in ``core.locks``; it is taken before all of these. What protects a few fields of one object has one, too,
+with a rank, in ``time.locks``; it is taken before all of these. What protects a few fields of one object has one, too,
 as in ``companions``, the ring of a recording and what is learnt.
 
 ``log`` is the first subscriber. ``backend_list`` knows the backends that controllers of this process are on.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.backends.whole_lock import whole_lock
-from htppower.control.core.interrupts import is_from_outside
+from htppower.control.time.interrupts import is_from_outside
 from htppower.errors import SessionClosed
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class _Companion:
 
 
 class Companions:
-    """Calls back when their controller is closed, and in a forked child, with no lock of ``core.locks`` held."""
+    """Calls back when their controller is closed, and in a forked child, with no lock of ``time.locks`` held."""
 
     def __init__(self) -> None:
         self._lock = whole_lock()

@@ -24,7 +24,6 @@ from htppower.control.companions import Companions
 from htppower.control.context_manager import Closing
 from htppower.control.core.event_bus import LONGEST_FLUSH_S
 from htppower.control.core.heartbeat import DEFAULT_HEARTBEAT_US
-from htppower.control.core.locks import comes_free, is_held
 from htppower.control.core.registry import Registry
 from htppower.control.core.session_record import SessionRecord
 from htppower.control.own_work import in_own_work
@@ -33,6 +32,7 @@ from htppower.control.recording.recorder import MOST_BYTES, MOST_PENDING, Record
 from htppower.control.session import Session
 from htppower.control.status.controller_status import ControllerStatus, controller_status
 from htppower.control.termination import ProcessExit
+from htppower.control.time.locks import comes_free, is_held
 from htppower.errors import CloseTimedOut, VoteRejected
 from htppower.events import Event
 from htppower.profiles.cache import ProfileCache
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from htppower.control.core.event_bus import Wants
-    from htppower.control.core.locks import Lock
     from htppower.control.recording.recording import Recording
     from htppower.control.status.status_file import StatusFile
     from htppower.control.time.base import Time
+    from htppower.control.time.locks import Lock
     from htppower.profiles.profile import Profile
 
 

@@ -9,8 +9,8 @@ import logging
 import queue
 from typing import TYPE_CHECKING
 
-from htppower.control.core.interrupts import is_from_outside
-from htppower.control.core.locks import Rank, make_lock
+from htppower.control.time.interrupts import is_from_outside
+from htppower.control.time.locks import Rank, make_lock
 from htppower.control.time.workers import run_and_log
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from htppower import control, testing
 from htppower.backends.whole_lock import whole_lock
-from htppower.control.core import locks
+from htppower.control.time import locks
 
 if TYPE_CHECKING:
-    from htppower.control.core.locks import Lock, Rank
+    from htppower.control.time.locks import Lock, Rank
 
 LOCKS: list[tuple[str, Lock]] = []
 

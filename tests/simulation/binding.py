@@ -1,7 +1,7 @@
 """Where the program under test is put under the scheduler: the only file that knows how it comes by its threads.
 
 The modules of ``htppower.control`` import ``threading``, ``queue`` and ``atexit``, and get the stand-ins for them. A
-core that makes its locks with ``make_lock(rank)`` of ``core.locks`` gets locks of the scheduler of that rank, and one
+core that makes its locks with ``make_lock(rank)`` of ``time.locks`` gets locks of the scheduler of that rank, and one
 that makes them with ``whole_lock()`` gets such without a rank.
 """
 
@@ -23,8 +23,20 @@ if TYPE_CHECKING:
     from simulation.scheduler import Scheduler
 
 PACKAGE = "htppower.control"
-# These have no points between their statements: real time is not used, and a status is read whole.
-WITHOUT_POINTS = (f"{PACKAGE}.time", f"{PACKAGE}.status")
+# These have no points between their statements: real time is not used, a level of the log is asked for in one step, and
+# a status is read whole.
+_OF_TIME = (
+    "alarms",
+    "base",
+    "fair_lock",
+    "scheduler",
+    "side_by_side",
+    "thread_pool",
+    "unlocked_log",
+    "whole",
+    "workers",
+)
+WITHOUT_POINTS = (*(f"{PACKAGE}.time.{module}" for module in _OF_TIME), f"{PACKAGE}.status")
 
 
 class _NoForks:
@@ -69,7 +81,7 @@ def _remembering(function: Callable[..., Any]) -> Callable[..., Any]:
 def _adapt(module: types.ModuleType) -> None:
     if hasattr(module, "whole_lock"):
         module.__dict__["whole_lock"] = stand_ins.threading.RLock
-    if module.__name__ == f"{PACKAGE}.core.locks" and hasattr(module, "make_lock"):
+    if module.__name__ == f"{PACKAGE}.time.locks" and hasattr(module, "make_lock"):
         module.__dict__["make_lock"] = stand_ins.ranked(module.make_lock)
 
 

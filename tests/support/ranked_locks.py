@@ -1,6 +1,6 @@
 """Locks that know their ranks, in the place of the controller's: what a thread may not do while it holds one is noted.
 
-The rules are those of ``htppower.control.core.locks``.
+The rules are those of ``htppower.control.time.locks``.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from htppower import control, testing
-from htppower.control.core import locks
 from htppower.control.core.event_bus import Subscription
-from htppower.control.core.locks import Rank
 from htppower.control.core.native_calls import NativeCalls
+from htppower.control.time import locks
+from htppower.control.time.locks import Rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -18,10 +18,10 @@ from htppower import events
 from htppower.cli import main as entry
 from htppower.cli.help import Command
 from htppower.control import core
-from htppower.control.core.locks import Rank
 from htppower.control.status.controller_status import ControllerStatus, ProcessSetting, SessionStatus
 from htppower.control.status.cores import CoreStatus
 from htppower.control.status.json_form import STATUS, described
+from htppower.control.time.locks import Rank
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.review.explain.texts.file_rules import OTHER_TEXTS
 from htppower.rules.case import Applied

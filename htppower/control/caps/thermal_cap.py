@@ -23,8 +23,8 @@ from htppower.control.caps.cap_arguments import (
 )
 from htppower.control.caps.cap_switch import CapSwitch
 from htppower.control.context_manager import Closing
-from htppower.control.core.interrupts import is_from_outside
 from htppower.control.time.alarms import armed_or_logged
+from htppower.control.time.interrupts import is_from_outside
 
 if TYPE_CHECKING:
     import os

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.control.core.interrupts import run_watched
 from htppower.control.core.precedence import Claim, in_use
 from htppower.control.time.alarms import armed_or_none
+from htppower.control.time.interrupts import run_watched
 from htppower.control.time.side_by_side import run_side_by_side
 from htppower.events import CapLifted, CapSet, Cause, HoldBegan, HoldEnd, HoldEnded
 

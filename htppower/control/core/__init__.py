@@ -1,6 +1,6 @@
 """The core: what every session should have, and the native calls that bring it about.
 
-May import what ``control`` may; of its rooms: time and learning. These two know parts of it, too.
+May import what ``control`` may; of its rooms: time and learning. The latter knows parts of it, too.
 
 The way of a vote: ``precedence`` says which profile a session uses, and ``plans`` what it casts of that. Phases are
 counted on its ``gate``. ``reconciler`` takes the turn of a session, and has ``stepper`` settle it: that takes in what
@@ -10,10 +10,7 @@ sends the rest by ``native_calls``, on ids of ``power_config_ids``. ``event_bus`
 
 Beside that way: the gate has ``tokens`` for what runs, a ``sustain_timer``, and, of few sessions, a ``learning.pace``.
 ``registry`` has what all sessions share, ``session_record`` what is known of one, and what it has done. ``remains``
-brings down what is left of closed ones. ``recovery`` sees to what fails, ``interrupts`` to what Ctrl-C
-leaves, and ``heartbeat`` to what nobody tells of.
-
-``locks`` says which locks there are, in which order they are taken, and what may be done under each.
+brings down what is left of closed ones. ``recovery`` sees to what fails, and ``heartbeat`` to what nobody tells of.
 
 ``shared_backend`` has what the controllers on one backend share, and ``other_controllers`` tells them of lost links.
 """

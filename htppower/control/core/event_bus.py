@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.backends.whole_lock import whole_lock
-from htppower.control.core.interrupts import is_from_outside
-from htppower.control.core.locks import Rank, make_lock, run_if_free
+from htppower.control.time.interrupts import is_from_outside
+from htppower.control.time.locks import Rank, make_lock, run_if_free
 from htppower.events import Event
 
 if TYPE_CHECKING:
-    from htppower.control.core.locks import Lock
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.time.base import Time
+    from htppower.control.time.locks import Lock
     from htppower.control.time.workers import Worker
 
 _LOGGER = logging.getLogger("htppower")

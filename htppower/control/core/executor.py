@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.control.core.ledger import NOTHING
-from htppower.control.core.locks import FOREVER_S, run_if_free
 from htppower.control.core.power_config_ids import on_any
 from htppower.control.core.process_settings import merged
+from htppower.control.time.locks import FOREVER_S, run_if_free
 from htppower.errors import VoteRejected, without_frames
 from htppower.events import Degradation
 from htppower.votes.native_codes import (

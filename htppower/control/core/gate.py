@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from htppower.control.core.locks import Rank, make_lock
 from htppower.control.core.sustain_timer import SustainTimer
 from htppower.control.core.tokens import Token, Tokens, Use
 from htppower.control.learning.pace import Pace
+from htppower.control.time.locks import Rank, make_lock
 from htppower.events import Cause, Phase, Trigger
 from htppower.profiles.profile import Lowering
 from htppower.profiles.sustain import first_us

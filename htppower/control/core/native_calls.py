@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.control.core.interrupts import is_from_outside
 from htppower.control.core.session_record import LastCall
+from htppower.control.time.interrupts import is_from_outside
 from htppower.errors import CallUnderWay, VoteRejected, kept
 from htppower.events import CallMade
 from htppower.votes.native_codes import FAILED, INVALID_INPUT, LINK_LOST, NULL_CLIENT, SUCCESS

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from htppower.control.core.ledger import Ledger
-    from htppower.control.core.locks import Lock
     from htppower.control.core.shared_backend import Member, Peer
+    from htppower.control.time.locks import Lock
     from htppower.votes.native import Option
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 
-from htppower.control.core.interrupts import run_watched
-from htppower.control.core.locks import comes_free, is_held, run_if_free
+from htppower.control.time.interrupts import run_watched
+from htppower.control.time.locks import comes_free, is_held, run_if_free
 from htppower.errors import VoteRejected, without_frames
 from htppower.events import Cause, State
 from htppower.votes.native_codes import LINK_LOST, code_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.control.core.locks import Rank, make_lock
+from htppower.control.time.locks import Rank, make_lock
 from htppower.errors import SessionClosed
 
 if TYPE_CHECKING:

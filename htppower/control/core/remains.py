@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.core.locks import Rank, is_held, make_lock, run_if_free
+from htppower.control.time.locks import Rank, is_held, make_lock, run_if_free
 from htppower.votes.native_codes import DEVICE_INVALID_HANDLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.control.core.executor import Executor
-    from htppower.control.core.locks import Lock
     from htppower.control.core.other_controllers import OtherControllers
     from htppower.control.core.power_config_ids import PowerConfigIds
     from htppower.control.core.process_settings import ProcessSettings
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from htppower.control.core.recovery import Recovery
     from htppower.control.core.registry import Registry
     from htppower.control.core.stepper import Stepper
+    from htppower.control.time.locks import Lock
     from htppower.errors import VoteRejected
 
 

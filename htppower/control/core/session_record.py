@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from htppower.control.core.gate import Gate
-from htppower.control.core.locks import Rank, make_lock
+from htppower.control.time.locks import Rank, make_lock
 from htppower.errors import kept
 from htppower.events import State
 from htppower.votes.field_repr import field_repr

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Protocol
 import attrs
 
 from htppower.control.core.ledger import Ledger
-from htppower.control.core.locks import Rank, make_lock
 from htppower.control.time.fair_lock import FairLock
+from htppower.control.time.locks import Rank, make_lock
 from htppower.votes.options import PROCESS_WIDE
 
 if TYPE_CHECKING:

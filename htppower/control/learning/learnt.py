@@ -10,9 +10,9 @@ import stat
 from typing import TYPE_CHECKING
 
 from htppower.backends.whole_lock import whole_lock
-from htppower.control.core.interrupts import is_from_outside
 from htppower.control.files.background_work import BackgroundWork
 from htppower.control.learning.learnt_file import KIND, Entry, NotLearntError, read, write
+from htppower.control.time.interrupts import is_from_outside
 from htppower.sustain.learner import make_learner
 
 if TYPE_CHECKING:

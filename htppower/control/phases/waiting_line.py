@@ -10,7 +10,7 @@ import logging
 from collections import deque
 from typing import TYPE_CHECKING
 
-from htppower.control.core.locks import Rank, make_lock
+from htppower.control.time.locks import Rank, make_lock
 from htppower.control.time.workers import run_and_log
 
 if TYPE_CHECKING:

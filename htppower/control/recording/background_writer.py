@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from htppower.backends.whole_lock import whole_lock
-from htppower.control.core.interrupts import is_from_outside
 from htppower.control.files.background_work import BackgroundWork
 from htppower.control.recording.recording_status import RecordingStatus
 from htppower.control.recording.ring import Ring
 from htppower.control.recording.trace_writer import TraceWriter
+from htppower.control.time.interrupts import is_from_outside
 
 if TYPE_CHECKING:
     import os

@@ -1,7 +1,9 @@
-"""Clock, alarms, and threads that run actions; the only importer of APScheduler.
+"""Clock, alarms, threads that run actions, and locks; the only importer of APScheduler.
 
-May import what ``control`` may; of its rooms: core.
+May import what ``control`` may; of its rooms: none.
 
 ``base`` is what the controller asks of a time, and ``scheduler`` the system's. ``alarms`` are armed by it; ``workers``,
-``thread_pool`` and ``side_by_side`` run actions on threads. ``fair_lock`` is one that threads get in their order.
+``thread_pool`` and ``side_by_side`` run actions on threads. ``locks`` says which locks there are, in which order they
+are taken, and what may be done under each; ``fair_lock`` is one that threads get in their order. ``interrupts`` sees to
+what an exception such as Ctrl-C leaves, and ``unlocked_log`` asks a log without its lock.
 """

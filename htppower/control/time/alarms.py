@@ -7,7 +7,7 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
-from htppower.control.core.interrupts import is_from_outside
+from htppower.control.time.interrupts import is_from_outside
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from htppower.backends.whole_lock import whole_lock
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.core.locks import Lock
+    from htppower.control.time.locks import Lock
 
 
 class _Place:

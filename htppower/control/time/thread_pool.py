@@ -7,7 +7,7 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING
 
-from htppower.control.core.locks import Rank, make_lock
+from htppower.control.time.locks import Rank, make_lock
 from htppower.control.time.workers import run_whatever, start_apart
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import threading
 from typing import TYPE_CHECKING, Protocol
 
 from htppower.backends.forks import call_in_forked_children
-from htppower.control.core.interrupts import is_from_outside
-from htppower.control.core.locks import Rank, make_lock
+from htppower.control.time.interrupts import is_from_outside
+from htppower.control.time.locks import Rank, make_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable

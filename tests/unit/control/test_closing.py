@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hanging import Hang
 
     from htppower import Session
-    from htppower.control.core.locks import Rank
+    from htppower.control.time.locks import Rank
 
 # Long enough for nothing: what hangs does so until it is let go.
 SHORT_S = 0.05

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hanging import Hang
 
-    from htppower.control.core.locks import Lock
+    from htppower.control.time.locks import Lock
     from htppower.votes.vote_set import VoteSet
 
 

@@ -9,7 +9,7 @@ import pytest
 from bench import Bench
 from learning import learning, relaxing
 
-from htppower.control.core.locks import is_held
+from htppower.control.time.locks import is_held
 from htppower.events import Cause, Event, State, SustainLearned, Transition
 from htppower.profiles.sustain import Adaptive
 from htppower.sustain.learner import Learner, make_learner

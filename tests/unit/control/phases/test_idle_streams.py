@@ -13,7 +13,7 @@ import pytest
 from bench import BURST_SUSTAIN_US, Bench
 
 from htppower import SessionClosed, State, VoteRejected
-from htppower.control.core.locks import is_held
+from htppower.control.time.locks import is_held
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from htppower import HtpPowerError, PhaseMisuse, State
-from htppower.control.core.locks import is_held
 from htppower.control.phases.blocks import Inference
+from htppower.control.time.locks import is_held
 
 if TYPE_CHECKING:
     from collections.abc import Callable

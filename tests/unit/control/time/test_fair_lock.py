@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from htppower.control.core.locks import Rank, is_held, make_lock
 from htppower.control.time import fair_lock
 from htppower.control.time.fair_lock import FairLock
+from htppower.control.time.locks import Rank, is_held, make_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,9 +16,9 @@ from ranked_locks import MOST_BREACHES, RankedLock, Ranks, ranked_locks
 
 from htppower import VoteController, control
 from htppower.backends import SimulatedHtp
-from htppower.control.core import locks
-from htppower.control.core.locks import Rank, is_held, make_lock
 from htppower.control.core.registry import Registry
+from htppower.control.time import locks
+from htppower.control.time.locks import Rank, is_held, make_lock
 from htppower.control.time.scheduler import SystemTime
 from htppower.votes.vote_set import VoteSet
 
