@@ -90,13 +90,16 @@ class Executor:
         for core_id, ledger in session.ledgers.items():
             votes = ledger.now.known or ledger.now.doubtful
             if votes:
-                only_settings = False
+                only_settings, power_config_id = False, ledger.power_config_id
                 try:
-                    self._calls.set(session, ledger.power_config_id, votes)
+                    self._calls.set(session, power_config_id, votes)
                 except VoteRejected as error:
                     if error.code == INVALID_INPUT:
                         session.refused |= {core_id}
                     return without_frames(error)
+                finally:
+                    if ledger.power_config_id != power_config_id:
+                        self._ids.crossed(power_config_id)
         if only_settings:
             self._settings.forget()
             return self.cast_settings(session, tuple(session.ledgers))

@@ -151,3 +151,46 @@ def test_a_call_that_reaches_anothers_id_late_is_made_up_for(function: str) -> N
         until(lambda: 2 not in htp.power_config_ids)
         assert set(keep.power_config_ids.values()) <= set(htp.power_config_ids)
         assert (keep.state, htp.effective().core_target) == (State.RAISED, MAX_CORNER)
+
+
+class LowestFreeHanging(HangingHtp):
+    """Gives the lowest free id."""
+
+    def native_create(self, device_id: int, core_id: int) -> tuple[int, int]:
+        """Create."""
+        with self._lock:
+            self._next_id = next(each for each in range(1, 1000) if each not in self._clients)
+            return super().native_create(device_id, core_id)
+
+
+@pytest.mark.parametrize("heartbeat", [False, True])
+def test_a_call_that_reaches_a_third_owners_id_leaves_no_vote_there(heartbeat: bool) -> None:
+    """It is under way for so long that the number was destroyed, and given once more: that id is not used again."""
+    htp = LowestFreeHanging()
+    with VoteController(htp, handle_sigterm=False, heartbeat_us=20_000 if heartbeat else 0) as controller:
+        old = controller.session("burst")
+        inference = old.inference()
+        late = threading.Thread(target=inference.__enter__)
+        if heartbeat:
+            late.start()
+            late.join(WAIT_S)
+        hang = htp.hang_next("setPowerConfig", 1)
+        if not heartbeat:
+            late.start()
+        assert hang.begun.wait(WAIT_S)
+        htp.restart_subsystem(forget_ids=True)
+        controller.link_lost(SYSTEM_COMMUNICATION)
+        other = controller.session("balanced")
+        assert other.power_config_ids == {0: 2}
+        # As the back-off does, some seconds later.
+        for _ in range(2):
+            controller._closer._remains.destroy_orphans()
+        assert htp.power_config_ids == (2,)
+        third = controller.session("balanced")
+        assert third.power_config_ids == {0: 1}
+        hang.let_go.set()
+        late.join(WAIT_S)
+        until(lambda: not third.power_config_ids and old.state is State.RAISED)
+        controller._closer._remains.destroy_orphans()
+        assert {*old.power_config_ids.values(), 2} == set(htp.power_config_ids)
+        inference.__exit__(None, None, None)
