@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from htppower.votes.native import NativeConfig
 
 SECOND_US = 1_000_000
+MOMENT_S = 0.0001
+CORE_TARGETS = {"burst": MAX_CORNER, "high_performance": 128}
 
 
 def restart(bench: Bench, next_id: int) -> None:
@@ -194,3 +197,41 @@ def test_a_call_that_reaches_a_third_owners_id_leaves_no_vote_there(heartbeat: b
         controller._closer._remains.destroy_orphans()
         assert {*old.power_config_ids.values(), 2} == set(htp.power_config_ids)
         inference.__exit__(None, None, None)
+
+
+class SlowLowestFree(LowestFreeHanging):
+    """Each call takes a moment on its way back, in which others make theirs."""
+
+    def native_create(self, device_id: int, core_id: int) -> tuple[int, int]:
+        """Create."""
+        answer = super().native_create(device_id, core_id)
+        time.sleep(MOMENT_S)
+        return answer
+
+    def native_set(self, power_config_id: int, configs: Sequence[NativeConfig] | None) -> int:
+        """Set."""
+        time.sleep(MOMENT_S)
+        return super().native_set(power_config_id, configs)
+
+
+def test_sessions_that_are_voted_again_at_one_time_have_their_own_votes() -> None:
+    """On ids of their own, whatever numbers they are given: they meet by chance, so that several restarts are tried."""
+    htp = SlowLowestFree()
+    with VoteController(htp, handle_sigterm=False, heartbeat_us=0) as controller:
+        sessions = [controller.session("burst") for _ in range(6)]
+        running = [session.inference() for session in sessions]
+        for inference in running:
+            inference.__enter__()
+        for number in range(4):
+            htp.restart_subsystem(forget_ids=True)
+            changed = sessions[number % 6]
+            # Its call is told of the restart.
+            changed.use("burst" if changed.profile.name == "high_performance" else "high_performance")
+            until(lambda: all(session.state is State.RAISED and session.power_config_ids for session in sessions))
+            until(lambda: not controller.status().orphans)
+            ids = [session.power_config_ids[0] for session in sessions]
+            assert sorted(ids) == sorted(htp.power_config_ids)
+            for session in sessions:
+                assert htp._clients[session.power_config_ids[0]].core[1] == CORE_TARGETS[session.profile.name]
+        for inference in running:
+            inference.__exit__(None, None, None)
