@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.control.time.unlocked_log import is_enabled_for
 from htppower.events import (
     CallMade,
     CapLifted,
@@ -39,7 +38,12 @@ def log_wants(kind: type[Event], details: Mapping[str, Any]) -> bool:
     """Return whether an event is logged; a native call is not: what it was made for is, where that is worth a line."""
     if kind is CallMade:
         return False
-    return is_enabled_for(_LOGGER, _level(kind, details.get("trigger"), details.get("attempted")))
+    # As ``UnlockedLogger``, by one file less on the way of a vote: locks of the controller's are held here.
+    return (
+        (level := _level(kind, details.get("trigger"), details.get("attempted"))) >= _LOGGER.getEffectiveLevel()
+        and level > _LOGGER.manager.disable
+        and not _LOGGER.disabled
+    )
 
 
 def log_event(event: Event) -> None:

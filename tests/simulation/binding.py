@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from simulation.scheduler import Scheduler
 
 PACKAGE = "htppower.control"
-# These have no points between their statements: real time is not used, a level of the log is asked for in one step, and
-# a status is read whole.
+# These have no points between their statements: real time is not used, and a status is read whole.
 _OF_TIME = (
     "alarms",
     "base",

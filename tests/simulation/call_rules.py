@@ -97,7 +97,8 @@ class CallRules:
             assert call.power_config_id is not None
             if client is not None:
                 client.power_config_ids.append(call.power_config_id)
-            if call.task not in self._situation.operations:
+            operation = self._situation.operations.get(call.task)
+            if operation is None or operation.client is None:
                 self._situation.bare.add(call.power_config_id)
         elif call.function == "destroyPowerConfigId" and not call.code:
             assert call.power_config_id is not None

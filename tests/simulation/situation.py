@@ -143,7 +143,7 @@ class Situation:
             return True
         # Whoever has changed a session may make an id for the settings of the process, on another's core.
         operation = self.operations.get(call.task)
-        if operation is None:
+        if operation is None or operation.client is None:
             return call.function == "createPowerConfigId" or call.power_config_id in self.bare
         return operation.client is client
 

@@ -29,11 +29,15 @@ safe.
 
 What the garbage collector may run (the end of a hold, of a stream, of an inference that was dropped) takes no lock: it
 posts an action to a worker.
+
+The lock of ``logging`` is taken under none of these: who holds it may run a finalizer of the host's, which waits for
+one of them. ``Logger.isEnabledFor`` takes it where the answer is not kept, as after any ``setLevel``.
 """
 
 from __future__ import annotations
 
 import enum
+import logging
 from typing import TYPE_CHECKING, Protocol
 
 from htppower.backends.whole_lock import whole_lock
@@ -41,6 +45,10 @@ from htppower.backends.whole_lock import whole_lock
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
+
+    Adapter = logging.LoggerAdapter[logging.Logger]
+else:
+    Adapter = logging.LoggerAdapter
 
 FOREVER_S = -1.0
 
@@ -115,3 +123,12 @@ def comes_free(lock: Lock, timeout_s: float) -> bool:
 
 def _nothing() -> None:
     """Do nothing."""
+
+
+class UnlockedLogger(Adapter):
+    """A logger that asks for its level without the lock of ``logging``."""
+
+    def isEnabledFor(self, level: int) -> bool:  # noqa: N802 - overrides that of logging
+        """Return whether records of a level are written."""
+        logger = self.logger
+        return not logger.disabled and level >= logger.getEffectiveLevel() and level > logger.manager.disable

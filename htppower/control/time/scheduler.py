@@ -26,9 +26,8 @@ from apscheduler.triggers.date import DateTrigger
 
 from htppower.backends.clock import MonotonicClock
 from htppower.backends.forks import call_in_forked_children
-from htppower.control.time.locks import Rank, make_lock
+from htppower.control.time.locks import Rank, UnlockedLogger, make_lock
 from htppower.control.time.thread_pool import ThreadPool
-from htppower.control.time.unlocked_log import UnlockedLogger
 from htppower.control.time.whole_scheduler import Scheduler
 from htppower.control.time.workers import ThreadWorker, run_and_log, start_apart
 

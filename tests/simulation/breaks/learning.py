@@ -84,7 +84,8 @@ LEARNING = (
         "learning/pace.py",
         "self._tokens.first() is token:",
         "not token.within:",
-        Drawn.LEARNING_SEQUENCES,
+        Drawn.VARIED_LEARNING,
+        rare=True,
     ),
     Mutation(
         "an inference that began within INIT is a begin",
