@@ -57,6 +57,7 @@ class PowerConfigIds:
             made = Ledger(power_config_id=self._calls.create(session, session.device_id, core_id))
             session.take_id(core_id, made)
             self._registry.note_core(session.device_id, core_id)
+            # A number that another had is left alone; a library that gives the same one twice has no other.
             spoiled: set[int] = set()
             while self._take(made) and made.power_config_id not in spoiled:
                 spoiled.add(made.power_config_id)
