@@ -150,6 +150,8 @@ class ThermalCap(Closing):
         self._time = self._switch.time
         try:
             self._switch.post(self._look)
+            # An interrupt in the last step of a look on this thread is raised as a function begins: here, not later.
+            self.status()
         except BaseException:
             # It was interrupted: nobody gets it, so nobody would close it.
             self._time.call_soon(self.close)
