@@ -189,16 +189,19 @@ class PowerConfigIds:
     def _note_end(self, ledger: Ledger, power_config_id: int, *, ending: bool) -> None:
         """Take in that an id is being destroyed, or that this has failed, unless it was given to another."""
         with self._shared.lock:
-            given = self._shared.given.get(power_config_id)
-            if given is not None and given.ledger is ledger:
+            if (given := self._given_to(ledger, power_config_id)) is not None:
                 given.ending = ending
 
     def _forget(self, ledger: Ledger, power_config_id: int) -> None:
         """Take in that an id is destroyed, unless it was given to another."""
         with self._shared.lock:
-            given = self._shared.given.get(power_config_id)
-            if given is not None and given.ledger is ledger:
+            if self._given_to(ledger, power_config_id) is not None:
                 del self._shared.given[power_config_id]
+
+    def _given_to(self, ledger: Ledger, power_config_id: int) -> GivenId | None:
+        """Return what is known of an id, None where it is another's now. The lock of what is shared is held."""
+        given = self._shared.given.get(power_config_id)
+        return given if given is not None and given.ledger is ledger else None
 
     def _destroy(self, session: SessionRecord | None, ledger: Ledger) -> VoteRejected | None:
         """Destroy an id, for a session if there is one; return the call that failed. One that is another's is left."""

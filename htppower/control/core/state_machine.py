@@ -1,8 +1,7 @@
 """The state machine of a session: its table, what it should be in, the next transition to that, and how one is made.
 
 A transition makes the calls that it needs before the state changes, so that a failure leaves no wrong state behind;
-only ``lose`` makes none. ``desired`` and ``next_step`` are functions of values, without
-lock, clock or call.
+only ``lose`` makes none. ``desired`` and ``next_step`` are functions of values, without lock, clock or call.
 """
 
 from __future__ import annotations

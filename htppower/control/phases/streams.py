@@ -4,8 +4,8 @@ A stream that does not come to its own end, be it closed, thrown into, failed or
 on another thread: a generator may be collected anywhere, also where this thread holds a lock that ending needs.
 
 Under an idle timeout, the inference of a stream ends after a time in which its reader has a token and asks for no
-other. A reader that comes back begins it again, before the next token is made. The alarm is lazy: a token costs
-a lock, twice, and a clock read, and an alarm only where none is armed.
+other. A reader that comes back begins it again, before the next token is made. The alarm is lazy: a token costs a lock,
+twice, and a clock read, and an alarm only where none is armed.
 """
 
 from __future__ import annotations
