@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 def test_a_raise_waits_for_nobody_who_configures_the_log(controller: VoteController) -> None:
     """Setting a level empties what the log remembers, so that its lock would be asked for at the next event."""
-    session = controller.session("burst")
     # APScheduler asks for its own loggers as it starts, with the first alarm.
-    with session.inference():
+    with controller.session("burst").inference():
         pass
+    session = controller.session("burst")
     begun = threading.Event()
 
     def infer() -> None:
