@@ -126,6 +126,6 @@ class Opener:
             failures = self._executor.run(session, None).not_given_back
         for _, failed in failures:
             self._recovery.failed(None, failed)
-        if failures and self._registry.closed:
+        if self._registry.orphans and self._registry.closed:
             # No back-off follows: this is the second try, as closing makes one.
             self._remains.destroy_orphans()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 import attrs
+from simulation.numbers import Numbers
 
 from htppower.backends import SimulatedHtp
 from htppower.errors import VoteRejected
@@ -55,6 +56,7 @@ class NativeCall:
         function: the native function.
         core: the core of its id.
         power_config_id: the id; for a create, what it created.
+        known_as: the number that the controller has for it.
         configs: what a setPowerConfig carries.
         begun_us: when it began.
         code: what it was answered; None before it took effect.
@@ -64,6 +66,7 @@ class NativeCall:
         earlier: whether it was under way when another told of a restart: what it tells may be from before that.
         dead_known: whether it was known when it began that the DSP is dead.
         perhaps_earlier: whether it was when the host told of one, which may have been known already.
+        crosses: whether it has reached the id of another, or given a number that another may have.
     """
 
     number: int
@@ -71,6 +74,7 @@ class NativeCall:
     function: str
     core: int | None
     power_config_id: int | None
+    known_as: int | None
     configs: tuple[NativeConfig, ...]
     begun_us: int
     fault: Fault
@@ -80,6 +84,7 @@ class NativeCall:
     earlier: bool = False
     dead_known: bool = False
     perhaps_earlier: bool = False
+    crosses: bool = False
 
     @property
     def process_wide(self) -> bool:
@@ -89,6 +94,8 @@ class NativeCall:
     def __str__(self) -> str:
         """Return number, function, id and code."""
         on = "" if self.power_config_id is None else f" on id {self.power_config_id}"
+        if self.known_as != self.power_config_id:
+            on += f", given as {self.known_as}"
         options = f" {[config.option for config in self.configs]}" if self.configs else ""
         return f"call {self.number}: {self.function}{on}{options}"
 
@@ -115,10 +122,20 @@ class SimulatedBackend:
         faults: what happens to calls, by number.
         all_told: whether every call that is under way when the subsystem restarts tells of that; otherwise only the
             first that takes effect does.
+        lowest_ids: whether the library gives the lowest free number, and not one that nobody had.
     """
 
-    def __init__(self, scheduler: Scheduler, cores: int, faults: Mapping[int, Fault], *, all_told: bool) -> None:
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        cores: int,
+        faults: Mapping[int, Fault],
+        *,
+        all_told: bool,
+        lowest_ids: bool = False,
+    ) -> None:
         self.htp = SimulatedHtp(arch=75, cores=cores)
+        self.numbers = Numbers(self.htp, lowest=lowest_ids)
         self.calls = 0
         self.watcher: Watcher | None = None
         self.spared = False
@@ -130,33 +147,49 @@ class SimulatedBackend:
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
         """Create an id."""
-        call = self._call("createPowerConfigId", core_id, None)
+        call = self._call("createPowerConfigId", core_id)
 
         def native() -> int:
             code, created = self.htp.native_create(device_id, core_id)
             if code == SUCCESS:
                 call.power_config_id = created
+                call.known_as, call.crosses = self.numbers.give(created)
                 self._cores[created] = core_id
             return code
 
         self._make(call, native)
         if call.code:
             raise VoteRejected(call.code, function=call.function, core=(device_id, core_id))
-        assert call.power_config_id is not None
-        return call.power_config_id
+        assert call.known_as is not None
+        return call.known_as
 
     def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
         """Send votes."""
-        configs = votes.native(power_config_id)
-        call = self._call("setPowerConfig", self._cores.get(power_config_id), power_config_id, configs)
-        self._make(call, lambda: self.htp.native_set(power_config_id, configs))
+        call = self._call_on("setPowerConfig", power_config_id, votes)
+
+        def native() -> int:
+            reached = self._reach(call)
+            return self.htp.native_set(reached, votes.native(reached))
+
+        self._make(call, native)
         if call.code:
             raise VoteRejected(call.code, votes, power_config_id=power_config_id)
 
     def destroy_power_config_id(self, power_config_id: int) -> None:
         """Destroy an id."""
-        call = self._call("destroyPowerConfigId", self._cores.get(power_config_id), power_config_id)
-        self._make(call, lambda: self.htp.native_destroy(power_config_id))
+        call = self._call_on("destroyPowerConfigId", power_config_id)
+
+        def native() -> int:
+            code = self.htp.native_destroy(self._reach(call))
+            if code == SUCCESS:
+                assert call.power_config_id is not None
+                self.numbers.destroyed(power_config_id, call.power_config_id)
+            return code
+
+        self._make(call, native)
+        if not call.code:
+            assert call.power_config_id is not None
+            self.numbers.told_destroyed(power_config_id, call.power_config_id)
         if call.code:
             raise VoteRejected(call.code, function=call.function, power_config_id=power_config_id)
 
@@ -173,14 +206,32 @@ class SimulatedBackend:
         for call in self._under_way if self._all_told else ():
             call.restarted = True
 
+    def _call_on(self, function: str, number: int, votes: VoteSet | None = None) -> NativeCall:
+        power_config_id = self.numbers.id_of(number)
+        configs = () if votes is None else votes.native(power_config_id)
+        return self._call(function, self._cores.get(power_config_id), power_config_id, number, configs)
+
+    def _reach(self, call: NativeCall) -> int:
+        """Return the id that a call reaches, which is that of its number when it takes effect."""
+        assert call.known_as is not None
+        assert call.power_config_id is not None
+        reached, crosses = self.numbers.reach(call.known_as, call.power_config_id)
+        call.crosses |= crosses
+        return reached
+
     def _call(
-        self, function: str, core: int | None, power_config_id: int | None, configs: tuple[NativeConfig, ...] = ()
+        self,
+        function: str,
+        core: int | None,
+        power_config_id: int | None = None,
+        known_as: int | None = None,
+        configs: tuple[NativeConfig, ...] = (),
     ) -> NativeCall:
         self.calls += 1
         scheduler = self._scheduler
         fault = NO_FAULT if self.spared else self._faults.get(self.calls, NO_FAULT)
         return NativeCall(
-            self.calls, scheduler.current, function, core, power_config_id, configs, scheduler.now_us, fault
+            self.calls, scheduler.current, function, core, power_config_id, known_as, configs, scheduler.now_us, fault
         )
 
     def _make(self, call: NativeCall, native: Callable[[], int]) -> None:

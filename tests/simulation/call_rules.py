@@ -42,6 +42,8 @@ class CallRules:
         self._restarts_known = True
         self._dead_us: int | None = None
         self._dead_known = False
+        # Whether the host has told of a restart since it was dead, which the core may have known before.
+        self._perhaps_alive = False
 
     def begins(self, call: NativeCall) -> None:
         """Take in that a call begins."""
@@ -65,10 +67,12 @@ class CallRules:
         self.made.append(call)
 
     def _begins_on(self, call: NativeCall, power_config_id: int) -> None:
-        if power_config_id in self._destroyed:
-            self._situation.fail("no call on a destroyed id", f"{call}")
-        if any(other.power_config_id == power_config_id for other in self._situation.under_way):
-            self._situation.fail("one call at a time on an id", f"{call} beside {self._situation.under_way}")
+        # A call that is meant for the id which had the number before comes by chance.
+        if not self._situation.numbers.may_be_shared(power_config_id):
+            if power_config_id in self._destroyed:
+                self._situation.fail("no call on a destroyed id", f"{call}")
+            if any(other.power_config_id == power_config_id for other in self._situation.under_way):
+                self._situation.fail("one call at a time on an id", f"{call} beside {self._situation.under_way}")
         if any(config.option not in PROCESS_WIDE and not _removes(config) for config in call.configs):
             self._situation.bare.discard(power_config_id)
         client = self.client_of(call)
@@ -95,10 +99,10 @@ class CallRules:
         client = self.client_of(call)
         if call.function == "createPowerConfigId" and not call.code:
             assert call.power_config_id is not None
-            if client is not None:
+            if client is not None and call.power_config_id not in self._situation.numbers.shared:
                 client.power_config_ids.append(call.power_config_id)
             operation = self._situation.operations.get(call.task)
-            if operation is None or operation.client is None:
+            if operation is None or operation.client is None or operation.client is not client:
                 self._situation.bare.add(call.power_config_id)
         elif call.function == "destroyPowerConfigId" and not call.code:
             assert call.power_config_id is not None
@@ -115,9 +119,15 @@ class CallRules:
             self._dead_answered(call)
             # What is left is tried again when the back-off that begins then is over.
             self._situation.orphans = dict.fromkeys(self._situation.orphans, self._scheduler.clock.idle_us)
-        else:
-            self._dead_us, self._dead_known = None, False
+        elif self._dead_us is None or call.begun_us > self._dead_us or call.code == RESTARTED:
+            # One that began before the DSP was dead tells nothing of it.
+            self._dead_us, self._dead_known, self._perhaps_alive = None, False, False
         client = self.client_of(call)
+        if call.known_as is not None and call.power_config_id is not None:
+            made = call.function == "createPowerConfigId"
+            call.crosses |= self._situation.numbers.told(call.known_as, call.power_config_id, made=made)
+        if call.crosses:
+            self._note_shared()
         if call.function == "destroyPowerConfigId" and call.power_config_id is not None:
             if call.code == 0:
                 self._situation.orphans.pop(call.power_config_id, None)
@@ -127,19 +137,28 @@ class CallRules:
             return None if client is None or client.closing else client
         return client
 
+    def _note_shared(self) -> None:
+        """Take in that nobody uses the ids any more that calls of another may reach: they are to be destroyed."""
+        alive, orphans = self._situation.htp._clients, self._situation.orphans
+        for power_config_id in self._situation.numbers.shared:
+            if power_config_id in alive:
+                orphans.setdefault(power_config_id, self._scheduler.clock.idle_us)
+
     def quiet(self) -> None:
         """Take in that nobody can go on: whoever was told that the DSP is dead, or has restarted, has taken it in."""
         self._dead_known = self._dead_us is not None
         self._restarts_known = True
+        if not any(call.function == "createPowerConfigId" for call in self._situation.under_way):
+            self._situation.numbers.quiet()
 
     def alive_again(self) -> None:
-        """Take in that the host tells of a restart: a DSP that was dead is called again."""
-        self._dead_us, self._dead_known = None, False
+        """Take in that the host tells of a restart: a DSP that was dead is called again, unless that was known."""
+        self._dead_us, self._dead_known, self._perhaps_alive = None, False, True
 
     def check_destroyed(self, client: Client) -> None:
         """Fail where an id of a closed session lives on, though destroying it has not failed."""
         alive = self._situation.htp._clients
-        known = {*self._situation.orphans, *self._situation.bare, *self.lost}
+        known = {*self._situation.orphans, *self._situation.bare, *self.lost, *self._situation.numbers.doubtful}
         left = [each for each in client.power_config_ids if each in alive and each not in known]
         if left:
             self._situation.fail("a closed session leaves no id", f"session {client.place}: {left}")
@@ -173,9 +192,10 @@ class CallRules:
         # One that began before that was taken in is one of the several: its answer puts nothing off.
         on_time = operation is not None and now_us - (self._dead_us or 0) >= LEAST_BETWEEN_FAILURES_US
         on_time = on_time and call.dead_known
-        if self._dead_us is None or (on_time and not closes):
+        first = self._dead_us is None and not (closes and self._perhaps_alive)
+        if first or (on_time and not closes):
             # Of several that were under way the first counts; one of the controller's own may be late.
-            self._dead_us, self._dead_known = now_us, False
+            self._dead_us, self._dead_known, self._perhaps_alive = now_us, False, False
 
     def client_of(self, call: NativeCall) -> Client | None:
         """Return the session whose id a call is made on, or on whose core an id is created."""

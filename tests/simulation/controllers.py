@@ -101,7 +101,7 @@ class Controllers:
                 self._specification.check_closed(client)
         # What it could not destroy nobody tries again. It may have made an id for the settings of the process on a core
         # that is another's.
-        self._situation.left.update(self._other.status().orphans)
+        self._situation.left |= self._situation.numbers.ids(self._other.status().orphans)
         self._other = self._make()
         self._closes = False
         for place, at in enumerate(self.places):
@@ -127,4 +127,4 @@ class Controllers:
             self._closings.close(None, controller.close, threads=self._program.closers)
         situation.controller_closed = True
         orphans = [orphan for controller in controllers for orphan in controller.status().orphans]
-        self._specification.check_all_closed((*situation.left, *orphans))
+        self._specification.check_all_closed(orphans)

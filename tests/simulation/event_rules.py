@@ -75,11 +75,13 @@ class EventRules:
                 told.setdefault(event.power_config_id, []).append((event.function, event.code))
         for call in self._specification.calls.made:
             failed_create = call.function == "createPowerConfigId" and call.code
-            on = None if failed_create else call.power_config_id
+            on = None if failed_create else call.known_as
             made.setdefault(on, []).append((call.function, call.code))
-        # Of several that open sessions at the same time, either may tell first that it could not.
-        for failed in (told, made):
-            failed.get(None, []).sort(key=repr)
+        # Of several that open sessions at the same time, either may tell first that it could not; so of those
+        # that have the same number one after the other.
+        for on in (None, *self._specification.situation.numbers.given_again):
+            for each in (told, made):
+                each.get(on, []).sort(key=repr)
         if told != made:
             differing = {on for on in {*told, *made} if told.get(on) != made.get(on)}
             details = {on: (told.get(on), made.get(on)) for on in differing}

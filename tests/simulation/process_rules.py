@@ -47,8 +47,8 @@ class ProcessRules:
         if None not in self._troubles and not self._suffices(self._range()):
             self._situation.fail(SUFFICES, self.tell())
 
-    def look(self) -> bool:
-        """Look at the settings when nobody can go on; fail where they are wrong; return whether they are right."""
+    def look(self) -> None:
+        """Look at the settings when nobody can go on; fail where they are wrong."""
         found, settings = self._range(), self._situation.htp._process
         excess = settings.rpc_polling_time_us > found.most_polling_us or (
             found.most_latency_us > 0 and settings.rpc_control_latency_us < found.least_latency_us
@@ -56,9 +56,8 @@ class ProcessRules:
         if self._suffices(found) and not excess:
             if self._is_sure():
                 self._troubles.over(None)
-            return True
+            return
         self._troubles.explain(None, GIVEN_BACK if excess else SUFFICES, self.tell())
-        return False
 
     def _is_sure(self) -> bool:
         """Return whether settings that may be as they are must be so: nobody is in trouble, or may ask for less.

@@ -97,6 +97,7 @@ class Program:
         all_told: whether every call that is under way when the subsystem restarts tells of that.
         others: which clients are of a second controller on the same backend.
         closers: how many threads close each controller in the end.
+        lowest_ids: whether the library gives the lowest free number for an id, and not one that nobody had.
     """
 
     cores: tuple[tuple[int, ...], ...]
@@ -110,6 +111,7 @@ class Program:
     all_told: bool = False
     others: frozenset[int] = frozenset()
     closers: int = 1
+    lowest_ids: bool = False
 
     @property
     def size(self) -> int:

@@ -61,11 +61,11 @@ class SessionRules:
         if waiting and call.function == "setPowerConfig" and situation.promises.in_flight_first:
             situation.fail("after 1007 those in use are voted first", f"{call} before {situation.tell(waiting[0])}")
 
-    def look(self, client: Client) -> bool:
-        """Look at a session when nobody can go on; fail where it is not as it must be; return whether it is."""
+    def look(self, client: Client) -> None:
+        """Look at a session when nobody can go on; fail where it is not as it must be."""
         session, situation = client.session, self._situation
         if session is None or client.closing:
-            return True
+            return
         self._settle(client)
         if not client.unsettled:
             self._check_told(client)
@@ -74,9 +74,8 @@ class SessionRules:
             settled = situation.must_be_up(client) or not situation.may_be_up(client)
             if settled and not situation.out_of_reach:
                 self._troubles.over(client)
-            return True
+            return
         self._troubles.explain(client, why, situation.tell(client))
-        return False
 
     def check_operations(self) -> None:
         """Fail where somebody waits when nobody can go on, and for no call that he may wait for."""
@@ -86,7 +85,14 @@ class SessionRules:
             kind, client = operation.kind, operation.client
             if kind not in _WAITS_FOR_CALLS and not (side_by_side and kind in _NEVER_WAITS):
                 continue
-            reasons = [call for call in calls if client is None or situation.waits_for(call, client)]
+            reasons = [
+                call
+                for call in calls
+                if client is None
+                or situation.waits_for(call, client)
+                # It is not opened where its controller is closed meanwhile, which destroys what is left.
+                or (kind == "open" and situation.closes_controller(call.task))
+            ]
             if not reasons or (side_by_side and kind in _NEVER_WAITS):
                 waits_for = getattr(task, "waits_for", None)
                 situation.fail("nobody waits for nothing", f"{task} waits for {waits_for} in {kind}; {calls}")
@@ -147,6 +153,8 @@ class SessionRules:
         if any(operation.client in (client, None) for operation in situation.operations.values()):
             return
         now_us = situation.scheduler.now_us
+        # Of several that end one after the other, it may have used the profile of each.
+        client.meet(situation.caps)
         client.holds = [
             hold for hold in client.holds if (hold.certain if hold.until_us is None else now_us < hold.until_us)
         ]

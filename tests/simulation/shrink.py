@@ -99,6 +99,8 @@ def _simpler(program: Program) -> Iterator[Program]:
         yield attrs.evolve(program, others=frozenset())
     if program.closers > 1:
         yield attrs.evolve(program, closers=1)
+    if program.lowest_ids:
+        yield attrs.evolve(program, lowest_ids=False)
     if program.raises:
         yield attrs.evolve(program, raises=False)
 

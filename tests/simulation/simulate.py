@@ -82,7 +82,13 @@ def simulate(
     gc.disable()
     try:
         with installed(scheduler), contextlib.suppress(Violation):
-            backend = SimulatedBackend(scheduler, 2 * len(program.cores), program.faults, all_told=program.all_told)
+            backend = SimulatedBackend(
+                scheduler,
+                2 * len(program.cores),
+                program.faults,
+                all_told=program.all_told,
+                lowest_ids=program.lowest_ids,
+            )
             specification = Specification(scheduler, backend, promises)
             scheduler.spawn("main", lambda: _main(scheduler, specification, backend, program))
             scheduler.run()

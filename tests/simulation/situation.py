@@ -9,12 +9,11 @@ from simulation.expectations import DOWN, in_force
 from simulation.tasks import Violation
 
 if TYPE_CHECKING:
-    from simulation.backend import NativeCall
+    from simulation.backend import NativeCall, SimulatedBackend
     from simulation.demand import Claim, Client
     from simulation.expectations import InForce
     from simulation.scheduler import Scheduler
-
-    from htppower.backends import SimulatedHtp
+    from simulation.tasks import Task
 
 
 RESTARTED, DEAD = 1007, 1011
@@ -63,15 +62,15 @@ class Situation:
 
     Args:
         scheduler: tells the time.
-        htp: what is in force.
+        backend: what is in force, and which id each number is of.
         promises: what is asked of the core under test beyond the rest.
 
     Attributes:
         clients, caps: every session that was opened, and the caps.
         operations: the calls of the public API that have not returned, by task.
         under_way: the native calls that have not returned.
-        bare: the ids that nobody's operation has created, and that have had no votes but for the process: they may be
-            made for those alone, whoever has the core.
+        bare: the ids that no operation on the session of their core has created, and that have had no votes but for
+            the process: they may be made for those alone.
         orphans: the ids that could not be destroyed, and the idle time when that failed.
         left: those of them that a controller which was closed has left.
         controller: what is under test, the first where there are two; None until it is made.
@@ -79,9 +78,10 @@ class Situation:
         controller_closed, interrupted: whether closing it has returned, and whether a KeyboardInterrupt was raised.
     """
 
-    def __init__(self, scheduler: Scheduler, htp: SimulatedHtp, promises: Promises) -> None:
+    def __init__(self, scheduler: Scheduler, backend: SimulatedBackend, promises: Promises) -> None:
         self.scheduler = scheduler
-        self.htp = htp
+        self.htp = backend.htp
+        self.numbers = backend.numbers
         self.promises = promises
         self.clients: list[Client] = []
         self.caps: list[Claim] = []
@@ -97,8 +97,11 @@ class Situation:
 
     @property
     def out_of_reach(self) -> bool:
-        """Whether the DSP is dead, or has restarted and nobody was told: nothing can be expected of any vote."""
-        answered = any(call.code in (RESTARTED, DEAD) for call in self.under_way)
+        """Whether the DSP is dead, or has restarted and nobody was told: nothing can be expected of any vote.
+
+        So where a call has reached the id of another, and its task was not told yet.
+        """
+        answered = any(call.code in (RESTARTED, DEAD) or call.crosses for call in self.under_way)
         return self.htp._dead or self.htp._unnoticed or answered
 
     def must_be_up(self, client: Client) -> bool:
@@ -130,7 +133,8 @@ class Situation:
     def has(self, client: Client, votes: frozenset[InForce]) -> bool:
         """Return whether nothing but one of these is in force on each of a session's ids."""
         alive = self.htp._clients
-        own = [each for each in client.power_config_ids if each in alive and each not in self.orphans]
+        left = {*self.orphans, *self.numbers.doubtful}
+        own = [each for each in client.power_config_ids if each in alive and each not in left]
         return all(in_force(alive[each]) in votes for each in own)
 
     def rests(self, client: Client) -> bool:
@@ -141,11 +145,19 @@ class Situation:
         """Return whether a session may have to wait for a native call."""
         if not self.promises.side_by_side or call.process_wide or call.core in client.cores:
             return True
+        if self.numbers.may_be_shared(call.power_config_id):
+            # It may be meant for an id that this session had.
+            return True
         # Whoever has changed a session may make an id for the settings of the process, on another's core.
         operation = self.operations.get(call.task)
         if operation is None or operation.client is None:
             return call.function == "createPowerConfigId" or call.power_config_id in self.bare
         return operation.client is client
+
+    def closes_controller(self, task: Task) -> bool:
+        """Return whether a task is closing a controller."""
+        operation = self.operations.get(task)
+        return operation is not None and operation.kind == "close" and operation.client is None
 
     def fail(self, rule: str, details: str) -> None:
         """End the run: a rule is broken."""

@@ -21,6 +21,8 @@ from simulation.situation import DEAD, RESTARTED, Operation, Promises, Situation
 from simulation.troubles import Troubles
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from simulation.backend import NativeCall, SimulatedBackend
     from simulation.demand import Client
     from simulation.scheduler import Scheduler
@@ -37,7 +39,7 @@ class Specification:
     """
 
     def __init__(self, scheduler: Scheduler, backend: SimulatedBackend, promises: Promises) -> None:
-        self.situation = Situation(scheduler, backend.htp, promises)
+        self.situation = Situation(scheduler, backend, promises)
         self.troubles = Troubles(self.situation)
         self.calls = CallRules(self.situation)
         self._sessions = SessionRules(self.situation, self.troubles)
@@ -112,6 +114,8 @@ class Specification:
     def call_applied(self, call: NativeCall) -> None:
         """Take in that a native call has taken effect."""
         client = self.calls.applied(call)
+        if call.crosses:
+            self.troubles.crossed(call)
         if call.code:
             self._failed(call, client)
             if call.code == RESTARTED:
@@ -132,6 +136,8 @@ class Specification:
         client = self.calls.ended(call)
         if call.code or interrupted:
             self._failed(call, client)
+        if call.crosses:
+            self.troubles.crossed(call)
         if call.code == RESTARTED or (call.code == DEAD and call.earlier):
             self.troubles.told(call)
             if call.code == RESTARTED:
@@ -164,12 +170,12 @@ class Specification:
                 details = f"{learnt.gaps} gaps, of {least} to {client.costs.gaps}; {self.situation.tell(client)}"
                 self.situation.fail("each gap is learnt from once", details)
 
-    def check_all_closed(self, orphans: tuple[int, ...]) -> None:
-        """Fail where a closed controller has left anything in force."""
+    def check_all_closed(self, orphans: Iterable[int]) -> None:
+        """Fail where a closed controller has left anything in force, but for what it tells of, by its number."""
         situation = self.situation
         if situation.htp._process.rpc_polling_time_us and None not in self.troubles:
             situation.fail("nothing stays behind", self._process.tell())
-        left = set(situation.htp._clients) - set(orphans) - self.calls.lost
+        left = set(situation.htp._clients) - situation.numbers.ids(orphans) - situation.left - self.calls.lost
         if left:
             situation.fail("nothing stays behind", f"ids {sorted(left)}; orphans {orphans}")
 
@@ -195,21 +201,18 @@ class Specification:
         situation, calls = self.situation, self.situation.under_way
         self.troubles.quiet()
         self._sessions.check_operations()
-        right = True
         for client in situation.clients:
             if any(situation.waits_for(call, client) for call in calls):
                 continue
             endings, client.endings = client.endings, []
             for ended in endings:
                 ended()
-            right = self._sessions.look(client) and right
+            self._sessions.look(client)
             self._further.look(client)
         if not any(call.process_wide or not situation.promises.side_by_side for call in calls):
-            right = self._process.look() and right
+            self._process.look()
         if not calls:
             self._process.look_at_caps()
             self._process.look_at_heartbeat()
             self.calls.look_at_orphans()
-            if right and not situation.out_of_reach:
-                self.troubles.all_right()
         self.calls.quiet()

@@ -30,6 +30,7 @@ class Trouble:
         number: of the failure; later ones have greater numbers.
         cores: on which a call has failed; None where that is no matter: everything was lost.
         creating: whether one that failed was to create an id.
+        at_once: whether it must be over when nobody can go on.
         quiet_us: the idle time when nobody could go on for the first time after it: the back-off runs from there on at
             the latest.
     """
@@ -37,6 +38,7 @@ class Trouble:
     number: int
     cores: frozenset[int | None] | None = None
     creating: bool = False
+    at_once: bool = False
     quiet_us: int | None = None
 
 
@@ -49,8 +51,8 @@ class Troubles:
         self._failures = 0
         # The number of the latest failure when the core was last told of a restart that is not left to the back-off.
         self._told = 0
-        # How many restarts the core was told of in a row, since everybody was last as they should be; and when the last
-        # was, also in the time in which nobody was slow.
+        # How many restarts the core was told of in a row; and when the last was, also in the time in which nobody was
+        # slow.
         self._restarts = 0
         self._last_us = (-CALM_US, -CALM_US)
 
@@ -105,13 +107,19 @@ class Troubles:
         if self._restarts <= MOST_RESTARTS:
             self._told = self._failures
 
+    def crossed(self, call: NativeCall) -> None:
+        """Take in that a call has reached the id of another, or that others may: nothing is known of any vote.
+
+        Where that has destroyed it, it may take a call on it to find that out, which fails.
+        """
+        for client in (*self._situation.clients, None):
+            if client not in self._by_client:
+                self.add(client)
+                self._by_client[client].at_once = call.function != "destroyPowerConfigId"
+
     def over(self, client: Client | None) -> None:
         """Take in that a session, or the process, is as it should be."""
         self._by_client.pop(client, None)
-
-    def all_right(self) -> None:
-        """Take in that everybody is: restarts are counted from here on."""
-        self._restarts = 0
 
     def quiet(self) -> None:
         """Take in that nobody can go on."""
@@ -127,7 +135,7 @@ class Troubles:
             return
         if situation.out_of_reach:
             return
-        if trouble.number <= self._told:
+        if trouble.at_once or trouble.number <= self._told:
             if situation.promises.told_to_anybody:
                 situation.fail(f"after 1007 at once: {rule}", details)
             return

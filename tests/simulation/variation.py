@@ -1,8 +1,8 @@
 """Makes programs more varied: by another chance than what they are drawn by, so that a seed runs as it is without.
 
 Tickets, streams with an idle timeout, phases that are not nested, coroutines that nobody goes on with, rows of even
-inferences of which only some wait, closes that are made twice and by two threads, many restarts in a row, and a second
-controller on the same backend.
+inferences of which only some wait, closes that are made twice and by two threads, many restarts in a row, a second
+controller on the same backend, and a library that gives the numbers of ids anew.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ class _Variation:
             closers=chance.choice((1, 2)),
             # What is told is compared with the calls of one controller.
             subscribed=program.subscribed and not self._others,
+            lowest_ids=chance.random() < 0.5,
         )
 
     def _shared(self, program: Program) -> Program:

@@ -31,7 +31,7 @@ class OtherControllers:
         registry, settings, recovery, time: has the lock of what is told, knows the other controllers, puts right what
             is lost, and has threads.
         shared: counts the restarts that calls have told of.
-        settle: settles whom a loss concerns; called on a thread of the controller's where another one tells of it.
+        settle: settles whom a loss concerns; called on a thread of the controller's.
     """
 
     _registry: Registry
@@ -63,18 +63,26 @@ class OtherControllers:
             is_news = self._recovery.link_lost(error, earlier=earlier, by_host=by_host, lasted_us=lasted_us)
             if is_news:
                 self._shared.lost(restarted=error.code != SYSTEM_COMMUNICATION_FATAL)
+        if is_news:
+            self._settle_soon()
         for peer in self._settings.peers if is_news else ():
             peer.lost_elsewhere(error, restarts, earlier=earlier, lasted_us=lasted_us)
 
     def call_interrupted(self) -> None:
-        """Take in that an exception such as Ctrl-C came when a call returned: it may have told of a lost link.
-
-        So also where calls may have reached the id of another.
-        """
+        """Take in that an exception such as Ctrl-C came when a call returned: it may have told of a lost link."""
         self._recovery.call_interrupted()
         self._shared.lost(restarted=False)
         for peer in self._settings.peers:
             peer.lost_elsewhere(None, None, earlier=False, lasted_us=0)
+
+    def ids_crossed(self) -> None:
+        """Take in that calls may have reached the id of another, so that nothing is known of any vote."""
+        self.call_interrupted()
+        self._settle_soon()
+
+    def _settle_soon(self) -> None:
+        """Settle those whom a loss concerns on another thread: who has met it may go on with a call that hangs."""
+        self._time.call_soon(self._settle)
 
     def lost_elsewhere(
         self, error: VoteRejected | None, restarts: int | None, *, earlier: bool, lasted_us: int
@@ -90,7 +98,7 @@ class OtherControllers:
                 is_news = self._recovery.link_lost(error, earlier=earlier, by_host=by_host, lasted_us=lasted_us)
             if not is_news:
                 return
-        self._time.call_soon(self._settle)
+        self._settle_soon()
 
     def _is_earlier(self, restarts: int | None) -> bool:
         """Return whether a call was under way when a restart was told of, by the restarts as it began."""

@@ -54,14 +54,16 @@ class PowerConfigIds:
             VoteRejected: the call failed.
         """
         if core_id not in session.ledgers:
+            ends = self._shared.ends
             made = Ledger(power_config_id=self._calls.create(session, session.device_id, core_id))
             session.take_id(core_id, made)
             self._registry.note_core(session.device_id, core_id)
             # A number that another had is left alone; a library that gives the same one twice has no other.
             spoiled: set[int] = set()
-            while self._take(made) and made.power_config_id not in spoiled:
+            while self._take(made, ends) and made.power_config_id not in spoiled:
                 spoiled.add(made.power_config_id)
                 self._spoil(made.power_config_id)
+                ends = self._shared.ends
                 made.power_config_id = self._calls.create(session, session.device_id, core_id)
 
     def give_up(self, session: SessionRecord, core_id: int, told_of: SessionRecord | None) -> VoteRejected | None:
@@ -97,7 +99,7 @@ class PowerConfigIds:
         on_any(functools.partial(self._use_a_new_one_on, core, use, alone=alone) for core in cores)
 
     def _use_a_new_one_on(self, core: tuple[int, int], use: Callable[[int], object], *, alone: bool) -> None:
-        registry, left = self._registry, self._left_on(core) if alone else None
+        registry, left, ends = self._registry, self._left_on(core) if alone else None, self._shared.ends
         ledger = Ledger(power_config_id=self._calls.create(None, *core)) if left is None else left
         made = ledger.power_config_id
         try:
@@ -105,7 +107,9 @@ class PowerConfigIds:
             registry.orphans[made] = ledger
             try:
                 if left is None:
-                    self._take(ledger)
+                    self._take(ledger, ends)
+                    # Another orphan of this number, which was left meanwhile, is none any more.
+                    registry.orphans[made] = ledger
                 if alone:
                     registry.left[core] = ledger
                 use(made)
@@ -149,20 +153,23 @@ class PowerConfigIds:
             self._recovery.failed(None, failed)
         return failed
 
-    def _take(self, made: Ledger) -> bool:
-        """Take in that the library has given an id; return whether calls of another may reach it.
+    def _take(self, made: Ledger, ends: int) -> bool:
+        """Take in that the library has given an id; return whether calls of another may reach it, or have.
 
         That is so where another had one of that number before: it has none from now on. Not where it is just being
         destroyed, and no vote was lost since it was given: the library gives the number anew as soon as it is free.
+        ``ends``: how many old ids were destroyed when the call began. That of this number may have been since, and this
+        one with it.
         """
         shared, number = self._shared, made.power_config_id
         with shared.lock:
             before, losses = shared.given.get(number), shared.losses
             shared.given[number] = GivenId(made, losses)
-            if before is None or before.ledger is made or (before.ending and before.losses == losses):
+            if before is not None and before.ledger is not made and not (before.ending and before.losses == losses):
+                before.ledger.power_config_id = NULL_CLIENT
+                self._drop_orphan(number, before.ledger)
+            elif shared.ended.get(number, 0) <= ends:
                 return False
-            before.ledger.power_config_id = NULL_CLIENT
-            self._drop_orphan(number, before.ledger)
         self._lost()
         return True
 
@@ -186,22 +193,25 @@ class PowerConfigIds:
         if self._registry.orphans.get(power_config_id) is ledger:
             del self._registry.orphans[power_config_id]
 
-    def _note_end(self, ledger: Ledger, power_config_id: int, *, ending: bool) -> None:
-        """Take in that an id is being destroyed, or that this has failed, unless it was given to another."""
+    def _note_end(self, ledger: Ledger, power_config_id: int, *, ending: bool) -> bool:
+        """Take in that an id is being destroyed, or that this has failed; return whether it is another's now."""
         with self._shared.lock:
-            if (given := self._given_to(ledger, power_config_id)) is not None:
-                given.ending = ending
+            given = self._shared.given.get(power_config_id)
+            if given is None or given.ledger is not ledger:
+                return given is not None
+            given.ending = ending
+            return False
 
     def _forget(self, ledger: Ledger, power_config_id: int) -> None:
         """Take in that an id is destroyed, unless it was given to another."""
         with self._shared.lock:
-            if self._given_to(ledger, power_config_id) is not None:
-                del self._shared.given[power_config_id]
-
-    def _given_to(self, ledger: Ledger, power_config_id: int) -> GivenId | None:
-        """Return what is known of an id, None where it is another's now. The lock of what is shared is held."""
-        given = self._shared.given.get(power_config_id)
-        return given if given is not None and given.ledger is ledger else None
+            shared, given = self._shared, self._shared.given.get(power_config_id)
+            if given is None or given.ledger is not ledger:
+                return
+            del shared.given[power_config_id]
+            if given.losses != shared.losses:
+                shared.ends += 1
+                shared.ended[power_config_id] = shared.ends
 
     def _destroy(self, session: SessionRecord | None, ledger: Ledger) -> VoteRejected | None:
         """Destroy an id, for a session if there is one; return the call that failed. One that is another's is left."""
@@ -209,20 +219,23 @@ class PowerConfigIds:
         if power_config_id == NULL_CLIENT:
             return None
         self._note_end(ledger, power_config_id, ending=True)
-        failed = self._try_to_destroy(session, power_config_id)
+        failed = self._try_to_destroy(session, ledger, power_config_id)
         if ledger.power_config_id != power_config_id:
             self.crossed(power_config_id)
         elif failed is None:
             self._forget(ledger, power_config_id)
-        else:
-            self._note_end(ledger, power_config_id, ending=False)
         return failed
 
-    def _try_to_destroy(self, session: SessionRecord | None, power_config_id: int) -> VoteRejected | None:
+    def _try_to_destroy(
+        self, session: SessionRecord | None, ledger: Ledger, power_config_id: int
+    ) -> VoteRejected | None:
         """Destroy an id; where that fails, remove its votes at least. Return the call that failed."""
         try:
             self._calls.destroy(session, power_config_id)
         except VoteRejected as error:
+            if self._note_end(ledger, power_config_id, ending=False):
+                # The library has given its number to another: it was gone already.
+                return None
             if error.code in LINK_LOST:
                 return without_frames(error)
             try:

@@ -262,8 +262,9 @@ class Recovery:
     def _lose_all(self, cause: Cause) -> None:
         """Take in that nothing is known of any vote; each session that votes is shut and joins the queue."""
         self.calm = False
-        self._registry.epoch += 1
+        # First: a session that sees the new epoch sends its votes with the settings that are lost.
         self._settings.lose()
+        self._registry.epoch += 1
         for session in self._by_urgency(self._registry.sessions.values()):
             # One that is to give its ids back, or has none left, may have been left alone while the DSP was dead.
             if session.plan.casts or session.ledgers or session.state is State.UNKNOWN:

@@ -93,6 +93,8 @@ class SharedBackend:
         calls: the line of the calls, where the backend takes one at a time.
         ledger: what is known of the settings of the process.
         given: what each power config id was given for last.
+        ends: how many ids were destroyed that had been given before votes were lost.
+        ended: by number, which of these it was last.
         changes: how often a wish has changed.
         joined: how many controllers there have been.
         restarts: how many calls have told of a restart.
@@ -105,6 +107,8 @@ class SharedBackend:
         self.calls = FairLock(make_lock(Rank.CALL))
         self.ledger = Ledger(PROCESS_WIDE)
         self.given: dict[int, GivenId] = {}
+        self.ends = 0
+        self.ended: dict[int, int] = {}
         self.changes = 0
         self.restarts = self.losses = 0
         self._backend = backend

@@ -8,7 +8,7 @@ RECOVERING = (
     Mutation(
         "the settings of the process are not doubted after a lost link",
         "core/recovery.py",
-        "        self._registry.epoch += 1\n        self._settings.lose()\n",
+        "        self._settings.lose()\n        self._registry.epoch += 1\n",
         "        self._registry.epoch += 1\n",
         Drawn.RESTARTS,
     ),
@@ -44,9 +44,23 @@ RECOVERING = (
     Mutation(
         "a lost link begins no new epoch",
         "core/recovery.py",
-        "        self._registry.epoch += 1\n        self._settings.lose()\n",
+        "        self._settings.lose()\n        self._registry.epoch += 1\n",
         "        self._settings.lose()\n",
         Drawn.RESTARTS,
+    ),
+    Mutation(
+        "a lost link begins the new epoch before the settings of the process are doubted",
+        "core/recovery.py",
+        "        self._settings.lose()\n        self._registry.epoch += 1\n",
+        "        self._registry.epoch += 1\n        self._settings.lose()\n",
+        Drawn.VARIED_RESTARTS,
+    ),
+    Mutation(
+        "sessions wait for who is told of a lost link and goes on",
+        "core/other_controllers.py",
+        "        if is_news:\n            self._settle_soon()\n",
+        "",
+        Drawn.VARIED_RESTARTS,
     ),
     Mutation(
         "the first restart is left to the back-off",
@@ -116,8 +130,8 @@ RECOVERING = (
     Mutation(
         "a lost link leaves recovery calm, so that nobody asks it",
         "core/recovery.py",
-        "        self.calm = False\n        self._registry.epoch += 1\n",
-        "        self._registry.epoch += 1\n",
+        "        self.calm = False\n        # First: a session that sees",
+        "        # First: a session that sees",
         Drawn.RESTARTS,
         rare=True,
     ),

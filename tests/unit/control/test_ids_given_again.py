@@ -10,7 +10,7 @@ import pytest
 from bench import MAX_CORNER, Bench
 from hanging import WAIT_S, HangingHtp, until
 
-from htppower import State, VoteController
+from htppower import Session, State, VoteController
 from htppower.backends import SimulatedHtp
 from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION
 
@@ -214,6 +214,16 @@ class SlowLowestFree(LowestFreeHanging):
         return super().native_set(power_config_id, configs)
 
 
+def have_their_own_votes(htp: SimulatedHtp, controller: VoteController, sessions: Sequence[Session]) -> bool:
+    """Return whether each session is raised on an id of its own, and nothing else is left."""
+    if controller.status().orphans or any(session.state is not State.RAISED for session in sessions):
+        return False
+    votes = {session.power_config_ids.get(0): CORE_TARGETS[session.profile.name] for session in sessions}
+    return len(votes) == len(sessions) and votes == {
+        power_config_id: client.core[1] for power_config_id, client in tuple(htp._clients.items())
+    }
+
+
 def test_sessions_that_are_voted_again_at_one_time_have_their_own_votes() -> None:
     """On ids of their own, whatever numbers they are given: they meet by chance, so that several restarts are tried."""
     htp = SlowLowestFree()
@@ -227,11 +237,6 @@ def test_sessions_that_are_voted_again_at_one_time_have_their_own_votes() -> Non
             changed = sessions[number % 6]
             # Its call is told of the restart.
             changed.use("burst" if changed.profile.name == "high_performance" else "high_performance")
-            until(lambda: all(session.state is State.RAISED and session.power_config_ids for session in sessions))
-            until(lambda: not controller.status().orphans)
-            ids = [session.power_config_ids[0] for session in sessions]
-            assert sorted(ids) == sorted(htp.power_config_ids)
-            for session in sessions:
-                assert htp._clients[session.power_config_ids[0]].core[1] == CORE_TARGETS[session.profile.name]
+            until(lambda: have_their_own_votes(htp, controller, sessions))
         for inference in running:
             inference.__exit__(None, None, None)
