@@ -10,7 +10,10 @@ from bench import MAX_CORNER
 from hanging import WAIT_S, HangingHtp, on_a_thread, until
 
 from htppower import SessionClosed, State, VoteController
+from htppower.control.core.ledger import Ledger
+from htppower.control.core.power_config_ids import PowerConfigIds
 from htppower.control.core.process_settings import ProcessSettings
+from htppower.control.core.shared_backend import GivenId
 from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION
 
 if TYPE_CHECKING:
@@ -135,6 +138,26 @@ def test_an_id_that_an_old_one_has_taken_with_it_is_not_used() -> None:
             assert htp.effective().core_target == MAX_CORNER
         (status,) = controller.status().sessions
         assert status.last_error is None
+
+
+def test_an_id_for_the_settings_is_destroyed_though_another_orphan_of_its_number_is_left_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Who leaves that orphan comes between the two steps in which the controller notes the id as its own."""
+    htp = LowestFree()
+    with controller_on(htp) as controller:
+        ids, take = controller._opener._ids, PowerConfigIds._take
+
+        def meanwhile(ids: PowerConfigIds, made: Ledger, ends: int) -> bool:
+            monkeypatch.undo()
+            left = Ledger(power_config_id=made.power_config_id)
+            ids._shared.given[made.power_config_id] = GivenId(left, ids._shared.losses)
+            controller._registry.orphans[made.power_config_id] = left
+            return take(ids, made, ends)
+
+        monkeypatch.setattr(PowerConfigIds, "_take", meanwhile)
+        ids.use_a_new_one(lambda _: None, alone=False)
+    assert htp.power_config_ids == ()
 
 
 def test_sessions_do_not_wait_for_one_that_closes_and_is_told_of_a_dead_dsp() -> None:
