@@ -215,6 +215,9 @@ class SimulatedBackend:
         """Return the id that a call reaches, which is that of its number when it takes effect."""
         assert call.known_as is not None
         assert call.power_config_id is not None
+        if call.configs and all(config.option in PROCESS_WIDE for config in call.configs):
+            # It is no matter on which id it is made.
+            return self.numbers.id_of(call.known_as)
         reached, crosses = self.numbers.reach(call.known_as, call.power_config_id)
         call.crosses |= crosses
         return reached
