@@ -90,8 +90,8 @@ class SessionRules:
                 for call in calls
                 if client is None
                 or situation.waits_for(call, client)
-                # It is not opened where its controller is closed meanwhile, which destroys what is left.
-                or (kind == "open" and situation.closes_controller(call.task))
+                # It is not opened where its controller is closed meanwhile. Then, what is left is destroyed first.
+                or (kind == "open" and client.other and situation.brings_down_what_is_left(call.task))
             ]
             if not reasons or (side_by_side and kind in _NEVER_WAITS):
                 waits_for = getattr(task, "waits_for", None)

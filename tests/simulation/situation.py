@@ -154,10 +154,10 @@ class Situation:
             return call.function == "createPowerConfigId" or call.power_config_id in self.bare
         return operation.client is client
 
-    def closes_controller(self, task: Task) -> bool:
-        """Return whether a task is closing a controller."""
+    def brings_down_what_is_left(self, task: Task) -> bool:
+        """Return whether a task is closing a controller, or may be trying again what could not be brought down."""
         operation = self.operations.get(task)
-        return operation is not None and operation.kind == "close" and operation.client is None
+        return operation is None or (operation.kind == "close" and operation.client is None)
 
     def fail(self, rule: str, details: str) -> None:
         """End the run: a rule is broken."""

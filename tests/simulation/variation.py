@@ -52,13 +52,17 @@ class _Variation:
         threads = [self._ops(thread) for thread in program.threads]
         if restarts and chance.random() < 0.2:
             threads.append(self._storm())
+        closers, lowest_ids = chance.choice((1, 2)), chance.random() < 0.5
+        if lowest_ids:
+            # Where a restart forgets no id, no number is given while somebody has it.
+            threads = [tuple(map(_forgetting, thread)) for thread in threads]
         return attrs.evolve(
             program,
             threads=tuple(threads),
-            closers=chance.choice((1, 2)),
+            closers=closers,
             # What is told is compared with the calls of one controller.
             subscribed=program.subscribed and not self._others,
-            lowest_ids=chance.random() < 0.5,
+            lowest_ids=lowest_ids,
         )
 
     def _shared(self, program: Program) -> Program:
@@ -138,3 +142,7 @@ class _Variation:
         for _ in range(self._chance.randint(4, 8)):
             ops += [Op("restart"), Op("rest", us=self._chance.choice((10, 500, 3_000, 20_000)))]
         return tuple(ops)
+
+
+def _forgetting(op: Op) -> Op:
+    return attrs.evolve(op, kind="forget") if op.kind == "restart" else op

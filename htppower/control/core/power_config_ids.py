@@ -80,8 +80,10 @@ class PowerConfigIds:
             session.give_up_id(core_id)
         finally:
             # Wherever an interrupt comes, it is the session's or an orphan, and not both.
-            if failed is not None and core_id not in session.ledgers and ledger.power_config_id != NULL_CLIENT:
-                self._registry.orphans[power_config_id] = ledger
+            if failed is not None and core_id not in session.ledgers:
+                with self._shared.lock:
+                    if ledger.power_config_id != NULL_CLIENT:
+                        self._registry.orphans[power_config_id] = ledger
         if failed is not None:
             self._recovery.failed(None, failed)
         return failed
@@ -107,9 +109,7 @@ class PowerConfigIds:
             registry.orphans[made] = ledger
             try:
                 if left is None:
-                    self._take(ledger, ends)
-                    # Another orphan of this number, which was left meanwhile, is none any more.
-                    registry.orphans[made] = ledger
+                    self._take(ledger, ends, orphan=True)
                 if alone:
                     registry.left[core] = ledger
                 use(made)
@@ -153,13 +153,13 @@ class PowerConfigIds:
             self._recovery.failed(None, failed)
         return failed
 
-    def _take(self, made: Ledger, ends: int) -> bool:
+    def _take(self, made: Ledger, ends: int, *, orphan: bool = False) -> bool:
         """Take in that the library has given an id; return whether calls of another may reach it, or have.
 
         That is so where another had one of that number before: it has none from now on. Not where it is just being
         destroyed, and no vote was lost since it was given: the library gives the number anew as soon as it is free.
         ``ends``: how many old ids were destroyed when the call began. That of this number may have been since, and this
-        one with it.
+        one with it. ``orphan``: whether it is one; another of this number is none any more.
         """
         shared, number = self._shared, made.power_config_id
         with shared.lock:
@@ -168,8 +168,13 @@ class PowerConfigIds:
             if before is not None and before.ledger is not made and not (before.ending and before.losses == losses):
                 before.ledger.power_config_id = NULL_CLIENT
                 self._drop_orphan(number, before.ledger)
-            elif shared.ended.get(number, 0) <= ends:
-                return False
+                lost = True
+            else:
+                lost = shared.ended.get(number, 0) > ends
+            if orphan:
+                self._registry.orphans[number] = made
+        if not lost:
+            return False
         self._lost()
         return True
 

@@ -26,8 +26,8 @@ CASTING = (
     Mutation(
         "an id that could not be destroyed is forgotten",
         "core/power_config_ids.py",
-        "                self._registry.orphans[power_config_id] = ledger\n        if failed",
-        "                pass\n        if failed",
+        "                        self._registry.orphans[power_config_id] = ledger\n        if failed",
+        "                        pass\n        if failed",
     ),
     Mutation(
         "whether a session asks for its settings is not looked at",
@@ -35,14 +35,6 @@ CASTING = (
         "            or not self._settings.asks_for(session.number, votes)\n",
         "",
         seed=100,
-    ),
-    Mutation(
-        "a cast goes on with the next core when the link is lost",
-        "core/executor.py",
-        "                if error.code in LINK_LOST:\n                    raise\n",
-        "",
-        Drawn.RESTARTS,
-        seed=73_000_999,
     ),
     Mutation(
         "an id is given up before the call that destroys it",

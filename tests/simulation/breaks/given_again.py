@@ -18,13 +18,15 @@ GIVEN_AGAIN = (
         "        self._spoil(power_config_id)\n        self._lost()\n",
         "        pass\n",
         Drawn.VARIED_RESTARTS,
+        rare=True,
     ),
     Mutation(
         "an id that an old one may have taken with it is used",
         "core/power_config_ids.py",
-        "elif shared.ended.get(number, 0) <= ends:",
-        "else:",
+        "lost = shared.ended.get(number, 0) > ends",
+        "lost = False",
         Drawn.VARIED_RESTARTS,
+        rare=True,
     ),
     Mutation(
         "an id whose number was given to another is destroyed again",
@@ -32,6 +34,7 @@ GIVEN_AGAIN = (
         "if self._note_end(ledger, power_config_id, ending=False):",
         "if self._note_end(ledger, power_config_id, ending=False) and False:",
         Drawn.VARIED_RESTARTS,
+        rare=True,
     ),
     Mutation(
         "sessions wait for who has found a number given twice",
@@ -39,6 +42,7 @@ GIVEN_AGAIN = (
         "        self.call_interrupted()\n        self._settle_soon()\n",
         "        self.call_interrupted()\n",
         Drawn.VARIED_RESTARTS,
+        rare=True,
     ),
     Mutation(
         "an id that a closed controller must not use is left",
@@ -46,5 +50,6 @@ GIVEN_AGAIN = (
         "if self._registry.orphans and self._registry.closed:",
         "if failures and self._registry.closed:",
         Drawn.VARIED_RESTARTS,
+        rare=True,
     ),
 )

@@ -54,6 +54,7 @@ RECOVERING = (
         "        self._settings.lose()\n        self._registry.epoch += 1\n",
         "        self._registry.epoch += 1\n        self._settings.lose()\n",
         Drawn.VARIED_RESTARTS,
+        rare=True,
     ),
     Mutation(
         "sessions wait for who is told of a lost link and goes on",
@@ -61,6 +62,7 @@ RECOVERING = (
         "        if is_news:\n            self._settle_soon()\n",
         "",
         Drawn.VARIED_RESTARTS,
+        seed=21_000,
     ),
     Mutation(
         "the first restart is left to the back-off",

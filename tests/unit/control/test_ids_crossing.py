@@ -148,12 +148,12 @@ def test_an_id_for_the_settings_is_destroyed_though_another_orphan_of_its_number
     with controller_on(htp) as controller:
         ids, take = controller._opener._ids, PowerConfigIds._take
 
-        def meanwhile(ids: PowerConfigIds, made: Ledger, ends: int) -> bool:
+        def meanwhile(ids: PowerConfigIds, made: Ledger, ends: int, *, orphan: bool) -> bool:
             monkeypatch.undo()
             left = Ledger(power_config_id=made.power_config_id)
             ids._shared.given[made.power_config_id] = GivenId(left, ids._shared.losses)
             controller._registry.orphans[made.power_config_id] = left
-            return take(ids, made, ends)
+            return take(ids, made, ends, orphan=orphan)
 
         monkeypatch.setattr(PowerConfigIds, "_take", meanwhile)
         ids.use_a_new_one(lambda _: None, alone=False)
