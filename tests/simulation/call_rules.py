@@ -93,6 +93,7 @@ class CallRules:
         if call.function == "createPowerConfigId":
             self.lost.add(call.power_config_id)
         self._destroyed.discard(call.power_config_id)
+        self._unknown.pop(call.power_config_id, None)
 
     def applied(self, call: NativeCall) -> Client | None:
         """Take in that a call has taken effect; return the session whose id it was made on."""

@@ -98,6 +98,9 @@ class Tickets:
             return
         running.ended = True
         self._phases.end(running.client, op, running.ticket.end)
+        if running.ticket.active:
+            # "It has ended, once nothing refers to its token any more": this thread does, where it was interrupted.
+            self._public.call("end", running.client, running.ticket.end)
         if self._is_over(running):
             # The alarm may have been first, on a thread that has not come to the end of it yet.
             self._phases.vague(running.client)
