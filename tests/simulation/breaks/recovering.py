@@ -127,7 +127,7 @@ RECOVERING = (
         "earlier = earlier or (error.code == SYSTEM_COMMUNICATION_FATAL and self._is_earlier(restarts))",
         "pass",
         Drawn.VARIED_RESTARTS,
-        seed=150,
+        seed=430,
     ),
     Mutation(
         "a lost link leaves recovery calm, so that nobody asks it",
