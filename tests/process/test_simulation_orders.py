@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 from functools import partial
+from typing import TYPE_CHECKING
+from unittest import mock
 
 import pytest
 
@@ -13,7 +15,14 @@ from simulation.choices import Decision, Enumerated, Replayed, every_order
 from simulation.locks import Lock
 from simulation.scheduler import Scheduler
 from simulation.sequences import LEARNING, PLAIN, Things, count_up_to, sequence
+from simulation.small_cases import cases
 from simulation.virtual import SimulatedWorker
+from simulation.window import Window
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simulation.program import Op
 
 
 def _orders(steps: dict[str, int], most: int) -> list[str]:
@@ -193,3 +202,51 @@ def test_sequences_are_numbered_without_a_gap(things: Things) -> None:
     assert lengths == sorted(lengths)
     assert set(lengths) == {1, 2}
     assert len(sequence(count_up_to(2, things), things).threads[0]) == 3
+
+
+def test_only_what_is_within_the_window_has_several_orders() -> None:
+    """Before it opens and after it closes threads do in one order what they do; a thread may enter it at its end."""
+    found = set()
+    for choices in every_order(1):
+        scheduler = Scheduler(choices, coarse=True)
+        scheduler.let_choose(False)
+        made: list[str] = []
+        backend = mock.Mock(count_faults=partial(made.append, "|"))
+        window = Window(scheduler, backend, threads=2)
+
+        def run(scheduler: Scheduler, window: Window, made: list[str], name: str) -> None:
+            for when in ("before", "within", "after"):
+                for _ in range(2):
+                    made.append(name)
+                    scheduler.point()
+                window.enter() if when == "before" else window.leave()
+
+        for name in "ab":
+            scheduler.spawn(name, partial(run, scheduler, window, made, name))
+        watcher = scheduler.spawn("watches", window.watch)
+        watcher.last = True
+        scheduler.run()
+        assert scheduler.failure is None
+        found.add("".join(made))
+    steps = {"a": 2, "b": 2}
+    every = {"".join(each) for each in itertools.permutations("aabb")}
+    assert found == {f"aabb|{each}aabb" for each in every if _preemptions(each, steps) <= 1}
+
+
+def test_small_cases_are_small() -> None:
+    """Each has two sessions, two threads with a window, and one fault at most; none comes twice."""
+    every = list(cases())
+    assert len({case.name for case in every}) == len({str(case.program) for case in every}) == len(every)
+    for case in every:
+        program = case.program
+        kinds = [[op.kind for op in _all(thread)] for thread in program.threads]
+        assert (len(program.cores), len(kinds)) == (2, 2), case.name
+        assert all(each.count("enter") + each.count("leave") <= 1 for each in kinds), case.name
+        fates = sum(each.count(fate) for each in kinds for fate in ("restart", "forget", "die"))
+        assert fates + len(program.faults) <= 1, case.name
+
+
+def _all(ops: tuple[Op, ...]) -> Iterator[Op]:
+    for op in ops:
+        yield op
+        yield from _all(op.inner)

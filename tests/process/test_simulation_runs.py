@@ -30,7 +30,7 @@ SHORT = "--seed 0 --runs 15"
 VARIED = "--seed 3000000 --runs 35 --varied always --learning never"
 REPLAYED = "--seed 5"
 REFUSED = "--exhaustive --case 'no such case'"
-EVERY_ORDER = "--exhaustive --preemptions 1 --seconds 2 --case 'two inferences of one session, balanced'"
+EVERY_ORDER = "--exhaustive --preemptions 1 --seconds 2 --case 'inference ends on one session, balanced'"
 
 
 def _simulated(*lines: str) -> dict[str, tuple[int, str]]:

@@ -141,6 +141,7 @@ class SimulatedBackend:
         self.spared = False
         self._scheduler = scheduler
         self._faults = faults
+        self._counted_from = 0
         self._cores: dict[int, int] = {}
         self._all_told = all_told
         self._under_way: list[NativeCall] = []
@@ -206,6 +207,10 @@ class SimulatedBackend:
         for call in self._under_way if self._all_told else ():
             call.restarted = True
 
+    def count_faults(self) -> None:
+        """Count the calls that faults are for from now on."""
+        self._counted_from = self.calls
+
     def _call_on(self, function: str, number: int, votes: VoteSet | None = None) -> NativeCall:
         power_config_id = self.numbers.id_of(number)
         configs = () if votes is None else votes.native(power_config_id)
@@ -232,7 +237,7 @@ class SimulatedBackend:
     ) -> NativeCall:
         self.calls += 1
         scheduler = self._scheduler
-        fault = NO_FAULT if self.spared else self._faults.get(self.calls, NO_FAULT)
+        fault = NO_FAULT if self.spared else self._faults.get(self.calls - self._counted_from, NO_FAULT)
         return NativeCall(
             self.calls, scheduler.current, function, core, power_config_id, known_as, configs, scheduler.now_us, fault
         )

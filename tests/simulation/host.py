@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from simulation.demand import Client
     from simulation.program import Op, Program
     from simulation.specification import Specification
+    from simulation.window import Window
 
 
 class Host:
@@ -34,13 +35,19 @@ class Host:
         backend: has the subsystem that restarts.
         program: what to do.
         make: makes a controller.
+        window: what a small case runs in every order.
 
     Attributes:
         controllers: where sessions are opened.
     """
 
     def __init__(
-        self, specification: Specification, backend: SimulatedBackend, program: Program, make: Callable[[], Any]
+        self,
+        specification: Specification,
+        backend: SimulatedBackend,
+        program: Program,
+        make: Callable[[], Any],
+        window: Window,
     ) -> None:
         self._specification = specification
         self._scheduler = specification.situation.scheduler
@@ -80,6 +87,8 @@ class Host:
             "forget": self._restart,
             "die": self._restart,
             "link_lost": self._link_lost,
+            "enter": lambda _client, _op: window.enter(),
+            "leave": lambda _client, _op: window.leave(),
         }
 
     def join(self) -> None:

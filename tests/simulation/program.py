@@ -44,7 +44,8 @@ class Op:
 
     Attributes:
         kind: what; one of ``KINDS``; ``expect``, ``beat`` and ``spite`` of sessions that learn; what is drawn in
-            varied programs; or ``restart``, ``die``, ``forget`` for what happens to the subsystem.
+            varied programs; ``restart``, ``die``, ``forget`` for what happens to the subsystem; or ``enter`` and
+            ``leave`` for the window of a small case.
         place: with which client.
         us: how long it lasts, or lies back.
         name: a profile.
@@ -89,7 +90,7 @@ class Program:
         cores: the cores of each client.
         profiles: the profile with which each begins.
         threads: what each thread does.
-        faults: what happens to calls, by number.
+        faults: what happens to calls, by number; in a small case they are counted from when its window opens.
         raises: whether the controller has ``on_error="raise"``.
         fine: whether every statement of the controller is a point.
         subscribed: whether somebody is told of every event, on a thread of its own.

@@ -37,12 +37,13 @@ binding.bind(points=not {"--exhaustive", "--sequences"} & set(sys.argv))
 from simulation.backend import Fault  # noqa: E402 - see above
 from simulation.choices import Random, Replayed  # noqa: E402
 from simulation.complete import Record  # noqa: E402
-from simulation.exhaustive import cases, explore  # noqa: E402
+from simulation.exhaustive import explore  # noqa: E402
 from simulation.program import Share, draw  # noqa: E402
 from simulation.sequences import LEARNING, PLAIN, Things, count_up_to, sequence  # noqa: E402
 from simulation.shrink import Failing, shrink  # noqa: E402
 from simulation.simulate import Result, simulate, warm_up  # noqa: E402
 from simulation.situation import Promises  # noqa: E402
+from simulation.small_cases import cases  # noqa: E402
 from simulation.variation import vary  # noqa: E402
 
 if TYPE_CHECKING:
@@ -134,12 +135,12 @@ def run_random(given: argparse.Namespace, promises: Promises) -> int:
 
 
 def run_exhaustive(given: argparse.Namespace, promises: Promises) -> int:
-    """Run every small case in every order; return how many failed."""
+    """Run every small case in every order; return how many failed, with ``--whole`` those that are not complete, too."""
     binding.remember()
     begun_s = time.monotonic()
     broken = runs = steps = complete = 0
     record = Record(given.record, given.preemptions)
-    named = [case for case in cases() if given.case in case.name]
+    named = [case for case in cases() if given.case in case.name and (given.large or not case.large)]
     if not named:
         raise LookupError(f"no small case has {given.case!r} in its name")
     chosen = [case for case in named if case.name not in record.complete]
@@ -172,6 +173,9 @@ def run_exhaustive(given: argparse.Namespace, promises: Promises) -> int:
         f"{time.monotonic() - begun_s:.0f} s"
     )
     print("broken" if broken else "nothing broke")
+    if given.whole and complete < len(named):
+        print("not complete")
+        return broken + len(named) - complete
     return broken
 
 
@@ -233,6 +237,8 @@ def main() -> int:
         "--failing-call", type=int, default=0, help="of a sequence, the native call that fails; none unless told"
     )
     parser.add_argument("--preemptions", type=int, default=2, help="of an order, at most; 2 unless told")
+    parser.add_argument("--whole", action="store_true", help="fail where a case could not be run in every order in time")
+    parser.add_argument("--large", action="store_true", help="with --exhaustive, the larger cases, too")
     parser.add_argument("--case", default="", help="only the small cases with this in their names")
     parser.add_argument(
         "--record",

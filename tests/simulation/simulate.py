@@ -20,6 +20,7 @@ from simulation.situation import HEARTBEAT_US, Promises
 from simulation.specification import Specification
 from simulation.tasks import Violation
 from simulation.virtual import SimulatedTime
+from simulation.window import Window, has
 
 import htppower
 
@@ -127,29 +128,23 @@ def _controller(time: SimulatedTime, backend: SimulatedBackend, program: Program
 def _main(scheduler: Scheduler, specification: Specification, backend: SimulatedBackend, program: Program) -> None:
     make = functools.partial(_controller, SimulatedTime(scheduler), backend, program)
     specification.situation.controller = controller = make()
-    # In small cases, while the threads run.
+    # In small cases, while the window is open.
     if scheduler.coarse:
         scheduler.let_choose(False)
     events = EventRules(specification)
     if program.subscribed:
         controller.subscribe(events.take)
-    host = Host(specification, backend, program, make)
+    window = Window(scheduler, backend, len(program.threads))
+    host = Host(specification, backend, program, make, window)
     for place, name in enumerate(program.profiles):
         host.controllers.open(place, name)
-    scheduler.let_choose(True)
-    running = list(program.threads)
-
-    def run(ops: tuple[Op, ...]) -> None:
-        host.run(ops)
-        running.pop()
-        if scheduler.coarse and not running:
-            # What is still to come then has one order.
-            scheduler.let_choose(False)
-
     threads = [
-        scheduler.spawn(f"thread {number}", functools.partial(run, ops)) for number, ops in enumerate(program.threads)
+        scheduler.spawn(f"thread {number}", functools.partial(_run, host, window if scheduler.coarse else None, ops))
+        for number, ops in enumerate(program.threads)
     ]
     scheduler.current.last = True
+    if scheduler.coarse:
+        window.watch()
     for thread in threads:
         if not thread.done:
             thread.waiters.append(scheduler.current)
@@ -170,3 +165,12 @@ def _main(scheduler: Scheduler, specification: Specification, backend: Simulated
     scheduler.sleep(QUIET_US)
     if program.subscribed:
         events.check(controller)
+
+
+def _run(host: Host, window: Window | None, ops: tuple[Op, ...]) -> None:
+    """Do what a thread does; where there is a window, it enters and leaves that."""
+    if window is not None and not has(ops, "enter"):
+        window.enter()
+    host.run(ops)
+    if window is not None:
+        window.leave()
