@@ -290,7 +290,7 @@ class VoteController(Closing):
             self._registry.all(),
             self._settings,
             self._registry.caps,
-            self._registry.all_orphans(),
+            self._registry.orphan_ids,
             self._events.lost,
             self._recorder.status(),
             self._calls.under_way,

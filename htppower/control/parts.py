@@ -82,7 +82,7 @@ class Parts:
             raises=raises,
             line=shared.calls if description.one_call_at_a_time else None,
         )
-        ids = PowerConfigIds(calls, registry, recovery, shared, others.ids_crossed)
+        ids = PowerConfigIds(calls, registry, recovery, shared.given, others.ids_crossed)
         executor = Executor(calls, ids, registry, settings, planner.missing, strict=strict)
         transitions = SessionTransitions(registry, executor, events, time)
         heartbeat = Heartbeat(registry, executor, transitions, recovery, time, self._if_free, heartbeat_us)

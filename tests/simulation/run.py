@@ -135,7 +135,7 @@ def run_random(given: argparse.Namespace, promises: Promises) -> int:
 
 
 def run_exhaustive(given: argparse.Namespace, promises: Promises) -> int:
-    """Run every small case in every order; return how many failed, with ``--whole`` those that are not complete, too."""
+    """Run every small case in every order; return how many failed, with ``--whole`` also those not complete."""
     binding.remember()
     begun_s = time.monotonic()
     broken = runs = steps = complete = 0
@@ -237,7 +237,9 @@ def main() -> int:
         "--failing-call", type=int, default=0, help="of a sequence, the native call that fails; none unless told"
     )
     parser.add_argument("--preemptions", type=int, default=2, help="of an order, at most; 2 unless told")
-    parser.add_argument("--whole", action="store_true", help="fail where a case could not be run in every order in time")
+    parser.add_argument(
+        "--whole", action="store_true", help="fail where a case could not be run in every order in time"
+    )
     parser.add_argument("--large", action="store_true", help="with --exhaustive, the larger cases, too")
     parser.add_argument("--case", default="", help="only the small cases with this in their names")
     parser.add_argument(

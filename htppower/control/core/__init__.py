@@ -12,5 +12,6 @@ Beside that way: the gate has ``tokens`` for what runs, a ``sustain_timer``, and
 ``registry`` has what all sessions share, ``session_record`` what is known of one, and what it has done. ``remains``
 brings down what is left of closed ones. ``recovery`` sees to what fails, and ``heartbeat`` to what nobody tells of.
 
-``shared_backend`` has what the controllers on one backend share, and ``other_controllers`` tells them of lost links.
+``shared_backend`` has what the controllers on one backend share, as the ``given_ids``, and ``other_controllers`` tells
+them of lost links.
 """

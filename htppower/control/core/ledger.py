@@ -73,7 +73,8 @@ class Ledger:
 
     Args:
         options: the options that it is about.
-        power_config_id: the id; 0 for the process, and once the library has given it to another.
+        power_config_id: the id; 0 for the process, once it is destroyed, and once the library has given it to another,
+            which any thread may take in: see ``GivenIds``.
     """
 
     __slots__ = ("_options", "now", "power_config_id")

@@ -60,9 +60,11 @@ class OtherControllers:
         by_host = restarts is None
         with self._registry.lock:
             earlier = self._is_earlier(restarts)
+            # First: an id that a session of the new epoch is given must not count as given before the loss.
+            self._shared.given.lost()
             is_news = self._recovery.link_lost(error, earlier=earlier, by_host=by_host, lasted_us=lasted_us)
-            if is_news:
-                self._shared.lost(restarted=error.code != SYSTEM_COMMUNICATION_FATAL)
+            if is_news and error.code != SYSTEM_COMMUNICATION_FATAL:
+                self._shared.restarted()
         if is_news:
             self._settle_soon()
         for peer in self._settings.peers if is_news else ():
@@ -70,8 +72,8 @@ class OtherControllers:
 
     def call_interrupted(self) -> None:
         """Take in that an exception such as Ctrl-C came when a call returned: it may have told of a lost link."""
+        self._shared.given.lost()
         self._recovery.call_interrupted()
-        self._shared.lost(restarted=False)
         for peer in self._settings.peers:
             peer.lost_elsewhere(None, None, earlier=False, lasted_us=0)
 

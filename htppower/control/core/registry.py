@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from htppower.control.time.locks import Rank, make_lock
 from htppower.errors import SessionClosed
+from htppower.votes.native_codes import NULL_CLIENT
 
 if TYPE_CHECKING:
     from htppower.control.core.ledger import Ledger
@@ -23,8 +24,9 @@ class Registry:
         sessions: the open sessions by number, each until its end was told.
         epoch: how often the link to the DSP was lost, or may have been where a call was interrupted. What was sent in
             an earlier epoch is unknown.
-        orphans: the ids that no session has any more, and that could not be destroyed yet; who adds or removes one has
-            no lock. They are used for nothing else, but for those that are borrowed.
+        orphans: the ids that no session has any more, and that could not be destroyed yet, by what is known of them;
+            who adds or removes one has no lock. They are used for nothing else, but for those that are borrowed. One
+            without a number is none any more: the library has given that to another.
         doubtful: whether the link may have been lost, which an exception such as Ctrl-C has kept from being taken in;
             also while one is being taken in, under the lock.
         borrowed: the orphans that the controller has made for itself, and uses.
@@ -42,8 +44,8 @@ class Registry:
         self.sessions: dict[int, SessionRecord] = {}
         self.epoch = 0
         self.doubtful = False
-        self.orphans: dict[int, Ledger] = {}
-        self.borrowed: set[int] = set()
+        self.orphans: dict[Ledger, None] = {}
+        self.borrowed: set[Ledger] = set()
         self.left: dict[tuple[int, int], Ledger] = {}
         self.cores: dict[tuple[int, int], None] = {}
         self.caps: tuple[Claim, ...] = ()
@@ -58,12 +60,17 @@ class Registry:
         with self.lock:
             return tuple(self.sessions.values())
 
-    def all_orphans(self) -> tuple[int, ...]:
+    def all_orphans(self) -> list[Ledger]:
         """Return the orphans, but for those that are borrowed."""
-        # They come and go without the lock. Making a list is one step, also without the interpreter's lock; making a
-        # tuple is not.
+        # They come and go without the lock. Making a list is one step, also without the interpreter's lock.
         orphans = list(self.orphans)
-        return tuple(each for each in orphans if each not in self.borrowed)
+        return [each for each in orphans if each not in self.borrowed]
+
+    @property
+    def orphan_ids(self) -> tuple[int, ...]:
+        """The numbers of the orphans, but for those that are borrowed."""
+        numbers = [each.power_config_id for each in self.all_orphans()]
+        return tuple(number for number in numbers if number != NULL_CLIENT)
 
     def note_core(self, device_id: int, core_id: int) -> None:
         """Take in that an id was created on a core. Each step is one by itself, also without the interpreter's lock."""

@@ -1,4 +1,4 @@
-"""What the controllers on one backend share: the settings of the process, and the line of its calls.
+"""What the controllers on one backend share: the settings of the process, the ids, and the line of its calls.
 
 Two libraries of one host may each make a controller. Both act on one process: polling that one takes back is gone for
 the other, too. So what is known of the settings of the process is known once for each backend, and cast by one at a
@@ -12,8 +12,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Protocol
 
-import attrs
-
+from htppower.control.core.given_ids import GivenIds
 from htppower.control.core.ledger import Ledger
 from htppower.control.time.fair_lock import FairLock
 from htppower.control.time.locks import Rank, make_lock
@@ -65,21 +64,6 @@ class Member(Protocol):
         """Return what its sessions ask for and may get."""
 
 
-@attrs.define(eq=False)
-class GivenId:
-    """A power config id that the library has given.
-
-    Attributes:
-        ledger: what it was given for.
-        losses: how often votes had been lost.
-        ending: whether it is just being destroyed.
-    """
-
-    ledger: Ledger
-    losses: int
-    ending: bool = False
-
-
 class SharedBackend:
     """One backend, and the controllers on it.
 
@@ -92,13 +76,10 @@ class SharedBackend:
         turn: held over the call that changes the settings of the process.
         calls: the line of the calls, where the backend takes one at a time.
         ledger: what is known of the settings of the process.
-        given: what each power config id was given for last.
-        ends: how many ids were destroyed that had been given before votes were lost.
-        ended: by number, which of these it was last.
+        given: what the library has given each power config id for.
         changes: how often a wish has changed.
         joined: how many controllers there have been.
         restarts: how many calls have told of a restart.
-        losses: how often votes were lost, or may have been, by any cause.
     """
 
     def __init__(self, backend: object = None, path: str = "") -> None:
@@ -106,11 +87,8 @@ class SharedBackend:
         self.turn = make_lock(Rank.PROCESS)
         self.calls = FairLock(make_lock(Rank.CALL))
         self.ledger = Ledger(PROCESS_WIDE)
-        self.given: dict[int, GivenId] = {}
-        self.ends = 0
-        self.ended: dict[int, int] = {}
-        self.changes = 0
-        self.restarts = self.losses = 0
+        self.given = GivenIds(self.lock)
+        self.changes = self.restarts = 0
         self._backend = backend
         self._path = path
         # Replaced, and never changed. One that was collected shares no more.
@@ -138,11 +116,10 @@ class SharedBackend:
             self.changes += 1
             return self.joined
 
-    def lost(self, *, restarted: bool) -> None:
-        """Take in that votes were lost, and whether a call has told of a restart."""
+    def restarted(self) -> None:
+        """Take in that a call has told of a restart."""
         with self.lock:
-            self.losses += 1
-            self.restarts += restarted
+            self.restarts += 1
 
     def leave(self, member: Member) -> None:
         """Let a controller go."""

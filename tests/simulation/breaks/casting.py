@@ -26,8 +26,8 @@ CASTING = (
     Mutation(
         "an id that could not be destroyed is forgotten",
         "core/power_config_ids.py",
-        "                        self._registry.orphans[power_config_id] = ledger\n        if failed",
-        "                        pass\n        if failed",
+        "                self._registry.orphans[ledger] = None\n        if failed",
+        "                pass\n        if failed",
     ),
     Mutation(
         "whether a session asks for its settings is not looked at",
