@@ -47,13 +47,7 @@ class _Hit(NamedTuple):
 
 @attrs.define(eq=False)
 class _Given:
-    """A number that somebody has.
-
-    Attributes:
-        ledger: what it was given for.
-        losses: how often votes had been lost when the create began that gave it.
-        ending: whether a call that destroys it has begun.
-    """
+    """Who has a number, how often votes had been lost as its create began, and whether its destroy has begun."""
 
     ledger: Ledger
     losses: int

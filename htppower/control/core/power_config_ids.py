@@ -67,7 +67,13 @@ class PowerConfigIds:
         """Create an id; return it, and whether calls of another may reach it."""
         begun = self._given.begin_create()
         made = Ledger(power_config_id=self._calls.create(session, device_id, core_id))
-        return made, self._crossing(functools.partial(self._given.take, made, begun))
+        try:
+            return made, self._crossing(functools.partial(self._given.take, made, begun))
+        except BaseException:
+            # An exception such as Ctrl-C: nobody else knows of it.
+            self._registry.orphans[made] = None
+            self._recovery.lacks(None)
+            raise
 
     def give_up(self, session: SessionRecord, core_id: int, told_of: SessionRecord | None) -> VoteRejected | None:
         """Destroy the id of a core, which is the session's no longer; return the call that failed. Its turn is held.
