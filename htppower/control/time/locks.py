@@ -13,7 +13,8 @@ thread may wait for a lock that this one holds. In the order of their ranks:
   the order in which they came.
 - REGISTRY, one a controller: the open sessions, holds, caps and plans, the back-off, and the number of times that the
   link was lost. No native call is made under it. Nobody holds those of two controllers.
-- SETTINGS, one a backend: the wishes for the settings of the process, what is known of them, and who shares them.
+- SETTINGS, one a backend: the wishes for the settings of the process, what is known of them, who shares them, and whose
+  each power config id is.
 - GATE, one a session: the counts of its phases, its deadline and its alarm. No native call is made under it.
 - EVENTS, one a controller: the order of events. Events are delivered with no lock held.
 - TIME and WORKER: inside clock, alarms and threads.

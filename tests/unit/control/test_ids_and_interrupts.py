@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from htppower import VoteController
 
-# Of the places at which the exception may come, every so many are tried: that takes two seconds for each operation at most.
+# Of the places at which the exception may come, one of so many is tried: that takes at most two seconds an operation.
 EACH = 4
 LONG_US = 30_000_000
 # What these profiles vote for.
