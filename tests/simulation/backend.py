@@ -179,6 +179,9 @@ class SimulatedBackend:
     def destroy_power_config_id(self, power_config_id: int) -> None:
         """Destroy an id."""
         call = self._call_on("destroyPowerConfigId", power_config_id)
+        assert call.power_config_id is not None
+        meant = call.power_config_id
+        self.numbers.ending(power_config_id, meant, ending=True)
 
         def native() -> int:
             code = self.htp.native_destroy(self._reach(call))
@@ -192,6 +195,7 @@ class SimulatedBackend:
             assert call.power_config_id is not None
             self.numbers.told_destroyed(power_config_id, call.power_config_id)
         if call.code:
+            self.numbers.ending(power_config_id, meant, ending=False)
             raise VoteRejected(call.code, function=call.function, power_config_id=power_config_id)
 
     def describe(self) -> Description:

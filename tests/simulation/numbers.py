@@ -23,7 +23,8 @@ class _Given:
 
     Attributes:
         power_config_id: the id.
-        ending, ended: whether a call that destroys it has taken effect, and has returned.
+        ending: whether a call that destroys it is under way, or has taken effect.
+        ended: whether that has returned.
     """
 
     power_config_id: int
@@ -105,6 +106,12 @@ class Numbers:
     def ids(self, numbers: Iterable[int]) -> set[int]:
         """Return the ids that calls on numbers reach."""
         return {self.id_of(number) for number in numbers}
+
+    def ending(self, number: int, power_config_id: int, *, ending: bool) -> None:
+        """Take in that a call begins that destroys an id, or that it has failed."""
+        given = self._given.get(number)
+        if given is not None and given.power_config_id == power_config_id:
+            given.ending = ending
 
     def destroyed(self, number: int, power_config_id: int) -> None:
         """Take in that a call that destroys an id has taken effect; it may be the id of another that it has reached."""

@@ -62,7 +62,7 @@ RECOVERING = (
         "        if is_news:\n            self._settle_soon()\n",
         "",
         Drawn.VARIED_RESTARTS,
-        seed=21_000,
+        seed=45_860,
     ),
     Mutation(
         "the first restart is left to the back-off",
@@ -127,7 +127,7 @@ RECOVERING = (
         "earlier = earlier or (error.code == SYSTEM_COMMUNICATION_FATAL and self._is_earlier(restarts))",
         "pass",
         Drawn.VARIED_RESTARTS,
-        seed=430,
+        seed=2_610,
     ),
     Mutation(
         "a lost link leaves recovery calm, so that nobody asks it",
