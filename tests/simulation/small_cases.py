@@ -88,7 +88,9 @@ def cases() -> Iterator[Case]:
 
 def _case(name: str, which: str, threads: tuple[tuple[Op, ...], ...], *, large: bool, fails: int = 0) -> Case:
     faults = {fails: Fault(13006, applied=1)} if fails else {}
-    program = Program(_CORES, _PROFILES[which], threads, faults, subscribed=False, heartbeat=False)
+    # Where ids are forgotten, their numbers are given anew.
+    lowest = any(has(ops, "forget") for ops in threads)
+    program = Program(_CORES, _PROFILES[which], threads, faults, subscribed=False, heartbeat=False, lowest_ids=lowest)
     return Case(name, program, large)
 
 
