@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from functools import partial
-from typing import TYPE_CHECKING
 from unittest import mock
 
 import pytest
@@ -13,16 +12,12 @@ pytest.importorskip("greenlet")
 
 from simulation.choices import Decision, Enumerated, Replayed, every_order
 from simulation.locks import Lock
+from simulation.program import every_op
 from simulation.scheduler import Scheduler
 from simulation.sequences import LEARNING, PLAIN, Things, count_up_to, sequence
 from simulation.small_cases import cases
 from simulation.virtual import SimulatedWorker
 from simulation.window import Window
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simulation.program import Op
 
 
 def _orders(steps: dict[str, int], most: int) -> list[str]:
@@ -239,14 +234,8 @@ def test_small_cases_are_small() -> None:
     assert len({case.name for case in every}) == len({str(case.program) for case in every}) == len(every)
     for case in every:
         program = case.program
-        kinds = [[op.kind for op in _all(thread)] for thread in program.threads]
+        kinds = [[op.kind for op in every_op(thread)] for thread in program.threads]
         assert (len(program.cores), len(kinds)) == (2, 2), case.name
         assert all(each.count("enter") + each.count("leave") <= 1 for each in kinds), case.name
         fates = sum(each.count(fate) for each in kinds for fate in ("restart", "forget", "die"))
         assert fates + len(program.faults) <= 1, case.name
-
-
-def _all(ops: tuple[Op, ...]) -> Iterator[Op]:
-    for op in ops:
-        yield op
-        yield from _all(op.inner)

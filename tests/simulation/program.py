@@ -14,7 +14,7 @@ from simulation.backend import Fault
 from simulation.expectations import ADAPTIVE, PLAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 KINDS = {
     "infer": 40,
@@ -118,6 +118,13 @@ class Program:
     def size(self) -> int:
         """How much it does."""
         return sum(map(_size, (op for thread in self.threads for op in thread))) + len(self.faults)
+
+
+def every_op(ops: Iterable[Op]) -> Iterator[Op]:
+    """Yield ops, and those that are done within them."""
+    for op in ops:
+        yield op
+        yield from every_op(op.inner)
 
 
 def _size(op: Op) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 from simulation.choices import Random, Replayed
+from simulation.program import every_op
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -86,7 +87,7 @@ def _fewer_ops(program: Program) -> Iterator[Program]:
 
 
 def _simpler(program: Program) -> Iterator[Program]:
-    places = {op.place for thread in program.threads for op in _all(thread)}
+    places = {op.place for thread in program.threads for op in every_op(thread)}
     if len(program.cores) > 1 + max(places, default=0):
         last = len(program.cores) - 1
         yield attrs.evolve(program, cores=program.cores[:last], profiles=program.profiles[:last])
@@ -127,12 +128,6 @@ def _parts(things: Sequence[_Thing]) -> Iterator[list[_Thing]]:
         for start in range(0, len(things), size):
             yield [*things[:start], *things[start + size :]]
         size //= 2
-
-
-def _all(ops: tuple[Op, ...]) -> Iterator[Op]:
-    for op in ops:
-        yield op
-        yield from _all(op.inner)
 
 
 def _fewer_choices(failing: Failing, run: Callable[[Program, Choices], Result], end_s: float) -> Failing:

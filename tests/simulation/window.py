@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulation.program import every_op
+
 if TYPE_CHECKING:
     from simulation.backend import SimulatedBackend
     from simulation.program import Op
@@ -76,4 +78,4 @@ class Window:
 
 def has(ops: tuple[Op, ...], kind: str) -> bool:
     """Return whether there is an op of a kind among ops, or within one."""
-    return any(op.kind == kind or has(op.inner, kind) for op in ops)
+    return any(op.kind == kind for op in every_op(ops))

@@ -78,6 +78,14 @@ def controller_on(htp: LowestFree) -> VoteController:
     return VoteController(htp, handle_sigterm=False, heartbeat_us=0)
 
 
+def leave_an_orphan(controller: VoteController, htp: LowestFree) -> None:
+    """Close a session whose id, the first, can't be destroyed."""
+    session = controller.session("balanced")
+    htp.fail_next(FAILED, function="destroyPowerConfigId")
+    session.close()
+    assert controller.status().orphans == (1,)
+
+
 def test_an_id_that_a_closed_controller_must_not_use_is_destroyed_at_once() -> None:
     """A session does not open as its controller was closed: its number is by now that of a session of another's."""
     htp = LowestFree()
@@ -280,10 +288,7 @@ def test_an_interrupted_destroy_reaches_no_id_of_another() -> None:
     """The number was freed, and given to a session of another controller: the back-off does not destroy that."""
     htp = LowestFree()
     with controller_on(htp) as controller, controller_on(htp) as other:
-        mine = controller.session("balanced")
-        htp.fail_next(FAILED, function="destroyPowerConfigId")
-        mine.close()
-        assert controller.status().orphans == (1,)
+        leave_an_orphan(controller, htp)
         destroy, destroyed = controller._calls.destroy, []
 
         def interrupted(session: SessionRecord | None, power_config_id: int) -> None:
@@ -305,10 +310,7 @@ def test_the_orphans_of_one_controller_are_none_once_another_is_given_their_numb
     """Its status does not show them any more."""
     htp = LowestFree()
     with controller_on(htp) as controller, controller_on(htp) as other:
-        mine = controller.session("balanced")
-        htp.fail_next(FAILED, function="destroyPowerConfigId")
-        mine.close()
-        assert controller.status().orphans == (1,)
+        leave_an_orphan(controller, htp)
         htp.forget()
         other.session("balanced")
         assert controller.status().orphans == ()
@@ -319,9 +321,7 @@ def test_an_id_that_is_borrowed_meanwhile_is_not_destroyed() -> None:
     htp = LowestFree()
     controller = controller_on(htp)
     controller._recovery.stop()
-    mine = controller.session("balanced")
-    htp.fail_next(FAILED, function="destroyPowerConfigId")
-    mine.close()
+    leave_an_orphan(controller, htp)
     (orphan,) = controller._registry.all_orphans()
     htp.forget()
     seen: list[bool] = []
