@@ -127,5 +127,5 @@ class Opener:
         for _, failed in failures:
             self._recovery.failed(None, failed)
         if self._registry.orphans and self._registry.closed:
-            # The controller may have ended, so that no back-off follows: this is the second try, as closing makes one.
+            # The controller may have ended, so that no back-off follows; closing makes a second try, too.
             self._remains.destroy_orphans()

@@ -4,8 +4,8 @@ A number is free once its id was destroyed, or once the library has forgotten al
 it. It may be given again then, to any controller, while a call of whoever had it before is under way, and reaches the
 new one. This table says where that may be so. Whoever had a number has none from when it is given to another.
 
-Without a loss of votes nothing crosses: one session has one call at a time, so a number that is given again was freed
-by the call that destroys it.
+Without a loss of votes a number that is given again was freed by the call that destroys it, and nothing crosses; but a
+create that overlaps two of these on its number counts as crossed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Hit(NamedTuple):
 
     Attributes:
         place: which it was, counted from 1.
-        losses: how often votes had been lost when the id was given that was destroyed.
+        losses: how often votes had been lost as the create began that gave the destroyed id; or ``_CROSSED``.
     """
 
     place: int
@@ -70,12 +70,12 @@ class GivenIds:
             self._losses += 1
 
     def begin_create(self) -> Begun:
-        """Return how far the table is."""
+        """Return what ``take`` compares with, as a create begins."""
         with self._lock:
             return Begun(self._losses, self._hits)
 
     def take(self, made: Ledger, begun: Begun) -> bool:
-        """Take in that the library has given an id; return whether calls of another may hit it, or have, and ended it.
+        """Take in that the library has given an id; return whether a call meant for another id may hit it, or has.
 
         Whoever had its number has none from now on.
         """

@@ -53,7 +53,7 @@ class PowerConfigIds:
         """
         if core_id in session.ledgers:
             return
-        # A number that calls of another may reach is left alone; a library that gives the same one twice has no other.
+        # A number that calls of another may reach is left alone; one that comes twice is taken: there may be no other.
         spoiled: set[int] = set()
         made, crosses = self._create(session, session.device_id, core_id)
         while crosses and made.power_config_id not in spoiled:

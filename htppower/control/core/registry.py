@@ -24,7 +24,7 @@ class Registry:
         sessions: the open sessions by number, each until its end was told.
         epoch: how often the link to the DSP was lost, or may have been where a call was interrupted. What was sent in
             an earlier epoch is unknown.
-        orphans: the ids that no session has any more, and that could not be destroyed yet, by what is known of them;
+        orphans: the ids that no session has any more, and that are not destroyed yet, by what is known of them;
             who adds or removes one has no lock. They are used for nothing else, but for those that are borrowed. One
             without a number is none any more: the library has given that to another.
         doubtful: whether the link may have been lost, which an exception such as Ctrl-C has kept from being taken in;
