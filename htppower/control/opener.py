@@ -127,5 +127,6 @@ class Opener:
         for _, failed in failures:
             self._recovery.failed(None, failed)
         if self._registry.orphans and self._registry.closed:
-            # The controller may have ended, so that no back-off follows; closing makes a second try, too.
+            # The controller may have ended, so that no back-off follows: what fails is tried a second time.
+            self._remains.destroy_orphans()
             self._remains.destroy_orphans()

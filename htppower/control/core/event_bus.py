@@ -124,7 +124,7 @@ class EventBus:
     def lost(self) -> int:
         """How many events subscribers were too slow for, all together."""
         with self._lock:
-            return self._lost_before + _lost(self._subscriptions)
+            return self._lost_before + sum(each.lost for each in self._subscriptions)
 
     def add(self, subscriber: Callable[[Event], object], wants: Wants, *, in_context: bool = False) -> Subscription:
         """Hand the subscriber every event from now on that it wants; the name of its thread is its own."""
@@ -165,9 +165,7 @@ class EventBus:
     def flush(self, timeout_s: float) -> bool:
         """Wait until every subscriber has been told everything; return whether that was so within the time."""
         end_us = self._time.now_us + round(timeout_s * 1_000_000)
-        waited = [
-            subscription.flush(max(0, end_us - self._time.now_us) / 1_000_000) for subscription in self._subscriptions
-        ]
+        waited = [each.flush(max(0, end_us - self._time.now_us) / 1_000_000) for each in self._subscriptions]
         return all(waited)
 
     def close(self) -> None:
@@ -184,7 +182,7 @@ class EventBus:
         """Make an event of a session, or, with None, of the controller itself, and hand it out."""
         with self._lock:
             self._order += 1
-            wanting = _wanting(self._subscriptions, kind, details)
+            wanting = tuple(each for each in self._subscriptions if each.wants(kind, details))
             if not wanting:
                 return
             whose = _OF_CONTROLLER if session is None else session.identity
@@ -213,13 +211,3 @@ class EventBus:
         while self._undelivered:
             subscription, event, context = self._undelivered.popleft()
             subscription.hand(event, context)
-
-
-def _lost(subscriptions: tuple[Subscription, ...]) -> int:
-    return sum(subscription.lost for subscription in subscriptions)
-
-
-def _wanting(
-    subscriptions: tuple[Subscription, ...], kind: type[Event], details: Mapping[str, Any]
-) -> list[Subscription]:
-    return [each for each in subscriptions if each.wants(kind, details)]

@@ -141,7 +141,9 @@ class Executor:
         return None
 
     def _cast_settings_on(self, session: SessionRecord, core_id: int, *, wait: bool) -> None:
-        send = functools.partial(self._set_settings, session, core_id)
+        def send(settings: VoteSet) -> None:
+            self._set(session, core_id, session.ledgers[core_id].carrying(NOTHING), settings)
+
         self._call_on(session, core_id, functools.partial(self._cast_settings, send, wait=wait))
 
     def _cast_settings(self, send: Callable[[VoteSet], None], *, wait: bool) -> None:
@@ -203,7 +205,8 @@ class Executor:
                 raise
             # After a restart of the subsystem the library may know the id no longer. Another call may be the one that
             # is told of the restart, now or soon.
-            if core_id not in session.doubted and session.epoch == self._registry.epoch:
+            is_anothers = session.ledgers[core_id].power_config_id == NULL_CLIENT
+            if not is_anothers and core_id not in session.doubted and session.epoch == self._registry.epoch:
                 raise
             self._replace_id(session, core_id)
             send()
@@ -230,9 +233,6 @@ class Executor:
 
         run_if_free(self._settings.turn, send)
         return sent
-
-    def _set_settings(self, session: SessionRecord, core_id: int, settings: VoteSet) -> None:
-        self._set(session, core_id, session.ledgers[core_id].carrying(NOTHING), settings)
 
     def _set(self, session: SessionRecord, core_id: int, own: Carried, settings: VoteSet) -> None:
         """Make one setPowerConfig call; one that a platform refuses in part is made again, vote by vote."""

@@ -4,8 +4,7 @@ A number is free once its id was destroyed, or once the library has forgotten al
 it. It may be given again then, to any controller, while a call of whoever had it before is under way, and reaches the
 new one. This table says where that may be so. Whoever had a number has none from when it is given to another.
 
-Without a loss of votes a number that is given again was freed by the call that destroys it, and nothing crosses; but a
-create that overlaps two of these on its number counts as crossed.
+Without a loss of votes a number that is given again was freed by the call that destroys it, and nothing crosses.
 """
 
 from __future__ import annotations
@@ -14,44 +13,43 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
+from htppower.control.core.ledger import Ledger
 from htppower.votes.native_codes import NULL_CLIENT
 
 if TYPE_CHECKING:
-    from htppower.control.core.ledger import Ledger
     from htppower.control.time.locks import Lock
 
 # How many hits are kept. A create during which there are more counts as crossed.
 MOST_HITS = 256
 # In the place of a count of losses, which it never equals.
-_CROSSED = -1
+_MAY_BE_FREE = -1
 
 
-class Begun(NamedTuple):
-    """How often votes had been lost when a create began, and how many hits there had been."""
+class Counts(NamedTuple):
+    """How often votes had been lost, and how many hits there had been: calls that may have hit whoever has a number.
+
+    Such is a call that destroys it, or a late one of whoever had it; with the losses of the ``Given`` that made it.
+    """
 
     losses: int
     hits: int
 
 
-class _Hit(NamedTuple):
-    """A call that may have hit whoever has a number: that which destroys it, or a late one of whoever had it.
+@attrs.define(eq=False)
+class Given:
+    """What a number was given for: whose it is, or was.
 
     Attributes:
-        place: which it was, counted from 1.
-        losses: how often votes had been lost as the create began that gave the destroyed id; or ``_CROSSED``.
+        losses: how often votes had been lost as its create began; or that a call may have freed it since.
+        ending: whether a call that destroys it has begun.
+        unused: whether it was made an orphan here, of any controller: nobody votes on it.
     """
 
-    place: int
-    losses: int
-
-
-@attrs.define(eq=False)
-class _Given:
-    """Who has a number, how often votes had been lost as its create began, and whether its destroy has begun."""
-
+    number: int
     ledger: Ledger
     losses: int
     ending: bool = False
+    unused: bool = False
 
 
 class GivenIds:
@@ -59,9 +57,9 @@ class GivenIds:
 
     def __init__(self, lock: Lock) -> None:
         self._lock = lock
-        self._given: dict[int, _Given] = {}
-        # By number the last hit, the oldest first.
-        self._hit: dict[int, _Hit] = {}
+        self._given: dict[int, Given] = {}
+        # By number the last hit, itself counted, the oldest first.
+        self._hit: dict[int, Counts] = {}
         self._hits = self._losses = 0
 
     def lost(self) -> None:
@@ -69,84 +67,107 @@ class GivenIds:
         with self._lock:
             self._losses += 1
 
-    def begin_create(self) -> Begun:
+    def begin_create(self) -> Counts:
         """Return what ``take`` compares with, as a create begins."""
         with self._lock:
-            return Begun(self._losses, self._hits)
+            return Counts(self._losses, self._hits)
 
-    def take(self, made: Ledger, begun: Begun) -> bool:
-        """Take in that the library has given an id; return whether a call meant for another id may hit it, or has.
+    def take(self, made: Ledger, begun: Counts, orphans: dict[Ledger, None] | None) -> bool:
+        """Take in that the library has given an id; return whether another has lost it by that, who may have votes.
 
-        Whoever had its number has none from now on.
+        Whoever had its number has none from now on. Where a call meant for another id may hit it, or has, it is added
+        to the controller's orphans; with None it is used at any rate.
         """
         number = made.power_config_id
-        given = _Given(made, begun.losses)
+        given = Given(number, made, begun.losses)
         with self._lock:
             before, hit = self._given.get(number), self._hit.get(number)
-            crosses = self._hits - begun.hits > MOST_HITS
+            # What ended before the create began is no matter, nor is the call that has freed the number.
+            crosses = hit is not None and hit.hits > begun.hits and hit.losses != self._losses
+            crosses |= self._hits - begun.hits > MOST_HITS
+            loses = False
             if before is not None:
-                # Unless it was freed by the call that destroys it.
                 crosses |= not before.ending or before.losses != self._losses
-            if hit is not None and hit.place > begun.hits:
-                # Likewise.
-                crosses |= hit.losses != self._losses
+                loses = not before.ending and not before.unused
+                # News, where nobody was told: the library has forgotten ids.
+                self._losses += not before.ending and before.losses == self._losses
+            if crosses and orphans is not None:
+                given.unused, given.losses = True, _MAY_BE_FREE
+                orphans[made] = None
             self._given[number] = given
             if before is not None:
                 before.ledger.power_config_id = NULL_CLIENT
-            return crosses
+            return loses
 
-    def begin_destroy(self, ledger: Ledger) -> int:
-        """Take in that an id is about to be destroyed; return its number, 0 where it has none any more."""
+    def begin_destroy(self, ledger: Ledger) -> Given | None:
+        """Take in that an id is about to be destroyed; return None where the ledger has no number any more."""
         with self._lock:
             number = ledger.power_config_id
-            given = self._given.get(number)
-            if given is None or given.ledger is not ledger:
-                return NULL_CLIENT
-            if given.ending:
-                # An exception such as Ctrl-C has come in the call before, which may have freed it.
-                given.losses = _CROSSED
-            given.ending = True
-            return number
-
-    def destroyed(self, ledger: Ledger, number: int) -> bool:
-        """Take in that a call has destroyed a number; return whether that may have been the id of another."""
-        with self._lock:
+            if number == NULL_CLIENT:
+                return None
             given = self._given.get(number)
             if given is None:
-                # That of another, who was destroyed, too.
-                self._note_hit(number, _CROSSED)
-            elif given.ledger is ledger:
-                self._note_hit(number, given.losses)
-                del self._given[number]
-                ledger.power_config_id = NULL_CLIENT
-            return given is not None and given.ledger is not ledger and given.losses != self._losses
+                # An exception such as Ctrl-C has come before it was taken in.
+                given = self._given[number] = Given(number, ledger, _MAY_BE_FREE)
+            elif given.ledger is not ledger:
+                return None
+            elif given.ending:
+                # One has come in the call before.
+                given.losses = _MAY_BE_FREE
+            given.ending = True
+            return given
 
-    def not_destroyed(self, ledger: Ledger, number: int) -> bool:
-        """Take in that a call that destroys a number has failed; return whether the ledger has it still."""
-        with self._lock:
-            given = self._given.get(number)
-            if given is None or given.ledger is not ledger:
-                return False
-            given.ending = False
-            return True
+    def destroyed(self, given: Given, orphans: dict[Ledger, None]) -> bool:
+        """Take in that a call has destroyed a number; return whether another may have lost it by that.
 
-    def take_away(self, number: int, orphan: Ledger, orphans: dict[Ledger, None]) -> None:
-        """Take in that a call may have hit whoever has a number: from now on an orphan has it, unless one has.
-
-        It is added to the controller's orphans.
+        An orphan has it then, as in ``take_away``.
         """
         with self._lock:
-            self._note_hit(number, _CROSSED)
+            now = self._given.get(given.number)
+            if now is given:
+                del self._given[given.number]
+                given.ledger.power_config_id = NULL_CLIENT
+            if now is given or now is None:
+                self._note_hit(given.number, given.losses)
+            # Else it has freed the number, which was given after that.
+            elif given.losses != self._losses:
+                now.losses = _MAY_BE_FREE
+                return self._take_away(now, orphans)
+            return False
+
+    def not_destroyed(self, given: Given) -> bool:
+        """Take in that a call that destroys a number has failed; return whether nobody was given that meanwhile."""
+        with self._lock:
+            is_left = self._given.get(given.number) is given
+            if is_left:
+                # The call may have been carried out nevertheless.
+                given.ending, given.losses = False, _MAY_BE_FREE
+            return is_left
+
+    def take_away(self, number: int, orphans: dict[Ledger, None]) -> bool:
+        """Take in that votes may have hit whoever has a number: from now on an orphan has it, unless one has.
+
+        It is added to the controller's orphans. Return that votes are lost: at least these.
+        """
+        with self._lock:
+            self._note_hit(number, _MAY_BE_FREE)
             given = self._given.get(number)
-            if given is not None and given.ledger not in orphans:
-                # No call: an exception such as Ctrl-C comes before all of it, or after.
-                orphans[orphan] = None
-                owner, given.ledger = given.ledger, orphan
-                owner.power_config_id = NULL_CLIENT
+            if given is not None:
+                self._take_away(given, orphans)
+            return True
+
+    def _take_away(self, given: Given, orphans: dict[Ledger, None]) -> bool:
+        if given.unused or given.ledger in orphans:
+            return False
+        owner, given.unused, given.ledger = given.ledger, True, Ledger(power_config_id=given.number)
+        # No call from here on: an exception such as Ctrl-C comes before all of it, or after.
+        orphans[given.ledger] = None
+        owner.power_config_id = NULL_CLIENT
+        return True
 
     def _note_hit(self, number: int, losses: int) -> None:
         self._hits += 1
         self._hit.pop(number, None)
-        self._hit[number] = _Hit(self._hits, losses)
+        self._hit[number] = Counts(losses, self._hits)
         if len(self._hit) > MOST_HITS:
             del self._hit[next(iter(self._hit))]

@@ -139,6 +139,7 @@ class NativeCalls:
         except BaseException:
             # First, and no call: another exception may come in what follows.
             self._registry.doubtful = True
+            self._shared.given.lost()
             self._interrupted()
             raise
         finally:

@@ -53,6 +53,7 @@ class OtherControllers:
             self._link_lost(error, restarts, lasted_us)
         except BaseException:
             # It may be taken in here, and not told to the others: whoever tells it again tells no news then.
+            self._shared.given.lost()
             self.call_interrupted()
             raise
 
@@ -72,7 +73,6 @@ class OtherControllers:
 
     def call_interrupted(self) -> None:
         """Take in that an exception such as Ctrl-C came when a call returned: it may have told of a lost link."""
-        self._shared.given.lost()
         self._recovery.call_interrupted()
         for peer in self._settings.peers:
             peer.lost_elsewhere(None, None, earlier=False, lasted_us=0)

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from htppower.control.core.registry import Registry
     from htppower.control.core.session_record import SessionRecord
 
+# How often a session is given a number that calls of another may reach until it uses it: there may be no other.
+MOST_CROSSED = 8
+
 
 @attrs.define(eq=False, repr=False)
 class PowerConfigIds:
@@ -53,27 +56,27 @@ class PowerConfigIds:
         """
         if core_id in session.ledgers:
             return
-        # A number that calls of another may reach is left alone; one that comes twice is taken: there may be no other.
-        spoiled: set[int] = set()
-        made, crosses = self._create(session, session.device_id, core_id)
-        while crosses and made.power_config_id not in spoiled:
-            spoiled.add(made.power_config_id)
-            self._take_away(made.power_config_id)
-            made, crosses = self._create(session, session.device_id, core_id)
-        session.take_id(core_id, made)
+        crossed: list[int] = []
+        while core_id not in session.ledgers:
+            made, is_last = Ledger(), bool(crossed) and crossed.count(crossed[-1]) == MOST_CROSSED
+            try:
+                crossed.append(self._create(session, (session.device_id, core_id), made, at_any_rate=is_last))
+                if made not in self._registry.orphans:
+                    session.take_id(core_id, made)
+            finally:
+                # Wherever an interrupt comes, it is the session's or an orphan, and not both.
+                if made.power_config_id != NULL_CLIENT and session.ledgers.get(core_id) is not made:
+                    self._registry.orphans[made] = None
+                    self._recovery.lacks(None)
         self._registry.note_core(session.device_id, core_id)
 
-    def _create(self, session: SessionRecord | None, device_id: int, core_id: int) -> tuple[Ledger, bool]:
-        """Create an id; return it, and whether calls of another may reach it."""
+    def _create(self, session: SessionRecord | None, core: tuple[int, int], made: Ledger, *, at_any_rate: bool) -> int:
+        """Create an id, return its number. It is an orphan where calls of another may reach it, or used at any rate."""
+        orphans = None if at_any_rate else self._registry.orphans
         begun = self._given.begin_create()
-        made = Ledger(power_config_id=self._calls.create(session, device_id, core_id))
-        try:
-            return made, self._crossing(functools.partial(self._given.take, made, begun))
-        except BaseException:
-            # An exception such as Ctrl-C: nobody else knows of it.
-            self._registry.orphans[made] = None
-            self._recovery.lacks(None)
-            raise
+        made.power_config_id = number = self._calls.create(session, *core)
+        self._crossing(functools.partial(self._given.take, made, begun, orphans))
+        return number
 
     def give_up(self, session: SessionRecord, core_id: int, told_of: SessionRecord | None) -> VoteRejected | None:
         """Destroy the id of a core, which is the session's no longer; return the call that failed. Its turn is held.
@@ -107,27 +110,24 @@ class PowerConfigIds:
         on_any(functools.partial(self._use_a_new_one_on, core, use, alone=alone) for core in cores)
 
     def _use_a_new_one_on(self, core: tuple[int, int], use: Callable[[int], object], *, alone: bool) -> None:
-        registry, ledger = self._registry, self._left_on(core) if alone else None
-        if ledger is None:
-            # On which id the settings of the process are sent makes no difference.
-            ledger, _ = self._create(None, *core)
-        made = ledger.power_config_id
+        registry = self._registry
+        ledger = registry.left.get(core) if alone else None
+        if ledger not in registry.orphans or ledger.power_config_id == NULL_CLIENT:
+            ledger = Ledger()
         try:
             registry.borrowed.add(ledger)
             registry.orphans[ledger] = None
             try:
+                if ledger.power_config_id == NULL_CLIENT:
+                    # On which id the settings of the process are sent makes no difference.
+                    self._create(None, core, ledger, at_any_rate=True)
                 if alone:
                     registry.left[core] = ledger
-                use(made)
+                use(ledger.power_config_id)
             finally:
                 self._destroy_orphan(ledger)
         finally:
             registry.borrowed.discard(ledger)
-
-    def _left_on(self, core: tuple[int, int]) -> Ledger | None:
-        """Return what the controller made for itself on a core and could not destroy, None for none."""
-        left = self._registry.left.get(core)
-        return left if left in self._registry.orphans and left.power_config_id != NULL_CLIENT else None
 
     def destroy_orphans(self) -> VoteRejected | None:
         """Destroy the ids that no session has any more, until the link is lost; return the last failure.
@@ -151,40 +151,35 @@ class PowerConfigIds:
         return failed
 
     def crossed(self, power_config_id: int) -> None:
-        """Take in that a call may have reached the id of another, or will: it is destroyed with what is left."""
-        self._crossing(functools.partial(self._take_away, power_config_id))
+        """Take in that votes may have reached the id of another, or will: it is destroyed with what is left."""
+        self._crossing(functools.partial(self._given.take_away, power_config_id, self._registry.orphans))
 
-    def _take_away(self, power_config_id: int) -> bool:
-        self._given.take_away(power_config_id, Ledger(power_config_id=power_config_id), self._registry.orphans)
-        self._recovery.lacks(None)
-        return True
-
-    def _crossing(self, step: Callable[[], bool]) -> bool:
-        """Return whether calls have crossed, as a step says. Nothing is known of any vote then, nor if interrupted."""
+    def _crossing(self, step: Callable[[], bool]) -> None:
+        """Tell where votes may be lost, as a step says. Nothing is known of any vote then, nor if it is interrupted."""
         try:
-            crosses = step()
-            if crosses:
+            if step():
                 self._ids_crossed()
         except BaseException:
             self._registry.doubtful = True
+            self._given.lost()
             self._ids_crossed()
             raise
-        return crosses
 
     def _destroy(self, session: SessionRecord | None, ledger: Ledger) -> VoteRejected | None:
         """Destroy an id, for a session if there is one; return the call that failed. One that is another's is left."""
-        given = self._given
-        power_config_id = given.begin_destroy(ledger)
-        if power_config_id == NULL_CLIENT:
+        given = self._given.begin_destroy(ledger)
+        if given is None:
             return None
         try:
-            self._calls.destroy(session, power_config_id)
+            self._calls.destroy(session, given.number)
         except VoteRejected as error:
-            if not given.not_destroyed(ledger, power_config_id):
-                # The library has given its number to another: it was gone already.
-                return None
-            return self._remove_votes(power_config_id, without_frames(error))
-        self._crossing(lambda: given.destroyed(ledger, power_config_id) and self._take_away(power_config_id))
+            if self._given.not_destroyed(given):
+                return self._remove_votes(given.number, without_frames(error))
+            # The library has given its number to another: it was gone already.
+        except BaseException:
+            self._given.not_destroyed(given)
+            raise
+        self._crossing(functools.partial(self._given.destroyed, given, self._registry.orphans))
         return None
 
     def _remove_votes(self, power_config_id: int, failed: VoteRejected) -> VoteRejected:

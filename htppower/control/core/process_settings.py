@@ -119,10 +119,8 @@ class ProcessSettings:
         """Return whether a session asks for just what its votes say."""
         wish = _of_the_process(votes)
         with self._lock:
-            return self._asked_by(number) == ([] if wish is NOTHING else [wish])
-
-    def _asked_by(self, number: int) -> list[VoteSet]:
-        return [wish for wish, numbers in self._wishes.items() if number in numbers]
+            asked = tuple(each for each, numbers in self._wishes.items() if number in numbers)
+            return asked == (() if wish is NOTHING else (wish,))
 
     def holders(self, option: Option, value: int) -> tuple[int, ...]:
         """Return the numbers of the sessions that ask for a value."""

@@ -92,21 +92,17 @@ class Remains:
                 # It is there again.
                 self._bring_down(alone=alone)
         self._reconciler.after_turn()
-        with self._lock:
-            return self._left_alone(alone=alone)
-
-    def _left_alone(self, *, alone: bool) -> bool:
-        """End the back-off and return True, unless something is left."""
         nothing_left = False
-        try:
-            # First: of two controllers that are closed, none leaves its settings to one that leaves, too.
-            self._recovery.stop()
-            nothing_left = self._leave(alone=alone)
-            return nothing_left
-        finally:
-            # Also where an exception such as Ctrl-C comes: nobody else would try again.
-            if not nothing_left:
-                self._recovery.resume()
+        with self._lock:
+            try:
+                # First: of two controllers that are closed, none leaves its settings to one that leaves, too.
+                self._recovery.stop()
+                nothing_left = self._leave(alone=alone)
+                return nothing_left
+            finally:
+                # Also where an exception such as Ctrl-C comes: nobody else would try again.
+                if not nothing_left:
+                    self._recovery.resume()
 
     def _bring_down(self, *, alone: bool) -> bool:
         """Cast the settings, and destroy the ids; return whether the DSP has restarted meanwhile."""

@@ -3,24 +3,45 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 import pytest
 
 from htppower.control.core.given_ids import MOST_HITS, GivenIds
 from htppower.control.core.ledger import Ledger
 
+if TYPE_CHECKING:
+    from htppower.control.core.given_ids import Counts, Given
+
 
 class Table:
-    """A table, and the controller's orphans."""
+    """A table, and the orphans of a controller and of another."""
 
     def __init__(self) -> None:
         self.given = GivenIds(threading.RLock())  # type: ignore[arg-type]  # typeshed does not know _is_owned
         self.orphans: dict[Ledger, None] = {}
+        self.others: dict[Ledger, None] = {}
 
-    def make(self, number: int) -> tuple[Ledger, bool]:
-        """Take an id in whose create nothing comes between; return it, and whether it crosses."""
+    def make(self, number: int, begun: Counts | None = None) -> tuple[Ledger, bool]:
+        """Take an id, whose create begins now unless given; return it, and whether another may lose votes by that."""
         made = Ledger(power_config_id=number)
-        return made, self.given.take(made, self.given.begin_create())
+        return made, self.given.take(made, begun or self.given.begin_create(), self.orphans)
+
+    def is_used(self, number: int, begun: Counts | None = None) -> bool:
+        """Take an id that nobody loses; return whether it may be used."""
+        made, loses = self.make(number, begun)
+        assert not loses
+        return made not in self.orphans
+
+    def begin_destroy(self, ledger: Ledger) -> Given:
+        """Begin to destroy an id."""
+        given = self.given.begin_destroy(ledger)
+        assert given is not None
+        return given
+
+    def destroy(self, given: Given) -> bool:
+        """End the call that destroys a number; return whether another may have lost it by that."""
+        return self.given.destroyed(given, self.orphans)
 
 
 @pytest.fixture
@@ -31,109 +52,191 @@ def table() -> Table:
 
 def test_a_number_is_free_once_it_was_destroyed(table: Table) -> None:
     """Whoever is given it next has it for itself; whoever had it has none."""
-    first, crosses = table.make(1)
-    assert not crosses
-    assert table.given.begin_destroy(first) == 1
-    assert not table.given.destroyed(first, 1)
+    first, _ = table.make(1)
+    assert first not in table.orphans
+    given = table.begin_destroy(first)
+    assert given.number == 1
+    assert not table.destroy(given)
     assert first.power_config_id == 0
-    assert table.given.begin_destroy(first) == 0
+    assert table.given.begin_destroy(first) is None
     table.given.lost()
-    assert table.make(1)[1] is False
+    assert table.is_used(1)
 
 
 @pytest.mark.parametrize("lost", [False, True])
 def test_a_number_may_be_given_before_the_call_that_frees_it_returns(table: Table, *, lost: bool) -> None:
-    """After a loss that call may have hit the new one, or will: the library may have forgotten the old one."""
+    """After a loss that call may have hit the new one, or will, so that is not used: no votes are lost by either."""
     first, _ = table.make(1)
-    table.given.begin_destroy(first)
+    given = table.begin_destroy(first)
     if lost:
         table.given.lost()
-    second, crosses = table.make(1)
-    assert (crosses, first.power_config_id) == (lost, 0)
-    assert not table.given.destroyed(first, 1)
-    assert second.power_config_id == 1
+    assert table.is_used(1) is not lost
+    assert first.power_config_id == 0
+    assert not table.destroy(given)
+    assert [each.power_config_id for each in table.orphans] == ([1] if lost else [])
 
 
 def test_a_loss_that_is_told_before_that_call_returns_counts(table: Table) -> None:
     """The number was given with no loss known; by the time the old one is destroyed there was one."""
-    first, _ = table.make(1)
-    table.given.begin_destroy(first)
-    table.make(1)
+    given = table.begin_destroy(table.make(1)[0])
+    second, _ = table.make(1)
     table.given.lost()
-    assert table.given.destroyed(first, 1)
+    assert table.destroy(given)
+    assert second.power_config_id == 0
+    assert [each.power_config_id for each in table.orphans] == [1]
+
+
+def test_a_call_that_hangs_may_free_a_number_that_was_given_twice_since(table: Table) -> None:
+    """Whoever has it when it returns has lost it; and whoever is given it as that one destroys it, too."""
+    given = table.begin_destroy(table.make(1)[0])
+    table.given.lost()
+    unused, _ = table.make(1)
+    table.destroy(table.begin_destroy(unused))
+    third, _ = table.make(1)
+    assert third not in table.orphans
+    ending = table.begin_destroy(third)
+    assert table.destroy(given)
+    assert not table.is_used(1)
+    assert not table.destroy(ending)
 
 
 @pytest.mark.parametrize("lost", [False, True])
 def test_a_call_that_frees_a_number_may_return_before_the_create_that_is_given_it(table: Table, *, lost: bool) -> None:
     """Likewise; what ended before the create began is no matter."""
-    first, _ = table.make(1)
-    table.given.begin_destroy(first)
+    given = table.begin_destroy(table.make(1)[0])
     begun = table.given.begin_create()
     if lost:
         table.given.lost()
-    table.given.destroyed(first, 1)
-    assert table.given.take(Ledger(power_config_id=1), begun) is lost
+    assert not table.destroy(given)
+    assert table.is_used(1, begun) is not lost
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_create_may_overlap_two_calls_that_free_its_number(table: Table, *, lost: bool) -> None:
+    """The second was given it since the first has freed it: no calls cross unless votes were lost."""
+    slow = table.begin_destroy(table.make(1)[0])
+    if lost:
+        table.given.lost()
+    given = table.begin_destroy(table.make(1)[0])
+    begun = table.given.begin_create()
+    assert not table.destroy(given)
+    assert not table.destroy(slow)
+    assert table.is_used(1, begun) is not lost
 
 
 def test_an_id_counts_as_given_when_its_create_began(table: Table) -> None:
     """One whose create is on its way back when a loss is told may be forgotten."""
     begun = table.given.begin_create()
     table.given.lost()
-    first = Ledger(power_config_id=1)
-    assert not table.given.take(first, begun)
-    table.given.begin_destroy(first)
-    assert table.make(1)[1]
+    first, _ = table.make(1, begun)
+    assert first not in table.orphans
+    table.begin_destroy(first)
+    assert not table.is_used(1)
 
 
 def test_who_has_a_number_that_is_given_again_has_none(table: Table) -> None:
-    """Without a call that frees it the library has forgotten it, though nobody has told of a loss."""
+    """Without a call that frees it the library has forgotten it, though nobody has told of a loss: that is one."""
     first, _ = table.make(1)
-    second, crosses = table.make(1)
-    assert (crosses, first.power_config_id, second.power_config_id) == (True, 0, 1)
-    assert table.given.begin_destroy(first) == 0
+    ending = table.begin_destroy(table.make(2)[0])
+    second, loses = table.make(1)
+    assert (loses, list(table.orphans)) == (True, [second])
+    assert (first.power_config_id, second.power_config_id) == (0, 1)
+    assert table.given.begin_destroy(first) is None
+    assert not table.is_used(2)
+    assert not table.destroy(ending)
+
+
+def test_an_id_that_was_given_again_is_no_loss_by_itself(table: Table) -> None:
+    """What it shows is known, and one that is not used has no votes to lose: nobody else's id becomes old by it."""
+    table.make(1)
+    table.make(1)
+    given = table.begin_destroy(table.make(2)[0])
+    assert not table.is_used(1)
+    assert table.is_used(2)
+    assert not table.destroy(given)
+
+
+def test_one_is_used_at_any_rate(table: Table) -> None:
+    """As where the library knows one number only."""
+    table.make(1)
+    again = Ledger(power_config_id=1)
+    assert table.given.take(again, table.given.begin_create(), None)
+    assert (again.power_config_id, list(table.orphans)) == (1, [])
+    table.given.take_away(1, table.orphans)
+    assert again.power_config_id == 0
 
 
 def test_a_number_that_could_not_be_destroyed_is_kept(table: Table) -> None:
-    """Unless it was given to another meanwhile; given again later, it crosses."""
+    """Unless it was given to another meanwhile: without a loss that shows that the call was carried out."""
     first, _ = table.make(1)
-    table.given.begin_destroy(first)
-    assert table.given.not_destroyed(first, 1)
-    assert table.make(1)[1]
-    assert not table.given.not_destroyed(first, 1)
+    given = table.begin_destroy(first)
+    assert table.given.not_destroyed(given)
+    assert first.power_config_id == 1
+    given = table.begin_destroy(table.make(2)[0])
+    assert table.is_used(2)
+    assert not table.given.not_destroyed(given)
+    assert not table.destroy(given)
 
 
-def test_a_destroy_that_was_interrupted_may_have_freed_the_number(table: Table) -> None:
+@pytest.mark.parametrize("told", [False, True])
+def test_a_destroy_that_has_failed_may_have_freed_the_number(table: Table, *, told: bool) -> None:
     """It is made again, and may hit whoever is just being given it."""
     first, _ = table.make(1)
-    table.given.begin_destroy(first)
+    given = table.begin_destroy(first)
+    # Of an exception such as Ctrl-C the table need not be told.
+    assert not told or table.given.not_destroyed(given)
     begun = table.given.begin_create()
-    assert table.given.begin_destroy(first) == 1
-    assert not table.given.destroyed(first, 1)
-    assert table.given.take(Ledger(power_config_id=1), begun)
+    given = table.begin_destroy(first)
+    assert not table.destroy(given)
+    assert not table.is_used(1, begun)
+
+
+def test_an_id_that_an_interrupt_has_kept_from_being_taken_is_destroyed(table: Table) -> None:
+    """Unless another has its number."""
+    unknown = Ledger(power_config_id=1)
+    begun = table.given.begin_create()
+    given = table.begin_destroy(unknown)
+    assert (given.number, given.ledger) == (1, unknown)
+    assert not table.destroy(given)
+    assert not table.is_used(1, begun)
+    table.make(2)
+    assert table.given.begin_destroy(Ledger(power_config_id=2)) is None
 
 
 def test_a_number_that_a_late_call_may_have_hit_is_an_orphans(table: Table) -> None:
-    """Its owner has none; of an orphan it is taken once, and where nobody has it, whoever is just being given it."""
+    """Its owner has none; of an orphan, whoever's, it is not taken."""
     owner, _ = table.make(1)
-    orphan = Ledger(power_config_id=1)
-    table.given.take_away(1, orphan, table.orphans)
-    assert (owner.power_config_id, list(table.orphans)) == (0, [orphan])
-    table.given.take_away(1, Ledger(power_config_id=1), table.orphans)
-    assert (orphan.power_config_id, list(table.orphans)) == (1, [orphan])
+    table.given.take_away(1, table.orphans)
+    (orphan,) = table.orphans
+    assert (owner.power_config_id, orphan.power_config_id) == (0, 1)
+    table.given.take_away(1, table.orphans)
+    table.given.take_away(1, table.others)
+    assert (orphan.power_config_id, list(table.orphans), list(table.others)) == (1, [orphan], [])
+
+
+def test_a_late_call_may_hit_an_id_whose_create_is_on_its_way_back(table: Table) -> None:
+    """Nobody is known to have it: whoever is just being given it does not use it."""
     begun = table.given.begin_create()
-    table.given.take_away(2, Ledger(power_config_id=2), table.orphans)
-    assert list(table.orphans) == [orphan]
-    assert table.given.take(Ledger(power_config_id=2), begun)
+    table.given.take_away(2, table.orphans)
+    assert not table.orphans
+    assert not table.is_used(2, begun)
+
+
+def test_an_owner_whose_number_is_taken_away_as_it_destroys_it_has_destroyed_it(table: Table) -> None:
+    """Nobody has it then, and nothing is left to destroy."""
+    given = table.begin_destroy(table.make(1)[0])
+    table.given.take_away(1, table.orphans)
+    (orphan,) = table.orphans
+    assert not table.destroy(given)
+    assert orphan.power_config_id == 0
+    assert table.is_used(1)
 
 
 def test_the_table_does_not_grow(table: Table) -> None:
     """Numbers that nobody has are dropped; a create during which more than are kept were freed counts as crossed."""
     begun = table.given.begin_create()
-    table.given.lost()
     for number in range(10 * MOST_HITS):
-        made, _ = table.make(number + 1)
-        table.given.begin_destroy(made)
-        table.given.destroyed(made, number + 1)
+        table.destroy(table.begin_destroy(table.make(number + 1)[0]))
     assert (len(table.given._given), len(table.given._hit)) == (0, MOST_HITS)
-    assert table.given.take(Ledger(power_config_id=1), begun)
-    assert not table.make(2)[1]
+    assert not table.is_used(1, begun)
+    assert table.is_used(2)
