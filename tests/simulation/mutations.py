@@ -42,7 +42,7 @@ class Found:
 
     Attributes:
         rule: the rule that was broken, and how; None where nothing broke.
-        runs: how many runs there were.
+        runs: how many runs there were, or orders.
         elapsed_s: how long it took.
     """
 
@@ -80,10 +80,12 @@ def caught(
             if text.count(mutation.old) != 1:
                 raise LookupError(f"{mutation.file} has this {text.count(mutation.old)} times: {mutation.old!r}")
             path.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
-        command = [sys.executable, "tests/simulation/run.py"]
+        command = [sys.executable, "tests/simulation/run.py", "--first", *drawn.value]
+        if "--exhaustive" not in drawn.value:
+            command += ["--seed", f"{seed}", "--runs", f"{most_runs}"]
         begun_s = time.monotonic()
         done = subprocess.run(
-            [*command, "--first", "--seed", f"{seed}", "--runs", f"{most_runs}", *drawn.value],
+            command,
             cwd=copy,
             env=os.environ | {"PYTHONPATH": str(copy), "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"},
             capture_output=True,
@@ -92,8 +94,8 @@ def caught(
             timeout=MOST_SECONDS,
         )
         elapsed_s = time.monotonic() - begun_s
-    runs = re.search(r"^([\d,]+) runs", done.stdout, re.MULTILINE)
-    rule = re.search(r"^BROKEN seed \d+: (.*)", done.stdout, re.MULTILINE)
+    runs = re.search(r"([\d,]+) (?:runs|orders),", done.stdout)
+    rule = re.search(r"^BROKEN (?:seed \d+: )?(.*)", done.stdout, re.MULTILINE)
     if runs is None or (rule is None) != (done.returncode == 0):
         raise LookupError(f"the simulation ended with {done.returncode}: {done.stderr[-1000:]}")
     return Found(None if rule is None else rule[1], int(runs[1].replace(",", "")), elapsed_s)

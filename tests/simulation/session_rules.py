@@ -43,6 +43,12 @@ class SessionRules:
             what = "an id could not be created for" if trouble.creating else "a call has failed on"
             situation.fail(f"each core is tried, though {what} another", f"cores {untried}; {situation.tell(client)}")
 
+    def check_known(self) -> None:
+        """Fail where nothing is known of a session's votes, though no call has failed and none were lost so far."""
+        for client in () if self._troubles.any_yet else self._situation.clients:
+            if client.session is not None and str(client.session.state) == "UNKNOWN":
+                self._situation.fail("votes are known until something fails", self._situation.tell(client))
+
     def told(self) -> None:
         """Take in that the core is told of a restart."""
         situation = self._situation

@@ -1,4 +1,4 @@
-"""Small cases: two sessions, two threads of which each makes one call, and at most one fault. There is no heartbeat."""
+"""Small cases: two threads of which each makes one call, two sessions, and at most one fault. There is no heartbeat."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import attrs
 from simulation.backend import Fault
-from simulation.program import Op, Program
+from simulation.program import Op, Program, every_op
 from simulation.window import has
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Two sessions on a core each, of a profile that sustains and of one that lowers at once.
-_CORES = ((0,), (2,))
-_PROFILES = {"brisk": ("brisk", "steady"), "balanced": ("balanced", "balanced")}
+# Sessions on a core each, two of a profile that sustains and of one that lowers at once; in few cases another.
+_CORES = ((0,), (2,), (4,))
+_PROFILES = {"brisk": ("brisk", "steady", "balanced"), "balanced": ("balanced", "balanced", "balanced")}
 # Longer than brisk sustains after an inference, so that nothing but the alarm is due when that ends.
 _SUSTAINED_US = 30_000
 _LOST = "the host sees a lost link"
@@ -84,13 +84,16 @@ def cases() -> Iterator[Case]:
         for what, ops in (_on(0, which) | _ON_ALL).items():
             for fate, op in _FATES.items():
                 yield _case(f"{what} and {fate}, {which}", which, (ops, (op,)), large=False)
+    yield _case("a close and a close beside an inference, balanced", "balanced", _beside_an_inference(), large=False)
 
 
 def _case(name: str, which: str, threads: tuple[tuple[Op, ...], ...], *, large: bool, fails: int = 0) -> Case:
     faults = {fails: Fault(13006, applied=1)} if fails else {}
-    # Where ids are forgotten, their numbers are given anew.
-    lowest = any(has(ops, "forget") for ops in threads)
-    program = Program(_CORES, _PROFILES[which], threads, faults, subscribed=False, heartbeat=False, lowest_ids=lowest)
+    # Where ids are forgotten or destroyed, their numbers are given anew.
+    lowest = any(has(ops, "forget") or has(ops, "close") for ops in threads)
+    sessions = max(2, *(1 + op.place for ops in threads for op in every_op(ops)))
+    cores, profiles = _CORES[:sessions], _PROFILES[which][:sessions]
+    program = Program(cores, profiles, threads, faults, subscribed=False, heartbeat=False, lowest_ids=lowest)
     return Case(name, program, large)
 
 
@@ -104,6 +107,12 @@ def _pairs(which: str) -> Iterator[tuple[str, tuple[tuple[Op, ...], tuple[Op, ..
         yield f"{first} and {second}", (own[first], _ON_ALL[second])
     for first, second in itertools.combinations_with_replacement(_ON_ALL, 2):
         yield f"{first} and {second}", (_ON_ALL[first], _ON_ALL[second])
+
+
+def _beside_an_inference() -> tuple[tuple[Op, ...], tuple[Op, ...]]:
+    """Return calls that close two sessions, each of which is opened anew, while one of a third is under way."""
+    closes = [Op("close", place, name="balanced") for place in range(2)]
+    return (Op("infer", 2, inner=(_ENTER, closes[0], _LEAVE)),), (closes[1],)
 
 
 def _with_fate(ops: tuple[Op, ...], fate: Op) -> tuple[Op, ...]:

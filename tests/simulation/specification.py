@@ -78,6 +78,7 @@ class Specification:
 
     def _interrupts(self, task: Task) -> None:
         """Take in that a KeyboardInterrupt is raised; others may act on it before the operation that it is in ends."""
+        self.troubles.any_yet = True
         operation = self.situation.operations.get(task)
         if operation is not None:
             self.calls.interrupted(operation)
@@ -108,6 +109,7 @@ class Specification:
         self.calls.begins(call)
         client = self.calls.client_of(call)
         self._sessions.check_order(call, client)
+        self._sessions.check_known()
         if client is not None:
             client.costs.call_begins(self.situation.scheduler.clock.idle_us)
 
@@ -183,6 +185,7 @@ class Specification:
         if call.code in (RESTARTED, DEAD):
             self.troubles.add_to_all()
             return
+        self.troubles.any_yet = True
         if client is not None:
             self.troubles.add(client, None if call.code is None else call)
         # What fails for the process is seen to with the same back-off; without an id nothing can be set.

@@ -49,6 +49,8 @@ class Troubles:
         self._situation = situation
         self._by_client: dict[Client | None, Trouble] = {}
         self._failures = 0
+        # Whether votes were in question so far by more than that a call has reached the id of another.
+        self.any_yet = False
         # The number of the latest failure when the core was last told of a restart that is not left to the back-off.
         self._told = 0
         # How many restarts the core was told of in a row; and when the last was, also in the time in which nobody was
@@ -90,6 +92,7 @@ class Troubles:
 
     def add_to_all(self) -> None:
         """Take in that everything may be lost."""
+        self.any_yet = True
         for client in (*self._situation.clients, None):
             self.add(client)
 

@@ -19,6 +19,8 @@ class Drawn(enum.Enum):
     VARIED_RESTARTS = ("--varied", "always", "--learning", "never", "--no-interrupts")
     VARIED_ALL = ("--varied", "always", "--learning", "never")
     VARIED_LEARNING = ("--varied", "always", "--learning", "always", "--no-interrupts", "--no-restarts")
+    # No runs are drawn: a small case in every order.
+    TWO_CLOSES = ("--exhaustive", "--preemptions", "1", "--case", "a close and a close beside an inference")
     LEARNING_SEQUENCES = ("--learning", "always", "--sequences", "4")
 
 
