@@ -54,8 +54,6 @@ class PowerConfigIds:
         Raises:
             VoteRejected: the call failed.
         """
-        if core_id in session.ledgers:
-            return
         crossed: list[int] = []
         while core_id not in session.ledgers:
             made, is_last = Ledger(), bool(crossed) and crossed.count(crossed[-1]) == MOST_CROSSED
@@ -63,12 +61,12 @@ class PowerConfigIds:
                 crossed.append(self._create(session, (session.device_id, core_id), made, at_any_rate=is_last))
                 if made not in self._registry.orphans:
                     session.take_id(core_id, made)
+                    self._registry.note_core(session.device_id, core_id)
             finally:
                 # Wherever an interrupt comes, it is the session's or an orphan, and not both.
                 if made.power_config_id != NULL_CLIENT and session.ledgers.get(core_id) is not made:
                     self._registry.orphans[made] = None
                     self._recovery.lacks(None)
-        self._registry.note_core(session.device_id, core_id)
 
     def _create(self, session: SessionRecord | None, core: tuple[int, int], made: Ledger, *, at_any_rate: bool) -> int:
         """Create an id, return its number. It is an orphan where calls of another may reach it, or used at any rate."""
@@ -174,7 +172,7 @@ class PowerConfigIds:
             self._calls.destroy(session, given.number)
         except VoteRejected as error:
             if self._given.not_destroyed(given):
-                return self._remove_votes(given.number, without_frames(error))
+                return self._remove_votes(ledger, given.number, without_frames(error))
             # The library has given its number to another: it was gone already.
         except BaseException:
             self._given.not_destroyed(given)
@@ -182,15 +180,17 @@ class PowerConfigIds:
         self._crossing(functools.partial(self._given.destroyed, given, self._registry.orphans))
         return None
 
-    def _remove_votes(self, power_config_id: int, failed: VoteRejected) -> VoteRejected:
+    def _remove_votes(self, ledger: Ledger, power_config_id: int, failed: VoteRejected) -> VoteRejected:
         """Remove at least the clocks' vote of an id that was not destroyed; return what failed, or a lost link."""
         if failed.code in LINK_LOST:
             return failed
         try:
             self._calls.set(None, power_config_id, VoteSet(dcvs_v3=HVX_REMOVED))
         except VoteRejected as error:
-            if error.code in LINK_LOST:
-                return without_frames(error)
+            failed = without_frames(error) if error.code in LINK_LOST else failed
+        finally:
+            if ledger.power_config_id != power_config_id:
+                self.crossed(power_config_id)
         return failed
 
 

@@ -67,12 +67,12 @@ def interrupts(
     """Let Ctrl-C come once, in this thread, as a function begins, or once it is done."""
     thread, function = threading.get_ident(), getattr(what, name)
 
-    def interrupted(*arguments: Any) -> Any:
+    def interrupted(*arguments: Any, **how: Any) -> Any:
         if threading.get_ident() != thread:
-            return function(*arguments)
+            return function(*arguments, **how)
         patched.setattr(what, name, function)
         if done:
-            function(*arguments)
+            function(*arguments, **how)
         raise KeyboardInterrupt
 
     patched.setattr(what, name, interrupted)

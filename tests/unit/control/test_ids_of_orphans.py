@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from bench import MAX_CORNER
-from hanging import on_a_thread
+from hanging import WAIT_S, on_a_thread, until
 from lowest_free import LowestFree, controller_on, leave_an_orphan
 
 from htppower import SessionClosed, State
-from htppower.votes.native_codes import FAILED
+from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -195,3 +196,27 @@ def test_a_destroy_that_was_carried_out_though_it_failed_reaches_no_id_of_anothe
         assert given[0].state is State.RAISED
         assert set(given[0].power_config_ids.values()) <= set(htp.power_config_ids)
         assert htp.effective().core_target == MAX_CORNER
+
+
+def test_whoever_has_the_number_when_votes_are_removed_late_is_voted_again() -> None:
+    """An id could not be destroyed, and the call that removes its votes instead hangs until the number is another's."""
+    htp = LowestFree()
+    with controller_on(htp) as controller:
+        old = controller.session("balanced")
+        hang = htp.hang_next("setPowerConfig", 1)
+        htp.fails = 1
+        closing = threading.Thread(target=old.close)
+        closing.start()
+        assert hang.begun.wait(WAIT_S)
+        htp.forget()
+        controller.link_lost(SYSTEM_COMMUNICATION)
+        # It is given the number first, which is not used.
+        assert controller.session("balanced").power_config_ids == {0: 2}
+        controller._closer._remains.destroy_orphans()
+        session = controller.session("burst")
+        assert session.power_config_ids == {0: 1}
+        with session.inference():
+            hang.let_go.set()
+            closing.join(WAIT_S)
+            until(lambda: session.power_config_ids == {0: 3} and session.state is State.RAISED)
+            assert htp.effective().core_target == MAX_CORNER
