@@ -88,9 +88,10 @@ class Executor:
         """
         only_settings = True
         for core_id, ledger in session.ledgers.items():
-            votes = ledger.now.known or ledger.now.doubtful
-            if votes:
-                only_settings, power_config_id = False, ledger.power_config_id
+            votes, power_config_id = ledger.now.known or ledger.now.doubtful, ledger.power_config_id
+            only_settings = only_settings and not votes
+            # Where another was given its number, that tells so.
+            if votes and power_config_id != NULL_CLIENT:
                 try:
                     self._calls.set(session, power_config_id, votes)
                 except VoteRejected as error:

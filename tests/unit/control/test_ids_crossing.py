@@ -227,3 +227,25 @@ def test_no_call_is_made_up_for_a_session_whose_number_was_just_given_to_another
             assert (session.state, htp.effective().core_target) == (State.RAISED, MAX_CORNER)
             go_on.set()
             opening.join(WAIT_S)
+
+
+def test_the_heartbeat_makes_no_call_up_for_a_session_whose_number_was_just_given_to_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It has not failed: the session hears of it by whoever was given the number."""
+    htp = LowestFree()
+    with controller_on(htp) as controller:
+        session, ids = controller.session("burst"), controller._opener._ids
+        told, found = ids._ids_crossed, []
+
+        def tell_late() -> None:
+            assert not session.power_config_ids
+            found.append(controller._opener._executor.cast_again(session._record))
+            told()
+
+        with session.inference():
+            htp.forget()
+            monkeypatch.setattr(ids, "_ids_crossed", tell_late)
+            controller.session("balanced")
+            assert found == [None]
+            until(lambda: session.state is State.RAISED and htp.effective().core_target == MAX_CORNER)
