@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,21 @@ def interrupt_at(nth: int, action: Callable[[], object]) -> bool:
     finally:
         sys.setprofile(before)
     return False
+
+
+def interrupt_in(patched: pytest.MonkeyPatch, what: type, name: str, *, done: bool) -> None:
+    """Let Ctrl-C come once, in this thread, as a function of a class begins, or once it is done."""
+    thread, function = threading.get_ident(), getattr(what, name)
+
+    def interrupted(*arguments: Any, **how: Any) -> Any:
+        if threading.get_ident() != thread:
+            return function(*arguments, **how)
+        patched.setattr(what, name, function)
+        if done:
+            function(*arguments, **how)
+        raise KeyboardInterrupt
+
+    patched.setattr(what, name, interrupted)
 
 
 def interrupted_once(patched: pytest.MonkeyPatch) -> Callable[..., None]:

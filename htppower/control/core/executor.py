@@ -86,10 +86,8 @@ class Executor:
 
         Where a session votes for settings of the process and nothing else, these are sent.
         """
-        only_settings = True
         for core_id, ledger in session.ledgers.items():
             votes, power_config_id = ledger.now.known or ledger.now.doubtful, ledger.power_config_id
-            only_settings = only_settings and not votes
             # Where another was given its number, that tells so.
             if votes and power_config_id != NULL_CLIENT:
                 try:
@@ -101,7 +99,7 @@ class Executor:
                 finally:
                     if ledger.power_config_id != power_config_id:
                         self._ids.crossed(power_config_id)
-        if only_settings:
+        if not any(ledger.now.known or ledger.now.doubtful for ledger in session.ledgers.values()):
             self._settings.forget()
             return self.cast_settings(session, tuple(session.ledgers))
         return None

@@ -2,9 +2,8 @@
 
 A number is free once its id was destroyed, or once the library has forgotten all ids, as a restart of the DSP may make
 it. It may be given again then, to any controller, while a call of whoever had it before is under way, and reaches the
-new one. This table says where that may be so. Whoever had a number has none from when it is given to another.
-
-Without a loss of votes a number that is given again was freed by the call that destroys it, and nothing crosses.
+new one. This table says where that may be so. Whoever had a number has none from when it is given to another. Without a
+loss of votes a number that is given again was freed by the call that destroys it, and nothing crosses.
 """
 
 from __future__ import annotations
@@ -26,10 +25,7 @@ _MAY_BE_FREE = -1
 
 
 class Counts(NamedTuple):
-    """How often votes had been lost, and how many hits there had been: calls that may have hit whoever has a number.
-
-    Such is a call that destroys it, or a late one of whoever had it; with the losses of the ``Given`` that made it.
-    """
+    """How often votes had been lost, and how many hits there had been: calls that may have hit whoever has a number."""
 
     losses: int
     hits: int
@@ -58,7 +54,7 @@ class GivenIds:
     def __init__(self, lock: Lock) -> None:
         self._lock = lock
         self._given: dict[int, Given] = {}
-        # By number the last hit, itself counted, the oldest first.
+        # By number the last hit, itself counted, with the losses of whoever destroyed it; the oldest first.
         self._hit: dict[int, Counts] = {}
         self._hits = self._losses = 0
 
@@ -72,48 +68,45 @@ class GivenIds:
         with self._lock:
             return Counts(self._losses, self._hits)
 
-    def take(self, made: Ledger, begun: Counts, orphans: dict[Ledger, None] | None) -> bool:
+    def take(self, made: Ledger, begun: Counts, orphans: dict[Ledger, None], *, at_any_rate: bool = False) -> bool:
         """Take in that the library has given an id; return whether another has lost it by that, who may have votes.
 
         Whoever had its number has none from now on. Where a call meant for another id may hit it, or has, it is added
-        to the controller's orphans; with None it is used at any rate.
+        to the controller's orphans, unless it is used at any rate.
         """
         number = made.power_config_id
         given = Given(number, made, begun.losses)
         with self._lock:
             before, hit = self._given.get(number), self._hit.get(number)
-            # What ended before the create began is no matter, nor is the call that has freed the number.
-            crosses = hit is not None and hit.hits > begun.hits and hit.losses != self._losses
+            # A call that ended before is no matter, nor one that has freed the number: no votes were lost since then.
+            now = {self._losses, begun.losses}
+            crosses = hit is not None and hit.hits > begun.hits and now != {hit.losses}
             crosses |= self._hits - begun.hits > MOST_HITS
             loses = False
+            # No call from here on: an exception such as Ctrl-C comes before all of it, or after.
             if before is not None:
-                crosses |= not before.ending or before.losses != self._losses
-                loses = not before.ending and not before.unused
-                # News, where nobody was told: the library has forgotten ids.
-                self._losses += not before.ending and before.losses == self._losses
-            if crosses and orphans is not None:
+                crosses |= not before.ending or now != {before.losses}
+                # Where nobody was told that the library has forgotten ids, that is news.
+                is_news = not before.ending and before.losses == self._losses
+                loses = is_news or not (before.ending or before.unused or before.ledger in orphans)
+                self._losses += is_news
+                before.ledger.power_config_id = NULL_CLIENT
+            if crosses and not at_any_rate:
                 given.unused, given.losses = True, _MAY_BE_FREE
                 orphans[made] = None
             self._given[number] = given
-            if before is not None:
-                before.ledger.power_config_id = NULL_CLIENT
             return loses
 
     def begin_destroy(self, ledger: Ledger) -> Given | None:
         """Take in that an id is about to be destroyed; return None where the ledger has no number any more."""
         with self._lock:
             number = ledger.power_config_id
-            if number == NULL_CLIENT:
-                return None
             given = self._given.get(number)
-            if given is None:
+            if given is None and number != NULL_CLIENT:
                 # An exception such as Ctrl-C has come before it was taken in.
                 given = self._given[number] = Given(number, ledger, _MAY_BE_FREE)
-            elif given.ledger is not ledger:
+            if given is None or given.ledger is not ledger:
                 return None
-            elif given.ending:
-                # One has come in the call before.
-                given.losses = _MAY_BE_FREE
             given.ending = True
             return given
 
@@ -131,18 +124,20 @@ class GivenIds:
                 self._note_hit(given.number, given.losses)
             # Else it has freed the number, which was given after that.
             elif given.losses != self._losses:
-                now.losses = _MAY_BE_FREE
                 return self._take_away(now, orphans)
             return False
 
-    def not_destroyed(self, given: Given) -> bool:
-        """Take in that a call that destroys a number has failed; return whether nobody was given that meanwhile."""
+    def not_destroyed(self, ledger: Ledger) -> bool:
+        """Take in that a call that destroys an id has failed, or was interrupted; return whether that is there still.
+
+        It may have been carried out nevertheless. Where the number was given to another the ledger has none any more.
+        """
         with self._lock:
-            is_left = self._given.get(given.number) is given
-            if is_left:
-                # The call may have been carried out nevertheless.
-                given.ending, given.losses = False, _MAY_BE_FREE
-            return is_left
+            given = self._given.get(ledger.power_config_id)
+            if given is None or given.ledger is not ledger:
+                return False
+            given.ending, given.losses = False, _MAY_BE_FREE
+            return True
 
     def take_away(self, number: int, orphans: dict[Ledger, None]) -> bool:
         """Take in that votes may have hit whoever has a number: from now on an orphan has it, unless one has.
@@ -157,10 +152,11 @@ class GivenIds:
             return True
 
     def _take_away(self, given: Given, orphans: dict[Ledger, None]) -> bool:
+        given.losses = _MAY_BE_FREE
         if given.unused or given.ledger in orphans:
             return False
         owner, given.unused, given.ledger = given.ledger, True, Ledger(power_config_id=given.number)
-        # No call from here on: an exception such as Ctrl-C comes before all of it, or after.
+        # Likewise.
         orphans[given.ledger] = None
         owner.power_config_id = NULL_CLIENT
         return True

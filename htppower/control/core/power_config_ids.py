@@ -23,7 +23,7 @@ from htppower.votes.vote_set import VoteSet
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from htppower.control.core.given_ids import GivenIds
+    from htppower.control.core.given_ids import Given, GivenIds
     from htppower.control.core.native_calls import NativeCalls
     from htppower.control.core.recovery import Recovery
     from htppower.control.core.registry import Registry
@@ -70,10 +70,10 @@ class PowerConfigIds:
 
     def _create(self, session: SessionRecord | None, core: tuple[int, int], made: Ledger, *, at_any_rate: bool) -> int:
         """Create an id, return its number. It is an orphan where calls of another may reach it, or used at any rate."""
-        orphans = None if at_any_rate else self._registry.orphans
         begun = self._given.begin_create()
         made.power_config_id = number = self._calls.create(session, *core)
-        self._crossing(functools.partial(self._given.take, made, begun, orphans))
+        take = functools.partial(self._given.take, at_any_rate=at_any_rate)
+        self._crossing(functools.partial(take, made, begun, self._registry.orphans))
         return number
 
     def give_up(self, session: SessionRecord, core_id: int, told_of: SessionRecord | None) -> VoteRejected | None:
@@ -165,20 +165,26 @@ class PowerConfigIds:
 
     def _destroy(self, session: SessionRecord | None, ledger: Ledger) -> VoteRejected | None:
         """Destroy an id, for a session if there is one; return the call that failed. One that is another's is left."""
-        given = self._given.begin_destroy(ledger)
-        if given is None:
-            return None
+        given: Given | None = None
         try:
-            self._calls.destroy(session, given.number)
-        except VoteRejected as error:
-            if self._given.not_destroyed(given):
-                return self._remove_votes(ledger, given.number, without_frames(error))
-            # The library has given its number to another: it was gone already.
+            given = self._given.begin_destroy(ledger)
+            if given is None:
+                return None
+            try:
+                self._calls.destroy(session, given.number)
+            except VoteRejected as error:
+                if self._given.not_destroyed(ledger):
+                    return self._remove_votes(ledger, given.number, without_frames(error))
+                # The library has given its number to another: it was gone already.
+            self._destroyed(given)
         except BaseException:
-            self._given.not_destroyed(given)
+            if not self._given.not_destroyed(ledger) and given is not None:
+                self._destroyed(given)
             raise
-        self._crossing(functools.partial(self._given.destroyed, given, self._registry.orphans))
         return None
+
+    def _destroyed(self, given: Given) -> None:
+        self._crossing(functools.partial(self._given.destroyed, given, self._registry.orphans))
 
     def _remove_votes(self, ledger: Ledger, power_config_id: int, failed: VoteRejected) -> VoteRejected:
         """Remove at least the clocks' vote of an id that was not destroyed; return what failed, or a lost link."""

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from bench import Bench
-from interrupting import interrupt_at
+from bench import MAX_CORNER, Bench
+from hanging import WAIT_S, Hang, until
+from interrupting import interrupt_at, interrupt_in
+from lowest_free import LowestFree, controller_on
 from second_controller import second_on
 
 from htppower import State
-from htppower.backends import SimulatedHtp
+from htppower.control.core.event_bus import EventBus
+from htppower.control.core.given_ids import GivenIds
+from htppower.control.core.power_config_ids import PowerConfigIds
 from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION
 
 if TYPE_CHECKING:
@@ -24,20 +29,6 @@ EACH = 4
 LONG_US = 30_000_000
 # What these profiles vote for.
 TARGETS = {"burst": 160, "balanced": 112, "low_balanced": 96}
-
-
-class LowestFree(SimulatedHtp):
-    """Gives the lowest free number for an id, as a library may."""
-
-    def native_create(self, device_id: int, core_id: int) -> tuple[int, int]:
-        """Create an id."""
-        self._next_id = next(each for each in itertools.count(1) if each not in self._clients)
-        return super().native_create(device_id, core_id)
-
-    def forget(self) -> None:
-        """Restart, and forget all ids; no call is told of that."""
-        self.restart_subsystem(forget_ids=True)
-        self._restarted = False
 
 
 def closes(mine: VoteController, _other: VoteController, _htp: LowestFree) -> Callable[[], object]:
@@ -110,7 +101,7 @@ def test_no_interrupt_leaves_an_id_to_two(operation: Callable[..., Callable[[], 
     """Another controller opens a session, the library forgets all ids once more, and both are closed."""
     tried = 0
     for place in itertools.count(0, EACH):
-        htp = LowestFree(arch=75)
+        htp = LowestFree()
         bench = Bench.make(htp)
         mine, other = bench.controller, second_on(bench)
         if not interrupt_at(place, operation(mine, other, htp)):
@@ -130,3 +121,76 @@ def test_no_interrupt_leaves_an_id_to_two(operation: Callable[..., Callable[[], 
         bench.time.advance_us(LONG_US)
         assert (found, voting(htp)) == ([], set()), place
     assert tried > 2
+
+
+@pytest.mark.parametrize("name", ["not_destroyed", "destroyed"])
+@pytest.mark.parametrize("done", [False, True])
+def test_a_session_whose_release_was_interrupted_shares_its_id_with_nobody(
+    monkeypatch: pytest.MonkeyPatch, name: str, done: bool
+) -> None:
+    """It votes on it again, as another session is just given its number: nobody told of a loss."""
+    htp = LowestFree()
+    with controller_on(htp) as controller:
+        session = controller.session("burst")
+        held, opened = Hang(), []
+
+        def open_another() -> None:
+            htp.created = held
+            opened.append(controller.session("balanced"))
+
+        opening = threading.Thread(target=open_another)
+
+        def begin_opening() -> None:
+            opening.start()
+            assert held.begun.wait(WAIT_S)
+
+        with session.inference():
+            htp.destroyed, htp.fails = begin_opening, int(name == "not_destroyed")
+            htp.carried_out = True
+            interrupt_in(monkeypatch, GivenIds, name, done=done)
+            with pytest.raises(KeyboardInterrupt):
+                session.hold("system_settings", reason="to give its id back")
+            until(lambda: session.state is State.RAISED)
+            held.let_go.set()
+            opening.join(WAIT_S)
+            until(lambda: session.power_config_ids and session.state is State.RAISED)
+            numbers = [number for each in (session, *opened) for number in each.power_config_ids.values()]
+            assert len(set(numbers)) == 1 + len(opened)
+            assert set(numbers) <= set(htp.power_config_ids)
+            assert htp._clients[session.power_config_ids[0]].core[1] == MAX_CORNER
+
+
+@pytest.mark.parametrize(
+    ("what", "name"), [(EventBus, "tell"), (PowerConfigIds, "_destroyed"), (GivenIds, "destroyed")]
+)
+def test_whoever_has_the_number_when_a_late_destroy_is_interrupted_is_voted_again(
+    monkeypatch: pytest.MonkeyPatch, what: type, name: str
+) -> None:
+    """Its id is gone. The exception comes once the native call has returned, and before that is taken in."""
+    htp = LowestFree()
+    interrupted = []
+    with controller_on(htp) as controller:
+        old, hang = controller.session("balanced"), htp.hang_next("destroyPowerConfigId", 1)
+
+        def close() -> None:
+            try:
+                old.close()
+            except KeyboardInterrupt:
+                interrupted.append(True)
+
+        closing = threading.Thread(target=close)
+        closing.start()
+        assert hang.begun.wait(WAIT_S)
+        htp.forget()
+        controller.link_lost(SYSTEM_COMMUNICATION)
+        # It is given the number first, which is not used.
+        assert controller.session("balanced").power_config_ids == {0: 2}
+        controller._closer._remains.destroy_orphans()
+        session = controller.session("burst")
+        with session.inference():
+            assert (session.power_config_ids, session.state) == ({0: 1}, State.RAISED)
+            htp.destroyed = lambda: interrupt_in(monkeypatch, what, name, done=False)
+            hang.let_go.set()
+            closing.join(WAIT_S)
+            until(lambda: session.power_config_ids not in ({}, {0: 1}) and session.state is State.RAISED)
+            assert (interrupted, htp.effective().core_target) == ([True], MAX_CORNER)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from bench import MAX_CORNER
 from hanging import on_a_thread, until
+from interrupting import interrupt_in
 from lowest_free import LateVotes, LowestFree, controller_on, nobodys
 
 from htppower import State
@@ -61,23 +62,6 @@ def test_a_number_that_late_votes_reach_twice_is_not_used(monkeypatch: pytest.Mo
         assert not any(client.active for client in htp._clients.values())
 
 
-def interrupts(
-    patched: pytest.MonkeyPatch, what: type[GivenIds | PowerConfigIds | SessionRecord], name: str, *, done: bool
-) -> None:
-    """Let Ctrl-C come once, in this thread, as a function begins, or once it is done."""
-    thread, function = threading.get_ident(), getattr(what, name)
-
-    def interrupted(*arguments: Any, **how: Any) -> Any:
-        if threading.get_ident() != thread:
-            return function(*arguments, **how)
-        patched.setattr(what, name, function)
-        if done:
-            function(*arguments, **how)
-        raise KeyboardInterrupt
-
-    patched.setattr(what, name, interrupted)
-
-
 PLACES = [
     pytest.param(GivenIds, "take", False, id="before-it-is-taken"),
     pytest.param(GivenIds, "take", True, id="once-it-is-taken"),
@@ -96,7 +80,7 @@ def test_no_id_is_nobodys_where_an_interrupt_keeps_a_session_from_opening(
     """It is destroyed."""
     htp = LowestFree()
     with controller_on(htp) as controller:
-        interrupts(monkeypatch, what, name, done=done)
+        interrupt_in(monkeypatch, what, name, done=done)
         with pytest.raises(KeyboardInterrupt):
             controller.session("balanced")
         assert not list(nobodys(htp, controller))
@@ -116,7 +100,7 @@ def test_no_late_votes_stay_where_an_interrupt_keeps_a_session_from_opening(
         def arrive() -> None:
             late.arrive()
             assert htp._clients[late.number].active
-            interrupts(monkeypatch, what, name, done=done)
+            interrupt_in(monkeypatch, what, name, done=done)
 
         htp.created = arrive
         with pytest.raises(KeyboardInterrupt):
@@ -132,7 +116,7 @@ def test_no_id_of_the_controllers_own_is_nobodys_where_an_interrupt_comes(monkey
     htp = LowestFree()
     used: list[int] = []
     with controller_on(htp) as controller:
-        interrupts(monkeypatch, PowerConfigIds, "_create", done=True)
+        interrupt_in(monkeypatch, PowerConfigIds, "_create", done=True)
         with pytest.raises(KeyboardInterrupt):
             controller._opener._ids.use_a_new_one(used.append, alone=False)
         assert (used, htp.power_config_ids, controller._registry.borrowed) == ([], (), set())

@@ -220,3 +220,17 @@ def test_whoever_has_the_number_when_votes_are_removed_late_is_voted_again() -> 
             closing.join(WAIT_S)
             until(lambda: session.power_config_ids == {0: 3} and session.state is State.RAISED)
             assert htp.effective().core_target == MAX_CORNER
+
+
+def test_nobody_is_voted_again_where_a_number_whose_destroy_has_failed_is_given_again() -> None:
+    """Each destroy of a library fails, though it is carried out."""
+    htp = LowestFree()
+    with controller_on(htp) as controller:
+        controller._recovery.stop()
+        running = controller.session("burst")
+        with running.inference():
+            htp.fails, htp.carried_out = 5, True
+            for _ in range(5):
+                controller.session("balanced").close()
+            assert not htp.fails
+            assert (controller._registry.epoch, running.power_config_ids) == (0, {0: 1})

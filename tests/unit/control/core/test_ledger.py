@@ -220,7 +220,7 @@ def test_an_id_that_takes_the_place_of_another_is_as_fresh(bench: Bench) -> None
         (made,) = record.power_config_ids.values()
         record.give_up_id(0)
         given, again = bench.controller._settings.shared.given, Ledger(power_config_id=made)
-        given.take(again, given.begin_create(), None)
+        given.take(again, given.begin_create(), {})
         record.take_id(0, again)
         assert record.ledgers[0].now == InForce()
         assert record.ledgers[0].difference(VoteSet(hvx())) == VoteSet(hvx())
