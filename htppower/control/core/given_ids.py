@@ -79,13 +79,13 @@ class GivenIds:
         with self._lock:
             before, hit = self._given.get(number), self._hit.get(number)
             # A call that ended before is no matter, nor one that has freed the number: no votes were lost since then.
-            now = {self._losses, begun.losses}
-            crosses = hit is not None and hit.hits > begun.hits and now != {hit.losses}
+            losses = {begun.losses, self._losses}
+            crosses = hit is not None and hit.hits > begun.hits and losses != {hit.losses}
             crosses |= self._hits - begun.hits > MOST_HITS
             loses = False
             # No call from here on: an exception such as Ctrl-C comes before all of it, or after.
             if before is not None:
-                crosses |= not before.ending or now != {before.losses}
+                crosses |= not before.ending or losses != {before.losses}
                 # Where nobody was told that the library has forgotten ids, that is news.
                 is_news = not before.ending and before.losses == self._losses
                 loses = is_news or not (before.ending or before.unused or before.ledger in orphans)
@@ -122,7 +122,7 @@ class GivenIds:
                 given.ledger.power_config_id = NULL_CLIENT
             if now is given or now is None:
                 self._note_hit(given.number, given.losses)
-            # Else it has freed the number, which was given after that.
+            # Without a loss since it was given it has freed the number, which was given after that.
             elif given.losses != self._losses:
                 return self._take_away(now, orphans)
             return False

@@ -15,7 +15,7 @@ GIVEN_AGAIN = (
     Mutation(
         "a number that was given again is used, though calls of another may reach it",
         "core/given_ids.py",
-        "crosses |= not before.ending or now != {before.losses}",
+        "crosses |= not before.ending or losses != {before.losses}",
         "pass",
         Drawn.VARIED_RESTARTS,
     ),
@@ -30,7 +30,7 @@ GIVEN_AGAIN = (
     Mutation(
         "an id that an old one may have taken with it is used",
         "core/given_ids.py",
-        "crosses = hit is not None and hit.hits > begun.hits and now != {hit.losses}",
+        "crosses = hit is not None and hit.hits > begun.hits and losses != {hit.losses}",
         "crosses = False",
         Drawn.VARIED_RESTARTS,
         rare=True,
