@@ -50,6 +50,7 @@ class Opener:
             SessionClosed: the controller was closed meanwhile.
         """
         give_back_soon = self._reconciler.soon(functools.partial(self._give_up, session))
+        self._registry.opening.add(session)
         try:
             for again in reversed(range(MOST_RESTARTS)):
                 if self._take_in(session, again=again > 0):
@@ -63,6 +64,8 @@ class Opener:
             give_back_soon()
             self._give_up(session)
             raise
+        finally:
+            self._registry.opening.discard(session)
 
     def _take_in(self, session: SessionRecord, *, again: bool) -> bool:
         """Create a session's ids and take it in; return False where the DSP has just restarted, to try again."""

@@ -54,8 +54,8 @@ class GivenIds:
     def __init__(self, lock: Lock) -> None:
         self._lock = lock
         self._given: dict[int, Given] = {}
-        # By number the last hit, itself counted, with the losses of whoever destroyed it; the oldest first.
-        self._hit: dict[int, Counts] = {}
+        # By number, and losses of whoever destroyed it, how many hits there had been with the last; the oldest first.
+        self._hit: dict[tuple[int, int], int] = {}
         self._hits = self._losses = 0
 
     def lost(self) -> None:
@@ -77,12 +77,11 @@ class GivenIds:
         number = made.power_config_id
         given = Given(number, made, begun.losses)
         with self._lock:
-            before, hit = self._given.get(number), self._hit.get(number)
+            before, loses = self._given.get(number), False
             # A call that ended before is no matter, nor one that has freed the number: no votes were lost since then.
             losses = {begun.losses, self._losses}
-            crosses = hit is not None and hit.hits > begun.hits and losses != {hit.losses}
-            crosses |= self._hits - begun.hits > MOST_HITS
-            loses = False
+            hits = [-1, *(hits for (other, old), hits in self._hit.items() if other == number and losses != {old})]
+            crosses = max(hits) > begun.hits or self._hits - begun.hits > MOST_HITS
             # No call from here on: an exception such as Ctrl-C comes before all of it, or after.
             if before is not None:
                 crosses |= not before.ending or losses != {before.losses}
@@ -163,7 +162,7 @@ class GivenIds:
 
     def _note_hit(self, number: int, losses: int) -> None:
         self._hits += 1
-        self._hit.pop(number, None)
-        self._hit[number] = Counts(losses, self._hits)
+        self._hit.pop((number, losses), None)
+        self._hit[number, losses] = self._hits
         if len(self._hit) > MOST_HITS:
             del self._hit[next(iter(self._hit))]

@@ -116,12 +116,11 @@ class PowerConfigIds:
             registry.borrowed.add(ledger)
             registry.orphans[ledger] = None
             try:
-                if ledger.power_config_id == NULL_CLIENT:
-                    # On which id the settings of the process are sent makes no difference.
-                    self._create(None, core, ledger, at_any_rate=True)
+                # On which id the settings of the process are sent makes no difference.
+                number = ledger.power_config_id or self._create(None, core, ledger, at_any_rate=True)
                 if alone:
                     registry.left[core] = ledger
-                use(ledger.power_config_id)
+                use(number)
             finally:
                 self._destroy_orphan(ledger)
         finally:

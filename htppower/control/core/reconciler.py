@@ -212,7 +212,7 @@ class Reconciler:
         run_watched(take_in, functools.partial(self._time.call_soon, take_in))
 
     def _take_in_loss(self, code: int) -> None:
-        if self._registry.all() or not self._others.none:
+        if self._registry.opening or self._registry.all() or not self._others.none:
             self._others.link_lost(VoteRejected(code, function="graphExecute"))
             self.after_turn()
 

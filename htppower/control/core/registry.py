@@ -21,6 +21,7 @@ class Registry:
 
     Attributes:
         lock: protects the rest, claims, plans, and the back-off.
+        opening: the sessions that are being opened.
         sessions: the open sessions by number, each until its end was told.
         epoch: how often the link to the DSP was lost, or may have been where a call was interrupted. What was sent in
             an earlier epoch is unknown.
@@ -41,6 +42,7 @@ class Registry:
 
     def __init__(self) -> None:
         self.lock = make_lock(Rank.REGISTRY)
+        self.opening: set[SessionRecord] = set()
         self.sessions: dict[int, SessionRecord] = {}
         self.epoch = 0
         self.doubtful = False

@@ -30,7 +30,7 @@ GIVEN_AGAIN = (
     Mutation(
         "an id that an old one may have taken with it is used",
         "core/given_ids.py",
-        "crosses = hit is not None and hit.hits > begun.hits and losses != {hit.losses}",
+        "crosses = max(hits) > begun.hits or self._hits - begun.hits > MOST_HITS",
         "crosses = False",
         Drawn.VARIED_RESTARTS,
         rare=True,

@@ -124,6 +124,16 @@ def test_a_create_may_overlap_two_calls_that_free_its_number(table: Table, *, lo
     assert table.is_used(1, begun) is not lost
 
 
+def test_a_hit_that_crosses_counts_whatever_comes_after_it(table: Table) -> None:
+    """Another was given the number, and was destroyed, before the create returns that was given it first."""
+    given = table.begin_destroy(table.make(1)[0])
+    table.given.lost()
+    begun = table.given.begin_create()
+    assert not table.destroy(given)
+    table.destroy(table.begin_destroy(table.make(1)[0]))
+    assert not table.is_used(1, begun)
+
+
 def test_an_id_counts_as_given_when_its_create_began(table: Table) -> None:
     """One whose create is on its way back when a loss is told may be forgotten."""
     begun = table.given.begin_create()

@@ -164,6 +164,20 @@ def test_what_is_lost_of_the_process_is_known_before_the_sessions_are_settled(mo
     assert epochs[0] == 0
 
 
+def test_a_session_that_opens_alone_hears_of_a_loss_that_the_host_tells() -> None:
+    """Its id was created, and is forgotten; nobody else has a session yet."""
+    htp = LowestFree()
+    with controller_on(htp) as controller:
+
+        def restart() -> None:
+            htp.forget()
+            controller.link_lost(SYSTEM_COMMUNICATION)
+
+        htp.created = on_a_thread(restart)
+        with controller.session("burst").inference():
+            assert htp.effective().core_target == MAX_CORNER
+
+
 def loses_the_link(controller: VoteController) -> None:
     """Tell a controller of a restart."""
     controller.link_lost(SYSTEM_COMMUNICATION)

@@ -234,3 +234,26 @@ def test_nobody_is_voted_again_where_a_number_whose_destroy_has_failed_is_given_
                 controller.session("balanced").close()
             assert not htp.fails
             assert (controller._registry.epoch, running.power_config_ids) == (0, {0: 1})
+
+
+def test_settings_are_sent_where_the_number_of_their_id_is_given_to_another() -> None:
+    """On which id they are sent makes no difference: the host is told of no failure."""
+    htp = LowestFree()
+    with controller_on(htp) as controller:
+        numbers: list[int] = []
+
+        def meanwhile() -> None:
+            htp.forget()
+            controller.session("balanced")
+
+        class Left(dict[tuple[int, int], "Ledger"]):
+            """What a controller has made for itself; something comes between once that is noted."""
+
+            def __setitem__(self, core: tuple[int, int], made: Ledger) -> None:
+                super().__setitem__(core, made)
+                on_a_thread(meanwhile)()
+
+        controller._registry.left = Left()
+        with controller._closer._remains._lock:
+            controller._opener._ids.use_a_new_one(numbers.append, alone=True)
+        assert numbers == [1]
