@@ -12,7 +12,7 @@ from simulation.numbers import Numbers
 
 from htppower.backends import SimulatedHtp
 from htppower.errors import VoteRejected
-from htppower.votes.native_codes import SUCCESS
+from htppower.votes.native_codes import INVALID_INPUT, SUCCESS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -90,6 +90,11 @@ class NativeCall:
     def process_wide(self) -> bool:
         """Whether it carries a setting of the whole process."""
         return any(config.option in PROCESS_WIDE for config in self.configs)
+
+    @property
+    def unknown_id(self) -> bool:
+        """Whether the library has answered that it does not know the id."""
+        return self.function != "createPowerConfigId" and self.code == INVALID_INPUT != self.fault.code
 
     def __str__(self) -> str:
         """Return number, function, id and code."""

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from htppower.votes.native import NativeConfig
 
-INVALID_INPUT = 13001
 # The number of the corner DISABLE.
 DISABLE = 16
 # DESIGN.md: "a dead DSP costs an inference no more than one failed call per second".
@@ -108,7 +107,7 @@ class CallRules:
         elif call.function == "destroyPowerConfigId" and not call.code:
             assert call.power_config_id is not None
             self._destroyed.add(call.power_config_id)
-        elif call.code == INVALID_INPUT and call.fault.code != INVALID_INPUT and call.power_config_id is not None:
+        elif call.unknown_id and call.power_config_id is not None:
             self._unknown.setdefault(call.power_config_id, 0)
         return client
 

@@ -186,6 +186,9 @@ class Specification:
             self.troubles.add_to_all()
             return
         self.troubles.any_yet = True
+        if call.unknown_id and self.troubles.is_told(client):
+            # The session has another id made at once.
+            return
         if client is not None:
             self.troubles.add(client, None if call.code is None else call)
         # What fails for the process is seen to with the same back-off; without an id nothing can be set.

@@ -70,6 +70,11 @@ class Troubles:
         """Return the trouble of a session, or of the process."""
         return self._by_client.get(client)
 
+    def is_told(self, client: Client | None) -> bool:
+        """Return whether the trouble of a session is a restart that the core was told of, and nothing later."""
+        trouble = self._by_client.get(client)
+        return trouble is not None and trouble.number <= self._told
+
     def add(self, client: Client | None, call: NativeCall | None = None) -> None:
         """Take in that a session's votes, or the process's settings, may not be as they should.
 
