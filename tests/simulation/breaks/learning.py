@@ -164,5 +164,6 @@ LEARNING = (
         "min(time_out_us, 2 * worth_us, worth_us + half_us)",
         "2 * worth_us",
         Drawn.LEARNING,
+        seed=207,
     ),
 )

@@ -111,7 +111,7 @@ PHASES = (
             "            if was_open:\n"
             "                return\n"
         ),
-        seed=71_001_704,
+        seed=71_001_992,
     ),
     Mutation(
         "the deadline is not renewed on the hot path",

@@ -71,7 +71,7 @@ SETTLING = (
         "core/reconciler.py",
         "        self._settle_if_asked(session)\n        return settled.error",
         "        self.after_turn()\n        return settled.error",
-        seed=182,
+        seed=436,
     ),
     Mutation(
         "a session in use is not revised when its profile changes",
