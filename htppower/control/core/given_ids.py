@@ -2,8 +2,8 @@
 
 A number is free once its id was destroyed, or once the library has forgotten all ids, as a restart of the DSP may make
 it. It may be given again then, to any controller, while a call of whoever had it before is under way, and reaches the
-new one. This table says where that may be so. Whoever had a number has none from when it is given to another. Without a
-loss of votes a number that is given again was freed by the call that destroys it, and nothing crosses.
+new one. This table says where that may be so. Whoever had a number has none from when it is given to another. Where no
+loss of votes is known, a number that is given again counts as freed by the call that destroys it.
 """
 
 from __future__ import annotations
