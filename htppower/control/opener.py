@@ -50,8 +50,8 @@ class Opener:
             SessionClosed: the controller was closed meanwhile.
         """
         give_back_soon = self._reconciler.soon(functools.partial(self._give_up, session))
-        self._registry.opening.add(session)
         try:
+            self._registry.opening.add(session)
             for again in reversed(range(MOST_RESTARTS)):
                 if self._take_in(session, again=again > 0):
                     break
@@ -59,13 +59,16 @@ class Opener:
                 self._reconciler.after_turn()
             self._reconciler.follow(session, Cause.SESSION_OPENED, None)
             self._reconciler.after_turn()
+            # Here: where an exception such as Ctrl-C comes as it returns, nobody gets the session.
+            self._registry.opening.discard(session)
         except BaseException:
             # Nobody gets the session, so nobody would close it.
             give_back_soon()
-            self._give_up(session)
+            try:
+                self._give_up(session)
+            finally:
+                self._registry.opening.discard(session)
             raise
-        finally:
-            self._registry.opening.discard(session)
 
     def _take_in(self, session: SessionRecord, *, again: bool) -> bool:
         """Create a session's ids and take it in; return False where the DSP has just restarted, to try again."""

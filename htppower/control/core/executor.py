@@ -195,7 +195,7 @@ class Executor:
     def _call_on(self, session: SessionRecord, core_id: int, send: Callable[[], object]) -> None:
         """Send something on the id of a core; where the library may know that no longer, on a new one."""
         is_anothers = session.ledgers[core_id].power_config_id == NULL_CLIENT
-        if is_anothers or core_id in session.refused:
+        if is_anothers or (core_id in session.refused and core_id in session.doubted):
             self._replace_id(session, core_id)
         try:
             send()

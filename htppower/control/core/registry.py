@@ -109,6 +109,6 @@ class Registry:
         self.closed = self.ending = True
         for session in self.sessions.values():
             session.disown()
-        self.sessions = {}
+        self.sessions, self.opening = {}, set()
         self.orphans = {}
         self.record = None

@@ -194,3 +194,23 @@ def test_whoever_has_the_number_when_a_late_destroy_is_interrupted_is_voted_agai
             closing.join(WAIT_S)
             until(lambda: session.power_config_ids not in ({}, {0: 1}) and session.state is State.RAISED)
             assert (interrupted, htp.effective().core_target) == ([True], MAX_CORNER)
+
+
+def test_no_interrupt_leaves_a_session_that_opens() -> None:
+    """Nobody gets it, so that it is closed, and counts as opening no longer."""
+    for place in itertools.count():
+        bench = Bench.make(LowestFree())
+        registry = bench.controller._registry
+        if not interrupt_at(place, lambda: bench.controller.session("burst")):  # noqa: B023 - it is run at once
+            break
+        assert (registry.sessions, registry.opening) == ({}, set()), place
+    assert place > 2
+
+
+def test_a_forked_child_opens_no_session_of_its_parent() -> None:
+    """A host that tells it of a loss is not answered with the parent's locks."""
+    bench = Bench.make(LowestFree())
+    registry = bench.controller._registry
+    registry.opening.add(bench.controller.session("burst")._record)
+    registry.disown()
+    assert (registry.opening, registry.sessions) == (set(), {})

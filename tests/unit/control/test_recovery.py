@@ -11,7 +11,6 @@ from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, options
 from htppower import State, VoteController, VoteRejected
 from htppower.backends import RecordingBackend, SimulatedHtp
 from htppower.control.core.reconciler import Reconciler
-from htppower.control.core.recovery import FIRST_RETRY_US
 from htppower.control.core.stepper import Stepper
 from htppower.events import Cause, Transition
 from htppower.testing import VirtualTime
@@ -110,26 +109,14 @@ def test_a_session_opened_before_the_restart_and_raised_after_gets_a_new_id(benc
 
 
 def test_invalid_input_without_a_restart_is_a_failure(bench: Bench) -> None:
-    """The session is UNKNOWN, and votes on another id next: the library may have forgotten it, and told others."""
+    """13001 out of the blue does not replace the id; the session is UNKNOWN, and recovers at the next raise."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(INVALID_INPUT)
     bench.infer(session)
     assert session.state is State.UNKNOWN
     bench.infer(session)
     assert session.state is State.RAISED
-    assert bench.simulated.power_config_ids == (2,)
-
-
-def test_an_id_that_the_library_has_forgotten_is_replaced_though_nobody_tells(bench: Bench) -> None:
-    """The restart was told to a call of somebody else in the process, such as the inference engine's own."""
-    session = bench.controller.session("burst")
-    bench.simulated.restart_subsystem(forget_ids=True)
-    bench.simulated._restarted = False
-    with session.inference():
-        assert session.state is State.UNKNOWN
-        bench.time.advance_us(FIRST_RETRY_US)
-        assert session.state is State.RAISED
-        assert bench.effective().core_target == MAX_CORNER
+    assert bench.simulated.power_config_ids == (1,)
 
 
 def test_a_restart_during_the_recovery_is_recovered_from(bench: Bench) -> None:
