@@ -84,6 +84,18 @@ def leave_an_orphan(controller: VoteController, htp: LowestFree) -> None:
     assert controller.status().orphans == (1,)
 
 
+def lose_and_free(htp: LowestFree, controller: VoteController, number: int) -> None:
+    """Lose all ids, and have a number free that was given once more, so that nobody is known to have it."""
+    htp.forget()
+    controller.link_lost(SYSTEM_COMMUNICATION)
+    # Restarts that come too often are left to the back-off.
+    controller._recovery._lost_us.clear()
+    # It is given the number first, which is not used.
+    assert number not in controller.session("balanced").power_config_ids.values()
+    controller._closer._remains.destroy_orphans()
+    assert number not in htp.power_config_ids
+
+
 class LateVotes:
     """An inference of a session whose votes hang on their way to its id, and its number, which is free meanwhile.
 
@@ -100,14 +112,7 @@ class LateVotes:
         self._thread = threading.Thread(target=self._inference.__enter__)
         self._thread.start()
         assert self._hang.begun.wait(WAIT_S)
-        htp.forget()
-        controller.link_lost(SYSTEM_COMMUNICATION)
-        # Restarts that come too often are left to the back-off.
-        controller._recovery._lost_us.clear()
-        self.other = controller.session("balanced")
-        assert self.number not in self.other.power_config_ids.values()
-        controller._closer._remains.destroy_orphans()
-        assert self.number not in htp.power_config_ids
+        lose_and_free(htp, controller, self.number)
 
     def arrive(self) -> None:
         """Let them reach whoever has the number now, and return; wait until the session is voted again."""

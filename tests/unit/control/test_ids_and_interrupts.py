@@ -10,7 +10,7 @@ import pytest
 from bench import MAX_CORNER, Bench
 from hanging import WAIT_S, Hang, until
 from interrupting import interrupt_at, interrupt_in
-from lowest_free import LowestFree, controller_on
+from lowest_free import LowestFree, controller_on, lose_and_free
 from second_controller import second_on
 
 from htppower import State
@@ -181,11 +181,7 @@ def test_whoever_has_the_number_when_a_late_destroy_is_interrupted_is_voted_agai
         closing = threading.Thread(target=close)
         closing.start()
         assert hang.begun.wait(WAIT_S)
-        htp.forget()
-        controller.link_lost(SYSTEM_COMMUNICATION)
-        # It is given the number first, which is not used.
-        assert controller.session("balanced").power_config_ids == {0: 2}
-        controller._closer._remains.destroy_orphans()
+        lose_and_free(htp, controller, 1)
         session = controller.session("burst")
         with session.inference():
             assert (session.power_config_ids, session.state) == ({0: 1}, State.RAISED)

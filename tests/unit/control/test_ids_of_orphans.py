@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from bench import MAX_CORNER
 from hanging import WAIT_S, on_a_thread, until
-from lowest_free import LowestFree, controller_on, leave_an_orphan
+from lowest_free import LowestFree, controller_on, leave_an_orphan, lose_and_free
 
 from htppower import SessionClosed, State
-from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION
+from htppower.votes.native_codes import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -208,11 +208,7 @@ def test_whoever_has_the_number_when_votes_are_removed_late_is_voted_again() -> 
         closing = threading.Thread(target=old.close)
         closing.start()
         assert hang.begun.wait(WAIT_S)
-        htp.forget()
-        controller.link_lost(SYSTEM_COMMUNICATION)
-        # It is given the number first, which is not used.
-        assert controller.session("balanced").power_config_ids == {0: 2}
-        controller._closer._remains.destroy_orphans()
+        lose_and_free(htp, controller, 1)
         session = controller.session("burst")
         assert session.power_config_ids == {0: 1}
         with session.inference():
