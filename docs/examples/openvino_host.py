@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import queue
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import openvino
@@ -21,13 +23,19 @@ def run_all(
         ticket.end()
         tell(request.get_output_tensor().data.copy())
 
-    queue = openvino.AsyncInferQueue(model)
-    queue.set_callback(ended)
+    requests = openvino.AsyncInferQueue(model)
+    requests.set_callback(ended)
     for each in inputs:
         ticket = votes.begin()
         try:
-            queue.start_async(each, ticket)
+            requests.start_async(each, ticket)
         except BaseException:
             ticket.end()
             raise
-    queue.wait_all()
+    requests.wait_all()
+    # A thread of OpenVINO's may free the callback, and takes the interpreter's lock for that. Whoever frees the model
+    # before holds the lock and waits for that thread: for ever, with OpenVINO 2026.4.
+    freed: queue.SimpleQueue[object] = queue.SimpleQueue()
+    _watch = weakref.ref(ended, freed.put)
+    del requests, ended
+    freed.get()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import json
+import subprocess
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from checkout import load_page_code
+from checkout import TESTS, load_page_code
 
 from htppower import State
 
@@ -86,6 +88,14 @@ def test_openvino(bench: Bench) -> None:
     assert (votes.in_flight, len(bench.sets)) == (0, 1)
     bench.time.advance_us(300_000)
     assert votes.state is State.LOWERED
+
+
+def test_a_model_of_openvino_can_be_freed_at_once() -> None:
+    """Whoever frees the model when all requests have ended waits for no thread that waits for the interpreter."""
+    pytest.importorskip("openvino", reason="openvino is not installed", exc_type=ImportError)
+    command = [sys.executable, str(TESTS / "support" / "processes" / "freed_models.py"), "50"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (ran.returncode, ran.stdout) == (0, "freed\n"), ran.stderr
 
 
 def counting(folder: Path) -> str:
