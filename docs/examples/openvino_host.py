@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import queue
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -21,10 +23,15 @@ def run_all(
 
     def ended(request: openvino.InferRequest, ticket: Any) -> None:
         ticket.end()
-        tell(request.get_output_tensor().data.copy())
+        output = request.get_output_tensor().data.copy()
+        # An exception that ``tell`` catches and keeps holds this frame, and by it the request.
+        del request
+        tell(output)
 
+    # A frame holds its function, but not this.
+    callback = functools.partial(ended)
     requests = openvino.AsyncInferQueue(model)
-    requests.set_callback(ended)
+    requests.set_callback(callback)
     for each in inputs:
         ticket = votes.begin()
         try:
@@ -34,8 +41,9 @@ def run_all(
             raise
     requests.wait_all()
     # A thread of OpenVINO's may free the callback, and takes the interpreter's lock for that. Whoever frees the model
-    # before holds the lock and waits for that thread: for ever, with OpenVINO 2026.4.
+    # before that holds the lock and waits for that thread: for ever, with OpenVINO 2026.4.1.
     freed: queue.SimpleQueue[object] = queue.SimpleQueue()
-    _watch = weakref.ref(ended, freed.put)
-    del requests, ended
-    freed.get()
+    _watch = weakref.ref(callback, freed.put)
+    del requests, callback
+    with contextlib.suppress(queue.Empty):
+        freed.get(timeout=10)
