@@ -106,6 +106,36 @@ def test_every_order_comes(most: int) -> None:
     assert set(_orders(steps, most)) == expected
 
 
+@pytest.mark.parametrize(
+    ("most_slow", "expected"),
+    [
+        (0, {"aaa!!"}),
+        (1, {"aaa!!", "a!aa!", "aa!a!"}),
+        (2, {"aaa!!", "a!aa!", "aa!a!", "a!a!a"}),
+        (None, {"aaa!!", "a!aa!", "aa!a!", "a!a!a"}),
+    ],
+)
+def test_time_moves_on_before_a_task_at_most_so_often(most_slow: int | None, expected: set[str]) -> None:
+    """Of two alarms that are due after all that a task does, no more ring before its end than it may be slow times."""
+    found = set()
+    for choices in every_order(2, most_slow):
+        scheduler = Scheduler(choices, coarse=True)
+        made: list[str] = []
+        for time_us in (1, 2):
+            scheduler.call_at(time_us, partial(made.append, "!"))
+
+        def run(scheduler: Scheduler, made: list[str]) -> None:
+            for _ in range(3):
+                made.append("a")
+                scheduler.point()
+            scheduler.block("time", 10)
+
+        scheduler.spawn("a", partial(run, scheduler, made))
+        scheduler.run()
+        found.add("".join(made))
+    assert found == expected
+
+
 def test_no_order_comes_in_which_a_lock_is_held_twice() -> None:
     """A task that waits for a lock goes on when it is given back: of two that take it, each may be first."""
     found = set()

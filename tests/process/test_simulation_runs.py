@@ -112,14 +112,15 @@ def test_small_cases_in_every_order_break_nothing(orders: dict[str, tuple[int, s
 
 
 def test_cases_that_are_recorded_as_complete_are_left_out(tmp_path: Path) -> None:
-    """A second run goes on where the first has ended; with more preemptions, or other code, nothing is left out."""
+    """A second run goes on where the first has ended; with more preemptions, slow tasks or other code it does not."""
     path = tmp_path / "complete"
-    assert not Record(path, 1).complete
-    Record(path, 1).add("a case", 12)
+    assert not Record(path, 1, 1).complete
+    Record(path, 1, 1).add("a case", 12)
     with path.open("a", encoding="utf-8") as file:
         file.write('{"code": "of another tree", "preemptions": 2, "orders": 9, "case": "another"}\n{"code": "brok')
-    assert Record(path, 0).complete == Record(path, 1).complete == {"a case"}
-    assert not Record(path, 2).complete
+    assert Record(path, 0, 1).complete == Record(path, 1, 0).complete == Record(path, 1, 1).complete == {"a case"}
+    assert not Record(path, 2, 1).complete
+    assert not Record(path, 1, 2).complete
 
 
 def test_a_break_of_the_core_is_found() -> None:

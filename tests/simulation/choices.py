@@ -147,9 +147,10 @@ class Enumerated:
     Args:
         beginning: the decisions with which it begins. It need not be asked where the running task goes on in them.
         most_preemptions: how many times a task that could go on may be made to wait.
+        most_slow: in how many of these it may be so slow that time moves on; in all of them unless told.
     """
 
-    def __init__(self, beginning: Sequence[Decision], most_preemptions: int) -> None:
+    def __init__(self, beginning: Sequence[Decision], most_preemptions: int, most_slow: int | None = None) -> None:
         self._decisions = list(beginning)
         self._beginning = {decision[:2]: decision for decision in beginning}
         self._preempted = deque(decision.step for decision in beginning if decision.pick and not decision.asked)
@@ -157,6 +158,7 @@ class Enumerated:
         self._to_make = sum(1 for decision in beginning if decision.pick)
         self._asks = _Asks()
         self._left = most_preemptions
+        self._slow_left = most_preemptions if most_slow is None else most_slow
         self.made: list[Made] = []
         self.next_step = 0
         self._ask_next()
@@ -168,7 +170,8 @@ class Enumerated:
             RuntimeError: another order with the same beginning had other possibilities here.
         """
         asked = self._asks.next(step, forced=forced)
-        possible = ready if forced else 1 + ready + clock if self._left else 1
+        may_be_slow = clock and self._slow_left > 0
+        possible = ready if forced else 1 + ready + may_be_slow if self._left else 1
         if possible == 1:
             return 0
         decision = self._beginning.get((step, asked))
@@ -181,6 +184,7 @@ class Enumerated:
             self.made.append(Made(*decision[:3]))
             if not forced:
                 self._left -= 1
+                self._slow_left -= decision.pick > ready
                 self._preempted.popleft()
                 self._ask_next()
         return decision.pick
@@ -205,10 +209,10 @@ class Enumerated:
         return decisions or None
 
 
-def every_order(most_preemptions: int) -> Iterator[Enumerated]:
-    """Yield every order; each is run before the next is asked for."""
+def every_order(most_preemptions: int, most_slow: int | None = None) -> Iterator[Enumerated]:
+    """Yield every order with at most so many; each is run before the next is asked for. See ``Enumerated``."""
     beginning: list[Decision] | None = []
     while beginning is not None:
-        choices = Enumerated(beginning, most_preemptions)
+        choices = Enumerated(beginning, most_preemptions, most_slow)
         yield choices
         beginning = choices.following()

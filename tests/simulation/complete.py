@@ -13,22 +13,22 @@ _FOLDERS = (ROOT / "htppower", ROOT / "tests" / "simulation")
 
 
 class Record:
-    """The cases that were run in every order, by the number of preemptions.
+    """The cases that were run in every order, by the numbers of preemptions and of slow tasks.
 
     A line of the file is a case, with a number for the code that it was run on: what was run on other code counts for
     nothing. So the file may be kept for ever, and two runs may add to it at the same time.
 
     Args:
         path: the file; None where none is kept.
-        most_preemptions: how many there were at most.
+        most_preemptions, most_slow: how many there were at most.
 
     Attributes:
-        complete: the names of the cases that are complete for this code with at least so many preemptions.
+        complete: the names of the cases that are complete for this code with at least so many.
     """
 
-    def __init__(self, path: Path | None, most_preemptions: int) -> None:
+    def __init__(self, path: Path | None, most_preemptions: int, most_slow: int) -> None:
         self._path = path
-        self._preemptions = most_preemptions
+        self._most = {"preemptions": most_preemptions, "slow": most_slow}
         self._code = "" if path is None else _code()
         self.complete: set[str] = set()
         if path is not None and path.exists():
@@ -36,13 +36,15 @@ class Record:
             lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
             found = [json.loads(line) for line in lines if line.endswith("}\n")]
             self.complete.update(
-                each["case"] for each in found if each["code"] == self._code and each["preemptions"] >= most_preemptions
+                each["case"]
+                for each in found
+                if each["code"] == self._code and all(each[what] >= most for what, most in self._most.items())
             )
 
     def add(self, case: str, orders: int) -> None:
         """Take in that a case is complete, in so many orders."""
         if self._path is not None:
-            line = {"code": self._code, "preemptions": self._preemptions, "orders": orders, "case": case}
+            line = {"code": self._code, **self._most, "orders": orders, "case": case}
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
 

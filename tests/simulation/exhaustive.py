@@ -3,8 +3,9 @@
 An order is a sequence of what tasks do to locks, queues, alarms and native calls while the case's window is open.
 Orders that differ only in when a task gives something back, takes a lock again that it holds, orders events, or hands
 on what is in a queue of its own, are one: nothing that another task does depends on it. Threads of the pool begin in
-the order in which they were asked for; where a later one overtakes one that has begun, that one is made to wait. What
-comes before and after runs in one order.
+the order in which they were asked for; where a later one overtakes one that has begun, that one is made to wait. Of
+those that are made to wait at most so many are slow: time moves on, and alarms ring, before they go on. What comes
+before and after runs in one order.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def explore(
     program: Program,
     promises: Promises,
     most_preemptions: int,
+    most_slow: int,
     end_s: float,
     *,
     most_s: float = math.inf,
@@ -55,12 +57,13 @@ def explore(
         program: the program.
         promises: what the core promises.
         most_preemptions: how many times a task that could go on may be made to wait.
+        most_slow: in how many of these it may be so slow that time moves on.
         end_s: when to give up, by the monotonic clock.
         most_s: how long it may take.
     """
     end_s = min(end_s, time.monotonic() + most_s)
     runs = steps = 0
-    for choices in every_order(most_preemptions):
+    for choices in every_order(most_preemptions, most_slow):
         if time.monotonic() > end_s:
             return Explored(runs, steps, complete=False)
         result = simulate(program, choices, promises, coarse=True)

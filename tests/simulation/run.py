@@ -139,7 +139,7 @@ def run_exhaustive(given: argparse.Namespace, promises: Promises) -> int:
     binding.remember()
     begun_s = time.monotonic()
     broken = runs = steps = complete = 0
-    record = Record(given.record, given.preemptions)
+    record = Record(given.record, given.preemptions, given.slow)
     named = [case for case in cases() if given.case in case.name and (given.large or not case.large)]
     if not named:
         raise LookupError(f"no small case has {given.case!r} in its name")
@@ -150,6 +150,7 @@ def run_exhaustive(given: argparse.Namespace, promises: Promises) -> int:
         explore,
         promises=promises,
         most_preemptions=given.preemptions,
+        most_slow=given.slow,
         end_s=time.monotonic() + given.seconds,
         most_s=given.case_seconds,
     )
@@ -168,8 +169,8 @@ def run_exhaustive(given: argparse.Namespace, promises: Promises) -> int:
                     show(explored.failed, promises, seconds=given.shrink, coarse=True)
     complete += len(named) - len(chosen)
     print(
-        f"{complete} of {len(named)} cases in every order with at most {given.preemptions} preemptions: "
-        f"{runs:,} orders, {steps:,} steps, {broken} broken, "
+        f"{complete} of {len(named)} cases in every order with at most {given.preemptions} preemptions, "
+        f"{given.slow} of them slow: {runs:,} orders, {steps:,} steps, {broken} broken, "
         f"{time.monotonic() - begun_s:.0f} s"
     )
     print("broken" if broken else "nothing broke")
@@ -237,6 +238,7 @@ def main() -> int:
         "--failing-call", type=int, default=0, help="of a sequence, the native call that fails; none unless told"
     )
     parser.add_argument("--preemptions", type=int, default=2, help="of an order, at most; 2 unless told")
+    parser.add_argument("--slow", type=int, default=1, help="of these, in how many time may move on; 1 unless told")
     parser.add_argument(
         "--whole", action="store_true", help="fail where a case could not be run in every order in time"
     )
