@@ -25,6 +25,7 @@ _NO_EXTENSION = frozenset({"$schema", *KEYS})
 _EXTENSION_KEY = rb'"(?:devices|graphs|groupContext|backend_extensions)"\s*:\s*[\[{]'
 # A key of a profile or power state, wherever it stands.
 _OWN_KEY = rf"\b(?:{'|'.join(sorted(KEYS))})\b[\"']?\s*:".encode()
+_NAME = rb"^profile: *(?P<name>[a-z_]+)\s*$"
 _KEY = r"^[\"']?(?P<key>\w+)[\"']?\s*:"
 
 
@@ -80,6 +81,15 @@ def json_kind(path: str, *, named: bool) -> Kind:
         return Kind.EXTENSION
     other = kind_of(path)
     return other if other in (Kind.PROFILE, Kind.STATE) and _has_a_key(path) else Kind.EXTENSION
+
+
+def named_on_a_line(path: str) -> str:
+    """Return the name that a profile gives itself on a line of its own; empty where only parsing would tell."""
+    try:
+        found = re.search(_NAME, read_regular_file(path), re.MULTILINE)
+    except (OSError, ValueError):
+        return ""
+    return found["name"].decode() if found else ""
 
 
 def _has_a_key(path: str) -> bool:

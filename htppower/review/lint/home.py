@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from htppower.profiles.discovery import shipped_folder, yaml_files
 from htppower.profiles.loading import Known, examine_profile
-from htppower.profiles.names import LISTED_FIRST
+from htppower.profiles.names import LISTED_FIRST, LLM_DECODE_PROFILES
 from htppower.profiles.paths import folder_of, stem_of
+from htppower.review.file_kinds import named_on_a_line
 from htppower.review.lint.review_rules import Shelf
 from htppower.review.name_lookup import folders_of
 
@@ -53,15 +54,11 @@ class Home:
     def shelf(self, table: tuple[str, ...]) -> Shelf:
         """Return the profiles here and the shipped ones that are of a table, but for those that are refused.
 
-        A shipped file has the name of its profile, and is not read where that is in another table.
+        A shipped one that is hidden by a file here is not among them.
         """
         if table not in self._shelves:
-            others = set(LISTED_FIRST).difference(table)
-            real = os.path.realpath(self._shipped_folder)
-            # The user may spell the shipped folder in another way.
-            shipped = {folder for folder in self.folders.paths if os.path.realpath(folder) == real}
-            files = (file for file in self._files() if stem_of(file) not in others or folder_of(file) not in shipped)
-            sound = (each.value for each in map(self.profile, files) if each.readable and not each.problems)
+            examined = map(self.profile, self._files_of(table))
+            sound = (each.value for each in examined if each.readable and not each.problems)
             self._shelves[table] = Shelf.of(table, sound)
         return self._shelves[table]
 
@@ -83,6 +80,20 @@ class Home:
     def profiles(self) -> tuple[Examined[Profile], ...]:
         """Every profile here, and the shipped ones."""
         return tuple({id(each): each for each in map(self.profile, self._files())}.values())
+
+    def _files_of(self, table: tuple[str, ...]) -> Iterator[str]:
+        """Yield the files that may be of a table; one whose name says that it is of another is not read further."""
+        others = set(LISTED_FIRST).difference(table)
+        # One that has a name of the first table, and extends one of the second, is of the second: no shipped one is.
+        always = others.intersection(LLM_DECODE_PROFILES)
+        real = os.path.realpath(self._shipped_folder)
+        # The user may spell the shipped folder in another way.
+        shipped = {folder for folder in self.folders.paths if os.path.realpath(folder) == real}
+        for file in self._files():
+            is_shipped = folder_of(file) in shipped
+            hidden = is_shipped and self.first_of_name[stem_of(file)] != file
+            if not hidden and named_on_a_line(file) not in (others if is_shipped else always):
+                yield file
 
     def _examine(self, path: str) -> Examined[Profile]:
         return examine_profile(path, self.folders, self.known)

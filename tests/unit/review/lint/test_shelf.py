@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
 import shutil
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,38 @@ def test_of_the_shipped_profiles_only_those_of_the_table_are_read(
     file = shipped_folder() / f"{table[1]}.yaml"
     lint([file if spelt == "as it is" else os.path.relpath(file)], TODAY)
     assert sorted(read) == sorted(table)
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """A copy of the shipped folder, which takes its place."""
+    return shutil.copytree(shipped_folder(), tmp_path / "copied")
+
+
+def test_of_a_copy_of_the_shipped_folder_only_the_table_is_read(read: list[str], copied: Path) -> None:
+    """Neither the profiles that name themselves as those of the other table, nor the shipped ones that it hides."""
+    lint([copied / "burst.yaml"], TODAY)
+    assert sorted(read) == sorted(SHIPPED_PROFILES)
+
+
+def test_a_hidden_shipped_profile_is_not_seen_beside_a_copy(copied: Path) -> None:
+    """What no profile of the copy states any more need not be stated."""
+    for file in copied.glob("*.yaml"):
+        unset, count = re.subn(r"(rpc_control_latency_us): \d+", r"\1: unset", file.read_text())
+        assert count or file.stem == "system_settings"
+        file.write_text(unset)
+    report = lint([copied / "burst.yaml"], TODAY)
+    assert not [finding.message for finding in report.findings if finding.rule == "REV-1"]
+
+
+def test_a_profile_that_extends_one_of_the_other_table_is_seen_beside_it(read: list[str], copied: Path) -> None:
+    """Whatever its own name is."""
+    other = copied / "balanced.yaml"
+    other.write_text("profile: balanced\nextends: llm_decode_balanced\nvotes:\n  hmx_timeout_us: 1000\n")
+    report = lint([copied / "llm_decode_burst.yaml"], TODAY)
+    assert "balanced" in read
+    told = [finding.message for finding in report.findings if finding.rule == "REV-1"]
+    assert told == ["llm_decode_burst leaves hmx_timeout_us unset, which balanced states"]
 
 
 def test_of_a_folder_of_ones_own_every_profile_is_read(read: list[str], tmp_path: Path) -> None:
