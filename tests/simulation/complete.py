@@ -46,7 +46,8 @@ class Record:
         if self._path is not None:
             line = {"code": self._code, **self._most, "orders": orders, "case": case}
             with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
+                # The line before may have been broken off.
+                file.write(f"\n{json.dumps(line)}\n")
 
 
 def _code() -> str:
