@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from functools import partial
+from typing import TYPE_CHECKING
 from unittest import mock
 
 import pytest
@@ -18,6 +19,9 @@ from simulation.sequences import LEARNING, PLAIN, Things, count_up_to, sequence
 from simulation.small_cases import cases
 from simulation.virtual import SimulatedWorker
 from simulation.window import Window
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def _orders(steps: dict[str, int], most: int) -> list[str]:
@@ -106,34 +110,42 @@ def test_every_order_comes(most: int) -> None:
     assert set(_orders(steps, most)) == expected
 
 
-@pytest.mark.parametrize(
-    ("most_slow", "expected"),
-    [
-        (0, {"aaa!!"}),
-        (1, {"aaa!!", "a!aa!", "aa!a!"}),
-        (2, {"aaa!!", "a!aa!", "aa!a!", "a!a!a"}),
-        (None, {"aaa!!", "a!aa!", "aa!a!", "a!a!a"}),
-    ],
-)
-def test_time_moves_on_before_a_task_at_most_so_often(most_slow: int | None, expected: set[str]) -> None:
-    """Of two alarms that are due after all that a task does, no more ring before its end than it may be slow times."""
+@pytest.mark.parametrize(("most", "most_slow"), [(1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (2, None), (3, 1), (3, 2)])
+def test_every_order_comes_once_in_which_time_moves_on_so_often(most: int, most_slow: int | None) -> None:
+    """Of two tasks and three alarms: those that keep to both bounds, and no other."""
     found = set()
-    for choices in every_order(2, most_slow):
+    picks = []
+    for choices in every_order(most, most_slow):
         scheduler = Scheduler(choices, coarse=True)
         made: list[str] = []
-        for time_us in (1, 2):
+        for time_us in (1, 2, 3):
             scheduler.call_at(time_us, partial(made.append, "!"))
 
-        def run(scheduler: Scheduler, made: list[str]) -> None:
-            for _ in range(3):
-                made.append("a")
+        def run(scheduler: Scheduler, made: list[str], name: str) -> None:
+            for _ in range(2):
+                made.append(name)
                 scheduler.point()
-            scheduler.block("time", 10)
 
-        scheduler.spawn("a", partial(run, scheduler, made))
+        for name in "ab":
+            scheduler.spawn(name, partial(run, scheduler, made, name))
         scheduler.run()
         found.add("".join(made))
-    assert found == expected
+        picks.append(tuple(choices.made))
+    slowest = most if most_slow is None else most_slow
+    assert found == {order for order, waits, slow in _with_alarms("aabb") if waits <= most and slow <= min(3, slowest)}
+    assert len(set(picks)) == len(picks)
+
+
+def _with_alarms(steps: str) -> Iterator[tuple[str, int, int]]:
+    """Yield every order of steps with an alarm or none after each, how many tasks wait in it, and how many are slow."""
+    for order in set(itertools.permutations(steps)):
+        for marks in itertools.product(("", "!"), repeat=len(order)):
+            slow = sum(map(bool, marks))
+            changes = sum(
+                not mark and after != name and name in order[place + 1 :]
+                for place, (name, after, mark) in enumerate(zip(order, order[1:], marks, strict=False))
+            )
+            yield "".join(itertools.chain.from_iterable(zip(order, marks, strict=True))), slow + changes, slow
 
 
 def test_no_order_comes_in_which_a_lock_is_held_twice() -> None:

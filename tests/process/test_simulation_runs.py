@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from itertools import chain
@@ -31,6 +32,8 @@ VARIED = "--seed 3000000 --runs 35 --varied always --learning never"
 REPLAYED = "--seed 5"
 REFUSED = "--exhaustive --case 'no such case'"
 EVERY_ORDER = "--exhaustive --preemptions 1 --seconds 2 --case 'inference ends on one session, balanced'"
+NOBODY_SLOW = f"{EVERY_ORDER} --slow 0"
+NEGATIVE = f"{EVERY_ORDER} --slow -1"
 
 
 def _simulated(*lines: str) -> dict[str, tuple[int, str]]:
@@ -56,7 +59,7 @@ def runs() -> dict[str, tuple[int, str]]:
 @pytest.fixture(scope="module")
 def orders() -> dict[str, tuple[int, str]]:
     """Return what came of the small cases."""
-    return _simulated(REFUSED, EVERY_ORDER)
+    return _simulated(REFUSED, EVERY_ORDER, NOBODY_SLOW, NEGATIVE)
 
 
 def test_a_short_run_breaks_nothing(runs: dict[str, tuple[int, str]]) -> None:
@@ -106,9 +109,21 @@ def test_a_filter_that_leaves_nothing_is_refused(orders: dict[str, tuple[int, st
 
 
 def test_small_cases_in_every_order_break_nothing(orders: dict[str, tuple[int, str]]) -> None:
-    """Two threads on one session, each order with at most one preemption."""
-    code, output = orders[EVERY_ORDER]
-    assert (code, output.splitlines()[-1]) == (0, "nothing broke"), output
+    """Two threads on one session, each order with at most one preemption; fewer where time moves on at none."""
+    counts = []
+    for line, slow in ((EVERY_ORDER, 1), (NOBODY_SLOW, 0)):
+        code, output = orders[line]
+        assert (code, output.splitlines()[-1]) == (0, "nothing broke"), output
+        count = re.search(rf"at most 1 preemptions, at most {slow} of them slow: (\d+) orders, ", output)
+        assert count, output
+        counts.append(int(count[1]))
+    assert counts[0] > counts[1] > 0
+
+
+def test_a_number_below_0_is_refused(orders: dict[str, tuple[int, str]]) -> None:
+    """There are no fewer slow tasks than none."""
+    code, output = orders[NEGATIVE]
+    assert (code, "-1 is not above -1" in output) == (2, True), output
 
 
 def test_cases_that_are_recorded_as_complete_are_left_out(tmp_path: Path) -> None:
@@ -120,7 +135,9 @@ def test_cases_that_are_recorded_as_complete_are_left_out(tmp_path: Path) -> Non
         file.write('{"code": "of another tree", "preemptions": 2, "orders": 9, "case": "another"}\n{"code": "brok')
     assert Record(path, 0, 1).complete == Record(path, 1, 0).complete == Record(path, 1, 1).complete == {"a case"}
     assert not Record(path, 2, 1).complete
-    assert not Record(path, 1, 2).complete
+    Record(path, 2, 1).add("another", 34)
+    assert Record(path, 1, 1).complete == {"a case", "another"}
+    assert not Record(path, 2, 2).complete
 
 
 def test_a_break_of_the_core_is_found() -> None:

@@ -147,7 +147,7 @@ class Enumerated:
     Args:
         beginning: the decisions with which it begins. It need not be asked where the running task goes on in them.
         most_preemptions: how many times a task that could go on may be made to wait.
-        most_slow: in how many of these it may be so slow that time moves on; in all of them unless told.
+        most_slow: in how many of these it may be so slow that time moves on to the next alarm; in all unless told.
     """
 
     def __init__(self, beginning: Sequence[Decision], most_preemptions: int, most_slow: int | None = None) -> None:
@@ -171,7 +171,7 @@ class Enumerated:
         """
         asked = self._asks.next(step, forced=forced)
         may_be_slow = clock and self._slow_left > 0
-        possible = ready if forced else 1 + ready + may_be_slow if self._left else 1
+        possible = ready if forced else 1 + ready + may_be_slow if self._left > 0 else 1
         if possible == 1:
             return 0
         decision = self._beginning.get((step, asked))
@@ -190,7 +190,7 @@ class Enumerated:
         return decision.pick
 
     def _ask_next(self) -> None:
-        after = self._end[0] + 1 if self._left else NEVER
+        after = self._end[0] + 1 if self._left > 0 else NEVER
         self.next_step = self._preempted[0] if self._preempted else after
 
     def following(self) -> list[Decision] | None:
@@ -210,7 +210,12 @@ class Enumerated:
 
 
 def every_order(most_preemptions: int, most_slow: int | None = None) -> Iterator[Enumerated]:
-    """Yield every order with at most so many; each is run before the next is asked for. See ``Enumerated``."""
+    """Yield every order with at most so many preemptions; each is run before the next is asked for.
+
+    Args:
+        most_preemptions: as of ``Enumerated``.
+        most_slow: as there.
+    """
     beginning: list[Decision] | None = []
     while beginning is not None:
         choices = Enumerated(beginning, most_preemptions, most_slow)

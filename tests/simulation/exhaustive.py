@@ -4,8 +4,8 @@ An order is a sequence of what tasks do to locks, queues, alarms and native call
 Orders that differ only in when a task gives something back, takes a lock again that it holds, orders events, or hands
 on what is in a queue of its own, are one: nothing that another task does depends on it. Threads of the pool begin in
 the order in which they were asked for; where a later one overtakes one that has begun, that one is made to wait. Of
-those that are made to wait at most so many are slow: time moves on, and alarms ring, before they go on. What comes
-before and after runs in one order.
+those that are made to wait at most so many are slow: time moves on to the next alarm before they go on, and never to
+the one after that. What comes before and after runs in one order.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def explore(
         program: the program.
         promises: what the core promises.
         most_preemptions: how many times a task that could go on may be made to wait.
-        most_slow: in how many of these it may be so slow that time moves on.
+        most_slow: in how many of these it may be so slow that time moves on to the next alarm.
         end_s: when to give up, by the monotonic clock.
         most_s: how long it may take.
     """

@@ -170,7 +170,7 @@ def run_exhaustive(given: argparse.Namespace, promises: Promises) -> int:
     complete += len(named) - len(chosen)
     print(
         f"{complete} of {len(named)} cases in every order with at most {given.preemptions} preemptions, "
-        f"{given.slow} of them slow: {runs:,} orders, {steps:,} steps, {broken} broken, "
+        f"at most {given.slow} of them slow: {runs:,} orders, {steps:,} steps, {broken} broken, "
         f"{time.monotonic() - begun_s:.0f} s"
     )
     print("broken" if broken else "nothing broke")
@@ -195,13 +195,13 @@ def replay(given: argparse.Namespace, promises: Promises) -> int:
     return int(failing is not None or not alike)
 
 
-def _above(kind: type[Number]) -> Callable[[str], Number]:
-    """Return what reads a number above 0."""
+def _above(kind: type[Number], bound: int = 0) -> Callable[[str], Number]:
+    """Return what reads a number above a bound."""
 
     def read(text: str) -> Number:
         number = kind(text)
-        if number <= 0:
-            raise argparse.ArgumentTypeError(f"{text} is not above 0")
+        if number <= bound:
+            raise argparse.ArgumentTypeError(f"{text} is not above {bound}")
         return number
 
     return read
@@ -237,8 +237,8 @@ def main() -> int:
     parser.add_argument(
         "--failing-call", type=int, default=0, help="of a sequence, the native call that fails; none unless told"
     )
-    parser.add_argument("--preemptions", type=int, default=2, help="of an order, at most; 2 unless told")
-    parser.add_argument("--slow", type=int, default=1, help="of these, in how many time may move on; 1 unless told")
+    parser.add_argument("--preemptions", type=_above(int, -1), default=2, help="of an order, at most; 2 unless told")
+    parser.add_argument("--slow", type=_above(int, -1), default=1, help="at how many time moves on; 1 unless told")
     parser.add_argument(
         "--whole", action="store_true", help="fail where a case could not be run in every order in time"
     )
@@ -274,6 +274,7 @@ def main() -> int:
     parser.add_argument("--no-restarts", dest="restarts", action="store_false", help="draw no restart of the subsystem")
     parser.add_argument("--known", action="append", default=[], help="a rule, or its beginning, that may be broken")
     given = parser.parse_args()
+    given.slow = min(given.slow, given.preemptions)
     promises = Promises()
     limits = [given.runs, given.steps, given.seconds]
     alone = given.seed is not None and limits == [None] * 3 and not given.exhaustive
