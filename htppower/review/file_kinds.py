@@ -25,7 +25,7 @@ _NO_EXTENSION = frozenset({"$schema", *KEYS})
 _EXTENSION_KEY = rb'"(?:devices|graphs|groupContext|backend_extensions)"\s*:\s*[\[{]'
 # A key of a profile or power state, wherever it stands.
 _OWN_KEY = rf"\b(?:{'|'.join(sorted(KEYS))})\b[\"']?\s*:".encode()
-_NAME = rb"^profile: *(?P<name>[a-z_]+)\s*$"
+_NAME = rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*profile: +(?P<name>[a-z_]+)[ \t\r]*\n"
 _KEY = r"^[\"']?(?P<key>\w+)[\"']?\s*:"
 
 
@@ -83,10 +83,13 @@ def json_kind(path: str, *, named: bool) -> Kind:
     return other if other in (Kind.PROFILE, Kind.STATE) and _has_a_key(path) else Kind.EXTENSION
 
 
-def named_on_a_line(path: str) -> str:
-    """Return the name that a profile gives itself on a line of its own; empty where only parsing would tell."""
+def named_first(path: str, given: bytes | None = None) -> str:
+    """Return the name of a profile whose file, or what is ``given`` in its place, begins with it; else nothing.
+
+    Only comments may stand before it. Any other file must be parsed to know the name.
+    """
     try:
-        found = re.search(_NAME, read_regular_file(path), re.MULTILINE)
+        found = re.match(_NAME, read_regular_file(path) if given is None else given)
     except (OSError, ValueError):
         return ""
     return found["name"].decode() if found else ""

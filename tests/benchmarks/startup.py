@@ -70,10 +70,9 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
 def _processor_s(arguments: tuple[str, ...], environment: dict[str, str]) -> float:
     """Return the processor time of a run of Python and of what it starts, the system's calls included, in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # Outside of a checkout: the package is the installed one, as in this process, and not that of the folder.
-    subprocess.run(
-        [sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL, env=environment, cwd=tempfile.gettempdir()
-    )
+    # In an empty folder: the package is the installed one, as in this process, and not that of a checkout.
+    with tempfile.TemporaryDirectory() as empty:
+        subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL, env=environment, cwd=empty)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

@@ -10,7 +10,7 @@ from htppower.profiles.discovery import shipped_folder, yaml_files
 from htppower.profiles.loading import Known, examine_profile
 from htppower.profiles.names import LISTED_FIRST, LLM_DECODE_PROFILES
 from htppower.profiles.paths import folder_of, stem_of
-from htppower.review.file_kinds import named_on_a_line
+from htppower.review.file_kinds import named_first
 from htppower.review.lint.review_rules import Shelf
 from htppower.review.name_lookup import folders_of
 
@@ -54,12 +54,10 @@ class Home:
     def shelf(self, table: tuple[str, ...]) -> Shelf:
         """Return the profiles here and the shipped ones that are of a table, but for those that are refused.
 
-        A shipped one that is hidden by a file here is not among them.
+        Nor is a shipped one there whose name a profile of an earlier folder has.
         """
         if table not in self._shelves:
-            examined = map(self.profile, self._files_of(table))
-            sound = (each.value for each in examined if each.readable and not each.problems)
-            self._shelves[table] = Shelf.of(table, sound)
+            self._shelves[table] = Shelf.of(table, self._sound(table))
         return self._shelves[table]
 
     @functools.cached_property
@@ -81,19 +79,30 @@ class Home:
         """Every profile here, and the shipped ones."""
         return tuple({id(each): each for each in map(self.profile, self._files())}.values())
 
-    def _files_of(self, table: tuple[str, ...]) -> Iterator[str]:
-        """Yield the files that may be of a table; one whose name says that it is of another is not read further."""
+    def _sound(self, table: tuple[str, ...]) -> Iterator[Profile]:
+        """Yield the profiles that may be of a table; what is known to be of no use there is not read.
+
+        A shipped file has the name of its profile.
+        """
         others = set(LISTED_FIRST).difference(table)
-        # One that has a name of the first table, and extends one of the second, is of the second: no shipped one is.
-        always = others.intersection(LLM_DECODE_PROFILES)
-        real = os.path.realpath(self._shipped_folder)
-        # The user may spell the shipped folder in another way.
-        shipped = {folder for folder in self.folders.paths if os.path.realpath(folder) == real}
-        for file in self._files():
-            is_shipped = folder_of(file) in shipped
-            hidden = is_shipped and self.first_of_name[stem_of(file)] != file
-            if not hidden and named_on_a_line(file) not in (others if is_shipped else always):
-                yield file
+        # One with a name of the first table may extend one of the second, and is of the second then.
+        second = others.intersection(LLM_DECODE_PROFILES)
+        shipped = os.path.realpath(self._shipped_folder)
+        named: set[str] = set()
+        for folder in self.folders.paths:
+            # The user may spell the shipped folder in another way.
+            if os.path.realpath(folder) == shipped:
+                unread = others | named
+                files = [file for file in yaml_files(folder) if stem_of(file) not in unread]
+            else:
+                files = [file for file in yaml_files(folder) if self._named_first(file) not in second]
+            examined = map(self.profile, files)
+            sound = [each.value for each in examined if each.readable and not each.problems]
+            named.update(profile.name for profile in sound)
+            yield from sound
+
+    def _named_first(self, file: str) -> str:
+        return named_first(file, self.known.texts.get(os.path.realpath(file)))
 
     def _examine(self, path: str) -> Examined[Profile]:
         return examine_profile(path, self.folders, self.known)

@@ -83,6 +83,43 @@ def test_a_hidden_shipped_profile_is_not_seen_beside_a_copy(copied: Path) -> Non
     assert not [finding.message for finding in report.findings if finding.rule == "REV-1"]
 
 
+def test_a_shipped_profile_stands_in_for_a_file_that_is_refused(copied: Path) -> None:
+    """REV-2 compares with the shipped one where the copy's can't be used."""
+    other = copied / "high_performance.yaml"
+    other.write_text(other.read_text() + "votes: [\n")
+    linted = copied / "balanced.yaml"
+    linted.write_text(re.sub(r"(?m)^    core: \w+$", "    core: TURBO_PLUS", linted.read_text()))
+    report = lint([linted], TODAY)
+    told = [finding.message for finding in report.findings if finding.rule == "REV-2"]
+    assert any("of high_performance, which is above" in message for message in told), told
+
+
+@pytest.mark.parametrize(
+    "begin", ['summary: "As\nprofile: llm_decode_burst\n, for vision."\nprofile: mine\n', "# mine\n\nprofile: mine\n"]
+)
+def test_a_profile_is_seen_that_only_seems_to_be_of_the_other_table(tmp_path: Path, begin: str) -> None:
+    """A line of a text that reads like a name is none."""
+    (tmp_path / "mine.yaml").write_text(f"{begin}extends: balanced\nvotes:\n  hmx_timeout_us: 1000\n")
+    third = tmp_path / "third.yaml"
+    third.write_text((shipped_folder() / "balanced.yaml").read_text().replace("profile: balanced", "profile: third"))
+    report = lint([third], TODAY)
+    told = [finding.message for finding in report.findings if finding.rule == "REV-1"]
+    assert told == ["third leaves hmx_timeout_us unset, which mine states"]
+
+
+def test_what_is_read_in_the_place_of_a_file_says_its_name(tmp_path: Path) -> None:
+    """And not the file itself."""
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("profile: llm_decode_burst\n")
+    third = tmp_path / "third.yaml"
+    third.write_text((shipped_folder() / "balanced.yaml").read_text().replace("profile: balanced", "profile: third"))
+    text = b"profile: mine\nextends: balanced\nvotes:\n  hmx_timeout_us: 1000\n"
+    report = lint([third], TODAY, texts={str(mine): text})
+    assert [finding.message for finding in report.findings if finding.rule == "REV-1"] == [
+        "third leaves hmx_timeout_us unset, which mine states"
+    ]
+
+
 def test_a_profile_that_extends_one_of_the_other_table_is_seen_beside_it(read: list[str], copied: Path) -> None:
     """Whatever its own name is."""
     other = copied / "balanced.yaml"
