@@ -25,6 +25,7 @@ _NO_EXTENSION = frozenset({"$schema", *KEYS})
 _EXTENSION_KEY = rb'"(?:devices|graphs|groupContext|backend_extensions)"\s*:\s*[\[{]'
 # A key of a profile or power state, wherever it stands.
 _OWN_KEY = rf"\b(?:{'|'.join(sorted(KEYS))})\b[\"']?\s*:".encode()
+# The name of a profile, before which only comments and empty lines stand: within a text a line may read like one.
 _NAME = rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*profile: +(?P<name>[a-z_]+)[ \t\r]*\n"
 _KEY = r"^[\"']?(?P<key>\w+)[\"']?\s*:"
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from htppower.profiles.discovery import Folders
     from htppower.profiles.loading import Known
+    from htppower.review.lint.report import LintReport
 
 TODAY = datetime.date(2026, 11, 1)
 TABLES = (SHIPPED_PROFILES, LLM_DECODE_PROFILES)
@@ -67,6 +68,18 @@ def copied(tmp_path: Path) -> Path:
     return shutil.copytree(shipped_folder(), tmp_path / "copied")
 
 
+@pytest.fixture
+def third(tmp_path: Path) -> Path:
+    """A profile of one's own that states what shipped balanced does."""
+    file = tmp_path / "third.yaml"
+    file.write_text((shipped_folder() / "balanced.yaml").read_text().replace("profile: balanced", "profile: third"))
+    return file
+
+
+def _messages(report: LintReport, rule: str) -> list[str]:
+    return [finding.message for finding in report.findings if finding.rule == rule]
+
+
 def test_of_a_copy_of_the_shipped_folder_only_the_table_is_read(read: list[str], copied: Path) -> None:
     """Neither the profiles that name themselves as those of the other table, nor the shipped ones that it hides."""
     lint([copied / "burst.yaml"], TODAY)
@@ -80,7 +93,7 @@ def test_a_hidden_shipped_profile_is_not_seen_beside_a_copy(copied: Path) -> Non
         assert count or file.stem == "system_settings"
         file.write_text(unset)
     report = lint([copied / "burst.yaml"], TODAY)
-    assert not [finding.message for finding in report.findings if finding.rule == "REV-1"]
+    assert not _messages(report, "REV-1")
 
 
 def test_a_shipped_profile_stands_in_for_a_file_that_is_refused(copied: Path) -> None:
@@ -90,34 +103,27 @@ def test_a_shipped_profile_stands_in_for_a_file_that_is_refused(copied: Path) ->
     linted = copied / "balanced.yaml"
     linted.write_text(re.sub(r"(?m)^    core: \w+$", "    core: TURBO_PLUS", linted.read_text()))
     report = lint([linted], TODAY)
-    told = [finding.message for finding in report.findings if finding.rule == "REV-2"]
+    told = _messages(report, "REV-2")
     assert any("of high_performance, which is above" in message for message in told), told
 
 
 @pytest.mark.parametrize(
     "begin", ['summary: "As\nprofile: llm_decode_burst\n, for vision."\nprofile: mine\n', "# mine\n\nprofile: mine\n"]
 )
-def test_a_profile_is_seen_that_only_seems_to_be_of_the_other_table(tmp_path: Path, begin: str) -> None:
+def test_a_profile_is_seen_that_only_seems_to_be_of_the_other_table(tmp_path: Path, third: Path, begin: str) -> None:
     """A line of a text that reads like a name is none."""
     (tmp_path / "mine.yaml").write_text(f"{begin}extends: balanced\nvotes:\n  hmx_timeout_us: 1000\n")
-    third = tmp_path / "third.yaml"
-    third.write_text((shipped_folder() / "balanced.yaml").read_text().replace("profile: balanced", "profile: third"))
-    report = lint([third], TODAY)
-    told = [finding.message for finding in report.findings if finding.rule == "REV-1"]
+    told = _messages(lint([third], TODAY), "REV-1")
     assert told == ["third leaves hmx_timeout_us unset, which mine states"]
 
 
-def test_what_is_read_in_the_place_of_a_file_says_its_name(tmp_path: Path) -> None:
+def test_what_is_read_in_the_place_of_a_file_says_its_name(tmp_path: Path, third: Path) -> None:
     """And not the file itself."""
     mine = tmp_path / "mine.yaml"
     mine.write_text("profile: llm_decode_burst\n")
-    third = tmp_path / "third.yaml"
-    third.write_text((shipped_folder() / "balanced.yaml").read_text().replace("profile: balanced", "profile: third"))
     text = b"profile: mine\nextends: balanced\nvotes:\n  hmx_timeout_us: 1000\n"
-    report = lint([third], TODAY, texts={str(mine): text})
-    assert [finding.message for finding in report.findings if finding.rule == "REV-1"] == [
-        "third leaves hmx_timeout_us unset, which mine states"
-    ]
+    told = _messages(lint([third], TODAY, texts={str(mine): text}), "REV-1")
+    assert told == ["third leaves hmx_timeout_us unset, which mine states"]
 
 
 def test_a_profile_that_extends_one_of_the_other_table_is_seen_beside_it(read: list[str], copied: Path) -> None:
@@ -126,7 +132,7 @@ def test_a_profile_that_extends_one_of_the_other_table_is_seen_beside_it(read: l
     other.write_text("profile: balanced\nextends: llm_decode_balanced\nvotes:\n  hmx_timeout_us: 1000\n")
     report = lint([copied / "llm_decode_burst.yaml"], TODAY)
     assert "balanced" in read
-    told = [finding.message for finding in report.findings if finding.rule == "REV-1"]
+    told = _messages(report, "REV-1")
     assert told == ["llm_decode_burst leaves hmx_timeout_us unset, which balanced states"]
 
 
@@ -139,5 +145,5 @@ def test_of_a_folder_of_ones_own_every_profile_is_read(read: list[str], tmp_path
     other.write_text(other.read_text().replace("  hmx_timeout_us: unset", "  hmx_timeout_us: 1000"))
     report = lint([tmp_path / "balanced.yaml"], TODAY)
     assert sorted(read) == sorted([*SHIPPED_PROFILES, "balanced", "llm_decode_power_saver"])
-    told = [finding.message for finding in report.findings if finding.rule == "REV-1"]
+    told = _messages(report, "REV-1")
     assert told == ["balanced leaves hmx_timeout_us unset, which mine states"]
