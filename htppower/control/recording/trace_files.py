@@ -210,8 +210,12 @@ def _require_recording(place: str) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), place)
     if not stat.S_ISREG(mode):
         raise ValueError(f"{place} is no file: name one for the recording")
-    with FileIO(place, "r", opener=_look) as file:
-        held = file.read(len(MARK))
+    try:
+        with FileIO(place, "r", opener=_look) as file:
+            held = file.read(len(MARK))
+    except FileNotFoundError:
+        # Another controller that records there has renamed it since: that one's lock says so later.
+        return
     # One that was killed as it began has a part of the mark, or nothing.
     if not MARK.startswith(held or b""):
         raise ValueError(f"{place} holds something else than a recording: remove it, or name another file")

@@ -229,3 +229,21 @@ def test_no_link_is_followed(bench: Bench, path: Path, there: bool) -> None:
     bench.controller.close()
     assert (path.is_symlink(), inferences(path)) == (False, [])
     assert victim.read_text(encoding="ascii") == "kept" if there else not victim.exists()
+
+
+def test_a_file_that_is_renamed_as_it_is_looked_at_is_no_error(
+    bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another controller that records there may rename its files at any time."""
+    older = path.with_name(f"{path.name}.1")
+    older.touch()
+    look = trace_files._look
+
+    def renamed_meanwhile(place: str, flags: int) -> int:
+        older.rename(path.with_name(f"{path.name}.2"))
+        return look(place, flags)
+
+    monkeypatch.setattr(trace_files, "_look", renamed_meanwhile)
+    with bench.controller.record(path, files=2) as recording:
+        assert recording.path == path
+    assert path.exists()
