@@ -69,7 +69,7 @@ _ID = WholeNumber(0, 2**32 - 1)
 @option(
     "--idle",
     "idle_us",
-    type=Duration("us", 1000),
+    type=Duration(1000),
     default="400ms",
     show_default=True,
     group=WHAT,
@@ -88,7 +88,7 @@ _ID = WholeNumber(0, 2**32 - 1)
 @option(
     "--power-time",
     "power_us",
-    type=Duration("us", 1000),
+    type=Duration(1000),
     default="1s",
     show_default=True,
     group=WHAT,

@@ -41,31 +41,32 @@ class WholeNumber(click.ParamType):  # type: ignore[type-arg] # generic in newer
         try:
             number = int(value)
         except ValueError:
-            self.fail(f"{value!r} is no whole number", param, ctx)
+            self.fail(f"{value!r} is not a whole number", param, ctx)
         if not self._least <= number <= self._most:
             self.fail(f"{number} is not in the range {self._least} to {self._most}", param, ctx)
         return number
 
 
 class Duration(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
-    """A time such as ``5ms``, in us.
+    """A time such as ``5ms``, in us. A number without a unit is refused: people read it in different units.
 
     Args:
-        bare: the unit of a number without one.
         least_us, most_us: the range.
+        number_us: take a number without a unit, in us, for an option whose name ends in ``-us``.
     """
 
     name = "TIME"
 
-    def __init__(self, bare: str, least_us: int = 0, most_us: int = _LONGEST_US) -> None:
-        self._bare = bare
+    def __init__(self, least_us: int = 0, most_us: int = _LONGEST_US, *, number_us: bool = False) -> None:
         self._least_us = least_us
         self._most_us = most_us
+        self._ending = "us" if number_us else ""
 
     def convert(self, value: str | int, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the time in us."""
+        text = str(value)
         try:
-            time_us = parse_duration(str(value), self._bare)
+            time_us = parse_duration(text + self._ending if text.strip().isdecimal() else text)
         except ValueError as error:
             self.fail(str(error), param, ctx)
         if not self._least_us <= time_us <= self._most_us:

@@ -44,7 +44,7 @@ _MOST = 100_000
 @option(
     "--break-even",
     "break_even_us",
-    type=Duration("us", 1, _LONGEST_US // 2),
+    type=Duration(1, _LONGEST_US // 2),
     default="100ms",
     show_default=True,
     group=WHAT,
@@ -72,7 +72,7 @@ _MOST = 100_000
 @option(
     "--longest",
     "most_us",
-    type=Duration("us", 20_000, _LONGEST_US),
+    type=Duration(20_000, _LONGEST_US),
     default="10s",
     show_default=True,
     group=WHAT,

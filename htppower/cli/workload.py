@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from htppower.cli.completion import values as completion
 from htppower.cli.help import DRY_RUN, option
@@ -15,15 +16,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.backends.simulated.htp import SimulatedHtp
+    from htppower.cli.help import Decorator
     from htppower.review.dry_run.report import Workload
 
 # The SoC of a dry run that names none.
 DEFAULT_SOC = "SM8650"
 
-# The names of their parameters.
-OF_A_WORKLOAD = ("inferences", "inference_us", "gap_us", "arch", "platform")
+# A time has a second option, such as --gap-us, which takes a number of us: its parameter has this ending.
+_NUMBER = "_number"
+_TIMES = ("inference_us", "gap_us")
+# The names of the parameters.
+OF_A_WORKLOAD = ("inferences", *_TIMES, *(time + _NUMBER for time in _TIMES), "arch", "platform")
 
-_TIME = Duration("us")
+
+def _time_options(name: str, parameter: str, default: str, meaning: str) -> tuple[Decorator, Decorator]:
+    """Return an option that takes a time with its unit, and a hidden one that takes a number of us."""
+    in_us = f"--{parameter.replace('_', '-')}"
+    meaning = f"{meaning} {in_us} takes a number of us."
+    time = option(name, parameter, type=Duration(), default=default, show_default=True, group=DRY_RUN, help=meaning)
+    return time, option(in_us, parameter + _NUMBER, type=Duration(number_us=True), hidden=True)
+
+
 _WORKLOAD = (
     option(
         "--soc",
@@ -55,26 +68,10 @@ _WORKLOAD = (
         group=DRY_RUN,
         help="Run this many inferences, up to 10000.",
     ),
-    option(
-        "--inference-time",
-        "--inference-us",
-        "inference_us",
-        type=_TIME,
-        default="5ms",
-        show_default=True,
-        group=DRY_RUN,
-        help="Let each inference take this long, such as 5ms or 300us; a number alone is in us.",
+    *_time_options(
+        "--inference-time", "inference_us", "5ms", "Let each inference take this long, such as 5ms or 300us."
     ),
-    option(
-        "--gap",
-        "--gap-us",
-        "gap_us",
-        type=_TIME,
-        default="10ms",
-        show_default=True,
-        group=DRY_RUN,
-        help="Idle this long before each inference.",
-    ),
+    *_time_options("--gap", "gap_us", "10ms", "Idle this long before each inference."),
 )
 
 
@@ -94,7 +91,21 @@ def simulated_htp(options: dict[str, Any]) -> SimulatedHtp:
 
 
 def workload(options: dict[str, Any]) -> Workload:
-    """Return the workload in the options."""
+    """Return the workload in the options.
+
+    Raises:
+        click.UsageError: a time is given twice, with its unit and as a number of us.
+    """
     from htppower.review.dry_run.report import Workload  # noqa: PLC0415 - as above
 
-    return Workload(options["inferences"], options["inference_us"], options["gap_us"])
+    inference_us, gap_us = (_time_us(options, time) for time in _TIMES)
+    return Workload(options["inferences"], inference_us, gap_us)
+
+
+def _time_us(options: dict[str, Any], time: str) -> int:
+    number: int | None = options[time + _NUMBER]
+    if number is None:
+        return int(options[time])
+    if click.get_current_context().get_parameter_source(time) is not ParameterSource.DEFAULT:
+        raise click.UsageError(f"--{time.replace('_', '-')} repeats a time that another option gives; leave one out")
+    return number

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 _US = {"us": 1, "ms": 1_000, "s": 1_000_000, "min": 60_000_000, "h": 3_600_000_000}
 _DAYS_FROM_H = 72
+# More digits than any time needs; Python refuses to read thousands of them.
+_MOST_DIGITS = 30
 # An age of up to two of a unit says more in the smaller one.
 _ROUGH = ((1_000, "us"), (1_000_000, "ms"), (120_000_000, "s"), (7_200_000_000, "min"))
 
@@ -27,20 +29,26 @@ def rough_duration(duration_us: int) -> str:
     return f"{hours:.1f} h" if hours < _DAYS_FROM_H else f"{hours / 24:.0f} days"
 
 
-def parse_duration(text: str, bare: str | None = None) -> int:
-    """Return a duration such as ``5ms``, ``300 us`` or ``1.5s`` in us; ``bare`` is the unit of a number without one.
+def parse_duration(text: str) -> int:
+    """Return a duration such as ``5ms``, ``300 us``, ``1.5s``, ``2min`` or ``1h`` in us.
+
+    Zero needs no unit.
 
     Raises:
-        ValueError: it is no duration, is not a whole number of us, or has no unit and needs one.
+        ValueError: it is not a duration, has no unit, or is not a whole number of us.
     """
     said = text.strip()
     number = said.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ\u00b5")
-    unit = said[len(number) :].replace("\u00b5", "u").lower() or bare
+    unit = said[len(number) :].replace("\u00b5", "u").lower()
     whole, _, part = number.strip().partition(".")
-    if unit not in _US or not (whole + part).isdecimal() or not (whole + part).isascii():
-        raise ValueError(f"{text!r} is no duration; write 5ms, 300us or 1s")
-    scaled = int(whole + part) * _US[unit]
+    digits = whole + part
+    if not digits.isdecimal() or not digits.isascii() or len(digits) > _MOST_DIGITS or (unit and unit not in _US):
+        raise ValueError(f"{text!r} is not a duration; write 5ms, 300us, 1.5s, 2min or 1h")
+    if not unit and int(digits):
+        spellings = f"{said}us, {said}ms or {said}s"
+        raise ValueError(f"{text!r} has no unit; write {spellings}")
+    scaled = int(digits) * _US[unit or "us"]
     duration_us, rest = divmod(scaled, int(10 ** len(part)))
     if rest:
-        raise ValueError(f"{text!r} is no whole number of us")
+        raise ValueError(f"{text!r} is not a whole number of us")
     return duration_us

@@ -109,7 +109,7 @@ def test_without_a_command_a_signal_ends_it(standin: Standin, name: str, code: i
 def test_for_some_seconds(standin: Standin, htppower: list[str]) -> None:
     """--for holds the profile up for that long from the raise on, and then lowers it, whatever its sustain time."""
     standin.script("createPowerConfigId 1 1 0 500000")
-    code, output, _ = finish(command(standin, "profile", "burst", "--for", "0.3", htppower=htppower))
+    code, output, _ = finish(command(standin, "profile", "burst", "--for", "0.3s", htppower=htppower))
     assert (code, output) == (0, "")
     up, down = standin.sets
     assert down.time_ns - up.time_ns >= 300_000_000
@@ -173,7 +173,7 @@ def test_a_restart_while_the_command_runs(standin: Standin) -> None:
 )
 def test_an_unknown_core_or_device(standin: Standin, arguments: list[str], where: str) -> None:
     """A core or device that is not there is exit 2, with which it was, the native code and its name."""
-    code, _, errors = finish(command(standin, "profile", "burst", *arguments, "--for", "1"))
+    code, _, errors = finish(command(standin, "profile", "burst", *arguments, "--for", "1s"))
     assert code == 2
     assert f"createPowerConfigId for {where} returned 13001 QNN_HTP" in errors
 
@@ -183,7 +183,7 @@ def test_what_the_platform_lacks_is_said(standin: Standin, tmp_path: Path) -> No
     standin.script("option 4 13004", "option 5 13004")
     mine = tmp_path / "mine.yaml"
     mine.write_text("profile: mine\nextends: burst\nvotes: {hmx_timeout_us: 1000}\n", encoding="utf-8")
-    code, _, errors = finish(command(standin, "profile", str(mine), "--for", "0.1"))
+    code, _, errors = finish(command(standin, "profile", str(mine), "--for", "0.1s"))
     assert code == 0
     assert errors.count("without HMX_TIMEOUT_INTERVAL_US: TMR-1") == 1
     assert "HMX_V2" not in errors

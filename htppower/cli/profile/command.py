@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
 BACKEND = click.Choice(["qnn", "simulated"])
-FOR = Duration("s", 1, 31_536_000_000_000)
+FOR = Duration(1, 31_536_000_000_000)
 ID = WholeNumber(0, 2**32 - 1)
 MOST_SIMULATED = 63
 

@@ -62,13 +62,46 @@ def test_an_output_is_for_a_dry_run(command: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spelt", "inference_us"), [("5ms", 5000), ("300us", 300), ("1s", 1_000_000), ("1.5 ms", 1500), ("700", 700)]
+    ("spelt", "inference_us"), [("5ms", 5000), ("300us", 300), ("1s", 1_000_000), ("1.5 ms", 1500)]
 )
 def test_times_are_given_with_their_unit(command: Command, spelt: str, inference_us: int) -> None:
-    """An option takes 5ms, 300us and 1s, under its old name, too, in which a number alone is in us; JSON keeps us."""
+    """An option takes 5ms, 300us and 1s; JSON has the time in us."""
     for option in ("--inference-time", "--inference-us"):
         document = json.loads(command.output(*RUN, option, spelt, "--gap", "2ms", "--format", "json"))
         assert (document["workload"]["inference_us"], document["workload"]["gap_us"]) == (inference_us, 2000)
+
+
+def test_an_option_that_ends_in_us_takes_a_number(command: Command) -> None:
+    """The name of the option says the unit."""
+    document = json.loads(command.output(*RUN, "--inference-us", "700", "--gap-us", "30", "--format", "json"))
+    assert (document["workload"]["inference_us"], document["workload"]["gap_us"]) == (700, 30)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (*RUN, "--gap", "5"),
+        (*RUN, "--inference-time", "5"),
+        ("profile", "burst", "--backend", "simulated", "--for", "2"),
+        ("tune", "t.csv", "--break-even", "5"),
+        ("tune", "t.csv", "--longest", "5"),
+        ("calibrate", "--idle", "5"),
+        ("calibrate", "--power-time", "5"),
+        ("diff", "a", "b", "--timeline", "--gap", "5"),
+    ],
+)
+def test_a_time_without_a_unit_is_refused(command: Command, arguments: tuple[str, ...]) -> None:
+    """The error names the three spellings that would do."""
+    result = command.run(*arguments)
+    number = arguments[-1]
+    assert result.exit_code == 2
+    assert f"has no unit; write {number}us, {number}ms or {number}s" in " ".join(result.stderr.split())
+
+
+def test_a_time_given_twice_is_refused(command: Command) -> None:
+    """The time with its unit and the number of us are one setting."""
+    result = command.run(*RUN, "--gap", "5ms", "--gap-us", "5")
+    assert (result.exit_code, "--gap-us repeats a time" in result.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("spelt", ["5 parsecs", "-5ms", "2h", "ms", "0.1us"])

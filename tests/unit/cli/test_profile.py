@@ -97,19 +97,19 @@ def test_real_time_on_the_simulated_backend_does_the_same(command: Command) -> N
     [
         (["--dry-run", "--backend", "simulated"], "leave --backend out"),
         (["--dry-run", "--", "ls"], "--dry-run runs no command"),
-        (["--dry-run", "--for", "1"], "--for is for a run on the device"),
+        (["--dry-run", "--for", "1s"], "--for is for a run on the device"),
         (["--dry-run", "--core", "1"], "--core is for a run on the device"),
-        (["--for", "1", "--", "ls"], "leave --for out"),
-        (["--for", "1", "--inferences", "3"], "--inferences is for a dry run"),
-        (["--for", "1", "--format", "json"], "--format is for a dry run"),
+        (["--for", "1s", "--", "ls"], "leave --for out"),
+        (["--for", "1s", "--inferences", "3"], "--inferences is for a dry run"),
+        (["--for", "1s", "--format", "json"], "--format is for a dry run"),
         (["--arch", "V75", "--", "ls"], "--arch is for a dry run; leave it out"),
         (["--output", "x.svg"], "--output is for a dry run; add --dry-run"),
         (["--core", "1", "--core", "1", "--", "ls"], "--core names a core twice"),
         (["--for", "0"], "not in the range"),
-        (["--backend", "simulated", "--library", "/x.so", "--for", "1"], "--library is the vendor's"),
-        (["--backend", "simulated", "--core", "64", "--for", "1"], "up to 63"),
+        (["--backend", "simulated", "--library", "/x.so", "--for", "1s"], "--library is the vendor's"),
+        (["--backend", "simulated", "--core", "64", "--for", "1s"], "up to 63"),
         (["--"], "no command after --"),
-        (["--for", "3", "--"], "no command after --"),
+        (["--for", "3s", "--"], "no command after --"),
         (["python3", "host.py"], "a command comes after --"),
         (["python3", "-c", "pass"], "a command comes after --"),
     ],
@@ -124,7 +124,7 @@ def test_options_that_do_not_go_together(command: Command, arguments: list[str],
 def test_without_a_library_the_dry_run_is_named(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who holds a profile up without a command may have meant to look at it; who runs one under it has not."""
     monkeypatch.setenv("HTPPOWER_QNN_LIBRARY", "/nowhere/libQnnHtp.so")
-    for arguments, named in (((), True), (("--for", "1"), False), (("--", "true"), False)):
+    for arguments, named in (((), True), (("--for", "1s"), False), (("--", "true"), False)):
         result = command.run("profile", "burst", *arguments)
         assert (result.exit_code, "with --dry-run" in result.stderr) == (2, named), arguments
 

@@ -81,6 +81,6 @@ def test_a_picture_is_printed_whole_or_not_at_all(
 @pytest.mark.parametrize("form", FORMATS)
 def test_formats_of_pictures_are_not_for_the_device(command: Command, form: str) -> None:
     """On the device there is no report to draw: a usage error."""
-    result = command.run("profile", "burst", "--for", "1", "--format", form)
+    result = command.run("profile", "burst", "--for", "1s", "--format", form)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "--format is for a dry run" in result.stderr

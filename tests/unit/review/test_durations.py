@@ -43,15 +43,23 @@ def test_durations_are_read(text: str, duration_us: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["5", "ms", "", "-5ms", "5 parsecs", "1.2.3s", "0.5us", "1e3us", "\u0663us", "nan s", ".ms"]
+    "text",
+    ["ms", "", "-5ms", "5 parsecs", "1.2.3s", "0.5us", "1e3us", "\u0663us", "nan s", ".ms", "1m"],
 )
 def test_what_is_no_duration_is_refused(text: str) -> None:
-    """A number without a unit is refused where none is agreed on; so are parts of a microsecond."""
+    """Unknown units, other digits, signs and parts of a microsecond are refused."""
     with pytest.raises(ValueError, match=r"write 5ms|whole number of us"):
         parse_duration(text)
 
 
-def test_a_bare_number_has_the_unit_that_was_agreed_on() -> None:
-    """A number without a unit counts in that of the option."""
-    assert parse_duration("5000", "us") == 5000
-    assert parse_duration("2.5", "s") == 2_500_000
+@pytest.mark.parametrize("text", ["5", " 300 ", "2.5", "50"])
+def test_a_number_without_a_unit_is_refused(text: str) -> None:
+    """The error names the three spellings that would do."""
+    number = text.strip()
+    with pytest.raises(ValueError, match=f"has no unit; write {number}us, {number}ms or {number}s"):
+        parse_duration(text)
+
+
+def test_zero_needs_no_unit() -> None:
+    """Zero is the same time in every unit."""
+    assert parse_duration("0") == 0
