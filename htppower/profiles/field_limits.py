@@ -161,7 +161,7 @@ def wrong(value: Any, name: str, wants: Wanted) -> list[Finding]:
         said = f"{name} is {value}", f"{low} to {high}"
     elif wants.only is not None and value != wants.only:
         said = f"{name} is {str(value).lower()}", f"{str(wants.only).lower()}, or leave it out"
-    elif wants.is_name and not _is_name(value):
+    elif wants.is_name and not is_name(value):
         said = f"{shortened(value)!r} is no name", "letters, digits, '_', '-' and '.', such as camera_burst"
     elif wants.one_line and not _is_one_line(value):
         said = f"the {name} holds a line break, or a character that can't be seen", "one line, with plain spaces"
@@ -174,7 +174,8 @@ def wrong(value: Any, name: str, wants: Wanted) -> list[Finding]:
     return [] if said is None else [Finding("VALUE-1", (), *said)]
 
 
-def _is_name(text: str) -> bool:
+def is_name(text: str) -> bool:
+    """Return whether a text may be the name of a profile, a power state or a device model."""
     # Most names are such words, for which the pattern says the same.
     plain = text.isascii() and text.isidentifier()
     return plain or re.fullmatch(NAME_PATTERN, text) is not None

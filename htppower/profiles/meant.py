@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from htppower.profiles.field_limits import choices, fields_of, has_fields
 from htppower.profiles.file_format import ProfileFields, StateFields
+from htppower.profiles.refused import word_of_vendor
 from htppower.profiles.typed_fields import WHAT
 from htppower.profiles.yaml_words import NUMBER, plain_kind, truth
 
@@ -40,7 +41,9 @@ def _of_type(word: str, kinds: tuple[Any, ...]) -> str:
         return "write a decimal number"
     if str in kinds:
         return "quote the word"
-    return f"write {_named(kinds)}{', or unset' if type(None) in kinds else ''}"
+    words = filter(None, (_words_of(kind) for kind in kinds))
+    name = next(filter(None, (word_of_vendor(word, each) for each in words)), None)
+    return f"write {name or _named(kinds)}{', or unset' if type(None) in kinds and name is None else ''}"
 
 
 def _kinds_at(file: str, at: KeyPath) -> tuple[Any, ...]:
@@ -57,10 +60,12 @@ def _kinds_at(file: str, at: KeyPath) -> tuple[Any, ...]:
 
 def _named(kinds: tuple[Any, ...]) -> str:
     """Return what is written in a field of one of these types: a word, a corner that stands for a range, or fields."""
-    for kind in kinds:
-        if isinstance(kind, type) and issubclass(kind, enum.Enum):
-            return WHAT[kind]
-        target = fields_of(kind).get("target") if has_fields(kind) else None
-        if target is not None:
-            return WHAT[target[0]]
-    return "its fields"
+    return next((WHAT[words] for words in map(_words_of, kinds) if words is not None), "its fields")
+
+
+def _words_of(kind: Any) -> type[enum.Enum] | None:
+    """Return the words that may be written for a type: an enumeration, or the corners that stand for a range."""
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return kind
+    target = fields_of(kind).get("target") if has_fields(kind) else None
+    return None if target is None else target[0]

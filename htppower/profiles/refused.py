@@ -9,9 +9,10 @@ import attrs
 
 from htppower.errors import Finding, shortened
 from htppower.profiles.did_you_mean import did_you_mean, nearest
-from htppower.profiles.yaml_words import UNREADABLE
+from htppower.profiles.yaml_words import UNREADABLE, decimal, read_word
 
 if TYPE_CHECKING:
+    import enum
     from collections.abc import Iterable
 
 # A message has this in place of the keys that lead to its field: only the top of the tree knows them.
@@ -56,3 +57,30 @@ def wrong_type(value: Any, wanted: str) -> list[Finding]:
     word = shortened(value) if isinstance(value, str) else value
     shown = f"{word!r}, " if isinstance(value, (str, int, float)) else ""
     return [Finding("TYPE-1", (), f"{shown}{said}, where {wanted} is needed", f"write {wanted}")]
+
+
+def of_quoted(value: Any, kind: type[Any], wanted: str) -> list[Finding]:
+    """Return the finding of a value of another type; its hint says what to write for a number or truth in quotes."""
+    findings = wrong_type(value, wanted)
+    if type(value) is not str or kind is str or type(read_word(value.strip())) is not kind:
+        return findings
+    return [attrs.evolve(each, hint=f"write {value.strip()} without quotes") for each in findings]
+
+
+def word_of_vendor(text: str, kind: type[enum.Enum]) -> str | None:
+    """Return the word for a number or an enumerator of the vendor's header; None for any other text.
+
+    NOM_PLUS stands for 112, 0x70 and DCVS_VOLTAGE_VCORNER_NOM_PLUS.
+    """
+    number = decimal(text)
+    for name, word in kind.__members__.items():
+        if str(word.value) == number or getattr(word, "enumerator", None) == text:
+            return name
+    return None
+
+
+def of_number(value: Any, kind: type[enum.Enum], wanted: str) -> list[Finding]:
+    """Return the finding of a value that is not a word; its hint names the word for a native number."""
+    name = word_of_vendor(str(value), kind)
+    findings = wrong_type(value, wanted)
+    return findings if name is None else [attrs.evolve(each, hint=f"write {name}") for each in findings]

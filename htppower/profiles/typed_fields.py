@@ -16,7 +16,16 @@ from htppower.errors import Finding, KeyPath, shortened
 from htppower.profiles.did_you_mean import did_you_mean
 from htppower.profiles.field_limits import ANYTHING, SHARE, Wanted, choices, fields_of, tags, without_none, wrong
 from htppower.profiles.fields import CORNER_KEYS, UNSET
-from htppower.profiles.refused import WHERE, Refused, below, unknown_keys, wrong_type
+from htppower.profiles.refused import (
+    WHERE,
+    Refused,
+    below,
+    of_number,
+    of_quoted,
+    unknown_keys,
+    word_of_vendor,
+    wrong_type,
+)
 from htppower.profiles.yaml_words import in_us
 from htppower.votes.clock_votes import ExpandedRange, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
@@ -89,7 +98,7 @@ def _reader_of(kind: Any) -> Callable[[Any, Any], Any]:
 def _plain(value: Any, kind: type[Any]) -> Any:
     if type(value) is kind:
         return value
-    raise Refused(wrong_type(value, _PLAIN[kind]))
+    raise Refused(of_quoted(value, kind, _PLAIN[kind]))
 
 
 def _number(value: Any, _kind: type[float]) -> float:
@@ -104,9 +113,10 @@ def _word(value: Any, kind: type[enum.Enum]) -> Any:
         return kind[value]
     what = WHAT[kind]
     if not isinstance(value, str):
-        raise Refused(wrong_type(value, what))
-    message = f"{shortened(value)!r} is not {what}"
-    raise Refused([Finding("VALUE-1", (), message, did_you_mean(value, kind.__members__))])
+        raise Refused(of_number(value, kind, what))
+    name = word_of_vendor(value, kind)
+    hint = did_you_mean(value, kind.__members__) if name is None else f"write {name}"
+    raise Refused([Finding("VALUE-1", (), f"{shortened(value)!r} is not {what}", hint)])
 
 
 def _unset_or(value: Any, kind: Any) -> Any:
@@ -124,7 +134,7 @@ def _clock(value: Any, kind: Any) -> Any:
     if isinstance(value, str):
         return kind.at(read(value, corner))
     if not isinstance(value, dict):
-        raise Refused(wrong_type(value, "a corner, or {min:, target:, max:}"))
+        raise Refused(of_number(value, corner, "a corner, or {min:, target:, max:}"))
     return _whole(value, kind)
 
 
@@ -210,7 +220,8 @@ def _one_of(value: Any, kind: Any) -> Any:
             raise Refused(wrong_type(value, f"a mapping with one of {', '.join(by_tag)}"))
         if type(value) is plain:
             return value
-        raise Refused(wrong_type(value, f"{_PLAIN[plain]}, or {{{', '.join(f'{tag}: ...' for tag in by_tag)}}}"))
+        wanted = f"{_PLAIN[plain]}, or {{{', '.join(f'{tag}: ...' for tag in by_tag)}}}"
+        raise Refused(of_quoted(value, plain, wanted))
     stated = [name for name in value if name in by_tag]
     if len(stated) == 1:
         return read_fields(value, by_tag[stated[0]])

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from htppower.errors import Finding
 from htppower.profiles.discovery import own_name, shown_path
+from htppower.profiles.field_limits import is_name
 from htppower.profiles.fields import profile_fields, spell, value_at
 from htppower.profiles.names import LLM_DECODE_PROFILES, SHIPPED_PROFILES
 from htppower.profiles.paths import stem_of
 from htppower.profiles.profile import NO_VOTES, power_states
+from htppower.profiles.sustain import LONGEST_SUSTAIN_US
 from htppower.review.file_kinds import Kind
 from htppower.rules.power_order import ceng_cost, clock_cost, costs, hmx_cost
 from htppower.votes.clock_votes import HMX_DEFAULT
@@ -130,7 +132,8 @@ def stays_up(profile: Profile) -> Iterator[Finding]:
     """REV-8."""
     case = profile.case()
     for stay in filter(None, (case.after_init, case.after_inference)):
-        if stay.most_us > LONGEST_USUAL_SUSTAIN_US:
+        # A time beyond what a field takes is an error of its own.
+        if LONGEST_USUAL_SUSTAIN_US < stay.most_us <= LONGEST_SUSTAIN_US:
             at = (*stay.at, "adaptive", "most_us") if stay.is_learnt else stay.at
             up_to = "up to " if stay.is_learnt else ""
             message = f"votes stay up for {up_to}{stay.most_us / 1_000_000:g} s"
@@ -138,9 +141,9 @@ def stays_up(profile: Profile) -> Iterator[Finding]:
 
 
 def misnamed(source: Source, value: Profile | PowerState) -> Iterator[Finding]:
-    """REV-6; a name that can't be printed is refused by another rule."""
+    """REV-6; what is not a name is refused by another rule."""
     key = "profile" if source.kind is Kind.PROFILE else "state"
-    if own_name(value.name) != stem_of(source.path) and value.name.isprintable():
+    if own_name(value.name) != stem_of(source.path) and is_name(own_name(value.name)):
         message = f"the {source.kind.value} {value.name!r} stands in a file named {os.path.basename(source.path)!r}"
         yield Finding("REV-6", (key,), message, f"rename the file to {value.name}.yaml")
 

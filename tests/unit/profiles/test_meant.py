@@ -52,7 +52,7 @@ def test_a_hint_leads_to_no_wrong_type(tmp_path: Path, field: str, word: str) ->
     """Whoever does what the hint says is not told next that the value is of the wrong type."""
     ((rule, _, hint),) = problems(tmp_path / "mine.yaml", FIELDS[field].format(word))
     assert rule == "YAML-3"
-    written = FIELDS[field].format(WRITTEN[hint].format(word))
+    written = FIELDS[field].format(WRITTEN.get(hint, hint.removeprefix("write ")).format(word))
     assert "TYPE-1" not in [rule for rule, _, _ in problems(tmp_path / "mine.yaml", written)]
 
 
@@ -74,3 +74,48 @@ def test_in_a_field_that_is_not_known_the_hint_says_what_for(tmp_path: Path) -> 
         "write true; where a text is meant, quote it",
         "write a decimal number; where a text is meant, quote it",
     ]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "hint"),
+    [
+        ("core", "160", "MAX_VOLTAGE_CORNER"),
+        ("core", '"128"', "TURBO"),
+        ("core", "0x60", "NOM"),
+        ("core", "{min: 48, target: SVS, max: TURBO}", "SVS2"),
+        ("core", "DCVS_VOLTAGE_VCORNER_TURBO_PLUS", "TURBO_PLUS"),
+        ("core", "DCVS_VOLTAGE_CORNER_DISABLE", "DISABLE"),
+        ("hmx_v2", "{min: 256, target: MAX, max: MAX, perf_mode: HIGH}", "MIN"),
+        ("hmx_v2", "{min: MIN, target: MAX, max: MAX, perf_mode: 1}", "LOW"),
+        ("power_mode", "16", "PERFORMANCE"),
+        ("power_mode", "QNN_HTP_PERF_INFRASTRUCTURE_POWERMODE_ADJUST_UP_DOWN", "ADJUST_UP_DOWN"),
+    ],
+)
+def test_a_number_of_the_header_is_named(tmp_path: Path, field: str, value: str, hint: str) -> None:
+    """For a number or an enumerator of the vendor's header the hint says the word that a profile has for it."""
+    ((_, _, said),) = problems(tmp_path / "mine.yaml", FIELDS[field].format(value))
+    assert said == f"write {hint}"
+
+
+@pytest.mark.parametrize("value", ["7", "-160", "DCVS_VOLTAGE_VCORNER", "1600"])
+def test_any_other_number_is_not_named(tmp_path: Path, value: str) -> None:
+    """A number that is no corner gets no corner in its hint that somebody could take for the same."""
+    ((_, _, said),) = problems(tmp_path / "mine.yaml", FIELDS["core"].format(value))
+    assert not re.fullmatch("write [A-Z0-9_]+", said)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("after_inference_us", "300000"),
+        ("after_inference_us", " 0 "),
+        ("sleep_latency_us", "40"),
+        ("dcvs_enable", "false"),
+        ("ddr_perf_mode", "true"),
+    ],
+)
+def test_a_value_in_quotes_is_to_be_written_without(tmp_path: Path, field: str, value: str) -> None:
+    """The hint says the value, and a file with that loads."""
+    ((_, _, said),) = problems(tmp_path / "mine.yaml", FIELDS[field].format(f'"{value}"'))
+    assert said == f"write {value.strip()} without quotes"
+    assert "TYPE-1" not in [rule for rule, _, _ in problems(tmp_path / "mine.yaml", FIELDS[field].format(value))]

@@ -154,6 +154,13 @@ def test_a_file_name_that_is_not_the_profiles_name(tmp_path: Path) -> None:
     assert found(tmp_path) == ["mine.yaml:1:10 REV-6", "states/low.yaml:1:8 REV-6"]
 
 
+@pytest.mark.parametrize("name", ["../evil", "a/b", "a b", ".."])
+def test_what_is_not_a_name_is_no_name_for_a_file(tmp_path: Path, name: str) -> None:
+    """REV-6 would advise a rename to it; VALUE-1 says what a name is."""
+    write(tmp_path, mine=f"profile: {name}\nextends: burst\n")
+    assert found(tmp_path) == ["mine.yaml:1:10 VALUE-1"]
+
+
 def test_a_name_that_leads_elsewhere(tmp_path: Path) -> None:
     """REV-7: a file of a shipped name, or of the name of one beside it, is never found by that name."""
     write(tmp_path, burst="profile: burst\nextends: balanced\n", mine="profile: mine\nextends: burst\n")

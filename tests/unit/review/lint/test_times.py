@@ -46,6 +46,8 @@ def test_a_background_lowering_that_a_timer_makes_anyway(tmp_path: Path) -> None
         ("then: {to: released, after_us: 19999}", ["3:40 SUS-1"]),
         ("to: released, then: {to: relaxed, after_us: 0}", ["3:34 SUS-7"]),
         ("raise_ahead_us: 5000", []),
+        ("after_inference_us: 99999999999999999999", ["3:29 VALUE-1"]),
+        ("after_init_us: 3600000001", ["3:24 VALUE-1"]),
     ],
 )
 def test_a_time_that_is_learnt_and_a_second_power_state(tmp_path: Path, relax: str, told: list[str]) -> None:
