@@ -32,8 +32,8 @@ register()
 
 
 # Golden output has no colours, whatever the terminal of whoever runs the tests asks for; and processes buffer what they
-# print, as those of most users do.
-for name in ("NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED"):
+# print, as those of most users do. pytest-xdist sets COLUMNS.
+for name in ("NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED", "COLUMNS"):
     os.environ.pop(name, None)
 
 

@@ -17,7 +17,7 @@ from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
 from htppower.cli.options import library_option
 from htppower.cli.outputs import write_files
 from htppower.cli.parameter_types import Duration, WholeNumber
-from htppower.cli.terminal import echo
+from htppower.cli.terminal import echo, fitted
 from htppower.errors import printable
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def _write(path: Path, found: Calibration, base: DeviceModel) -> None:
     write_files({str(path): text})
     before = base.quantities()
     for name, quantity in found.found.items():
-        echo(f"{name:<36}{_said(quantity)}{_before(before.get(name))}")
+        echo(fitted(f"{name:<36}{_said(quantity)}{_before(before.get(name))}", "    "))
     for note in (*found.notes, *(message for _, message in odd_order(model))):
         echo(f"note: {note}", err=True)
     echo(f"{printable(str(path))}: written")

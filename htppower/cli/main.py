@@ -14,9 +14,9 @@ from htppower._version import __version__
 from htppower.cli.commands import COMMANDS, SECTIONS
 from htppower.cli.exit_codes import INTERRUPTED, INVALID, REFUSED
 from htppower.cli.help import HELP, WIDEST, Context, show, write_commands, write_example
-from htppower.cli.terminal import echo
+from htppower.cli.terminal import echo, fitted
 from htppower.errors import HtpPowerError, ProfileError, RuleBreach, printable
-from htppower.review.layout import terminal_width, wrapped
+from htppower.review.layout import terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from htppower.cli.commands import Entry
 
+# What click prints before the message of an error.
+_ERROR = "Error: "
 EXAMPLE = "htppower profile burst --dry-run"
 _LOOKED = "where: in the shipped folder and those of --profiles; name its folder by --profiles, or give its path"
 
@@ -128,16 +130,18 @@ def _told(entries: Mapping[str, Entry]) -> list[tuple[str, str]]:
 
 @contextlib.contextmanager
 def _safe_usage_errors() -> Iterator[None]:
-    """Make what click prints of arguments safe for a terminal."""
+    """Make what click prints of arguments safe for a terminal, and as wide as that."""
     try:
         yield
     except click.ClickException as error:
         error.message = printable(error.message)  # type: ignore[misc] # final in newer versions only
+        said = fitted(f"{_ERROR}{error.format_message()}", "  ", err=True).removeprefix(_ERROR)
+        error.format_message = lambda: said  # type: ignore[method-assign]
         raise
 
 
 def _explain(error: HtpPowerError, where: str) -> str:
-    """Return an error, and what tells more of it; on a terminal wrapped, elsewhere with each problem in a line.
+    """Return an error, and what tells more of it.
 
     ``where`` is said of a name that no file has.
     """
@@ -162,8 +166,6 @@ def _explain(error: HtpPowerError, where: str) -> str:
         *([where] if where and unknown else ()),
         *(f"why: htppower explain {subject}" for subject in more),
     ]
-    if sys.stderr is not None and sys.stderr.isatty():
-        lines = [part for line in lines for part in wrapped(line, terminal_width(), "  ")]
     return "\n".join(lines)
 
 

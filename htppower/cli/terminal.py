@@ -16,6 +16,7 @@ import sys
 
 import click
 
+from htppower.review.layout import columns_said, terminal_width, wrapped
 from htppower.review.styled import coloured, plain, safe_markup
 
 _DUMB = ("dumb", "unknown")
@@ -46,8 +47,19 @@ def shown(text: str, *, err: bool = False) -> str:
     return coloured(text) if in_colour(err=err) else plain(text)
 
 
+def fitted(text: str, indent: str, *, err: bool = False) -> str:
+    """Return a text whose lines fit the terminal that it is printed on, or ``COLUMNS``.
+
+    A pipe gets every line whole, so that a program can read a message from one line.
+    """
+    if not columns_said() and not is_terminal(err=err):
+        return text
+    return "\n".join(part for line in text.split("\n") for part in wrapped(line, terminal_width(), indent))
+
+
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
-    """Print a text on the standard output, or on the standard error."""
+    """Print a text on the standard output; with ``err``, a message without styles on the standard error."""
+    text = fitted(text, "  ", err=True) if err else text
     click.echo(shown(text, err=err), err=err, nl=nl, color=in_colour(err=err))
 
 

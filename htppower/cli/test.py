@@ -10,8 +10,7 @@ from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import OUTPUT, WHAT, Command, option
 from htppower.cli.options import GivenPath, folders_option, format_option
 from htppower.cli.outputs import print_document
-from htppower.cli.terminal import echo, is_terminal
-from htppower.review.layout import terminal_width, wrapped
+from htppower.cli.terminal import echo, fitted
 
 
 @click.command(name="test", cls=Command, example="htppower test my-profiles --coverage")
@@ -63,10 +62,7 @@ def command(
     if beside is not None and not failed:
         covered = coverage([result.case for result in results], *beside, folders)
     if form == "text":
-        text = formats.as_text(results, covered, verbose=verbose)
-        if is_terminal():
-            width = terminal_width()
-            text = "\n".join(part for line in text.split("\n") for part in wrapped(line, width, "    "))
+        text = fitted(formats.as_text(results, covered, verbose=verbose), "    ")
     else:
         text = formats.as_junit(results) if form == "junit" else formats.as_json(results, covered)
     print_document(text, form)

@@ -34,13 +34,18 @@ _JOINTS = (" ", "/\\", ",;:=_.-|)")
 
 def terminal_width() -> int:
     """Return the width to print in: ``COLUMNS`` where it is set, that of the terminal, or 80 where there is none."""
-    columns = _said("COLUMNS")
+    columns = columns_said()
     if columns:
         return max(NARROWEST, columns)
     try:
         return max(NARROWEST, os.get_terminal_size(sys.stdout.fileno()).columns or WIDTH)
     except (AttributeError, OSError, ValueError):
         return WIDTH
+
+
+def columns_said() -> int:
+    """Return the width in ``COLUMNS``; 0 if it is not set."""
+    return _said("COLUMNS")
 
 
 def terminal_height() -> int:

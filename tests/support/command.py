@@ -43,15 +43,19 @@ def _own_signals() -> Iterator[None]:
 
 
 class Command:
-    """The command, run in this process, as wide as told."""
+    """The command, run in this process, with its output in a pipe.
 
-    def __init__(self, *, update: bool = False, columns: int = 80) -> None:
+    ``columns`` is the value of ``COLUMNS``; None leaves it unset.
+    """
+
+    def __init__(self, *, update: bool = False, columns: int | None = None) -> None:
         self._update = update
         self._columns = columns
 
     def run(self, *args: str, columns: int | None = None) -> Result:
         """Run it; what it prints is in the result."""
-        environment = {"COLUMNS": str(columns or self._columns), "LINES": None}
+        width = columns or self._columns
+        environment = {"COLUMNS": None if width is None else str(width), "LINES": None}
         with _own_signals():
             result = CliRunner(env=environment).invoke(main, list(args), prog_name="htppower")
         assert "Traceback" not in result.output

@@ -96,3 +96,56 @@ def test_nothing_is_lost_in_a_narrow_terminal(command: Command) -> None:
     missing = set(told[1]) - set(told[0])
     assert missing <= {"call", "and", "votes"}
     assert told[1] == told[2]
+
+
+@pytest.mark.parametrize("width", NARROW)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("show", "nope"),
+        ("explain", "nope"),
+        ("profile", "burst", "--dry-run", "--soc", "X"),
+        ("profile", "burst", "--dry-run", "--gap", "5"),
+        ("list", "--no-such-option"),
+        ("lint", "nowhere.yaml"),
+        ("diff", "burst", "nope"),
+        ("settings", "burst", "--for", "nobody"),
+    ],
+    ids=" ".join,
+)
+def test_no_line_of_an_error_is_wider(command: Command, arguments: tuple[str, ...], width: int) -> None:
+    """A message that lists twenty profiles or fifty SoCs fits, too."""
+    result = command.run(*arguments, columns=width)
+    assert result.exit_code == 2
+    assert result.stderr
+    assert [line for line in result.stderr.splitlines() if shown_width(line) > width] == []
+
+
+def test_an_error_in_a_pipe_is_one_line(command: Command) -> None:
+    """If no width is known, a program can read a message from one line."""
+    message, *_ = command.run("show", "nope").stderr.splitlines()
+    assert message.startswith("nope: NAME-1")
+    assert "system_settings" in message
+
+
+@pytest.mark.parametrize("width", NARROW)
+def test_no_line_of_coverage_is_wider(command: Command, folder: Path, width: int) -> None:
+    """Neither the counts nor the fields that no test looks at."""
+    (folder / "tests").mkdir()
+    (folder / "mine.yaml").write_text("profile: mine\nextends: burst\nsummary: Mine.\nrelax: {after_init_us: 5}\n")
+    (folder / "tests" / "mine.yaml").write_text(
+        "test: mine\nsummary: Mine.\nprofile: mine\nplatform: {soc: SM8650}\ncases:\n"
+        "- {case: one, sequence: [init_us: 9], expect: [{at_us: 0, state: RAISED}]}\n"
+    )
+    result = command.run("test", str(folder), "--coverage", columns=width)
+    assert [line for line in result.output.splitlines() if shown_width(line) > width and str(folder) not in line] == []
+    assert "no test" in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("width", NARROW)
+def test_no_line_of_a_calibration_is_wider(command: Command, tmp_path: Path, width: int) -> None:
+    """Neither what was measured, with what it was before, nor the notes."""
+    file = str(tmp_path / "device.yaml")
+    result = command.run("calibrate", "--backend", "simulated", "--count", "2", "-o", file, columns=width)
+    assert [line for line in result.output.splitlines() if shown_width(line) > width and file not in line] == []
+    assert "raise_call_us" in result.output
