@@ -62,7 +62,9 @@ class VoteController(Closing):
     it is closed at interpreter exit otherwise.
 
     Args:
-        backend: ``qnn`` (the vendor's library), ``simulated``, or a backend of your own, which is left open.
+        backend: ``qnn`` (the vendor's library), ``simulated``, ``none``, ``qnn_or_none`` (nothing is voted if that
+            library can't be used), or a backend of your own, which is left open. If none is given, the environment
+            variable ``HTPPOWER_BACKEND`` names it, and ``qnn`` is the default.
         time: clock and alarms; the system's where none is given.
         on_error: ``continue``: a vote that fails never fails an inference, it is logged and sent again;
             ``raise``: it raises ``VoteRejected`` where the phase begins or ends.
@@ -87,7 +89,7 @@ class VoteController(Closing):
 
     def __init__(
         self,
-        backend: str | Backend = "qnn",
+        backend: str | Backend | None = None,
         *,
         time: Time | None = None,
         on_error: Literal["continue", "raise"] = "continue",
@@ -110,9 +112,9 @@ class VoteController(Closing):
             from htppower.control.learning.learnt import Learnt  # noqa: PLC0415 - few hosts pay for it
 
             self._registry.learnt = Learnt(learnt, self._time, self._registry.all)
-        self._backend = named_backend(backend) if isinstance(backend, str) else backend
+        self._backend = named_backend(backend) if backend is None or isinstance(backend, str) else backend
         checked_part(self._backend, "backend", _BACKEND, "'qnn', 'simulated', or a backend of your own")
-        self._own_backend = isinstance(backend, str)
+        self._own_backend = backend is None or isinstance(backend, str)
         self._description = self._backend.describe()
         parts = Parts(
             self._backend,

@@ -27,7 +27,7 @@ _REVIEW = _TUNING | {"tuning"}
 MAY_IMPORT = {
     "_exports": set[str](),
     "_version": set[str](),
-    "votes": set[str](),
+    "votes": {"_exports"},
     "errors": _VALUES,
     "rules": _RULES,
     "events": _RULES,
