@@ -15,6 +15,7 @@ from htppower.cli.options import GivenPath, folders_option, output_options, refu
 from htppower.cli.outputs import print_document, write_outputs
 from htppower.cli.workload import OF_A_WORKLOAD, simulated_htp, workload, workload_options
 from htppower.errors import Finding, ProfileError
+from htppower.profiles.discovery import is_record
 from htppower.profiles.paths import joined
 from htppower.review.diff.compare import Comparison, compare
 from htppower.review.diff.effects import Effect
@@ -24,10 +25,11 @@ from htppower.review.diff.sides import Side, Tree, here, read_side
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from htppower.review.diff.revision import Revision
     from htppower.review.diff.runs import RunPair
 
 _EFFECTS = {effect.value.replace(" ", "-"): effect for effect in Effect}
-_ADDED, _REMOVED = "added", "removed"
+_ADDED, _REMOVED, _RENAMED = "added", "removed", "renamed"
 _PAIR = 2
 
 
@@ -45,20 +47,21 @@ _PAIR = 2
 @option(
     "--fail-on",
     "effects",
-    type=click.Choice([*_EFFECTS, _ADDED, _REMOVED]),
+    type=click.Choice([*_EFFECTS, _ADDED, _REMOVED, _RENAMED]),
     metavar="EFFECT",
     multiple=True,
     group=WHAT,
     help="Exit with 1 only where a change has this effect; may be repeated. A new profile that votes raises power. "
-    f"EFFECT is {', '.join(_EFFECTS)}, {_ADDED} or {_REMOVED}.",
+    f"EFFECT is {', '.join(_EFFECTS)}, {_ADDED}, {_REMOVED} or {_RENAMED}.",
 )
 @folders_option("Look for names in this folder, too; may be repeated.")
 @workload_options
 def command(**options: Any) -> None:
     """Compare resolved profiles, and tell the effect of each change.
 
-    A change in a file shows in every profile that it reaches. OLD and NEW are profiles or folders, or backend extension
-    files of the vendor's (JSON), of which each core and graph is compared as the profile that it votes. With --against,
+    A change in a file shows in every profile that it reaches. A new profile is compared with what it extends. OLD and
+    NEW are profiles or folders, or backend extension files of the vendor's (JSON), of which each core and graph is
+    compared as the profile that it votes; REV:PATH is a path in a git revision. With --against,
     each PATH (by default the folder profiles, or else the folder where it is run) is compared with itself in the
     revision. The platform and the workload are those of the dry runs of --timeline, and of the pictures of --format
     html.
@@ -91,10 +94,12 @@ def _fails(comparison: Comparison, effects: tuple[str, ...]) -> bool:
     if not effects:
         return not comparison.same
     wanted = {_EFFECTS[name] for name in effects if name in _EFFECTS}
+    # A renamed profile is gone under its old name, and new under the other.
     return (
         any(change.effect in wanted for change in comparison.changes)
-        or (_ADDED in effects and bool(comparison.added))
-        or (_REMOVED in effects and bool(comparison.removed))
+        or (_ADDED in effects and bool(comparison.added or comparison.renamed))
+        or (_REMOVED in effects and bool(comparison.removed or comparison.renamed))
+        or (_RENAMED in effects and bool(comparison.renamed))
         or (Effect.RAISES_POWER in wanted and comparison.adds_votes)
     )
 
@@ -108,13 +113,38 @@ def _comparison(paths: tuple[str, ...], revision: str | None, folders: tuple[str
         return
     if len(paths) != _PAIR:
         raise click.UsageError("name OLD and NEW, or --against REF and what to compare with it")
+    with _side(paths[0], folders) as (old, old_tree), _side(paths[1], folders) as (new, new_tree):
+        if Path(old).is_dir() is not Path(new).is_dir():
+            raise click.UsageError("OLD and NEW are two profiles or two folders, not one of each")
+        sides = read_side([old], old_tree), read_side([new], new_tree)
+        _refuse_empty(paths, *sides)
+        yield compare((paths[0], paths[1]), (sides[0], old_tree), (sides[1], new_tree), files=not Path(old).is_dir())
+
+
+@contextlib.contextmanager
+def _side(name: str, folders: tuple[str, ...]) -> Iterator[tuple[str, Tree]]:
+    """Yield a path or the name of a profile, and its tree; for ``REV:PATH``, the path in the files of that revision."""
     tree = here(folders)
-    old, new = paths
-    if Path(old).is_dir() is not Path(new).is_dir():
-        raise click.UsageError("OLD and NEW are two profiles or two folders, not one of each")
-    sides = read_side([old], tree), read_side([new], tree)
-    _refuse_empty((old, new), *sides)
-    yield compare((old, new), (sides[0], tree), (sides[1], tree), files=not Path(old).is_dir())
+    revision, colon, path = name.partition(":")
+    # A record of what a runtime votes has such a name, too: onnxruntime:burst.
+    is_name = is_record(name) and not Path(path).exists()
+    if not (colon and revision and path) or is_name or Path(name).exists() or Path(name).drive:
+        yield name, tree
+        return
+    from htppower.review.diff.revision import checked_out  # noqa: PLC0415 - only where git is asked
+
+    with checked_out(revision, (path, *folders)) as then:
+        found = then.path_of(path)
+        if found is None or not found.exists():
+            hint = f"name a path that {revision} has, from the working folder"
+            raise ProfileError([Finding.of_file(path, "FILE-1", f"is not in {revision}", hint)])
+        yield str(found), _tree_of(then, revision, folders)
+
+
+def _tree_of(then: Revision, name: str, folders: tuple[str, ...]) -> Tree:
+    """Return the tree of a revision."""
+    named = tuple(joined(then.path_of(folder) or folder) for folder in folders)
+    return Tree(then.shipped, named, str(then.root), str(then.top), f"{name}:")
 
 
 @contextlib.contextmanager
@@ -123,7 +153,6 @@ def _comparison_with_revision(paths: tuple[str, ...], revision: str, folders: tu
 
     paths = paths or (("profiles",) if Path("profiles").is_dir() else (".",))
     with checked_out(revision, (*paths, *folders)) as then:
-        named = tuple(joined(then.path_of(folder) or folder) for folder in folders)
         before, after = [], []
         for path in paths:
             path_then = then.path_of(path)
@@ -136,7 +165,7 @@ def _comparison_with_revision(paths: tuple[str, ...], revision: str, folders: tu
                 )
             before += [path_then] if path_then.exists() else []
             after += [Path(path)] if Path(path).exists() else []
-        old_tree, new_tree = Tree(then.shipped, named, str(then.root), str(then.top), f"{revision}:"), here(folders)
+        old_tree, new_tree = _tree_of(then, revision, folders), here(folders)
         old_side = read_side(before, old_tree) if before else Side()
         new_side = read_side(after, new_tree) if after else Side()
         _refuse_empty(paths, old_side, new_side)

@@ -62,7 +62,7 @@ def test_a_revision_is_compared_with_now(command: Command, repository: Callable[
 def test_files_that_come_and_go_between_revisions(command: Command, repository: Callable[..., None]) -> None:
     """A file that is new is added and one that is gone is removed, said with where it was."""
     Path("profiles/mine.yaml").unlink()
-    Path("profiles/more.yaml").write_text("profile: more\nextends: base\n", encoding="utf-8")
+    Path("profiles/more.yaml").write_text("profile: more\nextends: power_saver\n", encoding="utf-8")
     told = command.output("diff", "--against", "HEAD", exit_code=1)
     assert "more   added   (profiles/more.yaml)" in told
     assert "mine   removed   (HEAD:profiles/mine.yaml)" in told

@@ -33,5 +33,5 @@ def write_sides(folder: Path) -> None:
         (folder / side).mkdir()
         (folder / side / "base.yaml").write_text(base, encoding="utf-8")
         (folder / side / "mine.yaml").write_text(summary, encoding="utf-8")
-    (folder / "new" / "more.yaml").write_text("profile: more\nextends: burst\n", encoding="utf-8")
+    (folder / "new" / "more.yaml").write_text("profile: more\nextends: high_performance\n", encoding="utf-8")
     (folder / "old" / "less.yaml").write_text("profile: less\nextends: burst\n", encoding="utf-8")

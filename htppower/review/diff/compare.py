@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
+from htppower.profiles.loading import Known
+from htppower.review.diff.additions import Addition, addition
 from htppower.review.diff.changes import changes_of_part, changes_of_profile, changes_of_state
 from htppower.review.diff.effects import Effect
 from htppower.review.diff.extension_pairs import file_pairs, part_pairs
 from htppower.review.diff.extension_source import ExtensionSource
+from htppower.review.diff.renames import Rename, renames, with_new_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from htppower.errors import Place
     from htppower.profiles.loading import Examined
@@ -26,11 +29,18 @@ _Examined = TypeVar("_Examined", bound="Examined[Any]")
 
 @attrs.frozen(repr=False, eq=False)
 class Pair:
-    """A profile that is on both sides and differs; its source is spelt as in messages."""
+    """Two profiles whose dry runs are compared; their sources are spelt as in messages.
+
+    Attributes:
+        name: the name of the new one.
+        old, new: a profile that is on both sides and differs, or a new profile and what it extends.
+        old_is: what the old one is, as the heading of its run.
+    """
 
     name: str
     old: Profile
     new: Profile
+    old_is: str = "old"
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -48,7 +58,9 @@ class Comparison:
     Attributes:
         old, new: what was compared, as the user named it.
         added, removed: the names of profiles and power states on one side only, each with its file.
-        changes: every field that differs, by effect, the weightiest first.
+        renamed: what has another name on the new side.
+        changes: every field that differs, by effect, the weightiest first; none of a new profile.
+        additions: the new profiles, and how each differs from what it extends.
         changed: the profiles of the changes.
         adds_votes: whether an added profile votes.
     """
@@ -57,14 +69,22 @@ class Comparison:
     new: str
     added: dict[str, str]
     removed: dict[str, str]
+    renamed: tuple[Rename, ...]
     changes: tuple[Change, ...]
+    additions: tuple[Addition, ...]
     changed: tuple[Pair, ...]
     adds_votes: bool
 
     @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The profiles whose dry runs are compared."""
+        new = (Pair(each.name, each.old, each.new, each.beside) for each in self.additions)
+        return (*self.changed, *new)
+
+    @property
     def same(self) -> bool:
         """Whether nothing differs."""
-        return not (self.added or self.removed or self.changes)
+        return not (self.added or self.removed or self.renamed or self.changes)
 
     def of_effect(self, effect: Effect) -> tuple[Change, ...]:
         """Return the changes of an effect, by profile and in the order of a file."""
@@ -86,6 +106,8 @@ def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tre
     With ``files`` each side is one file; then the two are a pair, whatever their names.
     """
     before, after = old[0], new[0]
+    moved = () if files else renames(before, after)
+    before = with_new_names(before, moved)
     pairs = [*_pairs(before.profiles, after.profiles, alone=files), *part_pairs(before, after, alone=files)]
     changes: list[Change] = []
     changed = []
@@ -93,7 +115,7 @@ def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tre
         of_extension = isinstance(one.file, ExtensionSource) or isinstance(other.file, ExtensionSource)
         found = (changes_of_part if of_extension else changes_of_profile)(one, other)
         changes += (attrs.evolve(change, profile=name) for change in found)
-        changed += [Pair(name, _of_tree(one, old[1]), _of_tree(other, new[1]))] if found else []
+        changed += [Pair(name, _of_tree(one.value, old[1]), _of_tree(other.value, new[1]))] if found else []
     for file, called in file_pairs(before, after, alone=files):
         from htppower.review.diff.extension_settings import changed_settings  # noqa: PLC0415 - only where there are such
 
@@ -101,26 +123,40 @@ def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tre
     states = _pairs(before.states, after.states, alone=files)
     for name, state, later in states:
         changes += (attrs.evolve(change, profile=name) for change in changes_of_state(state, later))
-    shown = [
-        attrs.evolve(
-            change,
-            place=_shown(change.place, new[1]),
-            old_place=_shown(change.old_place, old[1]),
-            cause=attrs.evolve(
-                change.cause, place=_shown(change.cause.place, (old if change.cause.removed else new)[1])
-            ),
-        )
-        for change in changes
-    ]
     order = list(Effect)
     paired = {id(each) for _, *both in (*pairs, *states) for each in both}
     return Comparison(
         *names,
         added=_alone(after, before, paired, new[1]),
         removed=_alone(before, after, paired, old[1]),
-        changes=tuple(sorted(shown, key=lambda change: order.index(change.effect))),
+        renamed=tuple(attrs.evolve(each, path=new[1].shown(each.path)) for each in moved),
+        changes=tuple(sorted(_with_places(changes, old[1], new[1]), key=lambda change: order.index(change.effect))),
+        additions=tuple(_additions(after, paired, new[1])),
         changed=tuple(changed),
         adds_votes=any(each.value.votes for each in after.all_profiles.values() if id(each) not in paired),
+    )
+
+
+def _additions(side: Side, paired: set[int], tree: Tree) -> Iterator[Addition]:
+    """Yield the new profiles of a side, those of extension files included."""
+    known = Known()
+    for name, each in sorted(side.all_profiles.items()):
+        if id(each) not in paired:
+            new = addition(name, each, tree, known)
+            sides = _of_tree(new.old, tree), _of_tree(new.new, tree)
+            yield attrs.evolve(new, changes=_with_places(new.changes, tree, tree), old=sides[0], new=sides[1])
+
+
+def _with_places(changes: Iterable[Change], old: Tree, new: Tree) -> tuple[Change, ...]:
+    """Return changes with their files as messages show them."""
+    return tuple(
+        attrs.evolve(
+            change,
+            place=_shown(change.place, new),
+            old_place=_shown(change.old_place, old),
+            cause=attrs.evolve(change.cause, place=_shown(change.cause.place, old if change.cause.removed else new)),
+        )
+        for change in changes
     )
 
 
@@ -148,8 +184,8 @@ def _alone(side: Side, other: Side, paired: set[int], tree: Tree) -> dict[str, s
     return {name: tree.shown(file.path) for name, file in sorted(files.items())}
 
 
-def _of_tree(examined: Examined[Profile], tree: Tree) -> Profile:
-    return attrs.evolve(examined.value, source=tree.shown(examined.file.path))
+def _of_tree(profile: Profile, tree: Tree) -> Profile:
+    return attrs.evolve(profile, source=None if profile.source is None else tree.shown(str(profile.source)))
 
 
 def _shown(place: Place, tree: Tree) -> Place:

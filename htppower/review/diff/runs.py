@@ -19,25 +19,35 @@ if TYPE_CHECKING:
 
 @attrs.frozen(repr=False, eq=False)
 class RunPair:
-    """The runs of one profile before and after."""
+    """The runs of one profile before and after, or of what a new profile extends and of the new profile.
+
+    Attributes:
+        old_is: the heading of the old run.
+    """
 
     name: str
     old: Report
     new: Report
+    old_is: str = "old"
 
 
 def run_both(
     comparison: Comparison, make_backend: Callable[[], SimulatedHtp], workload: Workload
 ) -> tuple[RunPair, ...]:
-    """Return the runs of every profile that changed, each on a backend of its own, in virtual time.
+    """Return the runs of every profile that changed or is new, each on a backend of its own, in virtual time.
 
     Raises:
         ProfileError: a profile breaks a rule on the platform of the backend.
     """
     try:
         return tuple(
-            RunPair(pair.name, *(run(side, make_backend(), workload) for side in (pair.old, pair.new)))
-            for pair in comparison.changed
+            RunPair(
+                pair.name,
+                run(pair.old, make_backend(), workload),
+                run(pair.new, make_backend(), workload),
+                pair.old_is,
+            )
+            for pair in comparison.pairs
         )
     except RuleBreach as breach:
         raise ProfileError(breach.problems) from None

@@ -31,15 +31,15 @@ def test_a_timeline_says_how_time_raised_changes(command: Command) -> None:
     document = json.loads(
         command.output("diff", "old", "new", "--timeline", "--format", "json", "--gap-us", "1", exit_code=1)
     )
-    assert {each["profile"] for each in document["timelines"]} == {"base", "mine"}
+    assert {each["profile"] for each in document["timelines"]} == {"base", "mine", "more"}
     assert "timelines" not in json.loads(command.output("diff", "old", "new", "--format", "json", exit_code=1))
 
 
 @pytest.mark.usefixtures("sides")
 def test_a_page_has_both_timelines(command: Command) -> None:
-    """The page of a diff is one file with the changes and, for each profile that changed, two pictures."""
+    """The page of a diff is one file with the changes and, for each profile that changed or is new, two pictures."""
     page = command.output("diff", "old", "new", "--format", "html", exit_code=1)
-    assert page.count("<svg") == 4
+    assert page.count("<svg") == 6
     assert "dcvs_v3.core.min" in page
     assert "added: more, new/more.yaml" in page
     assert page.rstrip().endswith("</html>")

@@ -17,6 +17,8 @@ from htppower.review.pictures.timeline import timeline
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from htppower.review.diff.additions import Addition
+    from htppower.review.diff.change import Change
     from htppower.review.diff.compare import Comparison, SharedChange
     from htppower.review.diff.runs import RunPair
     from htppower.review.dry_run.report import Report
@@ -30,21 +32,34 @@ def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str
     lines = [summary(comparison), *in_words(comparison)]
     for word, names in (("added", comparison.added), ("removed", comparison.removed)):
         lines += [f"{word}: {name}, {shown_path(path)}" for name, path in names.items()]
+    lines += [f"renamed: {each.old} -> {each.new}, {shown_path(each.path)}" for each in comparison.renamed]
     rows = [_row(shared) for effect in Effect for shared in comparison.shared(effect)]
     changes = table("What changed, and its effect", HEAD, rows, "changes") if rows else "<p>No change.</p>"
+    new = "\n".join(map(_addition, comparison.additions))
     said = "".join(f"<p>{cell(line)}</p>" for line in lines)
     drawn = "\n".join(_runs(pair, number) for number, pair in enumerate(runs or (), start=1))
-    return page(title, f"<h1>{cell(title)}</h1>\n{said}\n<section><h2>Changes</h2>\n{changes}</section>\n{drawn}")
+    return page(
+        title, f"<h1>{cell(title)}</h1>\n{said}\n<section><h2>Changes</h2>\n{changes}</section>\n{new}\n{drawn}"
+    )
 
 
 def _row(shared: SharedChange) -> tuple[str, ...]:
-    change = shared.change
-    said = (change.when, change.field, old_text(change), change.new, change.effect.value, cause_text(change.cause))
-    return (", ".join(shared.names), *said)
+    return (", ".join(shared.names), *_said(shared.change))
+
+
+def _said(change: Change) -> tuple[str, ...]:
+    return (change.when, change.field, old_text(change), change.new, change.effect.value, cause_text(change.cause))
+
+
+def _addition(new: Addition) -> str:
+    """Return how a new profile differs from what it extends."""
+    rows = [_said(change) for change in new.changes]
+    listed = table(new.says, HEAD[1:], rows, "changes") if rows else ""
+    return f"<section><h2>{cell(new.says)}</h2>{listed}</section>"
 
 
 def _runs(pair: RunPair, number: int) -> str:
-    sides = (("old", pair.old, pair.new), ("new", pair.new, pair.old))
+    sides = ((pair.old_is, pair.old, pair.new), ("new", pair.new, pair.old))
     parts = [f"<section><h2>{cell(pair.name)}</h2>"]
     for side, report, other in sides:
         picture = as_svg(timeline(report), (timeline(other),), f"{side}-{number}", head=False)

@@ -28,14 +28,19 @@ def _change(change: Change) -> dict[str, Any]:
 
 def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
     """Return the comparison, with the dry runs where there are any; keys keep their order between versions."""
+    beside = {
+        new.name: {"beside": new.beside, "extends": new.extends, "changes": [_change(change) for change in new.changes]}
+        for new in comparison.additions
+    }
     document: dict[str, Any] = {
         "format_version": FORMAT_VERSION,
         "old": comparison.old,
         "new": comparison.new,
         "same": comparison.same,
         "changes": [_change(change) for change in comparison.changes],
-        "added": [{"name": name, "path": path} for name, path in comparison.added.items()],
+        "added": [{"name": name, "path": path, **beside.get(name, {})} for name, path in comparison.added.items()],
         "removed": [{"name": name, "path": path} for name, path in comparison.removed.items()],
+        "renamed": [{"old": each.old, "new": each.new, "path": each.path} for each in comparison.renamed],
         "summary": {effect.value: len(comparison.of_effect(effect)) for effect in Effect},
     }
     if words := in_words(comparison):

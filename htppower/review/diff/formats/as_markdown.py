@@ -14,9 +14,11 @@ from htppower.review.diff.in_words import in_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from htppower.review.diff.change import Change
     from htppower.review.diff.compare import Comparison
     from htppower.review.diff.runs import RunPair
 
+_HEAD_OF_NEW = ("When", "Field", "Old", "New", "Effect", "Where")
 _HEAD = ("Profile", "When", "Field", "Old", "New", "Where")
 
 
@@ -46,6 +48,21 @@ def _parts(comparison: Comparison) -> Iterator[str]:
         if names:
             yield f"**{word}**"
             yield _table(("Name", "File"), [(_code(name), _code(shown_path(path))) for name, path in names.items()])
+    if comparison.renamed:
+        yield "**Renamed**"
+        yield _table(
+            ("Old name", "New name", "File"),
+            [tuple(map(_code, (each.old, each.new, shown_path(each.path)))) for each in comparison.renamed],
+        )
+    for addition in comparison.additions:
+        yield _code(addition.says)
+        if addition.changes:
+            yield _table(_HEAD_OF_NEW, map(_row_of_new, addition.changes))
+
+
+def _row_of_new(change: Change) -> tuple[str, ...]:
+    values = map(_code, (change.field, old_text(change), change.new))
+    return change.when, *values, change.effect.value, _code(cause_text(change.cause))
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from htppower.errors import Place
+    from htppower.review.diff.additions import Addition
     from htppower.review.diff.causes import Cause
     from htppower.review.diff.change import Change
     from htppower.review.diff.compare import Comparison, SharedChange
@@ -29,6 +30,7 @@ _COLOURS = {Effect.RAISES_POWER: "red", Effect.LOWERS_POWER: "green", Effect.CHA
 def render(comparison: Comparison, runs: Sequence[RunPair] | None = None, width: int = WIDTH) -> str:
     """Return the comparison, styled."""
     groups = ["\n".join(group) for group in _groups(comparison, width)]
+    groups += ["\n".join(_addition(each, width)) for each in comparison.additions]
     said = "\n".join(wrapped(summary(comparison), width))
     words = ["\n".join(wrapped(sentence, width, _BENEATH)) for sentence in in_words(comparison)]
     return "\n\n".join((*filter(None, groups), *side_by_side(runs, width), *words, said))
@@ -48,7 +50,14 @@ def summary(comparison: Comparison) -> str:
     if comparison.same:
         return "nothing differs in what is resolved"
     counts = [(len(comparison.of_effect(effect)), effect.value) for effect in Effect]
-    counts += [(len(comparison.added), "added"), (len(comparison.removed), "removed")]
+    counts += [
+        (len(names), word)
+        for word, names in (
+            ("added", comparison.added),
+            ("removed", comparison.removed),
+            ("renamed", comparison.renamed),
+        )
+    ]
     return ", ".join(f"{word}: {count}" for count, word in counts if count)
 
 
@@ -75,9 +84,19 @@ def _groups(comparison: Comparison, width: int) -> Iterator[list[str]]:
         changes = comparison.shared(effect)
         rows = [(_cells(each), f"({cause_text(each.change.cause)})", _left_out(each)) for each in changes]
         yield _lines(rows, effect.value, _COLOURS.get(effect), width)
-    for word, names in (("added", comparison.added), ("removed", comparison.removed)):
+    renamed = {f"{each.old} -> {each.new}": each.path for each in comparison.renamed}
+    for word, names in (("added", comparison.added), ("removed", comparison.removed), ("renamed", renamed)):
         alone = [((printable(name),), f"({printable(shown_path(path))})", ()) for name, path in names.items()]
         yield _lines(alone, word, None, width)
+
+
+def _addition(new: Addition, width: int) -> Iterator[str]:
+    """Yield how a new profile differs from what it extends."""
+    yield from wrapped(f"{new.says}{':' if new.changes else ''}", width, _BENEATH)
+    for effect in Effect:
+        changes = [change for change in new.changes if change.effect is effect]
+        rows = [(_change_cells(change), f"({cause_text(change.cause)})", ()) for change in changes]
+        yield from _lines(rows, effect.value, _COLOURS.get(effect), width)
 
 
 # The cells of a line, its place, and the names that have no room in its cell.
@@ -104,10 +123,13 @@ def _lines(rows: Sequence[_Row], word: str, colour: str | None, width: int) -> l
     return lines
 
 
-def _cells(shared: SharedChange) -> tuple[str, str, str, str]:
-    change = shared.change
+def _cells(shared: SharedChange) -> tuple[str, ...]:
     names = f"{len(shared.names)} profiles" if _are_many(shared) else ", ".join(shared.names)
-    return printable(names), change.when, change.field, printable(f"{old_text(change)} -> {change.new}")
+    return printable(names), *_change_cells(shared.change)
+
+
+def _change_cells(change: Change) -> tuple[str, str, str]:
+    return change.when, change.field, printable(f"{old_text(change)} -> {change.new}")
 
 
 def _left_out(shared: SharedChange) -> tuple[str, ...]:

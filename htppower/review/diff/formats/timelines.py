@@ -37,7 +37,7 @@ def lines(pair: RunPair, width: int = WIDTH) -> Iterator[str]:
     whole = [max((_LEAD + len(_said(*each)) for each in side), default=_LEAD) for side in sides]
     half = (width - len(_BAR)) // 2
     left, right = whole if sum(whole) + len(_BAR) <= width else (half, half)
-    yield f"{'old':<{left + len(_BAR)}}new"
+    yield f"{printable(pair.old_is):<{left + len(_BAR)}}new"
     for old, new in rows:
         same = old is not None and new is not None and old.call == new.call
         columns = _call(old, new, left), _call(new, old, right)

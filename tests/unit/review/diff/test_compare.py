@@ -147,7 +147,7 @@ def test_profiles_that_come_and_go(tmp_path: Path) -> None:
     """A profile on one side only is added or removed, with its file; so is an unused power state."""
     state = (shipped_folder() / "states" / "relaxed.yaml").read_text(encoding="utf-8").replace(": relaxed", ": low")
     old = write(tmp_path / "old", one="profile: one\nextends: burst\n", both=MINE.replace("base", "burst"))
-    new = write(tmp_path / "new", two="profile: two\nextends: burst\n", both=MINE.replace("base", "burst"))
+    new = write(tmp_path / "new", two="profile: two\nextends: balanced\n", both=MINE.replace("base", "burst"))
     write(new, states__low=state)
     comparison = differ(old, new)
     assert comparison.added == {"low": f"{new}/states/low.yaml", "two": f"{new}/two.yaml"}
@@ -177,12 +177,68 @@ def test_a_profile_is_the_same_as_itself(name: str) -> None:
     assert differ(name, name).same
 
 
-def test_a_renamed_profile_in_a_folder_of_one_is_two(tmp_path: Path) -> None:
-    """In folders profiles are paired by name only: a host that asks for the old name finds none."""
-    old = write(tmp_path / "old", cam="profile: cam\nextends: burst\n")
-    new = write(tmp_path / "new", other="profile: other\nextends: burst\n")
+def test_a_renamed_profile_is_shown_with_its_changes(tmp_path: Path) -> None:
+    """It is on both sides, under two names: what changed in it is told under the new one."""
+    text = "profile: {}\nextends: burst\nsummary: {}\nrelax: {{to: released}}\n"
+    old = write(tmp_path / "old", cam=text.format("cam", "Cam."), kept="profile: kept\nextends: burst\n")
+    new = write(tmp_path / "new", other=text.format("other", "Other."), kept="profile: kept\nextends: burst\n")
     comparison = differ(old, new)
-    assert (list(comparison.removed), list(comparison.added), comparison.changes) == (["cam"], ["other"], ())
+    assert [(each.old, each.new) for each in comparison.renamed] == [("cam", "other")]
+    assert (comparison.added, comparison.removed) == ({}, {})
+    assert {change.profile for change in comparison.changes} == {"other"}
+    assert {"profile", "summary"} <= {change.field for change in comparison.changes}
+
+
+def test_a_rename_without_a_change_is_a_difference(tmp_path: Path) -> None:
+    """A file that moved to another folder has another name there."""
+    phone = "profile: camera\nextends: burst\n"
+    comparison = differ(write(tmp_path / "old", phone__camera=phone), write(tmp_path / "new", tablet__camera=phone))
+    assert [(each.old, each.new) for each in comparison.renamed] == [("phone/camera", "tablet/camera")]
+    assert (comparison.changes, comparison.same) == ((), False)
+
+
+def test_each_renamed_file_is_in_one_pair(tmp_path: Path) -> None:
+    """Of several files the most alike are paired; the rest come and go."""
+    text = "profile: {}\nextends: burst\nsummary: {}\nvotes: {{dcvs_v3: {{sleep_latency_us: {}}}}}\n"
+    old = write(tmp_path / "old", one=text.format("one", "A.", 41), two=text.format("two", "B.", 42))
+    more = "profile: more\nextends: balanced\n"
+    new = write(tmp_path / "new", first=text.format("first", "B.", 42), other=text.format("other", "C.", 43), more=more)
+    comparison = differ(old, new)
+    assert [(each.old, each.new) for each in comparison.renamed] == [("two", "first")]
+    assert (list(comparison.removed), list(comparison.added)) == (["one"], ["more", "other"])
+
+
+def test_a_new_profile_is_told_by_what_it_extends(tmp_path: Path) -> None:
+    """Each field that differs from the profile that it extends is told, with its effect and its line."""
+    old = write(tmp_path / "old", kept="profile: kept\nextends: burst\n")
+    new = write(
+        tmp_path / "new",
+        kept="profile: kept\nextends: burst\n",
+        hot="profile: hot\nextends: kept\nvotes:\n  dcvs_v3: {core: TURBO}\n",
+    )
+    comparison = differ(old, new)
+    (hot,) = comparison.additions
+    assert (hot.name, hot.beside, hot.extends) == ("hot", "kept", True)
+    ((field, before, after, effect, line),) = [
+        (each.field, each.old, each.new, each.effect.value, each.place.line) for each in hot.changes
+    ]
+    assert (field, before, after, effect, line) == ("dcvs_v3.core", "MAX_VOLTAGE_CORNER", "TURBO", "lowers power", 4)
+    assert comparison.changes == ()
+    assert [(pair.name, pair.old_is) for pair in comparison.pairs] == [("hot", "kept")]
+
+
+def test_a_new_profile_that_extends_none_is_told_by_the_nearest(tmp_path: Path) -> None:
+    """It is compared with the shipped profile from which least of it differs."""
+    text = (
+        (shipped_folder() / "power_saver.yaml")
+        .read_text(encoding="utf-8")
+        .replace("profile: power_saver", "profile: mine")
+    )
+    old = write(tmp_path / "old", kept="profile: kept\nextends: burst\n")
+    new = write(tmp_path / "new", kept="profile: kept\nextends: burst\n", mine=text.replace("bus: SVS", "bus: NOM"))
+    (mine,) = differ(old, new).additions
+    assert (mine.beside, mine.extends) == ("power_saver", False)
+    assert [each.field for each in mine.changes] == ["dcvs_v3.bus"]
 
 
 def test_the_summary_of_a_power_state_is_wording(tmp_path: Path) -> None:

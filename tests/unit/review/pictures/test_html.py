@@ -38,7 +38,7 @@ FOUND = Finding(
 
 
 def _compared(*changes: Change) -> Comparison:
-    return Comparison("main & mine", "now", {}, {}, changes, (), adds_votes=False)
+    return Comparison("main & mine", "now", {}, {}, (), changes, (), (), adds_votes=False)
 
 
 def _change(old: str, new: str) -> Change:
