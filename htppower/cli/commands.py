@@ -29,8 +29,7 @@ SECTIONS = {
         ),
         "explain": Entry(
             "htppower.cli.explain",
-            "Explain the fields of a profile or power state, a rule, a native code, a corner or a key of extension "
-            "files.",
+            "Explain a profile, a power state, a rule, a native code, a corner, a SoC, or what else a message names",
         ),
     },
     "Run under a profile": {

@@ -44,12 +44,14 @@ LATENCY = ("rpcControlLatencyConfig",)
 
 
 @click.command(name="explain", cls=Command, example="htppower explain burst after_inference_us")
-@click.argument("name", metavar="NAME|PATH|RULE|CODE|CORNER|KEY", shell_complete=completion.subjects)
+@click.argument("name", metavar="[NAME|PATH|RULE|CODE|CORNER|KEY]", required=False, shell_complete=completion.subjects)
 @click.argument("field", required=False, shell_complete=completion.fields)
 @format_option(("text", "json"))
 @folders_option("Look for profiles and power states in this folder, too.")
-def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -> None:
-    """Explain the fields of a profile or power state, a rule, a native code, a corner or a key of extension files.
+def command(name: str | None, field: str | None, form: str, folders: tuple[str, ...]) -> None:
+    """Explain a profile, a power state, a rule, a native code, a corner, a SoC, or what else a message names.
+
+    Without a name it lists all rules, codes, corners, states, phases and SoCs.
 
     Of a profile or power state it tells each field in short, or FIELD in full: its value, where that is written, its
     native form, its rules. FIELD is a name such as core, dcvs_v3.core.min or relax.to; lowered.core is a field of the
@@ -60,13 +62,19 @@ def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -
     the mend, and the source. Of a KEY of the vendor's extension files, such as rpc_polling_time, it tells where it
     stands, what it takes, and what happens where that is wrong; of shared_buffer, who allocates and who copies. Of the
     keys of a sustain time that is learnt, such as adaptive or break_even_us, of then and its keys and of raise_ahead_us
-    it tells likewise, where no profile has that name.
+    it tells likewise, where no profile has that name. Of a SoC such as SM8650, or an architecture such as V75, it tells
+    which votes it has; of a state such as RAISED, or a phase such as INIT, what it means.
 
     A profile that is named like one of them is named by its path.
     """
     width = terminal_width()
     where = Folders.of(folders)
-    subjects = subjects_of(name) or _keys(name, where)
+    if name is None:
+        from htppower.review.explain.listing import as_document, as_lines  # noqa: PLC0415 - only for the list
+
+        echo(_as_json(as_document()) if form == "json" else "\n".join(as_lines(width)))
+        return
+    subjects = subjects_of(name) or _others(name, where, folders)
     if subjects:
         if field is not None:
             raise click.UsageError(f"{printable(name)} is a {subjects[0].kind}, and has no fields")
@@ -87,15 +95,17 @@ def command(name: str, field: str | None, form: str, folders: tuple[str, ...]) -
     echo("\n\n".join("\n".join(block) for block in blocks))
 
 
-def _keys(name: str, folders: Folders) -> tuple[Subject, ...]:
-    """Return the keys of files of a name that no profile or power state has."""
+def _others(name: str, where: Folders, folders: tuple[str, ...]) -> tuple[Subject, ...]:
+    """Return what a name means that no profile or power state has: keys of files, a chip, a device model."""
     try:
-        find_either(name, folders)
+        find_either(name, where)
     except ProfileError:
-        from htppower.review.explain.extension_keys import key_subjects  # noqa: PLC0415 - only for a key
+        from htppower.review.explain.chips import chip_subject, device_subject  # noqa: PLC0415 - only for such a name
+        from htppower.review.explain.extension_keys import key_subjects  # noqa: PLC0415
         from htppower.review.explain.relax_words import word_subjects  # noqa: PLC0415
 
-        return word_subjects(name) or key_subjects(name)
+        found = word_subjects(name) or key_subjects(name)
+        return found or tuple(filter(None, (chip_subject(name) or device_subject(name, folders),)))
     return ()
 
 
@@ -112,7 +122,7 @@ def _fields(name: str, folders: Folders) -> tuple[Explained, ...]:
         if error.rule != "NAME-1" or error.path != name:
             raise
         hint = error.hint
-        said = f"{shortened(name)!r} is no profile, power state, rule, code, corner or key"
+        said = f"{shortened(name)!r} is not a profile, a power state, a rule, a code, a corner, a SoC or a key"
         if _is_field(name):
             hint = f"a field needs a profile: htppower explain {ANY_PROFILE} {name}"
         elif os.path.isdir(name):

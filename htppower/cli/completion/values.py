@@ -28,13 +28,11 @@ def profiles_and_states(ctx: click.Context, _parameter: click.Parameter, incompl
 
 
 def subjects(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return what can be explained: profiles, power states, rules; where some is typed codes, corners, keys, too."""
-    from htppower.review.explain.extension_keys import key_names  # noqa: PLC0415 - only to complete
-    from htppower.review.explain.relax_words import words  # noqa: PLC0415
-    from htppower.review.explain.subjects import codes, corners, rule_ids  # noqa: PLC0415
+    """Return what can be explained: profiles, power states, rules; once some of it is typed, all else."""
+    from htppower.review.explain.subjects import other_names, rule_ids  # noqa: PLC0415 - only to complete
 
-    names = [*_profile_names(ctx), *_state_names(ctx), *rule_ids()]
-    return _or_files([*names, *codes(), *corners(), *words(), *key_names()] if incomplete else names, incomplete)
+    names = (*_profile_names(ctx), *_state_names(ctx), *(other_names() if incomplete else rule_ids()))
+    return _or_files(names, incomplete)
 
 
 def fields(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -1,10 +1,11 @@
-"""What can be explained besides a profile: a rule, also one of advice, a native code, a corner."""
+"""What can be explained besides a profile: a rule, also one of advice, a native code, a corner, a state, a phase."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
+from htppower.events import Phase, State
 from htppower.profiles.did_you_mean import nearest
 from htppower.review.explain.subject import Subject
 from htppower.review.lint.catalogue import CATALOGUE
@@ -41,6 +42,16 @@ def corners() -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for kind in (VoltageCorner, ExpandedCorner) for name in kind.__members__))
 
 
+def other_names() -> tuple[str, ...]:
+    """Return all that can be explained besides profiles and power states."""
+    from htppower.review.explain.chips import chip_names  # noqa: PLC0415 - only for a list, or a wrong name
+    from htppower.review.explain.extension_keys import key_names  # noqa: PLC0415
+    from htppower.review.explain.relax_words import words  # noqa: PLC0415
+    from htppower.review.explain.session_words import session_words  # noqa: PLC0415
+
+    return (*rule_ids(), *codes(), *corners(), *session_words(), *words(), *key_names(), *chip_names())
+
+
 def is_subject(name: str) -> bool:
     """Return whether a name is that of a rule, in either case, of a code or of a corner."""
     return name.upper() in rule_ids() or name in corners() or _code(name) is not None
@@ -54,10 +65,7 @@ def alike(name: str) -> str:
         return f"one of {', '.join(of_family)}"
     if name.removeprefix("-").isdecimal():
         return f"the codes are {', '.join(code for code in codes() if code.isdecimal())}"
-    from htppower.review.explain.extension_keys import key_names  # noqa: PLC0415 - only for a wrong name
-    from htppower.review.explain.relax_words import words  # noqa: PLC0415
-
-    near = nearest(name, (*rule_ids(), *codes(), *corners(), *words(), *key_names()))
+    near = nearest(name, other_names())
     return f"did you mean {near}?" if near else ""
 
 
@@ -74,7 +82,16 @@ def subjects_of(name: str) -> tuple[Subject, ...]:
     if code is not None:
         return (_code_subject(code),)
     kinds = (VoltageCorner, ExpandedCorner)
-    return tuple(_corner(kind[name]) for kind in kinds if name in kind.__members__)
+    corner = tuple(_corner(kind[name]) for kind in kinds if name in kind.__members__)
+    return corner or _session_word(name)
+
+
+def _session_word(name: str) -> tuple[Subject, ...]:
+    if name.upper() not in {*State.__members__, *Phase.__members__, *(phase.value for phase in Phase)}:
+        return ()
+    from htppower.review.explain.session_words import session_subject  # noqa: PLC0415 - it loads the core
+
+    return tuple(filter(None, (session_subject(name),)))
 
 
 def _rule(rule: Rule) -> Subject:

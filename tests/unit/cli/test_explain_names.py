@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from htppower.review.explain.meanings import meaning_of
+from htppower.review.explain.subjects import codes, corners, rule_ids
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
 from htppower.votes.native_codes import code_name, known_codes
@@ -97,3 +98,51 @@ def test_a_word_is_found_by_the_end_of_its_place(command: Command) -> None:
     """``then.after_us`` is told of as ``after_us`` is, without a profile that states it."""
     whole = command.output("explain", "relax.then.after_us")
     assert command.output("explain", "then.after_us") == command.output("explain", "after_us") == whole
+
+
+def test_without_a_name_all_is_listed(command: Command) -> None:
+    """Every rule, code, corner, state, phase, architecture and SoC is in the list, in text and in JSON."""
+    told = command.output("explain")
+    for name in (*rule_ids(), *codes(), *corners(), "RAISED", "DE-INIT", "V75", "SM8650"):
+        assert name in told
+    document = json.loads(command.output("explain", "--format", "json"))
+    assert {each["id"] for each in document["codes"]} == {str(code) for code in known_codes()}
+    assert "TURBO" in document["corners"]
+    assert {"id": "RAISED", "says": "the profile's votes are in force"} in document["states and phases"]
+    rules = {each["id"] for key, rows in document.items() if key.startswith("rules") for each in rows}
+    assert rules == set(rule_ids())
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "said"),
+    [
+        ("SM8650", "soc", "57, the vendor's SoC model number"),
+        ("sm8750", "soc", "V79"),
+        ("V75", "architecture", "SM8650"),
+        ("v68", "architecture", "ceng"),
+        ("RAISED", "state", "cast the profile's votes"),
+        ("unknown", "state", "raise to RAISED"),
+        ("INIT", "phase", "the creation of a graph"),
+        ("DE-INIT", "phase", "relax.after_deinit_to"),
+        ("inference", "phase", "only then does the inference begin"),
+        ("hexagon_assumed", "device model", "raise_call_us"),
+    ],
+)
+def test_a_platform_or_a_word_of_a_session_is_explained(command: Command, name: str, kind: str, said: str) -> None:
+    """What a message or a status names can be asked for by that name."""
+    assert said in " ".join(command.output("explain", name).split())
+    assert list(json.loads(command.output("explain", name, "--format", "json"))) == ["format_version", kind]
+
+
+@pytest.mark.parametrize(("arch", "lacks"), [("V68", "hmx_v2"), ("V75", "ddr_perf_mode"), ("V81", "dcvs_v3_exp")])
+def test_a_platform_says_which_votes_it_lacks(command: Command, arch: str, lacks: str) -> None:
+    """The list is that of the platform on which a session would degrade."""
+    subject = json.loads(command.output("explain", arch, "--format", "json"))["architecture"]
+    assert lacks in subject["lacks"].split(", ")
+    assert lacks not in subject["votes"].split(", ")
+
+
+def test_a_profile_named_like_a_chip_is_the_profile(command: Command, tmp_path: Path) -> None:
+    """The user's own file comes first."""
+    (tmp_path / "SM8650.yaml").write_text("profile: SM8650\nextends: burst\n", encoding="utf-8")
+    assert "after_inference_us" in command.output("explain", "SM8650", "--profiles", str(tmp_path))
