@@ -17,6 +17,7 @@ from htppower.cli.outputs import print_document, write_files, write_outputs
 from htppower.cli.terminal import echo
 from htppower.errors import printable
 from htppower.profiles.discovery import Folders, is_record
+from htppower.review.layout import terminal_width
 from htppower.review.lint.formats import NAMES, render
 from htppower.review.lint.profile_findings import STDIN
 from htppower.review.lint.run import lint
@@ -35,8 +36,18 @@ _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+"
 @click.command(name="lint", cls=Command, example="htppower lint my-profiles --strict --soc SM8750")
 @click.argument("paths", nargs=-1, required=True, type=GivenPath(), metavar="PATH...")
 @output_options(NAMES)
-@option("--strict", is_flag=True, group=WHAT, help="Let warnings count, too.")
+@option("--strict/--no-strict", default=False, group=WHAT, help="Let warnings count, too.")
 @option("--fix", is_flag=True, group=WHAT, help="Mend what has one right mend in the files, before they are linted.")
+@option(
+    "--diff",
+    "shows",
+    is_flag=True,
+    group=WHAT,
+    help="Show what --fix would change, and write nothing. Exit code 1: it would change something.",
+)
+@option(
+    "--statistics", is_flag=True, group=OUTPUT, help="Count the findings of each rule, in the place of the findings."
+)
 @option("--notes", is_flag=True, group=WHAT, help="Tell of notes, too; they never count.")
 @option(
     "--exclude",
@@ -94,6 +105,8 @@ def command(
     exclude: tuple[str, ...],
     *,
     fix: bool,
+    shows: bool,
+    statistics: bool,
     strict: bool,
     notes: bool,
 ) -> None:
@@ -125,12 +138,19 @@ def command(
             prepared=io_memory,
         )
 
+    if statistics and form not in ("text", "json"):
+        raise click.UsageError(f"--statistics is not in the format {form}; choose text or json")
+    if (fix or shows) and texts:
+        raise click.UsageError("--fix and --diff mend files, and the standard input is none")
+    if shows:
+        _show_mends(run)
+        return
     if fix:
-        if texts:
-            raise click.UsageError("--fix mends files, and the standard input is none")
         _mend(run)
     report = run(texts)._replace(strict=strict, help_uri=help_uri or "")
     text = write_outputs(outputs, form, lambda name, width: render(report, name, width))
+    if statistics:
+        text = _statistics(report, form)
     if text:
         print_document(text, form)
     if any(map(report.counts, report.findings)):
@@ -181,6 +201,22 @@ def _mend(run: Callable[[Mapping[str, bytes]], LintReport]) -> None:
     write_files(contents)
     for each in mends:
         echo(printable(str(each)), err=True)
+
+
+def _show_mends(run: Callable[[Mapping[str, bytes]], LintReport]) -> None:
+    """Print what can be mended as a diff, and end with 1 if there is anything."""
+    from htppower.review.lint.mends import difference, mend  # noqa: PLC0415 - as above
+
+    contents, _ = mend(run)
+    if contents:
+        echo("".join(difference(path, content) for path, content in contents.items()), nl=False)
+        click.get_current_context().exit(REFUSED)
+
+
+def _statistics(report: LintReport, form: str) -> str:
+    from htppower.review.lint.statistics import as_json, as_text  # noqa: PLC0415 - only where it is asked for
+
+    return as_json(report) if form == "json" else as_text(report, terminal_width())
 
 
 def _platform(soc: str | None, arch: str | None, system: str | None) -> Platform | None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from htppower.cli.help import Decorator
 
+# A value that a command did not get by its own line: the default, or one of the configuration file.
+_NOT_GIVEN = (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP)
 # As in platforms.py, which takes long to import.
 SYSTEMS = ("android", "linux", "windows", "qnx")
 
@@ -95,7 +97,7 @@ def refuse_given(ctx: click.Context, names: Iterable[str], belongs_to: str, inst
         click.UsageError: one of these is given.
     """
     for parameter in ctx.command.params:
-        given = ctx.get_parameter_source(parameter.name or "") is not ParameterSource.DEFAULT
+        given = ctx.get_parameter_source(parameter.name or "") not in _NOT_GIVEN
         if given and parameter.name in names:
             raise click.UsageError(f"{parameter.opts[0]} is for {belongs_to}; {instead}")
 

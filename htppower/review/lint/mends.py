@@ -7,6 +7,7 @@ are linted with all mends in the place of what is on disk, and one that leaves a
 from __future__ import annotations
 
 import codecs
+import difflib
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,6 +34,7 @@ _MOST_ROUNDS = 10
 _OF_READING = ("YAML-", "TYPE-", "VALUE-", "KEY-", "NAME-", "HMX-8")
 _TAG = re.compile(r"!!(?:str|int|float|bool|null|map|seq)[ \t]+")
 _MEANT = re.compile(r"did you mean (?P<word>[\w.-]+)\?")
+_WORD = re.compile(r"write (?P<word>[A-Z][A-Z0-9_]+)")
 _UNUSED = re.compile(r"no finding of (?P<rules>.*) (?:on this line|in this file)")
 
 
@@ -75,6 +77,14 @@ def mend(lint: Lint) -> tuple[dict[str, bytes], tuple[Mend, ...]]:
     return texts, tuple(done)
 
 
+def difference(path: str, content: bytes) -> str:
+    """Return what a mended content changes in a file, as a unified diff."""
+    old, new = (_read(path, texts)[1].splitlines(keepends=True) for texts in ({}, {path: content}))
+    parts = difflib.unified_diff(old, new, path, path)
+    # The last line of a file may have no end.
+    return "".join(part if part.endswith("\n") else f"{part}\n\\ No newline at end of file\n" for part in parts)
+
+
 def _mends(path: str, report: LintReport, texts: Mapping[str, bytes]) -> list[Mend]:
     """Return what may be mended in a file, in the order of its text."""
     findings = [found for found in report.findings if found.path == path]
@@ -115,6 +125,10 @@ def _of_value(finding: Finding, text: str, start: int, scalar: Any) -> Mend | No
 def _meant(finding: Finding, scalar: Any) -> str | None:
     """Return what is meant by a word that is refused, where that is certain."""
     said: str = scalar.value
+    # The hint names the word for a number or an enumerator of the vendor's header.
+    word = _WORD.fullmatch(finding.hint)
+    if word is not None:
+        return word["word"]
     if finding.rule == "YAML-3":
         # What is meant by the word depends on its field, which the hint knows.
         return f'"{said}"' if finding.hint == "quote the word" else truth(said) or decimal(said)

@@ -277,3 +277,60 @@ def test_folders_of_which_nothing_is_left_are_wrong_folders(command: Command, fo
         assert (result.exit_code, result.stdout, said in result.stderr) == (2, "", True)
     assert command.output("lint", ".", "drafts", "--exclude", "drafts").startswith("a.yaml:1:10: warning REV-6")
     assert command.output("lint", "a.yaml", "--exclude", "*") == "0 files: no findings\n"
+
+
+def test_a_diff_shows_what_would_be_mended_and_writes_nothing(command: Command, folder: Path) -> None:
+    """It is the unified diff from the file to what --fix makes of it, with exit code 1; with or without --fix."""
+    (folder / "cam.yaml").write_text(WRONG, encoding="utf-8")
+    told = command.output("lint", "--diff", "cam.yaml", exit_code=1)
+    assert told.startswith("--- cam.yaml\n+++ cam.yaml\n@@")
+    assert "-extends: Burst\n" in told
+    assert "+extends: burst\n" in told
+    assert command.output("lint", "--fix", "--diff", "cam.yaml", exit_code=1) == told
+    assert (folder / "cam.yaml").read_text(encoding="utf-8") == WRONG
+    removed = [line[1:] for line in told.splitlines() if line.startswith("-") and line != "--- cam.yaml"]
+    added = [line[1:] for line in told.splitlines() if line.startswith("+") and line != "+++ cam.yaml"]
+    assert set(removed) <= set(WRONG.splitlines())
+    assert set(added) <= set(RIGHT.splitlines())
+
+
+def test_a_diff_of_what_needs_no_mend_is_empty(command: Command, folder: Path) -> None:
+    """The exit code is 0, also if there are findings that nothing mends."""
+    (folder / "cam.yaml").write_text("profile: other\nextends: burst\n", encoding="utf-8")
+    assert command.output("lint", "--diff", "cam.yaml") == ""
+
+
+def test_a_diff_says_that_the_last_line_has_no_end(command: Command, folder: Path) -> None:
+    """As git does, so that the diff can be applied."""
+    (folder / "cam.yaml").write_text('profile: cam\nextends: "burst"\nrelax: {after_init_us: "5"}', encoding="utf-8")
+    assert command.output("lint", "--diff", "cam.yaml", exit_code=1).count("\\ No newline at end of file\n") == 2
+
+
+def test_a_number_of_the_header_is_mended(command: Command, folder: Path) -> None:
+    """It is certain which corner a number or an enumerator of the vendor's header is."""
+    text = "profile: cam\nextends: burst\nvotes: {dcvs_v3: {core: 160, bus: {min: 0x60, target: NOM, max: '128'}}}\n"
+    (folder / "cam.yaml").write_text(text, encoding="utf-8")
+    command.run("lint", "--fix", "cam.yaml")
+    mended = (folder / "cam.yaml").read_text(encoding="utf-8")
+    assert "{core: MAX_VOLTAGE_CORNER, bus: {min: NOM, target: NOM, max: TURBO}}" in mended
+
+
+def test_statistics_count_the_findings_of_each_rule(command: Command, folder: Path) -> None:
+    """The most frequent comes first; JSON has the same; the exit code is that of the findings."""
+    wrong = "profile: {}\nextends: burst\nvotes: {{dcvs_v3: {{core: 7, bus: 8}}}}\nrelax: {{after_inference_us: 5}}\n"
+    for name in ("one", "two"):
+        (folder / f"{name}.yaml").write_text(wrong.format(name), encoding="utf-8")
+    told = command.output("lint", ".", "--statistics", exit_code=1).splitlines()
+    assert [line.split()[:3] for line in told if line[:1].isdecimal()] == [
+        ["4", "TYPE-1", "error"],
+        ["2", "SUS-1", "warning"],
+    ]
+    document = json.loads(command.output("lint", ".", "--statistics", "--format", "json", exit_code=1))
+    assert [(each["rule"], each["count"]) for each in document["statistics"]] == [("TYPE-1", 4), ("SUS-1", 2)]
+    assert command.run("lint", ".", "--statistics", "--format", "sarif").exit_code == 2
+
+
+def test_statistics_of_sound_files(command: Command, folder: Path) -> None:
+    """There is nothing to count."""
+    (folder / "cam.yaml").write_text("profile: cam\nextends: burst\n", encoding="utf-8")
+    assert command.output("lint", ".", "--statistics").strip() == "no findings"

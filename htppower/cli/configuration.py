@@ -1,0 +1,136 @@
+"""The settings of a project: ``htppower.toml``, or the table ``[tool.htppower]`` of ``pyproject.toml``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, NamedTuple
+
+from htppower.cli.commands import COMMANDS
+from htppower.errors import HtpPowerError
+from htppower.profiles.did_you_mean import did_you_mean
+from htppower.profiles.paths import joined
+from htppower.profiles.regular_file import LARGEST_FILE_BYTES, read_regular_file
+
+OWN_FILE = "htppower.toml"
+PROJECT_FILE = "pyproject.toml"
+_TABLE = ("tool", "htppower")
+
+
+class ConfigurationError(HtpPowerError, ValueError):
+    """A configuration file can't be read, or says something that no command takes."""
+
+
+class _Key(NamedTuple):
+    """A key of the file.
+
+    Attributes:
+        parameter: the parameter of the commands that take it.
+        commands: their names; None for every command.
+        is_list: whether it is a list of texts; otherwise it is true or false.
+    """
+
+    parameter: str
+    commands: tuple[str, ...] | None
+    is_list: bool
+
+
+KEYS = {
+    "profiles": _Key("folders", None, is_list=True),
+    "exclude": _Key("exclude", ("lint",), is_list=True),
+    "strict": _Key("strict", ("lint",), is_list=False),
+}
+
+
+def default_map(folder: str) -> dict[str, dict[str, Any]]:
+    """Return the defaults of the options of each command, as click takes them.
+
+    The first of a folder and those above it that has a configuration counts; its paths start at that folder.
+
+    Raises:
+        ConfigurationError: the file can't be read, or is wrong.
+    """
+    found = _find(folder)
+    if found is None:
+        return {}
+    path, settings = found
+    defaults: dict[str, dict[str, Any]] = {command: {} for command in COMMANDS}
+    for name, value in settings.items():
+        key = KEYS.get(name)
+        if key is None:
+            raise ConfigurationError(f"{path}: unknown key {name!r}: {did_you_mean(name, KEYS)}")
+        for command in COMMANDS if key.commands is None else key.commands:
+            defaults[command][key.parameter] = _checked(path, name, key, value)
+    return defaults
+
+
+def _find(folder: str) -> tuple[str, dict[str, Any]] | None:
+    """Return the nearest configuration file with what it says."""
+    while True:
+        for name in (OWN_FILE, PROJECT_FILE):
+            path = joined(folder, name)
+            settings = _settings(path) if os.path.exists(path) else None
+            if settings is not None:
+                return path, settings
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+
+
+def _settings(path: str) -> dict[str, Any] | None:
+    """Return what a file says; None for a file of a project that says nothing of htppower."""
+    try:
+        data = read_regular_file(path)
+        if path.endswith(PROJECT_FILE) and b"htppower" not in data:
+            return None  # most projects; to read TOML takes some ms
+        if len(data) > LARGEST_FILE_BYTES:
+            raise ConfigurationError(
+                f"{path}: is larger than {LARGEST_FILE_BYTES} bytes: name a file that people write"
+            )
+        table: Any = _toml(data.decode("utf-8"))
+    except (OSError, ValueError) as error:
+        if isinstance(error, ConfigurationError):
+            raise
+        raise ConfigurationError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    if path.endswith(OWN_FILE):
+        return dict(table)
+    for key in _TABLE:
+        table = table.get(key) if isinstance(table, dict) else None
+    if table is None:
+        return None
+    if not isinstance(table, dict):
+        raise ConfigurationError(f"{path}: tool.htppower is not a table: write [tool.htppower]")
+    return table
+
+
+def _toml(text: str) -> dict[str, Any]:
+    """Read TOML.
+
+    Raises:
+        ValueError: it is not TOML; the message has the line.
+    """
+    if sys.version_info >= (3, 11):
+        import tomllib  # noqa: PLC0415 - only where there is such a file
+    else:
+        import tomli as tomllib  # noqa: PLC0415
+    found: dict[str, Any] = tomllib.loads(text)
+    return found
+
+
+def _checked(path: str, name: str, key: _Key, value: Any) -> Any:
+    """Return the value of a key as its option takes it."""
+    if not key.is_list:
+        if isinstance(value, bool):
+            return value
+        raise ConfigurationError(f"{path}: {name} is {value!r}: write true or false")
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise ConfigurationError(f'{path}: {name} is {value!r}: write a list of texts, such as {name} = ["mine"]')
+    if key.parameter != "folders":
+        return value
+    here = os.path.dirname(path)
+    folders = [os.path.relpath(joined(here, each)) for each in value]
+    for said, folder in zip(value, folders, strict=True):
+        if not os.path.isdir(folder):
+            raise ConfigurationError(f"{path}: {name} has {said!r}, which is not a folder: make it, or mend the path")
+    return folders
