@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import gc
+import os
 
 import click
 
+from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import OUTPUT, WHAT, Command, option
-from htppower.cli.options import GivenPath, folders_option, format_option
-from htppower.cli.outputs import print_document
+from htppower.cli.options import GivenPath, folders_option, format_option, refuse_given
+from htppower.cli.outputs import print_document, write_files
 from htppower.cli.terminal import echo, fitted
+from htppower.profiles.paths import folder_of, joined
+
+# It has every option.
+_SOC = "SM8850"
+_OF_A_RUN = ("pattern", "verbose", "covers", "fail_uncovered", "form")
 
 
 @click.command(name="test", cls=Command, example="htppower test my-profiles --coverage")
@@ -21,6 +28,22 @@ from htppower.cli.terminal import echo, fitted
 @option(
     "--fail-uncovered", is_flag=True, group=WHAT, help="Do as --coverage, and exit with 1 if there is such a field."
 )
+@option(
+    "--write",
+    "writes",
+    is_flag=True,
+    group=WHAT,
+    help="Write a test of each profile as it is now, into the folder tests beside it; in a folder, of each profile "
+    "without one.",
+)
+@option(
+    "--soc",
+    metavar="NAME",
+    group=WHAT,
+    shell_complete=completion.socs,
+    help=f"With --write: test on this SoC.  [default: {_SOC}]",
+)
+@option("--force", is_flag=True, group=WHAT, help="With --write: replace a test that is there.")
 @format_option(("text", "json", "junit"))
 @folders_option("Look for profiles in this folder, too; may be repeated.")
 def command(
@@ -30,12 +53,16 @@ def command(
     fail_uncovered: bool,
     form: str,
     folders: tuple[str, ...],
+    soc: str | None,
     *,
+    writes: bool,
+    force: bool,
     verbose: bool,
 ) -> None:
     """Run tests of profiles: expected states and votes, through the real controller in virtual time.
 
-    PATH is a test file, or a folder: of profiles with a folder tests in it, or of test files.
+    PATH is a test file, or a folder: of profiles with a folder tests in it, or of test files. With --write it is a
+    profile, or a folder of profiles.
 
     Exit code 0: every case passed; 1: an expectation failed, or with --fail-uncovered no test looks at some field; 2: a
     test can't be run.
@@ -45,6 +72,11 @@ def command(
     if pattern is not None and (covers or fail_uncovered):
         raise click.UsageError("--coverage looks at every case, and -k leaves some out")
     gc.enable()  # start-up has it off; coverage runs thousands of cases
+    if writes:
+        refuse_given(click.get_current_context(), _OF_A_RUN, "running tests")
+        _write(paths, folders, soc or _SOC, force=force)
+        return
+    refuse_given(click.get_current_context(), ("soc", "force"), "--write")
     from htppower.review.vote_tests import formats  # noqa: PLC0415 - a usage error need not wait for it
     from htppower.review.vote_tests.compare import chosen, run_tests  # noqa: PLC0415
     from htppower.review.vote_tests.coverage import Look, coverage  # noqa: PLC0415
@@ -70,3 +102,48 @@ def command(
         echo("no coverage: it is looked at once every case passes", err=True)
     if failed or (fail_uncovered and any(file.those(Look.UNSEEN) for file in covered or ())):
         click.get_current_context().exit(REFUSED)
+
+
+def _write(paths: tuple[str, ...], folders: tuple[str, ...], soc: str, *, force: bool) -> None:
+    """Write a test of each profile, and tell where.
+
+    Raises:
+        click.UsageError: a profile that is named has a test.
+    """
+    from htppower.profiles.loading import load_profile  # noqa: PLC0415 - as above
+    from htppower.review.vote_tests.snapshot import snapshot_path, snapshot_text  # noqa: PLC0415
+    from htppower.rules.platforms import platform_of  # noqa: PLC0415
+
+    texts: dict[str, str | bytes] = {}
+    for path in paths:
+        files = _untested(path, folders, force=force) if os.path.isdir(path) else (path,)
+        for file in files:
+            target = snapshot_path(file)
+            if os.path.lexists(target) and not force:
+                raise click.UsageError(f"{target} is there; --force replaces it")
+            texts[target] = snapshot_text(load_profile(joined(file), folders), platform_of(soc))
+    for target in texts:
+        os.makedirs(folder_of(target), exist_ok=True)
+    write_files(texts)
+    for target in texts:
+        echo(f"wrote {target}")
+
+
+def _untested(folder: str, folders: tuple[str, ...], *, force: bool) -> tuple[str, ...]:
+    """Return the files of the profiles of a folder, without those that a test there uses."""
+    from htppower.profiles.discovery import yaml_files  # noqa: PLC0415 - as above
+    from htppower.profiles.profile import file_of  # noqa: PLC0415
+    from htppower.review.file_kinds import Kind, kind_of  # noqa: PLC0415
+    from htppower.review.vote_tests.files import FOLDER, load_tests  # noqa: PLC0415
+
+    inner = joined(folder, FOLDER)
+    tests = load_tests([inner], folders) if not force and os.path.isdir(inner) and yaml_files(inner) else ()
+    used = {
+        os.path.realpath(file)
+        for test in tests
+        for case in test.cases
+        for file in filter(None, map(file_of, case.profiles))
+    }
+    return tuple(
+        file for file in yaml_files(folder) if kind_of(file) is Kind.PROFILE and os.path.realpath(file) not in used
+    )

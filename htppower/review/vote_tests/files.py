@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
     _File = TypeVar("_File", Profile, PowerState)
 
-_FOLDER = "tests"
+# The folder of tests, in one of profiles.
+FOLDER = "tests"
 _A_LINK_ELSEWHERE = "a link to what is no valid test, and not in the folders being used; nothing of it is shown"
-_WHERE_TESTS_STAND = f"tests stand beside the profiles, in a folder {_FOLDER}"
+_WHERE_TESTS_STAND = f"tests stand beside the profiles, in a folder {FOLDER}"
 
 
 def test_files(path: str) -> tuple[str, ...]:
@@ -43,7 +44,7 @@ def test_files(path: str) -> tuple[str, ...]:
     """
     if not os.path.isdir(path):
         return (path,)
-    inner = joined(path, _FOLDER)
+    inner = joined(path, FOLDER)
     if os.path.isdir(inner):
         files = yaml_files(inner)
     else:
@@ -95,14 +96,14 @@ def load_beside(
 
 
 def _folder_of_profiles(path: str) -> str | None:
-    if os.path.isdir(joined(path, _FOLDER)):
+    if os.path.isdir(joined(path, FOLDER)):
         return path
     return folder_of(path) if os.path.isdir(path) and _holds_tests(path) else None
 
 
 def _holds_tests(folder: str) -> bool:
     """Return whether a folder, or the one to which a link leads, is one of tests."""
-    return os.path.basename(os.path.realpath(folder)) == _FOLDER
+    return os.path.basename(os.path.realpath(folder)) == FOLDER
 
 
 def load_tests(
