@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +16,8 @@ from htppower.review.pictures.timeline import timeline
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from command import Command
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH")
 
@@ -64,3 +68,31 @@ def test_the_page_makes_no_request(browser: Browser, tmp_path: Path) -> None:
     assert browser.requests(_page(tmp_path, "forbidden.html", forbidden)) == []
     other = browser.requests(_page(tmp_path, "other.html", f"<!DOCTYPE html><title>other</title>{asks}"))
     assert "http://127.0.0.1:9/picture.png" in other
+
+
+# A page in a frame of a width, and a script beside it that measures the page.
+_FRAME = """<!DOCTYPE html><title>measuring</title><iframe width="{width}" height="800" srcdoc="{page}"></iframe>
+<script>onload = () => {{
+  const page = document.querySelector("iframe").contentDocument, root = page.documentElement;
+  const rows = [...page.querySelectorAll("tbody tr")].map(row => row.getBoundingClientRect().height);
+  document.title = JSON.stringify({{wide: root.scrollWidth, shown: root.clientWidth, highest: Math.max(...rows),
+    long: root.scrollHeight}});
+}};</script>"""
+
+
+@pytest.mark.parametrize("width", [400, 700])
+def test_a_narrow_page_is_read_without_scrolling_aside(
+    browser: Browser, command: Command, tmp_path: Path, width: int
+) -> None:
+    """On half a screen, and on a phone, no row of a table is a column of white with its text beyond the edge."""
+    (tmp_path / "trace.csv").write_text(
+        "begin_us,end_us\n" + "".join(f"{begin},{begin + 9000}\n" for begin in range(0, 12_000_000, 40_000))
+    )
+    command.output("tune", str(tmp_path / "trace.csv"), "--page", str(tmp_path / "tuned.html"))
+    tuned = (tmp_path / "tuned.html").read_text(encoding="utf-8")
+    for number, page in enumerate((page_of(dry_run("burst")), tuned)):
+        framed = _FRAME.format(width=width, page=html.escape(page))
+        dom = browser.dom(_page(tmp_path, f"framed-{number}.html", framed))
+        seen = json.loads(html.unescape(dom.partition("<title>")[2].partition("</title>")[0]))
+        assert seen["wide"] <= seen["shown"]
+        assert seen["highest"] <= 420

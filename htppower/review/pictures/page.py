@@ -36,7 +36,14 @@ table.calls td:nth-child(-n+5), table.findings td:nth-child(-n+2) { white-space:
 table.assumed td:last-child { overflow-wrap: anywhere; } table.front td { white-space: nowrap; }
 tbody tr:hover { background: var(--box); }
 .columns { display: grid; grid-template-columns: 1fr 1fr; gap: 0 2rem; }
-@media (max-width: 700px) { .columns { grid-template-columns: 1fr; } }
+@media (max-width: 820px) { .columns { grid-template-columns: 1fr; }
+  table:not(.votes, .front) :is(thead, td:empty) { display: none; }
+  table:not(.votes, .front) :is(tbody, tr, td, caption) { display: block; }
+  table:not(.votes, .front) tr { border-bottom: 1px solid var(--line); padding: .4rem 0; }
+  table:not(.votes, .front) :is(td, td:first-child) { border: 0; padding: .1rem .6rem; text-align: left;
+    white-space: normal; overflow-wrap: anywhere; }
+  table:not(.votes, .front) td::before { content: attr(data-head) " "; color: var(--faint);
+    font-family: system-ui, sans-serif; } }
 @media print { body { max-width: none; } tr { break-inside: avoid; } }
 """
 

@@ -34,7 +34,11 @@ _HEADS: dict[KeyPath, str] = {
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], kind: str) -> str:
     """Return a table of texts with their line breaks; keys scroll it in a narrow window."""
     heads = "".join(f'<th scope="col">{cell(name)}</th>' for name in head)
-    body = "\n".join(f"<tr>{''.join(f'<td>{cell(said)}</td>' for said in row)}</tr>" for row in rows)
+    # In a narrow window each cell has its heading before it, and the headings are left out.
+    opened = [element("td", "", data_head=name).removesuffix("</td>") for name in head]
+    body = "\n".join(
+        f"<tr>{''.join(f'{td}{cell(said)}</td>' for td, said in zip(opened, row, strict=True))}</tr>" for row in rows
+    )
     whole = f"<caption>{safe(caption)}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>"
     drawn = f'<table class="{kind}">\n{whole}</table>'
     return element("div", drawn, class_="scroll", role="region", tabindex=0, aria_label=caption)
