@@ -1,4 +1,12 @@
-"""onnxruntime-genai: an answer, token by token, that is one inference."""
+"""onnxruntime-genai: an answer, token by token, that is one inference.
+
+How a host calls it::
+
+model = load("phi-4-mini-qnn", session)
+tokenizer = genai.Tokenizer(model)
+for token in answer(model, session, tokenizer.encode("Which chip is this?"), 200):
+    print(tokenizer.decode([token]), end="")
+"""
 
 from __future__ import annotations
 

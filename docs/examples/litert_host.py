@@ -1,4 +1,13 @@
-"""LiteRT: a compiled model whose runs vote, and that casts no votes by itself."""
+"""LiteRT: a compiled model whose runs vote, and that casts no votes by itself.
+
+How a host calls it::
+
+compiled, run = load(Path("model.tflite").read_bytes(), session)
+inputs, outputs = compiled.create_input_buffers(0), compiled.create_output_buffers(0)
+inputs[0].write(frame)
+run(0, inputs, outputs)
+answer = outputs[0].read(1000, numpy.float32)
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""OpenVINO: requests that begin here and end in a callback, on a thread of OpenVINO's."""
+"""OpenVINO: requests that begin here and end in a callback, on a thread of OpenVINO's.
+
+How a host calls it::
+
+with session.init():
+    model = openvino.compile_model("model.xml", "CPU")
+run_all(model, session, frames, print)
+"""
 
 from __future__ import annotations
 

@@ -200,10 +200,12 @@ def test_how_to_install_is_said_in_one_place() -> None:
     assert "not published yet" in (DOCS / "install.md").read_text(encoding="utf-8")
 
 
-def test_every_page_is_in_a_table_of_contents_of_one_of_the_four_kinds() -> None:
-    """Each page stands once under Tutorial, How-to, Reference or Explanation of the index, and nothing else does."""
+def test_every_page_is_in_a_table_of_contents() -> None:
+    """Each page stands once in the index; the pages between Tutorial and Reference stand in groups of ten at most."""
     trees = re.findall(r"```\{toctree\}\n:hidden:\n:caption: (.*)\n\n((?:\w+\n)+)```", read("index.md"))
-    assert [caption for caption, _ in trees] == ["Tutorial", "How-to", "Reference", "Explanation"]
+    captions = [caption for caption, _ in trees]
+    assert (captions[0], captions[-2:]) == ("Tutorial", ["Reference", "Explanation"])
+    assert max(len(pages.split()) for _, pages in trees[1:-2]) <= 10
     listed = [page for _, pages in trees for page in pages.split()]
     assert sorted(listed) == sorted(page.stem for page in DOCS.glob("*.md") if page.stem != "index")
 
