@@ -15,6 +15,7 @@ from htppower.cli.outputs import print_document, write_outputs
 from htppower.review.advice.formats import NAMES, render
 from htppower.review.advice.readers.recognise import read_measurements
 from htppower.review.advice.run import advise
+from htppower.tuning.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,9 +88,8 @@ def _profiles(names: tuple[str, ...], folders: tuple[str, ...], count: int) -> S
     if not names:
         return (None,) * count
     if len(names) not in (1, count):
-        raise click.UsageError(
-            f"--profile is named {len(names)} times for {count} files; name one for all, or one each"
-        )
+        files = counted(count, "file")
+        raise click.UsageError(f"--profile is named {len(names)} times for {files}; name one for all, or one each")
     from htppower.profiles.loading import load_profile  # noqa: PLC0415 - only where one is named
 
     loaded = {name: load_profile(name, folders=folders) for name in dict.fromkeys(names)}

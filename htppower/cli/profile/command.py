@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 BACKEND = click.Choice(["qnn", "simulated"])
 FOR = Duration(1, 31_536_000_000_000)
 ID = WholeNumber(0, 2**32 - 1)
-MOST_SIMULATED = 63
+# The simulated HTP has as many devices and cores as are named, up to four. The vendor's library refuses a core that a
+# device lacks (13001), so a mistyped number is refused here, too.
+MOST_SIMULATED = 3
 
 # Where a context keeps whether ``--`` was given.
 _SEPARATOR = f"{__name__}.separator"
