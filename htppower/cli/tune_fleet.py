@@ -190,7 +190,7 @@ def tune_fleet(
     learnt = [Adaptive(break_even_us, most_us=min(aim.most_us, 2 * max(break_even_us, SHORTEST_SUSTAIN_US)))]
     if aim.most_cold_ppm is not None:
         learnt.append(Adaptive(cold_starts_ppm=aim.most_cold_ppm, most_us=aim.most_us))
-    question = Question(break_even_us, tuple(learnt), sessions, form)
+    question = Question(break_even_us, tuple(learnt), sessions, form, str(folder.absolute()))
     results = None if profile is None else profile.with_name(f"{profile.stem}.gaps.jsonl")
     files = trace_files(folder, pattern, but=[each for each in (profile, results) if each is not None])
     read = _reader(jobs, scheduler)

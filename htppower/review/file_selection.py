@@ -10,7 +10,7 @@ from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import RECORDS, SUFFIXES, yaml_files
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.profiles.paths import folder_of, joined, stem_of
-from htppower.profiles.regular_file import NotRegular
+from htppower.profiles.regular_file import NotRegular, leads_out
 from htppower.review.file_kinds import JSON, Kind, extension_kind, folder_name, json_kind, kind_of
 
 # No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
@@ -103,6 +103,16 @@ def find_sources(
     # A folder of which all is left out on purpose is not the wrong folder.
     empty = [folder for folder, files in folders.items() if not files & read and not files - set(below)]
     return Found(tuple(sources), tuple(left_out), tuple(empty))
+
+
+def leads_elsewhere(path: str, folders: Iterable[str] = ()) -> bool:
+    """Return whether a link makes a path lead out of its folder.
+
+    So it does if it leads out of the current folder, or out of one of these folders, while it seems to lie below it.
+    """
+    seems = os.path.abspath(path)
+    below = (each for each in (os.curdir, *folders) if seems.startswith(os.path.join(os.path.abspath(each), "")))
+    return any(leads_out(path, each) for each in (folder_of(path), *below))
 
 
 def _require_regular(path: str) -> None:

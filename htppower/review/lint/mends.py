@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
+from htppower.profiles.regular_file import read_regular_file
 from htppower.profiles.yaml_words import decimal, in_us, truth
 from htppower.review.file_kinds import JSON
 from htppower.review.lint.catalogue import CATALOGUE
@@ -178,8 +179,7 @@ def _read(path: str, texts: Mapping[str, bytes]) -> tuple[bytes, str]:
     """Return the mark at the beginning of a file, which may be empty, and its text."""
     data = texts.get(path)
     if data is None:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read_regular_file(path)
     text = data.removeprefix(codecs.BOM_UTF8)
     return data[: len(data) - len(text)], text.decode("utf-8", "surrogateescape")
 

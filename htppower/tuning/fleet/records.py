@@ -50,18 +50,21 @@ class Question:
         learnt: sustain times that are learnt, to be tried on each session.
         sessions: only the sessions of these names; all where there is none.
         form: the format of the files; None is found out for each.
+        folder: the folder in which they were found; no link may lead out of it. None: somebody named each of them.
     """
 
     break_even_us: int
     learnt: tuple[Adaptive, ...] = ()
     sessions: tuple[str, ...] = ()
     form: str | None = None
+    folder: str | None = None
 
     __repr__ = field_repr
 
     def as_json(self) -> dict[str, Any]:
-        """Return the question as JSON takes it."""
-        return {**attrs.asdict(self), "learnt": [attrs.asdict(each) for each in self.learnt]}
+        """Return the question as JSON takes it; the folder changes no answer."""
+        fields = attrs.asdict(self, filter=lambda field, _: field.name != "folder")
+        return {**fields, "learnt": [attrs.asdict(each) for each in self.learnt]}
 
 
 @attrs.frozen
