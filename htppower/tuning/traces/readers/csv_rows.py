@@ -48,6 +48,7 @@ _PLAIN = re.compile(r"\d{1,19}")
 _HINT = "begin_us,end_us in the first line"
 _UNFINISHED = "-1"
 _LONGEST_ROW = 2**16
+_MOST_TOLD = 8
 # Far beyond any time.
 _MOST_DIGITS = 40
 
@@ -95,6 +96,7 @@ def read(source: Source, unit: str | None = None) -> list[Inferences]:
     if columns is None:
         columns = _Columns(0, -1, -1, -1, -1, -1, {"begin": _ns_of("", unit, "the only column", source)}, 1)
         _add(first, columns, sessions, source)
+        rows = _numbers(rows, source)
     try:
         for row in rows:
             if columns.is_unfinished(row):
@@ -148,6 +150,14 @@ def _rows(source: Source) -> Iterator[list[str]]:
             raise source.wrong(f"is no CSV: {error}", "a quote is closed in its line") from None
 
 
+def _numbers(rows: Iterator[list[str]], source: Source) -> Iterator[list[str]]:
+    """Yield rows of which no heading says what they hold, so that a row that is no number is not shown, either."""
+    for row in rows:
+        if not _is_number(row[0]):
+            raise source.wrong(f"is no number, but {len(row[0].strip())} characters", _HINT)
+        yield row
+
+
 def _columns(heads: Sequence[str], unit: str | None, source: Source) -> _Columns | None:
     """Return where the columns are; None where the first row is no heading but the only column's first number."""
     places: dict[str, int] = {}
@@ -168,7 +178,10 @@ def _columns(heads: Sequence[str], unit: str | None, source: Source) -> _Columns
     if "begin" not in places:
         if len(heads) == 1 and (_PLAIN.fullmatch(heads[0].strip()) or _is_number(heads[0])):
             return None
-        told = ", ".join(repr(head.strip()[:40]) for head in heads[:8])
+        # What stands in a file that is no table is not shown: it may be a secret to which somebody has put a link.
+        long = ", ".join(str(len(head.strip())) for head in heads[:_MOST_TOLD])
+        long += ", ..." if len(heads) > _MOST_TOLD else ""
+        told = f"the first line has {counted(len(heads), 'column')}, of {long} characters"
         raise source.wrong(f"no column is the begin of an inference: {told}", _HINT)
     where = {meaning: places.get(meaning, -1) for meaning in _MEANINGS}
     return _Columns(**where, ns=ns, count=len(heads))
