@@ -18,6 +18,7 @@ from htppower.cli.help import HELP, WIDEST, Context, show, write_commands, write
 from htppower.cli.terminal import echo, fitted
 from htppower.errors import HtpPowerError, ProfileError, RuleBreach, printable
 from htppower.review.layout import terminal_width
+from htppower.profiles.regular_file import noting_opened_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -98,7 +99,7 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            with _safe_usage_errors():
+            with _safe_usage_errors(), noting_opened_files():
                 return super().invoke(ctx)
         except HtpPowerError as error:
             _report(_explain(error, where=_LOOKED if self._looks_in_folders(ctx) else ""))

@@ -1,59 +1,81 @@
-"""The documents of a command: printed, and written to files, each whole or not at all."""
+"""The documents of a command: printed, and written to files, each whole or not at all.
+
+Every file that a command writes goes through ``write_files``. Each is one of three sorts:
+
+- a report, which replaces an earlier report of its form;
+- a file that people keep and edit, which replaces only what htppower itself wrote and nobody has edited since;
+- an edited file, which is made of what is there and keeps the rest of it.
+
+Nothing is written through a link, or over another file that the same command has read.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import enum
 import errno
+import hashlib
 import os
+import re
 import stat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from htppower.cli.forms import MARKUP
 from htppower.cli.terminal import echo, echo_markup
-from htppower.profiles.paths import joined
+from htppower.control.files.new_file import NewFile
+from htppower.errors import printable
+from htppower.profiles.paths import folder_of
+from htppower.profiles.regular_file import leads_out, opened_files, read_regular_file
 from htppower.review.layout import WIDTH, terminal_width
 from htppower.review.styled import plain, safe_markup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from click.shell_completion import CompletionItem
+_HEAD_BYTES = 4096
+# How a report of each form begins. JSON that begins otherwise is a recording, an extension file or somebody's own.
+_XML = rb"\s*(?:<\?xml[^>]*>\s*)?"
+_BEGINS = {
+    "svg": _XML + rb"<svg\b",
+    "html": rb"(?i)\s*<(?:!doctype html|html)\b",
+    "junit": _XML + rb"<testsuites\b",
+    "json": rb'\s*\{\s*"format_version"',
+    "sarif": rb'\s*\{\s*"(?:\$schema|version)": ',
+    "trace": rb'\s*\{\s*"displayTimeUnit": "ms", "otherData": \{"profile"',
+    "schema": rb'\s*\{\s*(?:\}\s*$|"\$schema": )',
+}
+# JSON and markup, what is no text, and YAML of ours. Any other text may be a report.
+_OTHER = rb"""(?s)\s*[\[{<]|.*\0|(?:[ \t]*(?:\#[^\n]*)?\n)*["']?(?:profile|state|test|device|extends)["']?[ \t]*:"""
+# The last line of a file that people may edit: while it fits what stands above it, nobody has.
+_MARK = "# As htppower wrote it: "
+_DIGEST_DIGITS = 16
 
 
-# The forms that are markup; every other is text, JSON included.
-MARKUP = frozenset({"html", "svg", "junit"})
+class Sort(enum.Enum):
+    """What may happen to a file that is there already."""
+
+    REPORT = "report"
+    KEPT = "kept"
+    EDITED = "edited"
 
 
-class FormAndFile(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
-    """``FORM=FILE``; with ``bare`` also a file alone, whose form is empty."""
+class File(NamedTuple):
+    """A file to be written.
 
-    def __init__(self, forms: Iterable[str], *, bare: bool = False) -> None:
-        self.name = "[FORM=]FILE" if bare else "FORM=FILE"
-        self._forms = tuple(forms)
-        self._bare = bare
+    Attributes:
+        content: what is in it; a text ends with a line break.
+        sort: which file that is there it may replace.
+        form: the form of a report; empty for any.
+        folder: the folder that the user named, if the rest of the path is the command's choice. It is made if it is
+            missing, and no link may lead out of it.
+    """
 
-    def convert(
-        self, value: str | tuple[str, str], param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str]:
-        """Return the form and the file."""
-        if isinstance(value, tuple):
-            return value
-        form, equals, file = value.partition("=")
-        if "-" in (value, file):
-            self.fail(f"{value!r}: '-' is no file; --format prints to the standard output", param, ctx)
-        if self._bare and value and (not equals or (form not in self._forms and "/" in form)):
-            return "", joined(value)
-        if form not in self._forms or not equals or not file:
-            self.fail(f"{value!r} is not {self.name} with a form of {', '.join(self._forms)}", param, ctx)
-        return form, joined(file)
-
-    def shell_complete(self, _ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return the forms; behind one, files."""
-        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only to complete
-
-        found = [CompletionItem(f"{form}=") for form in self._forms if f"{form}=".startswith(incomplete)]
-        return found or [CompletionItem(incomplete, type="file")]
+    content: str | bytes
+    sort: Sort = Sort.REPORT
+    form: str = ""
+    folder: str = ""
 
 
 def print_document(document: str, form: str, *, nl: bool = True) -> None:
@@ -64,73 +86,61 @@ def print_document(document: str, form: str, *, nl: bool = True) -> None:
         echo(document, nl=nl)
 
 
-def write_outputs(outputs: Iterable[tuple[str, str]], form: str, render: Callable[[str, int], str]) -> str:
+def write_outputs(
+    outputs: Iterable[tuple[str, str]],
+    form: str,
+    render: Callable[[str, int], str],
+    also: Mapping[str, File] | None = None,
+    *,
+    force: bool = False,
+) -> str:
     """Write the files of ``--output``, without styles, and return the text of ``--format``.
-
-    ``render`` makes a form in a width: of 80 columns for a file, of the terminal for what is printed.
 
     Every text is made before any file is written.
 
+    Args:
+        outputs: forms and paths.
+        form: what is printed.
+        render: makes a form in a width: of 80 columns for a file, of the terminal for what is printed.
+        also: further files, which are written with them or not at all.
+        force: as for ``write_files``.
+
     Raises:
-        click.UsageError: two outputs lead to one file.
-        OSError: a file can't be written.
+        click.UsageError, OSError: as for ``write_files``.
     """
-    files: dict[str, str | bytes] = {}
-    places: set[str] = set()
+    files: list[tuple[str, File]] = []
     for name, path in outputs:
-        place = os.path.realpath(path)
-        if place in places:
-            raise click.UsageError(f"--output names {path} twice")
-        places.add(place)
         text = render(name, WIDTH)
-        files[path] = safe_markup(text) if name in MARKUP else plain(text)
+        files.append((path, File(safe_markup(text) if name in MARKUP else plain(text), form=name)))
     text = render(form, terminal_width())
-    write_files(files)
+    _write_all([*files, *(also or {}).items()], force=force)
     return text
 
 
-def write_files(contents: Mapping[str, str | bytes]) -> None:
-    """Write files, each whole or not at all, and none where one can't be made; a text ends with a line break.
+def write_files(files: Mapping[str, str | bytes | File], *, force: bool = False) -> None:
+    """Write files, each whole or not at all, and none if one can't be made.
 
-    A pipe or device is written first, in place. Every other file is made beside its place, and then all are renamed.
+    A pipe or device that the user named is written first, in place. Every other file is made beside its place, and then
+    all are renamed.
+
+    Args:
+        files: the files, by path; a text or bytes alone are a report.
+        force: replace a file that people keep also if it is not as htppower wrote it.
 
     Raises:
+        click.UsageError: a file may not be written; nothing was.
         OSError: a file can't be written; those not yet renamed are as they were.
     """
-    made: dict[str, str] = {}
-    try:
-        special = [path for path in contents if _is_special(path)]
-        for path in special:
-            _write(path, contents[path], path)
-        for path, content in contents.items():
-            if path not in special:
-                target = os.path.realpath(path)
-                made[target] = _made_beside(target, content)
-        for target in list(made):
-            os.replace(made[target], target)
-            del made[target]
-    finally:
-        for temporary in made.values():
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
+    _write_all([(path, each if isinstance(each, File) else File(each)) for path, each in files.items()], force=force)
 
 
-def _write(opened: str | int, content: str | bytes, path: str) -> None:
-    try:
-        with open(opened, "wb") as file:
-            file.write(as_written(content))
-    except OSError as error:
-        # The error of a write, unlike that of opening, has no name.
-        raise OSError(error.errno, error.strerror, path) from None
+def refuse_to_replace(path: str, file: File) -> None:
+    """Refuse a file before its content is known; what takes long to make is not made in vain.
 
-
-def _is_special(target: str) -> bool:
-    """Return whether a path leads to something other than a regular file or a folder."""
-    try:
-        mode = os.stat(target).st_mode
-    except OSError:
-        return False
-    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+    Raises:
+        click.UsageError: ``write_files`` would refuse it without ``force``, whatever its content.
+    """
+    _checked([(path, file)], force=False)
 
 
 def as_written(content: str | bytes) -> bytes:
@@ -141,24 +151,134 @@ def as_written(content: str | bytes) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def _made_beside(target: str, content: str | bytes) -> str:
-    """Return a new file in the target's folder with the content, and with the target's rights."""
-    import tempfile  # noqa: PLC0415 - slow to import, and rarely used
+def _write_all(files: list[tuple[str, File]], *, force: bool) -> None:
+    places = _checked(files, force=force)
+    made: dict[str, NewFile] = {}
+    try:
+        for path, file in files:
+            if path not in places:
+                _write_in_place(path, as_written(file.content))
+        for path, file in files:
+            if path in places:
+                made[path] = _made_beside(path, places[path], file)
+        for path in list(made):
+            made[path].put().close()
+            del made[path]
+    finally:
+        for left in made.values():
+            left.discard()
 
-    if os.path.isdir(target):
-        raise IsADirectoryError(errno.EISDIR, "is a folder", target)
+
+def _made_beside(path: str, place: str, file: File) -> NewFile:
+    if file.folder:
+        os.makedirs(folder_of(place), exist_ok=True)
+    mode = None
+    with contextlib.suppress(FileNotFoundError):
+        mode = os.stat(place).st_mode & 0o777
+    data = as_written(file.content)
+    return NewFile(place, _marked(data) if _has_mark(path, file) else data, mode=mode)
+
+
+def _write_in_place(path: str, data: bytes) -> None:
     try:
-        descriptor, name = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".htppower-")
+        # Without truncation or creation: a file that has taken its place stays as it is.
+        with open(os.open(path, os.O_WRONLY | getattr(os, "O_BINARY", 0)), "wb", 0) as file:
+            left = memoryview(data)
+            while left:
+                left = left[file.write(left) :]
     except OSError as error:
-        missing = isinstance(error, FileNotFoundError) and not os.path.isdir(os.path.dirname(target))
-        said = "its folder is missing: make that first" if missing else error.strerror
-        raise OSError(error.errno, said, target) from None
+        # The error of a write, unlike that of opening, has no name.
+        raise OSError(error.errno, error.strerror, path) from None
+
+
+def _checked(files: Iterable[tuple[str, File]], *, force: bool) -> dict[str, str]:
+    """Return the places of the files, without links; one that is written in place, such as a pipe, has none.
+
+    Raises:
+        click.UsageError: a file may not be written.
+        OSError: one is a folder, or can't be read.
+    """
+    places: dict[str, str] = {}
+    taken: set[object] = set()
+    differ = []
+    for path, file in files:
+        found = _look(path)
+        if found is not None and not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+            if file.folder:
+                raise click.UsageError(f"{path} is no regular file: nothing was written; remove it")
+            continue
+        place = places[path] = _place(path, file)
+        ids = {place} if found is None else {place, (found.st_dev, found.st_ino)}
+        if taken & ids:
+            raise click.UsageError(f"{path} would be written twice: --output, or another option, names it, too")
+        taken |= ids
+        if found is not None and not _may_replace(path, place, file, found) and not force:
+            differ.append(printable(path))
+    if differ:
+        which = "is there and differs" if len(differ) == 1 else "are there and differ"
+        raise click.UsageError(
+            f"{', '.join(differ)} {which}: nothing was written; --force overwrites, or name another place"
+        )
+    return places
+
+
+def _look(path: str) -> os.stat_result | None:
     try:
-        _write(descriptor, content, target)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, os.stat(target).st_mode & 0o777 if os.path.exists(target) else 0o666 & ~umask)
-    except BaseException:
-        os.unlink(name)
-        raise
-    return name
+        return os.stat(path)
+    except (OSError, ValueError):
+        return None
+
+
+def _place(path: str, file: File) -> str:
+    """Return where a file is to be, without links."""
+    if file.sort is Sort.EDITED:
+        return os.path.realpath(path)
+    if os.path.islink(path):
+        raise click.UsageError(f"{path} is a link: nothing was written; remove it, or name the file to which it leads")
+    inside = not file.folder or os.path.realpath(folder_of(path)) == os.path.realpath(file.folder)
+    if not inside and leads_out(folder_of(path), file.folder):
+        raise click.UsageError(f"{path} leads out of {file.folder} by a link: nothing was written; remove the link")
+    return os.path.join(os.path.realpath(folder_of(path)), os.path.basename(path))
+
+
+def _may_replace(path: str, place: str, file: File, found: os.stat_result) -> bool:
+    """Return whether a file may replace what was found in its place without ``force``.
+
+    Raises:
+        click.UsageError: it may not, with ``force`` neither.
+        OSError: what is there is a folder, or can't be read.
+    """
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "is a folder", path)
+    if (found.st_dev, found.st_ino) in opened_files():
+        if file.sort is Sort.EDITED:
+            return True
+        raise click.UsageError(f"{path} is read by this command: nothing was written; name another file")
+    data = read_regular_file(place, noted=False)
+    if file.sort is not Sort.REPORT:
+        data = data.replace(b"\r\n", b"\n")
+        return data in (as_written(file.content), b"") or (_has_mark(path, file) and _marked(_unmarked(data)) == data)
+    if file.form and _is_other(data[:_HEAD_BYTES], file.form):
+        said = f"{path} is there, and is no earlier report in the form {file.form}"
+        raise click.UsageError(f"{said}: nothing was written; name another file, or remove it")
+    return True
+
+
+def _is_other(head: bytes, form: str) -> bool:
+    """Return whether a file that begins so is known to be something else than a report in this form."""
+    begin = _BEGINS.get(form)
+    return re.match(_OTHER, head, re.VERBOSE) is not None and (begin is None or re.match(begin, head) is None)
+
+
+def _has_mark(path: str, file: File) -> bool:
+    """Return whether a file says how it was written: YAML can, and other formats have no comments."""
+    return file.sort is not Sort.REPORT and path.endswith((".yaml", ".yml")) and isinstance(file.content, str)
+
+
+def _marked(data: bytes) -> bytes:
+    return data + f"{_MARK}{hashlib.sha256(data).hexdigest()[:_DIGEST_DIGITS]}\n".encode("ascii")
+
+
+def _unmarked(data: bytes) -> bytes:
+    head, mark, _ = data.rpartition(_MARK.encode("ascii"))
+    return head if mark else data

@@ -23,11 +23,13 @@ class TraceFile:
         path: where it is, from the root.
         size: its bytes, those of all its parts where it was split.
         mtime_ns: when it was last written.
+        parts: the paths of all the files that it is read from.
     """
 
     path: str
     size: int
     mtime_ns: int
+    parts: tuple[str, ...] = attrs.field(default=(), eq=False, repr=False)
 
     __repr__ = field_repr
 
@@ -37,8 +39,8 @@ class TraceFile:
         try:
             found = [os.stat(part) for part in parts]  # noqa: PTH116 - thousands of texts
         except OSError:
-            return cls(parts[0], 0, 0)
-        return cls(parts[0], sum(each.st_size for each in found), max(each.st_mtime_ns for each in found))
+            return cls(parts[0], 0, 0, parts)
+        return cls(parts[0], sum(each.st_size for each in found), max(each.st_mtime_ns for each in found), parts)
 
 
 @attrs.frozen
@@ -112,7 +114,7 @@ class FileGaps:
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as JSON takes it."""
-        others = attrs.asdict(self, filter=attrs.filters.exclude("gaps"))  # whose 512 numbers take it long
+        others = attrs.asdict(self, filter=attrs.filters.exclude("gaps", "parts"))  # whose 512 numbers take it long
         return {**others, "gaps": self.gaps.as_json()}
 
     @classmethod
