@@ -48,6 +48,9 @@ _BEGINS = {
 }
 # JSON and markup, what is no text, and YAML of ours. Any other text may be a report.
 _OTHER = rb"""(?s)\s*[\[{<]|.*\0|(?:[ \t]*(?:\#[^\n]*)?\n)*["']?(?:profile|state|test|device|extends)["']?[ \t]*:"""
+# The streams that a shell has opened.
+_DESCRIPTOR = re.compile(r"/dev/(?:(stdout|stderr)|fd/(\d{1,9}))")
+_STREAMS = {"stdout": 1, "stderr": 2}
 # The last line of a file that people may edit: while it fits what stands above it, nobody has.
 _MARK = "# As htppower wrote it: "
 _DIGEST_DIGITS = 16
@@ -180,9 +183,12 @@ def _made_beside(path: str, place: str, file: File) -> NewFile:
 
 
 def _write_in_place(path: str, data: bytes) -> None:
+    stream = _DESCRIPTOR.fullmatch(path)
     try:
-        # Without truncation or creation: a file that has taken its place stays as it is.
-        with open(os.open(path, os.O_WRONLY | getattr(os, "O_BINARY", 0)), "wb", 0) as file:
+        # What is printed later follows in the same stream. Nothing is truncated or made.
+        number = None if stream is None else _STREAMS.get(stream[1]) or int(stream[2])
+        opened = os.open(path, os.O_WRONLY | getattr(os, "O_BINARY", 0)) if number is None else os.dup(number)
+        with open(opened, "wb", 0) as file:
             left = memoryview(data)
             while left:
                 left = left[file.write(left) :]
@@ -203,7 +209,7 @@ def _checked(files: Iterable[tuple[str, File]], *, force: bool) -> dict[str, str
     differ = []
     for path, file in files:
         found = _look(path)
-        if found is not None and not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+        if _is_written_in_place(path, found):
             if file.folder:
                 raise click.UsageError(f"{path} is no regular file: nothing was written; remove it")
             continue
@@ -220,6 +226,13 @@ def _checked(files: Iterable[tuple[str, File]], *, force: bool) -> dict[str, str
             f"{', '.join(differ)} {which}: nothing was written; --force overwrites, or name another place"
         )
     return places
+
+
+def _is_written_in_place(path: str, found: os.stat_result | None) -> bool:
+    """Return whether a path is an open stream, or leads to something other than a regular file or a folder."""
+    if found is None:
+        return False
+    return _DESCRIPTOR.fullmatch(path) is not None or not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode))
 
 
 def _look(path: str) -> os.stat_result | None:

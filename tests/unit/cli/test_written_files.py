@@ -330,6 +330,16 @@ def test_nothing_is_written_if_one_can_not_be(command: Command, folder: Path) ->
 
 
 @POSIX
+def test_an_open_stream_is_written_to(folder: Path) -> None:
+    """Into a file, too, and what is printed follows: the shell has opened it, so it is no link of somebody else's."""
+    run = f"{sys.executable} -m htppower trace table --output json=/dev/stdout --output text=/dev/fd/3"
+    subprocess.run(["/bin/sh", "-c", f"{run} >printed 3>third"], check=True)
+    printed = (folder / "printed").read_text(encoding="utf-8")
+    assert printed.startswith('{\n  "format_version"')
+    assert printed.endswith((folder / "third").read_text(encoding="utf-8"))
+
+
+@POSIX
 def test_a_full_disk_is_told_and_leaves_nothing_of_other_files(command: Command, folder: Path) -> None:
     """A device is written first, so that no file is made if that fails."""
     said = refused(command, "trace", "trace.json", "--output", "text=/dev/full", "--output", "x.json")
