@@ -58,9 +58,10 @@ def test_a_pipe_that_takes_the_place_of_a_file_is_not_waited_for(folder: Path, m
         os.mkfifo(path)
         return seen
 
-    monkeypatch.setattr("htppower.profiles.regular_file.os.stat", replaced)
-    with pytest.raises(NotRegular, match="a pipe"):
-        open_regular(path)
+    with monkeypatch.context() as patched:
+        patched.setattr("htppower.profiles.regular_file.os.stat", replaced)
+        with pytest.raises(NotRegular, match="a pipe"):
+            open_regular(path)
 
 
 @pytest.mark.parametrize("link", ["../secret", "../missing", "below/../../secret", "/dev/zero", "/"])
@@ -101,9 +102,10 @@ def test_a_link_that_takes_the_place_of_a_part_is_not_followed(
         (folder / replaced).symlink_to(folder.parent / "a" if replaced.endswith("a") else folder.parent)
         return seen
 
-    monkeypatch.setattr("htppower.profiles.regular_file.os.stat", planted)
-    with pytest.raises(OSError, match=r"symbolic links|Not a directory"):
-        open_regular(folder / "below" / "a", within=folder)
+    with monkeypatch.context() as patched:
+        patched.setattr("htppower.profiles.regular_file.os.stat", planted)
+        with pytest.raises(OSError, match=r"symbolic links|Not a directory"):
+            open_regular(folder / "below" / "a", within=folder)
 
 
 def test_a_pipe_is_read_where_the_caller_takes_one(folder: Path) -> None:
