@@ -18,7 +18,6 @@ from htppower.cli.help import HELP, WIDEST, Context, show, write_commands, write
 from htppower.cli.terminal import echo, fitted
 from htppower.errors import HtpPowerError, ProfileError, RuleBreach, printable
 from htppower.review.layout import terminal_width
-from htppower.profiles.regular_file import noting_opened_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -99,6 +98,8 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
+            from htppower.profiles.regular_file import noting_opened_files  # noqa: PLC0415 - help opens none
+
             with _safe_usage_errors(), noting_opened_files():
                 return super().invoke(ctx)
         except HtpPowerError as error:

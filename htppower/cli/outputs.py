@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import enum
 import errno
-import hashlib
 import os
 import re
 import stat
@@ -24,7 +23,6 @@ import click
 
 from htppower.cli.forms import MARKUP
 from htppower.cli.terminal import echo, echo_markup
-from htppower.control.files.new_file import NewFile
 from htppower.errors import printable
 from htppower.profiles.paths import folder_of
 from htppower.profiles.regular_file import leads_out, opened_files, read_regular_file
@@ -33,6 +31,8 @@ from htppower.review.styled import plain, safe_markup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+    from htppower.control.files.new_file import NewFile
 
 _HEAD_BYTES = 4096
 # How a report of each form begins. JSON that begins otherwise is a recording, an extension file or somebody's own.
@@ -173,6 +173,8 @@ def _write_all(files: list[tuple[str, File]], *, force: bool) -> None:
 
 
 def _made_beside(path: str, place: str, file: File) -> NewFile:
+    from htppower.control.files.new_file import NewFile  # noqa: PLC0415 - many commands write no files
+
     if file.folder:
         os.makedirs(folder_of(place), exist_ok=True)
     mode = None
@@ -289,6 +291,8 @@ def _has_mark(path: str, file: File) -> bool:
 
 
 def _marked(data: bytes) -> bytes:
+    import hashlib  # noqa: PLC0415 - slow to import, and few commands write such a file
+
     return data + f"{_MARK}{hashlib.sha256(data).hexdigest()[:_DIGEST_DIGITS]}\n".encode("ascii")
 
 
