@@ -246,8 +246,6 @@ def _look(path: str) -> os.stat_result | None:
 
 def _place(path: str, file: File) -> str:
     """Return where a file is to be, without links."""
-    if file.sort is Sort.EDITED:
-        return os.path.realpath(path)
     if os.path.islink(path):
         raise click.UsageError(f"{path} is a link: nothing was written; remove it, or name the file to which it leads")
     inside = not file.folder or os.path.realpath(folder_of(path)) == os.path.realpath(file.folder)
