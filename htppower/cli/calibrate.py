@@ -164,9 +164,9 @@ def _check_options(options: dict[str, Any]) -> None:
 
 
 def _refuse_to_lose(options: dict[str, Any], base: DeviceModel, anew: Collection[str]) -> Sort:
-    """Return how the file is written; refuse one with measured values, or one that somebody has edited.
+    """Return the sort of the output; refuse if measured values or edits in the existing file would be lost.
 
-    Nothing is measured yet, so that no measurement is in vain; ``anew`` is what will be.
+    This runs before the measurement, which takes long. ``anew`` has the names of the values that will be measured.
     """
     from htppower.profiles.regular_file import opened_files, read_regular_file  # noqa: PLC0415 - as above
     from htppower.tuning.models.file import examine_device_model  # noqa: PLC0415 - as above

@@ -84,7 +84,7 @@ def command(
         click.get_current_context().exit(REFUSED)
     if into is not None and file is not None:
         content = merged(file, exported, soc=found, core=core).text.encoded()
-        # What is there was read, and the rest of it is kept.
+        # The file was read, and the rest of it is kept.
         sort = Sort.KEPT if output is not None and not _is_same(output, into) else Sort.EDITED
         write_files({str(output or into): File(content, sort)}, force=force)
     elif output is not None:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 # The forms that are markup; every other is text, JSON included.
 MARKUP = frozenset({"html", "svg", "junit"})
-# The forms that a file of a suffix may have. A command takes the first that it has; a suffix without any is never that
-# of a report.
+# The forms that a file with this suffix may have; a command uses the first that it supports. No report has a suffix
+# without forms.
 _FORMS_OF = {
     ".svg": ("svg",),
     ".html": ("html",),
@@ -37,13 +37,13 @@ _FORMS_OF = {
 
 
 def form_of(path: str, forms: Iterable[str]) -> str:
-    """Return the form that the suffix of a path stands for; nothing if the suffix says none of these forms."""
+    """Return the form for the suffix of a path; empty if the suffix belongs to none of these forms."""
     known = _FORMS_OF.get(_suffix(path), ())
     return next((form for form in known if form in forms), "")
 
 
 def misfit(path: str, forms: Sequence[str]) -> str:
-    """Return why a file of this name has none of the forms; nothing if it may have one."""
+    """Return why a file of this name can't have any of the forms; empty if it can."""
     suffix = _suffix(path)
     if suffix not in _FORMS_OF or form_of(path, forms):
         return ""
@@ -78,8 +78,8 @@ class FormAndFile(click.ParamType):  # type: ignore[type-arg] # generic in newer
 
     Args:
         forms: the forms of the command.
-        bare: take a file of any suffix alone. The form of a file alone is then empty, and the command finds it.
-        any_suffix: of a file alone, look at no suffix, since it is no report.
+        bare: accept FILE alone with any suffix. Its form is then empty, and the command chooses it.
+        any_suffix: as ``bare``, and don't check the suffix, since FILE alone is not a report.
     """
 
     def __init__(self, forms: Iterable[str], *, bare: bool = False, any_suffix: bool = False) -> None:

@@ -20,7 +20,7 @@ def standard_input() -> bytes:
 
 
 def standard_input_stream() -> IO[bytes]:
-    """Return the standard input, which may be a file that no output may replace.
+    """Return the standard input. If it is a file, no output may replace it.
 
     Raises:
         click.UsageError: it is closed.

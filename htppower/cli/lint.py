@@ -198,7 +198,7 @@ def _mend(run: Callable[[Mapping[str, bytes]], LintReport]) -> None:
     from htppower.review.lint.mends import mend  # noqa: PLC0415 - only where something is to be mended
 
     contents, mends = mend(run)
-    # A link among them leads to a file in the folders being used.
+    # A mended link leads to a file in the folders in use, so its file is written.
     write_files({os.path.realpath(path): File(content, Sort.EDITED) for path, content in contents.items()})
     for each in mends:
         echo(printable(str(each)), err=True)

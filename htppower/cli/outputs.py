@@ -3,10 +3,10 @@
 Every file that a command writes goes through ``write_files``. Each is one of three sorts:
 
 - a report, which replaces an earlier report of its form;
-- a file that people keep and edit, which replaces only what htppower itself wrote and nobody has edited since;
-- an edited file, which is made of what is there and keeps the rest of it.
+- a kept file, which people edit; it replaces only a file that is still as htppower wrote it;
+- an edited file, which the command read and changes in part.
 
-Nothing is written through a link, or over another file that the same command has read.
+A command never writes through a link, or over another file that it has read.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ _BEGINS = {
     "trace": rb'\s*\{\s*"displayTimeUnit": "ms", "otherData": \{"profile"',
     "schema": rb'\s*\{\s*(?:\}\s*$|"\$schema": )',
 }
-# JSON and markup, what is no text, and YAML of ours. Any other text may be a report.
+# JSON, markup, binary data, and YAML of htppower. Any other text may be a report.
 _OTHER = rb"""(?s)\s*[\[{<]|.*\0|(?:[ \t]*(?:\#[^\n]*)?\n)*["']?(?:profile|state|test|device|extends)["']?[ \t]*:"""
 # The streams that a shell has opened.
 _DESCRIPTOR = re.compile(r"/dev/(?:(stdout|stderr)|fd/(\d{1,9}))")
 _STREAMS = {"stdout": 1, "stderr": 2}
-# The last line of a file that people may edit: while it fits what stands above it, nobody has.
+# The last line of a kept YAML file, with a digest of the lines above. After an edit the digest is wrong.
 _MARK = "# As htppower wrote it: "
 _DIGEST_DIGITS = 16
 
 
 class Sort(enum.Enum):
-    """What may happen to a file that is there already."""
+    """The kind of a file, by which an existing file may be replaced or not."""
 
     REPORT = "report"
     KEPT = "kept"
@@ -68,10 +68,10 @@ class File(NamedTuple):
     """A file to be written.
 
     Attributes:
-        content: what is in it; a text ends with a line break.
-        sort: which file that is there it may replace.
-        form: the form of a report; empty for any.
-        folder: the folder that the user named, if the rest of the path is the command's choice. It is made if it is
+        content: the content; a text ends with a line break.
+        sort: decides which existing file it may replace.
+        form: the form of a report; empty: any existing file may be replaced.
+        folder: the folder that the user named, if the command chose the rest of the path. The folder is made if it is
             missing, and no link may lead out of it.
     """
 
@@ -105,7 +105,7 @@ def write_outputs(
         outputs: forms and paths.
         form: what is printed.
         render: makes a form in a width: of 80 columns for a file, of the terminal for what is printed.
-        also: further files, which are written with them or not at all.
+        also: more files; either all files are written, or none.
         force: as for ``write_files``.
 
     Raises:
@@ -128,7 +128,7 @@ def write_files(files: Mapping[str, str | bytes | File], *, force: bool = False)
 
     Args:
         files: the files, by path; a text or bytes alone are a report.
-        force: replace a file that people keep also if it is not as htppower wrote it.
+        force: replace a kept file even if it was edited.
 
     Raises:
         click.UsageError: a file may not be written; nothing was.
@@ -138,10 +138,10 @@ def write_files(files: Mapping[str, str | bytes | File], *, force: bool = False)
 
 
 def refuse_to_replace(path: str, file: File) -> None:
-    """Refuse a file before its content is known; what takes long to make is not made in vain.
+    """Refuse a file before a long run that makes its content.
 
     Raises:
-        click.UsageError: ``write_files`` would refuse it without ``force``, whatever its content.
+        click.UsageError: ``write_files`` would refuse it without ``force``.
     """
     _checked([(path, file)], force=False)
 
@@ -187,7 +187,7 @@ def _made_beside(path: str, place: str, file: File) -> NewFile:
 def _write_in_place(path: str, data: bytes) -> None:
     stream = _DESCRIPTOR.fullmatch(path)
     try:
-        # What is printed later follows in the same stream. Nothing is truncated or made.
+        # A duplicate of the stream, so that later prints follow. The open neither truncates nor creates a file.
         number = None if stream is None else _STREAMS.get(stream[1]) or int(stream[2])
         opened = os.open(path, os.O_WRONLY | getattr(os, "O_BINARY", 0)) if number is None else os.dup(number)
         with open(opened, "wb", 0) as file:
@@ -200,7 +200,7 @@ def _write_in_place(path: str, data: bytes) -> None:
 
 
 def _checked(files: Iterable[tuple[str, File]], *, force: bool) -> dict[str, str]:
-    """Return the places of the files, without links; one that is written in place, such as a pipe, has none.
+    """Return the places of the files, without links. Pipes, devices and streams, written in place, are left out.
 
     Raises:
         click.UsageError: a file may not be written.
@@ -213,7 +213,7 @@ def _checked(files: Iterable[tuple[str, File]], *, force: bool) -> dict[str, str
         found = _look(path)
         if _is_written_in_place(path, found):
             if file.folder:
-                raise click.UsageError(f"{path} is no regular file: nothing was written; remove it")
+                raise click.UsageError(f"{path} is not a regular file: nothing was written; remove it")
             continue
         place = places[path] = _place(path, file)
         ids = {place} if found is None else {place, (found.st_dev, found.st_ino)}
@@ -255,11 +255,11 @@ def _place(path: str, file: File) -> str:
 
 
 def _may_replace(path: str, place: str, file: File, found: os.stat_result) -> bool:
-    """Return whether a file may replace what was found in its place without ``force``.
+    """Return whether a file may replace the existing file without ``force``.
 
     Raises:
-        click.UsageError: it may not, with ``force`` neither.
-        OSError: what is there is a folder, or can't be read.
+        click.UsageError: it may not, not even with ``force``.
+        OSError: the existing file is a folder, or can't be read.
     """
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, "is a folder", path)
@@ -278,13 +278,13 @@ def _may_replace(path: str, place: str, file: File, found: os.stat_result) -> bo
 
 
 def _is_other(head: bytes, form: str) -> bool:
-    """Return whether a file that begins so is known to be something else than a report in this form."""
+    """Return whether the first bytes of a file show that it is not a report in this form."""
     begin = _BEGINS.get(form)
     return re.match(_OTHER, head, re.VERBOSE) is not None and (begin is None or re.match(begin, head) is None)
 
 
 def _has_mark(path: str, file: File) -> bool:
-    """Return whether a file says how it was written: YAML can, and other formats have no comments."""
+    """Return whether a file ends in a mark. Only YAML can: the other formats have no comments."""
     return file.sort is not Sort.REPORT and path.endswith((".yaml", ".yml")) and isinstance(file.content, str)
 
 

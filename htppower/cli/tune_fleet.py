@@ -209,7 +209,7 @@ def tune_fleet(
     results = None if profile is None else profile.with_name(f"{profile.stem}.gaps.jsonl")
     files = trace_files(folder, pattern, but=[each for each in (profile, results) if each is not None])
     read = _reader(jobs, scheduler)
-    # A file that is no trace may be a report of an earlier run, and is no input: those that are traces are noted below.
+    # A file that is not a trace may be an earlier report, which may be replaced. The traces are noted below.
     with _progress(len(files)) as progress, _said_where_it_is_kept(results), noting_opened_files():
         fleet = read_fleet(files, question, read=read, results=results, progress=progress)
     answered = {each.file for each in fleet.answers}

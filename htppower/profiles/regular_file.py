@@ -1,4 +1,4 @@
-"""Opens the files that others may have put there: only regular ones, and without waiting for a pipe or a device."""
+"""Opens files from elsewhere: only regular ones, and without waiting for a pipe or a device."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FileId = tuple[int, int]
 _LOOK = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | _LOOK | _NO_LINK | getattr(os, "O_DIRECTORY", 0)
-# What a path may lead to besides a regular file, and a word for it.
+# Tests of a file's mode, and words for the kinds that are not regular.
 _OTHERS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a pipe"),
@@ -51,23 +51,23 @@ def open_regular(
     pipe: bool = False,
     noted: bool = True,
 ) -> FileIO:
-    """Open a regular file to read it, and anything else not at all.
+    """Open a regular file for reading; refuse everything else.
 
-    What is opened is looked at once more, so that a file that is replaced meanwhile is refused, too. Reading never
-    waits for a file that has nothing to read yet, as some of the kernel's: it returns None.
+    The file is checked before and after it is opened, since it may be replaced in between. If there is nothing to read
+    yet, as in some files of the kernel, reading returns None instead of waiting.
 
     Args:
         path: the file.
         within: the folder in which it was found; no link may lead out of it. None: the user named the path.
-        pipe: take a pipe, too, and wait for what is written into it. A pipe without a writer is empty.
-        noted: tell ``noting_opened_files`` of it.
+        pipe: accept a pipe, too, and wait for its writer. A pipe without a writer is empty.
+        noted: add the file to those of ``noting_opened_files``.
 
     Raises:
-        NotRegular: it is something else, or a link out of the folder.
+        NotRegular: it is not a regular file, or a link leads out of the folder.
         OSError, ValueError: it can't be opened.
     """
     real = os.fspath(path) if within is None else _inside(path, within)
-    _require_regular(os.stat(real).st_mode, pipe=pipe)  # to open a device may already change it
+    _require_regular(os.stat(real).st_mode, pipe=pipe)  # opening a device may already change its state
     file: FileIO = open(real, "rb", 0, opener=lambda _, flags: _opened(real, within, flags | _LOOK))  # noqa: SIM115
     try:
         found = os.fstat(file.fileno())
@@ -86,14 +86,14 @@ def open_regular(
 def read_regular_file(
     path: str | os.PathLike[str], most_bytes: int = LARGEST_FILE_BYTES, *, noted: bool = True
 ) -> bytes:
-    """Return what is in a regular file, up to a byte more than it may have.
+    """Return the content of a regular file, up to one byte more than the limit.
 
     Raises:
         NotRegular, OSError, ValueError: as for ``open_regular``.
     """
     with open_regular(path, noted=noted) as file:
         data = b""
-        # None where there is nothing to read yet.
+        # None: there is nothing to read yet.
         while part := file.read(most_bytes + 1 - len(data)):
             data += part
         return data
@@ -122,7 +122,7 @@ def opened_files() -> frozenset[FileId]:
 
 
 def note_opened(found: os.stat_result) -> None:
-    """Take a file for opened that something else has opened, such as the shell or a worker."""
+    """Add a file that another program opened, such as the shell or a worker, to the opened files."""
     opened = _OPENED.get()
     if opened is not None and stat.S_ISREG(found.st_mode):
         opened.add((found.st_dev, found.st_ino))
@@ -141,7 +141,7 @@ def _inside(path: str | os.PathLike[str], within: str | os.PathLike[str]) -> str
 
 
 def _opened(real: str, within: str | os.PathLike[str] | None, flags: int) -> int:
-    """Open a path; below a folder part by part, since a link may have taken the place of a part just now."""
+    """Open a path; below a folder, open one part after the other, since a part may have become a link meanwhile."""
     if within is None or os.open not in os.supports_dir_fd:
         return os.open(real, flags)
     root = os.path.realpath(within)

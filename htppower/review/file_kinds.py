@@ -1,6 +1,6 @@
 """Tells what a file holds, by its folder and the keys at its top: a profile, a test, an extension file, and so on.
 
-A look at a file does not make it an input of the command: a report of an earlier run may lie in the folder.
+These functions don't note a file as opened: it may be an earlier report in the folder, which may be replaced.
 """
 
 from __future__ import annotations

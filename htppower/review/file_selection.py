@@ -106,9 +106,9 @@ def find_sources(
 
 
 def leads_elsewhere(path: str, folders: Iterable[str] = ()) -> bool:
-    """Return whether a link makes a path lead out of its folder.
+    """Return whether a path leads out of its folder by a link.
 
-    So it does if it leads out of the current folder, or out of one of these folders, while it seems to lie below it.
+    The current folder and ``folders`` count, too, if the path seems to lie below them.
     """
     seems = os.path.abspath(path)
     below = (each for each in (os.curdir, *folders) if seems.startswith(os.path.join(os.path.abspath(each), "")))

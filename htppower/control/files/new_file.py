@@ -30,16 +30,16 @@ _MOST_AT_ONCE = 16
 
 
 class NewFile:
-    """A file with some data that is made beside its place, and takes it when ``put`` is called.
+    """A new file that is made beside its place, and takes the place when ``put`` is called.
 
     While it waits it is called ``.NAME.new``, and is locked; where another one is being made at that time,
     ``.NAME.new2``, and so on. What a killed process has left of these gives way to the next.
 
     Args:
-        path: its place. A link there is replaced, and what it leads to is left alone.
-        data: what is in it.
+        path: its place. A link there is replaced, and the file at its end is left alone.
+        data: the content.
         lasting: wait until the disk has the data. Without that a machine that loses its power soon after may have
-            neither this file nor what was there.
+            neither this file nor the old one.
         mode: its rights; None: those that the process gives every new file.
 
     Raises:
@@ -98,7 +98,7 @@ def put_in_place(path: str | os.PathLike[str], data: bytes, *, lasting: bool = F
 
 @contextlib.contextmanager
 def _naming(path: str) -> Iterator[None]:
-    """Let an error name the place of a file: nobody knows of the name under which it is made."""
+    """Let an error name the place of a file, instead of the name under which it is made."""
     try:
         yield
     except OSError as error:

@@ -67,7 +67,7 @@ def lint_extension_file(
         given: what is linted instead.
         platform: where it is to run.
         prepared: how the context that it runs was prepared, ``raw`` or ``memhandle``.
-        linked: the path is a link that leads out of its folder; nothing else is said of it, since it may lead anywhere.
+        linked: the path is a link that leads out of its folder. The file may be a secret, so nothing else is said.
     """
     if linked:
         message, hint = "is a link that leads out of its folder", "name the file to which it leads"

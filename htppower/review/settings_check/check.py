@@ -63,7 +63,7 @@ def check(paths: Iterable[str]) -> Checked:
         findings += found.problems
         findings += findings_of(found, path)
         forms[path] = found.form or ("unread" if found.problems else "")
-        # Behind a link that leads out of its folder may be anything, and no line of it is shown.
+        # A link that leads out of its folder may lead to a secret, so no line is shown.
         text = () if leads_elsewhere(path) else tuple(re.split(LINE_BREAK, data.decode("utf-8", "replace")))
         lines[path] = Lines(path, text, ())
     return Checked(LintReport(tuple(forms), tuple(sorted(map(_weighed, findings), key=_order)), lines=lines), forms)

@@ -23,7 +23,7 @@ class TraceFile:
         path: where it is, from the root.
         size: its bytes, those of all its parts where it was split.
         mtime_ns: when it was last written.
-        parts: the paths of all the files that it is read from.
+        parts: the paths of all its files.
     """
 
     path: str
@@ -52,7 +52,7 @@ class Question:
         learnt: sustain times that are learnt, to be tried on each session.
         sessions: only the sessions of these names; all where there is none.
         form: the format of the files; None is found out for each.
-        folder: the folder in which they were found; no link may lead out of it. None: somebody named each of them.
+        folder: the folder in which they were found; no link may lead out of it. None: the folder of each file.
     """
 
     break_even_us: int
@@ -64,7 +64,7 @@ class Question:
     __repr__ = field_repr
 
     def as_json(self) -> dict[str, Any]:
-        """Return the question as JSON takes it; the folder changes no answer."""
+        """Return the question as JSON takes it, without the folder, on which no answer depends."""
         fields = attrs.asdict(self, filter=lambda field, _: field.name != "folder")
         return {**fields, "learnt": [attrs.asdict(each) for each in self.learnt]}
 

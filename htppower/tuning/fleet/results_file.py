@@ -84,18 +84,18 @@ class ResultsFile:
 def results_file(path: Path, question: Question) -> Iterator[ResultsFile]:
     """Yield the answers that are kept in a file, which is made where it is not there.
 
-    It lies in a folder in which others may have put a link or a pipe under its name: neither is written to.
+    Another user may have put a link or a pipe in its place: neither is written to.
 
     Raises:
         FleetError: it is something else.
         OSError: it can't be read or written.
     """
     if path.is_symlink():
-        raise FleetError(f"{path}: is a link, and the results are written through none; remove it")
+        raise FleetError(f"{path}: is a link, through which no results are written; remove it")
     descriptor = os.open(path, _APPEND, 0o666)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise FleetError(f"{path}: is no regular file; remove it")
+            raise FleetError(f"{path}: is not a regular file; remove it")
         yield ResultsFile(path, question, descriptor)
     finally:
         os.close(descriptor)

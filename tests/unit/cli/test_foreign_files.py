@@ -1,4 +1,4 @@
-"""Commands read the files that others may have put there without waiting, and show nothing of what a link leads to."""
+"""Commands read files from elsewhere without waiting, and show no content of a file to which a link leads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TABLE = "begin_us,end_us\n0,5\n100,105\n"
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder that somebody else made, which is the current one; secrets lie beside it."""
+    """Return the current folder, with files from elsewhere; secrets are outside of it."""
     (tmp_path / "folder").mkdir()
     monkeypatch.chdir(tmp_path / "folder")
     return tmp_path / "folder"
@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("name", SECRETS)
 @pytest.mark.parametrize("suffix", [".csv", ".json", ".yaml", ".jsonaa", ".jsonab", ".json.1"])
 def test_nothing_is_shown_of_what_a_link_leads_to(command: Command, folder: Path, name: str, suffix: str) -> None:
-    """Neither a fleet, lint, nor who names the link sees a word of it, in any form."""
+    """Neither a fleet nor lint shows a word of it, in any form, nor does a command that is given the link."""
     (folder.parent / name).write_text(SECRETS[name], encoding="utf-8")
     (folder / "ok.csv").write_text(TABLE, encoding="utf-8")
     if suffix in (".jsonab", ".json.1"):
@@ -80,7 +80,7 @@ def test_a_table_without_a_known_column_is_told_by_lengths(command: Command, fol
 
 @pytest.mark.parametrize("name", ["t.json", "t.jsonab", "fifo.csv"])
 def test_a_pipe_among_the_traces_of_a_fleet_is_passed_over(command: Command, folder: Path, name: str) -> None:
-    """It may be the newest file of a recording, or a later part: nothing waits for it."""
+    """Whether it is the newest file of a recording, a later part, or a file alone."""
     recording = trace_files.own([Ran(place * 10, place * 10 + 5, "a") for place in range(9)])
     (folder / "ok.csv").write_text(TABLE, encoding="utf-8")
     (folder / ("t.json.1" if name == "t.json" else "t.jsonaa")).write_text(recording, encoding="utf-8")
@@ -92,7 +92,7 @@ def test_a_pipe_among_the_traces_of_a_fleet_is_passed_over(command: Command, fol
 
 @pytest.mark.parametrize("kind", ["pipe", "full", "zero", "empty", "dangling"])
 def test_a_link_or_pipe_in_the_place_of_the_results_is_refused(command: Command, folder: Path, kind: str) -> None:
-    """Nothing is read without end, and nothing is written to what a link leads to."""
+    """The command ends, and the file to which the link leads is not written."""
     (folder / "ok.csv").write_text(TABLE, encoding="utf-8")
     (folder.parent / "empty").touch()
     out = folder / "out"
@@ -112,14 +112,14 @@ def test_a_link_or_pipe_in_the_place_of_the_results_is_refused(command: Command,
 def test_an_endless_device_and_a_pipe_that_nobody_writes_to_are_refused(
     command: Command, folder: Path, arguments: tuple[str, ...]
 ) -> None:
-    """Also where the kind of the file is said, so that nothing is recognised by its content."""
+    """Also if --from says the kind of the file, so that its content is not checked."""
     os.mkfifo(folder / "pipe")
     assert "/dev/zero: is a device" in command.run(*arguments, "/dev/zero").stderr
     assert command.run(*arguments, "pipe").exit_code == 2
 
 
 def test_a_pipe_that_the_user_names_is_read(command: Command) -> None:
-    """As what a shell gives a command for the output of another."""
+    """Such as the pipe of the shell's <(command)."""
     read, write = os.pipe()
     os.write(write, TABLE.encode())
     os.close(write)
@@ -130,7 +130,7 @@ def test_a_pipe_that_the_user_names_is_read(command: Command) -> None:
 
 
 def test_a_link_that_the_user_names_is_read(command: Command, folder: Path) -> None:
-    """It may lead anywhere; its parts are looked for beside the link."""
+    """It may lead out of its folder."""
     (folder.parent / "real.csv").write_text(TABLE, encoding="utf-8")
     (folder / "link.csv").symlink_to("../real.csv")
     assert "2 inferences" in command.output("trace", "link.csv")

@@ -1,4 +1,4 @@
-"""What commands write: never over what they read, through a link, or over what somebody has edited."""
+"""Commands never write over a file that they read, through a link, or over an edited file."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ OVER_INPUTS = [
 
 @pytest.mark.parametrize("arguments", OVER_INPUTS, ids=" ".join)
 def test_no_output_takes_the_place_of_an_input(command: Command, arguments: tuple[str, ...]) -> None:
-    """Neither a file that is named nor one that is read with it, whatever the form."""
+    """Neither the named file nor a file that is read with it, in any form."""
     refused(command, *arguments)
 
 
@@ -122,7 +122,7 @@ def test_a_device_model_is_an_input(command: Command, folder: Path) -> None:
 
 
 def test_the_standard_input_may_be_a_file(folder: Path) -> None:
-    """The shell opened it, and it is an input as any other."""
+    """The shell opened it, and no output may replace it."""
     run = (sys.executable, "-m", "htppower", "trace", "-", "--output", "text=table")
     with (folder / "table").open("rb") as table:
         ended = subprocess.run(run, stdin=table, capture_output=True, check=False)
@@ -144,7 +144,7 @@ def test_the_standard_input_may_be_a_file(folder: Path) -> None:
 def test_a_link_in_the_output_folder_is_refused(
     command: Command, folder: Path, link: str, arguments: tuple[str, ...], victim: str
 ) -> None:
-    """What it leads to is left alone, and is not made; --force makes no difference."""
+    """The file to which it leads is neither changed nor made, even with --force."""
     (folder / "out").mkdir()
     (folder / "victim").touch()
     (folder / link).symlink_to(victim if victim.startswith("/") else f"../{victim}")
@@ -181,7 +181,7 @@ def test_a_link_that_is_named_as_an_output_is_refused(
 
 @POSIX
 def test_a_folder_below_that_is_a_link_out_is_not_written_to(command: Command, folder: Path) -> None:
-    """An import has a folder of power states, which somebody may have replaced by a link."""
+    """The folder of power states may be a link that leads elsewhere."""
     exported = command.output("export", "balanced").replace("VCORNER_SVS2", "VCORNER_MIN_VOLTAGE_CORNER")
     (folder / "mine.json").write_text(exported, encoding="utf-8")
     (folder / "out").mkdir()
@@ -203,7 +203,7 @@ KEPT = [
 
 @pytest.mark.parametrize(("written", "arguments"), KEPT, ids=lambda each: each if isinstance(each, str) else each[0])
 def test_an_edit_is_kept(command: Command, folder: Path, written: str, arguments: tuple[str, ...]) -> None:
-    """A file is written again as long as nobody has edited it; over anything else only with --force."""
+    """An unedited file is replaced by the same command; an edited or other file only with --force."""
     (folder / "out").mkdir()
     path = folder / written
     for _ in range(2):
@@ -333,7 +333,7 @@ def test_nothing_is_written_if_one_can_not_be(command: Command, folder: Path) ->
 
 @POSIX
 def test_an_open_stream_is_written_to(folder: Path) -> None:
-    """Into a file, too, and what is printed follows: the shell has opened it, so it is no link of somebody else's."""
+    """Also if the shell redirected it to a file; later prints follow in the file."""
     run = f"{sys.executable} -m htppower trace table --output json=/dev/stdout --output text=/dev/fd/3"
     subprocess.run(["/bin/sh", "-c", f"{run} >printed 3>third"], check=True)
     printed = (folder / "printed").read_text(encoding="utf-8")
@@ -365,7 +365,7 @@ def test_a_folder_that_may_not_be_written_is_told(folder: Path, monkeypatch: pyt
 @POSIX
 @pytest.mark.parametrize("sort", list(Sort))
 def test_a_link_that_is_planted_late_is_replaced(folder: Path, monkeypatch: pytest.MonkeyPatch, sort: Sort) -> None:
-    """Somebody may put it there while the file is being made; what it leads to is left alone."""
+    """The file to which it leads stays as it was."""
     place, replace = folder / "x.yaml", os.replace
     (folder / "victim").write_text("kept", encoding="utf-8")
 

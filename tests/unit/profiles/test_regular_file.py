@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes, sockets and l
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a folder beside which a secret lies."""
+    """Return a folder; a secret is outside of it."""
     (tmp_path / "secret").write_text("CANARY", encoding="utf-8")
     (tmp_path / "folder" / "below").mkdir(parents=True)
     (tmp_path / "folder" / "below" / "a").write_text("a", encoding="utf-8")
@@ -66,14 +66,14 @@ def test_a_pipe_that_takes_the_place_of_a_file_is_not_waited_for(folder: Path, m
 
 @pytest.mark.parametrize("link", ["../secret", "../missing", "below/../../secret", "/dev/zero", "/"])
 def test_a_link_out_of_the_folder_is_not_followed(folder: Path, link: str) -> None:
-    """Wherever it leads, only that it leads out is said."""
+    """The error says only that it leads out, not where."""
     (folder / "link").symlink_to(link)
     with pytest.raises(NotRegular, match=r"^a link that leads out of its folder$"):
         open_regular(folder / "link", within=folder)
 
 
 def test_a_folder_that_is_a_link_out_is_not_followed(folder: Path) -> None:
-    """What lies behind it seems to be in the folder, and is not."""
+    """A file behind it only seems to be in the folder."""
     (folder / "out").symlink_to("..")
     with pytest.raises(NotRegular, match="leads out"):
         open_regular(folder / "out" / "secret", within=folder)
@@ -92,7 +92,7 @@ def test_links_that_stay_in_the_folder_are_followed(folder: Path, tmp_path: Path
 def test_a_link_that_takes_the_place_of_a_part_is_not_followed(
     folder: Path, monkeypatch: pytest.MonkeyPatch, replaced: str
 ) -> None:
-    """Somebody may put it there after the path was resolved."""
+    """It may be put there after the path was resolved."""
     look = os.stat
     (folder.parent / "a").write_text("CANARY", encoding="utf-8")
 
@@ -109,7 +109,7 @@ def test_a_link_that_takes_the_place_of_a_part_is_not_followed(
 
 
 def test_a_pipe_is_read_where_the_caller_takes_one(folder: Path) -> None:
-    """It is waited for what its writer writes; without a writer it is empty."""
+    """Reading waits for its writer; without a writer it is empty."""
     read, write = os.pipe()
     os.write(write, b"a")
     os.close(write)

@@ -151,10 +151,10 @@ def _rows(source: Source) -> Iterator[list[str]]:
 
 
 def _numbers(rows: Iterator[list[str]], source: Source) -> Iterator[list[str]]:
-    """Yield rows of which no heading says what they hold, so that a row that is no number is not shown, either."""
+    """Yield the rows of a table without headings; the text of a row that is not a number is not shown, either."""
     for row in rows:
         if not _is_number(row[0]):
-            raise source.wrong(f"is no number, but {len(row[0].strip())} characters", _HINT)
+            raise source.wrong(f"is not a number, but {len(row[0].strip())} characters", _HINT)
         yield row
 
 
@@ -178,7 +178,7 @@ def _columns(heads: Sequence[str], unit: str | None, source: Source) -> _Columns
     if "begin" not in places:
         if len(heads) == 1 and (_PLAIN.fullmatch(heads[0].strip()) or _is_number(heads[0])):
             return None
-        # What stands in a file that is no table is not shown: it may be a secret to which somebody has put a link.
+        # No text is shown: a file that is not a table may be a secret to which a link leads.
         long = ", ".join(str(len(head.strip())) for head in heads[:_MOST_TOLD])
         long += ", ..." if len(heads) > _MOST_TOLD else ""
         told = f"the first line has {counted(len(heads), 'column')}, of {long} characters"

@@ -19,7 +19,7 @@ class Joined(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override] # typeshed has any buffer
         """Read into a buffer; return how many bytes, 0 at the end."""
-        # A file that has nothing to read yet, as some of the kernel's, gives None.
+        # A file without anything to read yet returns None.
         part = self._first[: len(buffer)] or self._then.read(len(buffer)) or b""
         self._first = self._first[len(part) :] if self._first else self._first
         buffer[: len(part)] = part
