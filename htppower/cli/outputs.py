@@ -47,7 +47,10 @@ _BEGINS = {
     "schema": rb'\s*\{\s*(?:\}\s*$|"\$schema": )',
 }
 # JSON, markup, binary data, and YAML of htppower. Any other text may be a report.
-_OTHER = rb"""(?s)\s*[\[{<]|.*\0|(?:[ \t]*(?:\#[^\n]*)?\n)*["']?(?:profile|state|test|device|extends)["']?[ \t]*:"""
+_OTHER = rb"""(?s)
+    \s*[\[{]\s*["\[{\]}] | \s*<[!?\w] | .*\0 |
+    (?:[ \t]*(?:\#[^\n]*)?\n)* ["']?(?:profile|state|test|device|extends)["']?[ \t]*:
+"""
 # The streams that a shell has opened.
 _DESCRIPTOR = re.compile(r"/dev/(?:(stdout|stderr)|fd/(\d{1,9}))")
 _STREAMS = {"stdout": 1, "stderr": 2}

@@ -288,6 +288,9 @@ def test_every_form_replaces_its_earlier_report(command: Command, folder: Path) 
         for _ in range(2):
             assert command.run("lint", "camera.yaml", "--output", f"{form}=report").exit_code in (0, 1)
         (folder / "report").unlink()
+    shutil.copy(folder / "table", folder / "[cam].csv")
+    for _ in range(2):
+        command.output("trace", "[cam].csv", "--output", "report.txt")
     for there in ("trace.json", "ext.json"):
         assert "is no earlier report" in refused(command, *run, f"json={there}")
     for there in ("trace.json", "ext.json", "camera.yaml", "states/calm.yaml"):
