@@ -156,6 +156,19 @@ def test_a_link_in_the_output_folder_is_refused(
 
 
 @POSIX
+@pytest.mark.parametrize("link", ["tests", "tests/camera.yaml"])
+def test_no_test_is_written_through_a_link(command: Command, folder: Path, link: str) -> None:
+    """Neither through the folder tests nor through a file in it, even with --force."""
+    profile = folder / "mine" / "camera.yaml"
+    (profile.parent / link).parent.mkdir(parents=True)
+    (folder / "elsewhere").mkdir()
+    shutil.copy(folder / "camera.yaml", profile)
+    (profile.parent / link).symlink_to(folder / ("elsewhere" if link == "tests" else "missing"))
+    assert "link" in refused(command, "test", "--write", "mine/camera.yaml", "--profiles", ".", "--force")
+    assert not (folder / "missing").exists()
+
+
+@POSIX
 @pytest.mark.parametrize(
     "arguments",
     [
