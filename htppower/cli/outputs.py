@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from htppower.cli.terminal import echo, echo_markup
+from htppower.cli.terminal import echo, echo_commands, echo_markup
 from htppower.profiles.paths import joined
 from htppower.review.layout import WIDTH, terminal_width
 from htppower.review.styled import plain, safe_markup
@@ -60,6 +60,8 @@ def print_document(document: str, form: str, *, nl: bool = True) -> None:
     """Print a document in one of the forms of a command."""
     if form in MARKUP:
         echo_markup(document, nl=nl)
+    elif form == "github":
+        echo_commands(document, nl=nl)
     else:
         echo(document, nl=nl)
 

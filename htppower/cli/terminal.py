@@ -12,6 +12,7 @@ https://force-color.org).
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 import click
@@ -19,6 +20,8 @@ import click
 from htppower.review.styled import coloured, plain, safe_markup
 
 _DUMB = ("dumb", "unknown")
+# A step of GitHub Actions takes a line that begins so as a command. A path that begins so is the same path behind ./.
+_COMMAND = r"(?m)^([ \t]*)::"
 
 
 def wants_colour() -> bool | None:
@@ -43,12 +46,18 @@ def is_screen() -> bool:
 
 def shown(text: str, *, err: bool = False) -> str:
     """Return a text as ``echo`` prints it."""
-    return coloured(text) if in_colour(err=err) else plain(text)
+    text = coloured(text) if in_colour(err=err) else plain(text)
+    return re.sub(_COMMAND, r"\1./::", text) if "::" in text else text
 
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print a text on the standard output, or on the standard error."""
     click.echo(shown(text, err=err), err=err, nl=nl, color=in_colour(err=err))
+
+
+def echo_commands(text: str, *, nl: bool = True) -> None:
+    """Print commands for a step of GitHub Actions, whose parts are escaped."""
+    click.echo(plain(text), nl=nl)
 
 
 def draw(text: str) -> None:
