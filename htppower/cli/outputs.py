@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from htppower.cli.forms import MARKUP
-from htppower.cli.terminal import echo, echo_markup
+from htppower.cli.terminal import echo, echo_commands, echo_markup
 from htppower.errors import printable
 from htppower.profiles.paths import folder_of
 from htppower.profiles.regular_file import leads_out, opened_files, read_regular_file
@@ -88,6 +88,8 @@ def print_document(document: str, form: str, *, nl: bool = True) -> None:
     """Print a document in one of the forms of a command."""
     if form in MARKUP:
         echo_markup(document, nl=nl)
+    elif form == "github":
+        echo_commands(document, nl=nl)
     else:
         echo(document, nl=nl)
 

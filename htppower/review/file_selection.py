@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from htppower.errors import Finding, ProfileError
-from htppower.profiles.discovery import RECORDS, SUFFIXES, yaml_files
+from htppower.profiles.discovery import RECORDS, SUFFIXES, holds_all
 from htppower.profiles.names import SHIPPED_PROFILES
-from htppower.profiles.paths import folder_of, joined, stem_of
+from htppower.profiles.paths import folder_of, joined
 from htppower.profiles.regular_file import NotRegular, leads_out
 from htppower.review.file_kinds import JSON, Kind, extension_kind, folder_name, json_kind, kind_of
 
@@ -165,7 +165,7 @@ def _are_shipped_records(folder: str) -> bool:
     """Return whether a folder holds the records beside the shipped profiles, or a copy of both."""
     if os.path.basename(folder) != RECORDS:
         return False
-    return set(map(stem_of, yaml_files(folder_of(folder)))).issuperset(SHIPPED_PROFILES)
+    return holds_all(folder_of(folder), SHIPPED_PROFILES)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -145,7 +145,7 @@ def _meant(finding: Finding, scalar: Any) -> str | None:
 
 def _of_suppression(finding: Finding, text: str, start: int) -> Mend | None:
     """Return the mend of a suppression that lifts nothing, or less than it says."""
-    comment = comment_at(text[start:].partition("\n")[0].rstrip("\r"), 0)
+    comment = comment_at(text[start : _end_of_line(text, start)].rstrip("\r"), 0)
     unused = _UNUSED.match(finding.message)
     named = None if comment is None else re.search(r"disable=(\S*)", comment.group())
     if comment is None or unused is None or named is None:
@@ -163,6 +163,11 @@ def _of_suppression(finding: Finding, text: str, start: int) -> Mend | None:
     if (begin == 0 or text[begin - 1] in "\r\n") and line_break:
         end = line_break.end()
     return Mend(finding, begin, end, text[start : start + len(comment.group())], "")
+
+
+def _end_of_line(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
 
 
 def _scalars(text: str) -> Iterator[tuple[int, Any]]:

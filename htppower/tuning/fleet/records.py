@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from htppower.profiles.sustain import Adaptive
 
 
+# No file has so many inferences or bytes, nor gaps of so many us.
+_LARGEST = 2**63
+
+
 @attrs.frozen
 class TraceFile:
     """A trace file as it lies there.
@@ -133,7 +137,7 @@ class FileGaps:
         except (KeyError, TypeError) as error:
             raise ValueError(f"no answer of a trace file: {error}") from None
         every = (*numbers, file.size, file.mtime_ns, *itertools.chain(*map(attrs.astuple, learnt)))
-        if type(file.path) is not str or not all(type(number) is int and number >= 0 for number in every):
+        if type(file.path) is not str or not all(type(number) is int and 0 <= number < _LARGEST for number in every):
             raise ValueError("no answer of a trace file")
         sessions, inferences, clairvoyant_us = numbers
         return cls(file, sessions, inferences, gaps, clairvoyant_us, learnt, notes)

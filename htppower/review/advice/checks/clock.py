@@ -70,10 +70,12 @@ def clocks(every: Iterable[Numbers]) -> list[Clock]:
 
 def clock_follows(every: Sequence[Numbers]) -> list[tuple[Numbers, Advice | Nothing]]:
     """ADV-7, for each graph that was measured under several profiles."""
-    known = clocks(every)
+    by_graph: dict[str, list[Clock]] = {}
+    for clock in clocks(every):
+        by_graph.setdefault(clock.numbers.measurement.graph, []).append(clock)
     found: list[tuple[Numbers, Advice | Nothing]] = []
-    for graph in dict.fromkeys(clock.numbers.measurement.graph for clock in known):
-        same = sorted((each for each in known if each.numbers.measurement.graph == graph), key=lambda each: -each.speed)
+    for clocks_of_graph in by_graph.values():
+        same = sorted(clocks_of_graph, key=lambda each: -each.speed)
         pairs = [(high, low) for high, low in itertools.combinations(same, 2) if low.speed / high.speed <= _DIFFERENT]
         if pairs:
             found.append((pairs[0][0].numbers, _judged(same, pairs)))

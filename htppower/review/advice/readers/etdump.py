@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # The identifier of its FlatBuffers schema, behind the offset of the root.
 _IDENTIFIER = slice(4, 8), b"ED00"
 # ExecuTorch writes the unit behind the event's name.
-_UNIT = re.compile(r"^(?P<name>.*?\S)[\s:_,(\[]+(?P<unit>us|microsec|ms|cycles|count)[)\]]?$", re.IGNORECASE)
+_UNIT = re.compile(r"(?<=[^\s:_,(\[])[\s:_,(\[]+(?P<unit>us|microsec|ms|cycles|count)[)\]]?$", re.IGNORECASE)
 _FORM = "ETDump of ExecuTorch"
 _NOTE = "Times are read as they were logged; ExecuTorch's own time scale is not applied."
 
@@ -78,5 +78,5 @@ def _parted(name: str) -> tuple[str, str]:
     """Return a name and the unit behind it; a name that is one of an event as it is has none."""
     if event_of(name) is not None:
         return name, ""
-    found = _UNIT.match(name)
-    return (found["name"], found["unit"]) if found else (name, "")
+    found = _UNIT.search(name)
+    return (name[: found.start()], found["unit"]) if found else (name, "")
