@@ -86,14 +86,14 @@ def paths_named_by(path: str) -> tuple[str, ...]:
 def parts_of(file: ExtensionFile) -> Iterator[Part]:
     """Yield the devices of a file, then the graphs with a profile of their own, by their names."""
     file, cores = as_one_core(file)
+    first = next((each.core for each in cores if each.device == 0), None)
+    if first is None:
+        yield Part("core 0", _examined(file, None, None, core_performance(file, None)), 0)
     for device, ids, core in cores:
         # Names stand in lists, with commas between them.
         name = f"{'core' if len(ids) == 1 else 'cores'} {'+'.join(map(str, ids))}"
         examined = _examined(file, core, None, core_performance(file, core))
         yield Part(f"device {device} {name}" if device else name, examined, device)
-    if not cores:
-        yield Part("core 0", _examined(file, None, None, core_performance(file, None)), 0)
-    first = cores[0].core if cores else None
     seen: dict[str, int] = {}
     for number, graph in enumerate(file.of(Section.GRAPH)):
         if graph.get("perf_profile") is None:

@@ -60,10 +60,11 @@ def _no_profile_of(cores: list[Block]) -> Iterator[Wrong]:
 
 
 def _no_profile(file: ExtensionFile) -> Iterator[Wrong]:
-    """Yield a file without any core: the tools then run high_performance, too."""
+    """Yield a file whose first device has no core: the tools then run high_performance, too."""
     top = file.of(Section.TOP)
-    if top and not file.of(Section.CORE):
-        said = "a file without cores: the vendor's tools run high_performance"
+    if top and not file.of(Section.CORE, ("devices", "0")):
+        where = "a first device" if file.of(Section.CORE) else "a file"
+        said = f"{where} without cores: the vendor's tools run high_performance"
         at = top[0].get("devices") or top[0].node
         yield Wrong("EXT-31", at, said, 'say so in "cores": [{"perf_profile": "high_performance"}]')
 

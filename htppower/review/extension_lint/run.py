@@ -11,7 +11,7 @@ from htppower.extensions.extension_file import extension_file
 from htppower.extensions.json_nodes import Member, Node
 from htppower.extensions.json_parser import TOO_DEEP
 from htppower.extensions.json_text import parse_json
-from htppower.extensions.one_core import with_one_core
+from htppower.extensions.one_core import with_one_core, with_strays
 from htppower.extensions.refusals.refused import refused
 from htppower.extensions.refusals.text import refused_text
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_regular_file
@@ -103,11 +103,12 @@ def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -
     unknown = {each.at.start for each in wrong if each.rule == "EXT-14"}
     is_dialog = bool(dialogs_of(file))
     # What the cores of a device vote, they vote together.
+    read = file if starts else with_strays(file)
     together = file if starts else with_one_core(file)
-    for each in (*harmful(file), *of_chip(file, together, platform, taken=not starts)):
+    for each in (*harmful(read), *of_chip(read, together, platform, taken=not starts)):
         if each.rule != "EXT-31" or not (is_dialog or _has_key(each.at, unknown)):
             wrong.append(each)
-    wrong += odd_items(file, together)
+    wrong += odd_items(read, together)
     wrong += mismatched(file, prepared)
     wrong += of_several_socs(file)
     told: set[tuple[str, int]] = set()

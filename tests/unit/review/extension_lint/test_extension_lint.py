@@ -123,3 +123,19 @@ def test_fix_leaves_extension_files_as_they_are(command: Command, tmp_path: Path
     before = file.read_bytes()
     command.run("lint", str(file), "--fix")
     assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("whole", "told"),
+    [
+        ({"x": {"devices": [{"cores": [{"perf_profile": "burst"}]}]}}, ["EXT-24"]),
+        ({"devices": [{"xcores": [{"perf_profile": "burst"}]}]}, ["EXT-24"]),
+        ({"x": {"devices": [{"cores": [{"perf_profile": "burst", "rpc_polling_time": 20000}]}]}}, ["EXT-24", "EXT-32"]),
+        ({"devices": [{"device_id": 0}, {"cores": [{"perf_profile": "burst"}]}]}, ["EXT-31", "EXT-22"]),
+    ],
+)
+def test_no_profile_is_missing_where_the_voter_finds_one_elsewhere(
+    command: Command, tmp_path: Path, whole: dict[str, Any], told: list[str]
+) -> None:
+    """And one of a later device alone, which is never used, is missing in the first."""
+    assert [each["rule"] for each in linted(command, written(tmp_path / "htp.json", whole))] == told
