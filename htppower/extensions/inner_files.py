@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from htppower.errors import ProfileError, shortened
@@ -36,6 +37,28 @@ def beside_or_here(folder: str, named: str) -> str:
     """Return where a path leads that a file in a folder names: beside it, else from the working folder."""
     beside = joined(folder, named)
     return beside if os.path.exists(beside) else named
+
+
+def beside_dialog(dialog: str, named: str) -> str | None:
+    """Return where the extension file is that a dialog of Genie names; None where it is not here.
+
+    A path of the device, such as ``/storage/htp.json`` or ``{{MODEL_DIR}}/htp.json``, leads to the file of that name
+    beside the dialog.
+    """
+    folder = folder_of(dialog)
+    for path in (joined(folder, named), joined(folder, re.split(r"[/\\]", named)[-1])):
+        try:
+            if os.path.isfile(path):
+                return path
+        except ValueError:
+            continue
+    return None
+
+
+def is_within(folder: str, file: str) -> bool:
+    """Return whether a file stands in a folder or below, links resolved."""
+    top = os.path.realpath(folder)
+    return os.path.realpath(file).startswith(os.path.join(top, ""))
 
 
 def named_paths(file: ExtensionFile) -> tuple[str, ...]:

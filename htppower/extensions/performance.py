@@ -12,6 +12,7 @@ import attrs
 
 from htppower.extensions.clock_blocks import Blocks
 from htppower.extensions.custom_votes import DEINIT_DONE, INFERENCE_DONE, INFERENCE_START, custom_votes
+from htppower.extensions.one_core import as_one_core
 from htppower.extensions.power_keys import LLM_DECODE
 from htppower.extensions.process_votes import hmx_beside, with_process_votes
 from htppower.extensions.remarks import Remark
@@ -62,6 +63,12 @@ def graph_performance(file: ExtensionFile, core: Block | None, graph: Block) -> 
         return found
     says = f"of these graphs the inferences alone; INIT and DE-INIT vote as the core's {_name(core)} does"
     return attrs.evolve(found, remarks=(*found.remarks, Remark(file.place(node), says)))
+
+
+def voted_name(file: ExtensionFile) -> str:
+    """Return which profile the vendor's voter takes for a file that it reads as an inner one."""
+    _, cores = as_one_core(file)
+    return _name(next((each.core for each in cores if each.device == 0), None))
 
 
 def _name(block: Block | None) -> str:

@@ -80,7 +80,11 @@ EXTENSION_RULES = (
         f"{_MEASURED}; vendor, supported Snapdragon devices",
     ),
     _warned(43, "device_id and core_id are of a device and core that some chip has: 0 to 3."),
-    _rule(50, "An outer file is for qnn-net-run and its like: Genie takes it, and does nothing.", Breach.NOTE),
+    _rule(
+        50,
+        "An outer file is for qnn-net-run and its like: Genie takes it for an inner one, and votes high_performance.",
+        Breach.NOTE,
+    ),
     _rule(51, "No key is deprecated.", Breach.NOTE, _EXTENSIONS),
     _rule(52, "Every key is known to QAIRT 2.47 and later.", Breach.NOTE),
     _rule(53, "device_id and core_id are 0, which every chip has.", Breach.NOTE),

@@ -145,6 +145,7 @@ CASES = (
         },
         (96, 1000, 64, 1000, 0, 100),
     ),
+    _in("an outer file", {"backend_extensions": {"config_file_path": "inner.json"}}, _AS_HIGH),
     _in("cores without devices", {"cores": [_BALANCED]}, _AS_HIGH),
     _in("cores in the second device", {"devices": [{"device_id": 0}, {"cores": [_BALANCED]}]}, _AS_HIGH),
     _in("an outer file's keys around it", {"zz": {"config_file_path": "a.json", **_devices(_BALANCED)}}, _AS_BALANCED),

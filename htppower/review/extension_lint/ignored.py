@@ -6,11 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 from htppower.errors import shortened
-from htppower.extensions.extension_file import FileKind
+from htppower.extensions.extension_file import FileKind, as_inner
 from htppower.extensions.inner_files import beside_or_here
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
 from htppower.extensions.one_core import cores_by_device, outvoted
+from htppower.extensions.performance import voted_name
 from htppower.extensions.refusals.wrong import Wrong
 from htppower.extensions.unknown_keys import OURS, unknown_key
 from htppower.profiles.paths import folder_of, joined
@@ -45,9 +46,9 @@ def ignored(file: ExtensionFile) -> Iterator[Wrong]:
     for cores in cores_by_device(file).values():
         yield from _outvoted(cores)
     if file.kind is FileKind.OUTER:
-        root = file.text.accepted()
-        said = "an outer file, as qnn-net-run takes it: Genie takes it, too, and then does nothing"
-        yield Wrong("EXT-50", root, said, "for Genie, name the inner file in engine.backend.extensions")
+        voted = voted_name(as_inner(file))
+        said = f"an outer file, as qnn-net-run takes it: Genie takes it for an inner one, and votes {voted}"
+        yield Wrong("EXT-50", file.text.accepted(), said, "for Genie, name the inner file in engine.backend.extensions")
 
 
 def dialogs_of(file: ExtensionFile) -> tuple[Member, ...]:
@@ -60,7 +61,7 @@ def dialogs_of(file: ExtensionFile) -> tuple[Member, ...]:
 
 def _unknown(file: ExtensionFile, block: Block, member: Member, *, is_dialog: bool) -> Wrong:
     if file.kind is FileKind.OUTER and not block.at and member.key in _INNER_KEYS:
-        said = f"{member.key} in an outer file is ignored without a word"
+        said = f"{member.key} in an outer file: the vendor's tools ignore it without a word, and Genie alone reads it"
         return Wrong("EXT-23", member, said, "write it into the inner file")
     found = unknown_key(block, member)
     if is_dialog:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from several_cores import CASES, SeveralCores
 
-from htppower.extensions.extension_file import parse_extension_file
+from htppower.extensions.extension_file import as_inner, parse_extension_file
 from htppower.extensions.keys import Section
 from htppower.extensions.one_core import with_one_core
 from htppower.extensions.to_profiles import to_profiles
@@ -19,7 +19,7 @@ _GRAPH = {"graph_names": ["g"], "perf_profile": "balanced"}
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_what_is_imported_is_what_the_last_value_of_each_key_says(case: SeveralCores) -> None:
     """Raised and relaxed corners of the core clock, polling and latency."""
-    made, *_ = to_profiles(parse_extension_file(case.text, "a.json"))
+    made, *_ = to_profiles(as_inner(parse_extension_file(case.text, "a.json")))
     assert case.of_profile(made.profile) == case.expected
 
 

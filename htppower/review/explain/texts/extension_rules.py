@@ -246,7 +246,8 @@ EXTENSION_TEXTS = {
         _core(core_id=0),
     ),
     "EXT-50": RuleText(
-        "Genie takes the inner file. Of an outer one it finds no key that it knows, and then casts no votes.",
+        "Genie takes the inner file. It does not follow an outer one, in which it finds no key that it knows, and then "
+        "votes high_performance, as for an empty file.",
         "For Genie, name the inner file in engine.backend.extensions.",
         {**_file(_OUTER), **_INNER},
         _core(),
