@@ -24,6 +24,7 @@ from htppower.extensions.unknown_keys import refuse_others, unknown_keys
 from htppower.profiles.regular_file import NotRegular, read_regular_file
 from htppower.review.layout import terminal_width, wrapped
 from htppower.review.settings_check.check import findings_of, outer_of_dialog
+from htppower.runtimes.json_kinds import other_kind
 from htppower.runtimes.reading import named_extensions, said, sniff
 
 if TYPE_CHECKING:
@@ -141,7 +142,8 @@ def _extension_files(data: bytes, path: str) -> tuple[tuple[ExtensionFile, ...],
         files = tuple(as_inner(read_extension_file(each)) for each in named)
         return files, [found for file, place in named.items() for found in outer_of_dialog(file, place)]
     file = parse_extension_file(data, path) if path == "stdin" else read_extension_file(path)
-    refuse_others(file)
+    kind = other_kind(file)
+    refuse_others(file, "" if kind is None else kind.name)
     return inner_files(file), []
 
 

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from htppower.extensions.extension_file import ExtensionFile
     from htppower.extensions.json_nodes import Node
 
+# The library of a backend that reads its inner file, and backends by their names in it.
+_LIBRARY = re.compile(r"Qnn(?P<backend>[A-Za-z]+?)(?:V[0-9]+)?NetRunExtensions?\.(?:so|dll)$")
+_BACKENDS = {
+    name.lower().replace(" ", ""): name for name in ("LPAI", "DSP", "GPU", "CPU", "HTA", "HTP MCP", "AIC", "IR", "GNA")
+}
+
 
 def inner_files(file: ExtensionFile, find: Callable[[str, str], str] | None = None) -> tuple[ExtensionFile, ...]:
     """Return the files with the settings: this one, or those that it names, in their order.
@@ -30,7 +36,21 @@ def inner_files(file: ExtensionFile, find: Callable[[str, str], str] | None = No
     """
     if file.kind is FileKind.INNER:
         return (file,)
+    if other := other_backend(file):
+        message = f"the outer file of the {other[1]} backend, which votes nothing on the HTP"
+        hint = "name the outer file of libQnnHtpNetRunExtensions.so"
+        raise ProfileError([file.problem("TYPE-1", other[0], message, hint)])
     return tuple(_inner(file, node, find or beside_or_here) for node in _named(file))
+
+
+def other_backend(file: ExtensionFile) -> tuple[Node, str] | None:
+    """Return the library and the name of the backend that an outer file is for; None where that is not another one."""
+    for block in file.of(Section.BACKEND_EXTENSIONS):
+        node = block.get("shared_library_path")
+        named = None if node is None else _LIBRARY.search(str(node.value))
+        if node is not None and named is not None and named["backend"].lower() != "htp":
+            return node, _BACKENDS.get(named["backend"].lower(), named["backend"])
+    return None
 
 
 def beside_or_here(folder: str, named: str) -> str:

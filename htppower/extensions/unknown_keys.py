@@ -51,8 +51,10 @@ def unknown_key(block: Block, member: Member) -> Wrong:
     return Wrong("EXT-20", member, said, f"did you mean {near}?" if near else "delete it")
 
 
-def refuse_others(file: ExtensionFile) -> None:
+def refuse_others(file: ExtensionFile, name: str = "") -> None:
     """Refuse a file with keys of which the vendor's parser reads none: what it is meant as is another file.
+
+    ``name`` says which file it is, where that is known.
 
     Raises:
         ProfileError: it is such a file. One without any key is an extension file that says nothing.
@@ -66,6 +68,7 @@ def refuse_others(file: ExtensionFile) -> None:
     near = next(filter(None, (nearest(member.key, names) for member in top.node.members)), None)
     hint = f"did you mean {near}?" if near else f"an extension file has {' or '.join(names)}"
     message = "no key here is one of an extension file, or a mode of a runtime"
+    message += f": this is {name}" if name else ""
     raise ProfileError([file.problem("KEY-1", top.node.members[0], message, hint)])
 
 

@@ -40,8 +40,8 @@ EXTENSION_RULES = (
     _warned(22, "There is one device: of several the first is used."),
     _warned(
         23,
-        "An outer file names one inner file, or one for each SoC, that is there, and has no settings of its own for "
-        "the HTP.",
+        "An outer file names the library of the HTP, and one inner file, or one for each SoC, that is there; it has no "
+        "settings of its own for the HTP.",
     ),
     _warned(24, "No unknown key has the name of a known one in its own, or around it: it is read as that key."),
     _warned(25, "The cores of a device say the same: of different values the last counts for all of them."),
