@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from htppower.errors import ProfileError, shortened
-from htppower.extensions.extension_file import FileKind, read_extension_file
+from htppower.extensions.extension_file import FileKind, parse_extension_file, read_extension_file
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
 from htppower.profiles.paths import folder_of, joined
@@ -57,6 +57,21 @@ def beside_or_here(folder: str, named: str) -> str:
     """Return where a path leads that a file in a folder names: beside it, else from the working folder."""
     beside = joined(folder, named)
     return beside if os.path.exists(beside) else named
+
+
+def followed(path: str, given: bytes | None = None) -> tuple[str, ...]:
+    """Return the inner files to which lint follows an outer one: those that stand in its folder or below.
+
+    ``given`` is what stands in the place of the file.
+    """
+    try:
+        file = read_extension_file(path) if given is None else parse_extension_file(given, path)
+        if other_backend(file) is not None:
+            return ()
+        found = (beside_or_here(folder_of(path), joined(named)) for named in named_paths(file))
+        return tuple(each for each in found if is_within(folder_of(path), each) and os.path.isfile(each))
+    except (ProfileError, OSError, ValueError):
+        return ()
 
 
 def beside_dialog(dialog: str, named: str) -> str | None:

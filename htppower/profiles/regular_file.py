@@ -23,8 +23,8 @@ class NotRegular(ValueError):  # noqa: N818 - reads as what it is
     """A path leads to a folder, a pipe or a device."""
 
 
-def read_regular_file(path: str) -> bytes:
-    """Return what is in a file, up to a byte more than any file may have.
+def read_regular_file(path: str, most_bytes: int = LARGEST_FILE_BYTES + 1) -> bytes:
+    """Return what is in a file, up to ``most_bytes``: by default a byte more than any file may have.
 
     A pipe or device is not opened, since reading it may never end; nor does a file wait that has nothing to read yet,
     as some of the kernel's do.
@@ -43,6 +43,6 @@ def read_regular_file(path: str) -> bytes:
             os.set_blocking(file.fileno(), False)
         data = b""
         # None where there is nothing to read yet.
-        while part := file.read(LARGEST_FILE_BYTES + 1 - len(data)):
+        while part := file.read(most_bytes - len(data)):
             data += part
         return data

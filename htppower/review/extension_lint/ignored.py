@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from htppower.errors import shortened
-from htppower.extensions.extension_file import FileKind, as_inner
+from htppower.errors import ProfileError, shortened
+from htppower.extensions.extension_file import FileKind, as_inner, read_extension_file
 from htppower.extensions.inner_files import beside_or_here, other_backend
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
@@ -98,6 +98,16 @@ def _missing(file: ExtensionFile, block: Block) -> Iterator[Wrong]:
         if node.kind is Kind.TEXT and not _is_there(folder_of(file.path), node.value):
             said = f"{shortened(node.value)!r} is no file: without it the backend gets no settings"
             yield Wrong("EXT-23", node, said, "check the path")
+        elif node.kind is Kind.TEXT and _is_outer(beside_or_here(folder_of(file.path), joined(node.value))):
+            said = f"{shortened(node.value)!r} is an outer file, too: the backend gets no settings"
+            yield Wrong("EXT-23", node, said, "name the file with the settings")
+
+
+def _is_outer(path: str) -> bool:
+    try:
+        return read_extension_file(path).kind is FileKind.OUTER
+    except (ProfileError, OSError, ValueError):
+        return False
 
 
 def _is_there(folder: str, named: str) -> bool:

@@ -12,9 +12,11 @@ from htppower.extensions.json_nodes import Member, Node
 from htppower.extensions.json_parser import TOO_DEEP
 from htppower.extensions.json_text import parse_json
 from htppower.extensions.one_core import with_one_core, with_strays
+from htppower.extensions.refusals.findings import refusals
 from htppower.extensions.refusals.refused import refused
 from htppower.extensions.refusals.text import refused_text
 from htppower.extensions.refusals.wrong import Wrong
+from htppower.extensions.templates import has_statements, is_template
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_regular_file
 from htppower.review.extension_lint.chips import of_chip
 from htppower.review.extension_lint.custom_items import odd_items
@@ -85,6 +87,8 @@ def is_refused(data: bytes | str) -> bool:
 def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -> Iterator[Finding]:
     """Yield what is wrong with a text; what is ignored or does harm only where it is taken."""
     at_text = refused_text(text)
+    if text.problem is not None and is_template(text.path) and has_statements(text.text):
+        return
     if text.problem is not None:
         said = text.problem.message
         # The vendor's parser goes deeper than this one.
@@ -112,7 +116,7 @@ def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -
     # What the cores of a device vote, they vote together.
     read = file if starts else with_strays(file)
     together = file if starts else with_one_core(file)
-    for each in (*harmful(read), *of_chip(read, together, platform, taken=not starts)):
+    for each in (*harmful(read), *of_chip(read, together, platform, taken=not refusals(file))):
         if each.rule != "EXT-31" or not _has_key(each.at, unknown):
             wrong.append(each)
     wrong += odd_items(read, together)
@@ -125,7 +129,7 @@ def _told(text: JsonText, wrong: list[Wrong]) -> Iterator[Finding]:
     """Yield each as a finding; of several of one rule at one place the first."""
     told: set[tuple[str, int]] = set()
     for each in wrong:
-        if (each.rule, each.at.start) not in told:
+        if (each.rule, each.at.start) not in told and not text.placeholder(each.at):
             told.add((each.rule, each.at.start))
             yield _finding(each.rule, text.place(each.at.start), each.message, each.hint)
 
