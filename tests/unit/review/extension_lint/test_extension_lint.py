@@ -89,6 +89,26 @@ def test_a_text_for_a_number_is_told_which_number(
     assert (finding["rule"], finding["hint"]) == ("EXT-11", hint)
 
 
+@pytest.mark.parametrize(
+    ("whole", "hint"),
+    [
+        (
+            {"graphs": {"vtcm_mb": 8}},
+            "put it into a list, as [{...}]: an object alone is the form of SDK 2.20 and before",
+        ),
+        ({"devices": {"cores": [{"perf_profile": "burst"}]}}, "put it into a list, as [{...}]"),
+        ({"devices": [{"cores": {"perf_profile": "burst"}}]}, "put it into a list, as [{...}]"),
+        ({"graphs": [{"graph_names": "model"}], "devices": []}, "put it into a list"),
+    ],
+)
+def test_what_belongs_into_a_list_is_told_to_be_put_there(
+    command: Command, tmp_path: Path, whole: dict[str, Any], hint: str
+) -> None:
+    """An object, a text or a number where its key takes a list of such."""
+    (finding,) = (each for each in linted(command, written(tmp_path / "htp.json", whole)) if each["rule"] == "EXT-11")
+    assert finding["hint"] == hint
+
+
 def test_a_word_for_a_time_is_told_the_range(command: Command, tmp_path: Path) -> None:
     """No quotes make a number of a word; the hint names the range of the key."""
     data = {"devices": [{"cores": [{"perf_profile": "burst", "rpc_polling_time": "fast"}]}]}
