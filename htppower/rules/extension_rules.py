@@ -80,6 +80,7 @@ EXTENSION_RULES = (
         f"{_MEASURED}; vendor, supported Snapdragon devices",
     ),
     _warned(43, "device_id and core_id are of a device and core that some chip has: 0 to 3."),
+    _warned(44, "Adaptive polling stands beside polling that is on: without it it is not voted."),
     _rule(
         50,
         "An outer file is for qnn-net-run and its like: Genie takes it for an inner one, and votes high_performance.",

@@ -20,7 +20,7 @@ from htppower.extensions.templates import has_statements, is_template
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_regular_file
 from htppower.review.extension_lint.chips import of_chip
 from htppower.review.extension_lint.custom_items import odd_items
-from htppower.review.extension_lint.harmful import harmful
+from htppower.review.extension_lint.harmful import harmful, unpolled
 from htppower.review.extension_lint.ignored import ignored
 from htppower.review.extension_lint.several_socs import of_several_socs
 from htppower.review.extension_lint.shared_buffers import mismatched
@@ -116,7 +116,9 @@ def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -
     # What the cores of a device vote, they vote together.
     read = file if starts else with_strays(file)
     together = file if starts else with_one_core(file)
-    for each in (*harmful(read), *of_chip(read, together, platform, taken=not refusals(file))):
+    taken = not refusals(file)
+    wrong += unpolled(together) if taken else ()
+    for each in (*harmful(read), *of_chip(read, together, platform, taken=taken)):
         if each.rule != "EXT-31" or not _has_key(each.at, unknown):
             wrong.append(each)
     wrong += odd_items(read, together)

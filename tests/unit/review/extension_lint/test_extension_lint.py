@@ -159,3 +159,24 @@ def test_no_profile_is_missing_where_the_voter_finds_one_elsewhere(
 ) -> None:
     """And one of a later device alone, which is never used, is missing in the first."""
     assert [each["rule"] for each in linted(command, written(tmp_path / "htp.json", whole))] == told
+
+
+@pytest.mark.parametrize(
+    ("cores", "told"),
+    [
+        ([{"perf_profile": "burst", "rpc_polling_time": 0, "adaptive_polling_time": 1000}], "with rpc_polling_time 0"),
+        ([{"perf_profile": "balanced", "adaptive_polling_time": 1000}], "with balanced"),
+        ([{"perf_profile": "burst", "adaptive_polling_time": 1000}, {"perf_profile": "balanced"}], "with balanced"),
+        ([{"perf_profile": "burst", "adaptive_polling_time": 1000}], ""),
+        ([{"perf_profile": "balanced", "rpc_polling_time": 55, "adaptive_polling_time": 1000}], ""),
+        ([{"perf_profile": "balanced", "adaptive_polling_time": 0}], ""),
+    ],
+)
+def test_adaptive_polling_without_polling_is_told(
+    command: Command, tmp_path: Path, cores: list[dict[str, Any]], told: str
+) -> None:
+    """The vendor's voter does not cast it (measured), whether the profile has no polling or a key turns it off."""
+    found = linted(command, written(tmp_path / "a.json", {"devices": [{"cores": cores}]}))
+    adaptive = [each["message"] for each in found if each["rule"] == "EXT-44"]
+    assert len(adaptive) == bool(told)
+    assert all(told in message for message in adaptive)
