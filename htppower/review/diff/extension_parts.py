@@ -23,11 +23,13 @@ from htppower.extensions.keys import Section
 from htppower.extensions.one_core import as_one_core
 from htppower.extensions.performance import core_performance, graph_performance
 from htppower.extensions.refusals.findings import refusals
+from htppower.extensions.unknown_keys import refuse_others
 from htppower.profiles.loading import Examined
 from htppower.profiles.paths import stem_of
 from htppower.review.diff.extension_origins import origins
 from htppower.review.diff.extension_source import ExtensionSource
 from htppower.review.diff.extension_written import as_written
+from htppower.runtimes.json_kinds import other_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,9 +69,13 @@ def read_extension_files(path: str, find: Callable[[str, str], str]) -> tuple[Ex
     """Return an extension file, or those that an outer one names, which ``find`` finds from its folder.
 
     Raises:
-        ProfileError: one can't be read, or the vendor's parser refuses it, which then votes nothing.
+        ProfileError: one can't be read, or the vendor's parser refuses it, which then votes nothing; or the file is of
+            another kind.
     """
-    files = inner_files(read_extension_file(path), find)
+    named = read_extension_file(path)
+    kind = other_kind(named)
+    refuse_others(named, "" if kind is None else kind.name)
+    files = inner_files(named, find)
     if found := [finding for file in files for finding in refusals(file)]:
         raise ProfileError(found)
     return files

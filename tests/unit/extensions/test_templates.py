@@ -40,7 +40,7 @@ def text(soc: str, profile: str = '"burst"') -> str:
 
 @pytest.mark.parametrize("placeholder", PLACEHOLDERS)
 def test_a_placeholder_is_not_judged(command: Command, tmp_path: Path, placeholder: str) -> None:
-    """With or without quotes, in the place of a number and of a word; what stands beside it is."""
+    """With or without quotes, for a number and for a word. A mistake in another value is still found."""
     file = tmp_path / NAMES[0]
     assert linted(command, written(file, text(placeholder))) == []
     assert linted(command, written(file, text("69", placeholder))) == []

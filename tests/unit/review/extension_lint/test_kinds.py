@@ -81,7 +81,7 @@ def test_a_file_of_another_kind_is_named(
 
 
 def test_a_file_with_a_key_of_the_format_stays_an_extension_file(command: Command, tmp_path: Path) -> None:
-    """Whatever stands beside it, and where its settings are found under another key, or one that is nearly right."""
+    """Other keys beside it change nothing. So does a file with settings under an unknown key, or a misspelt key."""
     for data, rules in (
         ({**_DEVICES, "name": "app", "version": "1.0"}, {"EXT-20"}),
         ({"context_binary": {"x": _DEVICES}}, {"EXT-24"}),
@@ -257,3 +257,15 @@ def test_the_pattern_of_the_hook_for_extension_files(name: str, wanted: bool) ->
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     (pattern,) = [hook["files"] for hook in hooks if hook["id"] == "htppower-lint-extensions"]
     assert (re.search(pattern, name) is not None) is wanted
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [({"passes": {}}, "a recipe of Olive"), ({"name": "app", "version": "1"}, "a package.json"), ({"answer": 42}, "")],
+)
+def test_diff_refuses_a_file_of_another_kind(command: Command, tmp_path: Path, data: dict[str, Any], name: str) -> None:
+    """As import does: it says nothing of a profile, and is not taken for high_performance."""
+    done = command.run("diff", "burst", str(written(tmp_path / "other.json", data)))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "no key here is one of an extension file" in " ".join(done.stderr.split())
+    assert name in done.stderr
