@@ -80,7 +80,8 @@ def with_strays(file: ExtensionFile) -> ExtensionFile:
     devices, cores, graphs = found.values()
     usual = _items(root, _DEVICES)
     first = usual[0] if usual else None
-    if devices != list(usual[:1]) or cores != ([] if first is None else _objects(first, _CORES)):
+    in_place = devices == list(usual[:1]) and cores == ([] if first is None else _objects(first, _CORES))
+    if (devices or cores) and not in_place:
         first = _joined(devices) if devices else cores[0]._replace(members=())
         first = _with_list(first, _CORES, cores)
         root = _with_list(root, _DEVICES, [first, *usual[1:]])

@@ -6,12 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 from htppower.errors import ProfileError, shortened
-from htppower.extensions.extension_file import FileKind, as_inner, read_extension_file
+from htppower.extensions.extension_file import FileKind, read_extension_file
 from htppower.extensions.inner_files import beside_or_here, other_backend
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
 from htppower.extensions.one_core import cores_by_device, outvoted
-from htppower.extensions.performance import voted_name
+from htppower.extensions.performance import votes_of_genie
 from htppower.extensions.refusals.wrong import Wrong
 from htppower.extensions.unknown_keys import OURS, unknown_key
 from htppower.profiles.paths import folder_of, joined
@@ -51,8 +51,7 @@ def ignored(file: ExtensionFile) -> Iterator[Wrong]:
         )
         yield Wrong("EXT-23", node, said, "lint the outer file of libQnnHtpNetRunExtensions.so")
     elif file.kind is FileKind.OUTER:
-        voted = voted_name(as_inner(file))
-        said = f"an outer file, as qnn-net-run takes it: Genie takes it for an inner one, and votes {voted}"
+        said = f"an outer file, as qnn-net-run takes it: Genie takes it for an inner one, and {votes_of_genie(file)}"
         yield Wrong("EXT-50", file.text.accepted(), said, "for Genie, name the inner file in engine.backend.extensions")
 
 

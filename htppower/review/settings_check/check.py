@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Finding, Place, ProfileError, Severity, shortened
-from htppower.extensions.extension_file import FileKind, as_inner, read_extension_file
+from htppower.extensions.extension_file import FileKind, read_extension_file
 from htppower.extensions.inner_files import beside_dialog, is_within
-from htppower.extensions.performance import voted_name
-from htppower.extensions.refusals.findings import refusals
+from htppower.extensions.performance import votes_of_genie
 from htppower.profiles.did_you_mean import did_you_mean
 from htppower.profiles.paths import folder_of, joined
 from htppower.profiles.regular_file import NotRegular, read_regular_file
@@ -212,9 +211,7 @@ def outer_of_dialog(file: str, place: Place) -> Iterator[Finding]:
     inner = read.text.at(("backend_extensions", "config_file_path"))
     hint = f"name {shortened(inner.value) if inner is not None and inner.value else 'the inner file'}"
     said = f"{shortened(os.path.basename(file))} is the outer file of the vendor's tools, which Genie does not follow"
-    read = as_inner(read)
-    voted = "is refused, and nothing is voted" if refusals(read) else f"votes {voted_name(read)}"
-    yield Finding("SET-9", (), f"{said}: it {voted}", hint, place=place)
+    yield Finding("SET-9", (), f"{said}: it {votes_of_genie(read)}", hint, place=place)
 
 
 def _linted(found: Said, path: str) -> Iterator[Linted]:

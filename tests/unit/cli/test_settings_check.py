@@ -153,7 +153,7 @@ def test_a_suppression_in_the_extension_file_of_a_dialog_holds(command: Command,
     [
         ({}, "votes high_performance"),
         ({"devices": [{"cores": [{"perf_profile": "power_saver"}]}]}, "votes power_saver"),
-        ({"devices": [{"cores": [{"perf_profile": "turbo"}]}]}, "is refused, and nothing is voted"),
+        ({"devices": [{"cores": [{"perf_profile": "turbo"}]}]}, "refuses it and votes nothing"),
     ],
 )
 def test_what_genie_votes_for_an_outer_file_is_told(

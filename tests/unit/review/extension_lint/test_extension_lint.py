@@ -180,3 +180,16 @@ def test_adaptive_polling_without_polling_is_told(
     adaptive = [each["message"] for each in found if each["rule"] == "EXT-44"]
     assert len(adaptive) == bool(told)
     assert all(told in message for message in adaptive)
+
+
+@pytest.mark.parametrize(
+    "devices", ["[1]", "[[]]", "1", '{"cores": 1}', '[{"cores": [1]}]', "[null]", '["x", {"cores": []}]']
+)
+@pytest.mark.parametrize(
+    "beside", ["", ', "backend_extensions": {"config_file_path": "b.json"}', ', "x": {"devices": []}']
+)
+def test_devices_of_any_form_are_linted(command: Command, tmp_path: Path, devices: str, beside: str) -> None:
+    """In an inner and in an outer file, whatever stands in the place of a device."""
+    done = command.run("lint", str(written(tmp_path / "a.json", f'{{"devices": {devices}{beside}}}')), "--notes")
+    assert done.exit_code in (0, 1)
+    assert "EXT-" in done.stdout
