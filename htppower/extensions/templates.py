@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-TEMPLATES = (".template", ".tmpl", ".tpl", ".in", ".j2", ".jinja", ".jinja2", ".mustache", ".hbs", ".erb")
+from htppower.profiles.paths import TEMPLATES
+
 # {{X}}, ${X}, $X, <X>, @X@, %X%, and ERB's <%= X %>. Each is short and has no bracket of its own within, so that any
 # text is searched quickly.
 _PLACEHOLDER = re.compile(

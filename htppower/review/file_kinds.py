@@ -7,8 +7,8 @@ import enum
 import os
 import re
 
-from htppower.extensions.templates import TEMPLATES, filled, is_template
 from htppower.profiles.discovery import DEVICES, SUFFIXES
+from htppower.profiles.paths import TEMPLATES
 from htppower.profiles.quoting import KEYS
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, read_regular_file
 from htppower.profiles.top_keys import NoMapping, top_keys
@@ -73,6 +73,8 @@ def extension_kind(path: str, given: bytes | None = None) -> Kind:
     if len(data) > LARGEST_FILE_BYTES or not re.search(_EXTENSION_KEY, data):
         return Kind.OTHER
     import json  # noqa: PLC0415 - only for such a file
+
+    from htppower.extensions.templates import filled, is_template  # noqa: PLC0415 - only for such a file
 
     try:
         top = json.loads(filled(data.decode("utf-8", "replace")) if is_template(path) else data)
