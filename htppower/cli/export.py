@@ -18,7 +18,7 @@ from htppower.errors import Finding, ProfileError, Severity, printable, shortene
 from htppower.extensions.extension_file import read_extension_file
 from htppower.extensions.from_profile import from_profile
 from htppower.extensions.merge import merged
-from htppower.extensions.target import architecture
+from htppower.extensions.target import architecture, harmful_elsewhere
 from htppower.profiles.loading import load_profile
 from htppower.review.layout import terminal_width, wrapped
 
@@ -70,7 +70,8 @@ def command(
     """Write a profile as a backend extension file, which the vendor's tools and Genie vote by.
 
     The votes are those of a custom profile. What the file can't say is told on standard error, as are votes that are
-    left out since the SoC, of --soc or of the file of --into, lacks them.
+    left out since the SoC, of --soc or of the file of --into, lacks them. Without a SoC every vote is written, and one
+    that takes others with it where a SoC lacks it is told.
 
     Exit code 0: written; 1: with --strict, something would be lost; 2: it could not be written.
     """
@@ -79,8 +80,9 @@ def command(
     file = None if into is None else _file(into)
     arch = found.arch if found is not None else None if file is None else architecture(file)
     exported = from_profile(loaded, arch)
-    _tell(profile, exported.lost, strict=strict, notes=notes)
-    if strict and not exported.lossless:
+    lost = (*exported.lost, *(harmful_elsewhere(loaded) if arch is None else ()))
+    _tell(profile, lost, strict=strict, notes=notes)
+    if strict and any(each.severity is not Severity.NOTE for each in lost):
         click.get_current_context().exit(REFUSED)
     if into is not None and file is not None:
         content = merged(file, exported, soc=found, core=core).text.encoded()

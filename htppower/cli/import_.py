@@ -17,14 +17,15 @@ from htppower.cli.outputs import File, Sort, write_files
 from htppower.cli.parameter_types import WholeNumber
 from htppower.cli.terminal import echo
 from htppower.errors import Finding, ProfileError, printable
-from htppower.extensions.extension_file import parse_extension_file, read_extension_file
+from htppower.extensions.extension_file import as_inner, parse_extension_file, read_extension_file
 from htppower.extensions.inner_files import inner_files
 from htppower.extensions.json_text import parse_json
 from htppower.extensions.to_profiles import to_profiles
 from htppower.extensions.unknown_keys import refuse_others, unknown_keys
 from htppower.profiles.regular_file import NotRegular, read_regular_file
 from htppower.review.layout import terminal_width, wrapped
-from htppower.review.settings_check.check import findings_of
+from htppower.review.settings_check.check import findings_of, outer_of_dialog
+from htppower.runtimes.json_kinds import other_kind
 from htppower.runtimes.reading import named_extensions, said, sniff
 
 if TYPE_CHECKING:
@@ -78,9 +79,9 @@ def command(file: str, core: int | None, name: str, folder: Path | None, *, stri
         texts = {each: content for found in reader(text, path) for each, content in found.texts().items()}
         unknown = _unread_settings(text, path)
     else:
-        read = _extension_files(data, path)
+        read, unknown = _extension_files(data, path)
         texts = _of_extensions(read, core, name)
-        unknown = [_found(each, wrong) for each in read for _, wrong in unknown_keys(each)]
+        unknown += [_found(each, wrong) for each in read for _, wrong in unknown_keys(each)]
     _tell(unknown, strict=strict)
     if folder is None:
         echo(_printed(texts), nl=False)
@@ -117,18 +118,21 @@ def _tell(unknown: list[Finding], *, strict: bool) -> None:
         click.get_current_context().exit(REFUSED)
 
 
-def _extension_files(data: bytes, path: str) -> tuple[ExtensionFile, ...]:
-    """Return an extension file, or those that it, or a dialog of Genie, names."""
+def _extension_files(data: bytes, path: str) -> tuple[tuple[ExtensionFile, ...], list[Finding]]:
+    """Return an extension file, or those that it, or a dialog of Genie, names; and what a dialog does not mean so."""
     text = data.decode("utf-8", "replace")
     if _OF_ANOTHER_KIND.match(text) and parse_json(data, path).root is None:
         message, hint = "no setting of a runtime that votes, and no JSON", "name a file with settings that vote"
         raise ProfileError([Finding.of_file(path, "JSON-1", message, hint)])
     named = named_extensions(text, path)
     if named is not None:
-        return tuple(inner for each in named for inner in inner_files(read_extension_file(each)))
+        # Genie does not follow an outer file.
+        files = tuple(as_inner(read_extension_file(each)) for each in named)
+        return files, [found for file, place in named.items() for found in outer_of_dialog(file, place)]
     file = parse_extension_file(data, path) if path == "stdin" else read_extension_file(path)
-    refuse_others(file)
-    return inner_files(file)
+    kind = other_kind(file)
+    refuse_others(file, "" if kind is None else kind.name)
+    return inner_files(file), []
 
 
 def _of_extensions(files: tuple[ExtensionFile, ...], core: int | None, name: str) -> dict[str, str]:

@@ -220,6 +220,11 @@ def inner_blocks(file: ExtensionFile) -> tuple[Block, ...]:
     return file.blocks if file.kind is FileKind.INNER else tuple(_walk(Block(Section.TOP, (), file.text.accepted())))
 
 
+def as_inner(file: ExtensionFile) -> ExtensionFile:
+    """Return a file as Genie reads it, which takes an outer file for an inner one, too."""
+    return attrs.evolve(file, kind=FileKind.INNER, blocks=inner_blocks(file))
+
+
 def with_tree(file: ExtensionFile, root: Node) -> ExtensionFile:
     """Return an inner file with another tree of the same text."""
     return ExtensionFile(file.text, file.kind, tuple(_walk(Block(Section.TOP, (), root))))

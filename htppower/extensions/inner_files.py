@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from htppower.errors import ProfileError, shortened
-from htppower.extensions.extension_file import FileKind, read_extension_file
+from htppower.extensions.extension_file import FileKind, parse_extension_file, read_extension_file
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
 from htppower.profiles.paths import folder_of, joined
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 
     from htppower.extensions.extension_file import ExtensionFile
     from htppower.extensions.json_nodes import Node
+
+# What follows Qnn in the name of a library that reads the inner file of a backend, and backends by their names in it.
+_LIBRARY = re.compile(r"(?P<backend>[A-Za-z]+?)(?:V[0-9]+)?NetRunExtensions?\.(?:so|dll)")
+_BACKENDS = {
+    name.lower().replace(" ", ""): name for name in ("LPAI", "DSP", "GPU", "CPU", "HTA", "HTP MCP", "AIC", "IR", "GNA")
+}
 
 
 def inner_files(file: ExtensionFile, find: Callable[[str, str], str] | None = None) -> tuple[ExtensionFile, ...]:
@@ -29,13 +36,64 @@ def inner_files(file: ExtensionFile, find: Callable[[str, str], str] | None = No
     """
     if file.kind is FileKind.INNER:
         return (file,)
+    if other := other_backend(file):
+        message = f"the outer file of the {other[1]} backend, which votes nothing on the HTP"
+        hint = "name the outer file of libQnnHtpNetRunExtensions.so"
+        raise ProfileError([file.problem("TYPE-1", other[0], message, hint)])
     return tuple(_inner(file, node, find or beside_or_here) for node in _named(file))
+
+
+def other_backend(file: ExtensionFile) -> tuple[Node, str] | None:
+    """Return the library and the name of the backend that an outer file is for; None where that is not another one."""
+    for block in file.of(Section.BACKEND_EXTENSIONS):
+        node = block.get("shared_library_path")
+        named = None if node is None else _LIBRARY.fullmatch(str(node.value).rpartition("Qnn")[2])
+        if node is not None and named is not None and named["backend"].lower() != "htp":
+            return node, _BACKENDS.get(named["backend"].lower(), named["backend"])
+    return None
 
 
 def beside_or_here(folder: str, named: str) -> str:
     """Return where a path leads that a file in a folder names: beside it, else from the working folder."""
     beside = joined(folder, named)
     return beside if os.path.exists(beside) else named
+
+
+def followed(path: str, given: bytes | None = None) -> tuple[str, ...]:
+    """Return the inner files to which lint follows an outer one: those that stand in its folder or below.
+
+    ``given`` is what stands in the place of the file.
+    """
+    try:
+        file = read_extension_file(path) if given is None else parse_extension_file(given, path)
+        if other_backend(file) is not None:
+            return ()
+        found = (beside_or_here(folder_of(path), joined(named)) for named in named_paths(file))
+        return tuple(each for each in found if is_within(folder_of(path), each) and os.path.isfile(each))
+    except (ProfileError, OSError, ValueError):
+        return ()
+
+
+def beside_dialog(dialog: str, named: str) -> str | None:
+    """Return where the extension file is that a dialog of Genie names; None where it is not here.
+
+    A path of the device, such as ``/storage/htp.json`` or ``{{MODEL_DIR}}/htp.json``, leads to the file of that name
+    beside the dialog.
+    """
+    folder = folder_of(dialog)
+    for path in (joined(folder, named), joined(folder, re.split(r"[/\\]", named)[-1])):
+        try:
+            if os.path.isfile(path):
+                return path
+        except ValueError:
+            continue
+    return None
+
+
+def is_within(folder: str, file: str) -> bool:
+    """Return whether a file stands in a folder or below, links resolved."""
+    top = os.path.realpath(folder)
+    return os.path.realpath(file).startswith(os.path.join(top, ""))
 
 
 def named_paths(file: ExtensionFile) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ import attrs
 from htppower.errors import Finding, Place, ProfileError
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.json_parser import NotJson, parse
+from htppower.extensions.templates import filled, is_template, placeholder_in
 from htppower.profiles.paths import joined
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_regular_file
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import os
 
     from htppower.errors import KeyPath
-    from htppower.extensions.json_nodes import Node
+    from htppower.extensions.json_nodes import Member, Node
 
 _MARK = codecs.BOM_UTF8.decode()
 
@@ -63,6 +64,12 @@ class JsonText:
         """Return the bytes of the file."""
         mark = codecs.BOM_UTF8 if self.byte_order_mark else b""
         return mark + self.text.encode("utf-8", "surrogateescape")
+
+    def placeholder(self, node: Node | Member) -> str:
+        """Return the placeholder in a text or a key of a template; empty where there is none."""
+        if not is_template(self.path) or getattr(node, "kind", Kind.TEXT) is not Kind.TEXT:
+            return ""
+        return placeholder_in(self.text, node.start, node.end)
 
     def at(self, keys: KeyPath) -> Node | None:
         """Return the value to which keys lead, items of lists by number; None where there is none."""
@@ -108,7 +115,7 @@ def parse_json(data: bytes | str, path: str = "-") -> JsonText:
     marked = text.startswith(_MARK)
     text = text.removeprefix(_MARK)
     try:
-        root, ends_at = parse(text)
+        root, ends_at = parse(filled(text) if is_template(path) else text)
     except NotJson as error:
         broken = JsonText(path, text, None, None, marked)
         finding = Finding("JSON-1", (), error.message, error.hint, place=broken.place(error.offset))

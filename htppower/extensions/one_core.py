@@ -3,13 +3,16 @@
 Measured on QAIRT 2.51 by what the vendor's voter casts, whatever the ids of the cores: ``burst`` with a polling time in
 one core and ``balanced`` in the next vote balanced with that polling time. Items of ``custom`` come one after the
 other; where a core has one item, the first of the next core goes on with it.
+
+Measured, too: whatever stands below a key with "devices" and a key with "cores" in its name is of the core, wherever
+these keys stand, such as in an unknown key at the top; and so of graphs. Of each list of devices the first is used.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from htppower.extensions.extension_file import with_tree
+from htppower.extensions.extension_file import FileKind, with_tree
 from htppower.extensions.json_nodes import Kind, Member, Node
 from htppower.extensions.keys import Section
 from htppower.extensions.vote_keys import BESIDE
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from htppower.extensions.extension_file import Block, ExtensionFile
+
+_DEVICES, _CORES, _GRAPHS = "devices", "cores", "graphs"
 
 
 class OneCore(NamedTuple):
@@ -64,6 +69,75 @@ def cores_by_device(file: ExtensionFile) -> dict[Block, list[Block]]:
     return found
 
 
+def with_strays(file: ExtensionFile) -> ExtensionFile:
+    """Return an inner file with the settings that stand in other places: in its first device, and among its graphs."""
+    if file.kind is FileKind.OUTER:
+        return file
+    root = file.blocks[0].node
+    found: dict[Section, list[Node]] = {Section.DEVICE: [], Section.CORE: [], Section.GRAPH: []}
+    for section, node in _found(root, ""):
+        found[section].append(node)
+    devices, cores, graphs = found.values()
+    usual = _items(root, _DEVICES)
+    first = usual[0] if usual else None
+    in_place = devices == list(usual[:1]) and cores == ([] if first is None else _objects(first, _CORES))
+    if (devices or cores) and not in_place:
+        first = _joined(devices) if devices else cores[0]._replace(members=())
+        first = _with_list(first, _CORES, cores)
+        root = _with_list(root, _DEVICES, [first, *usual[1:]])
+    if graphs != _objects(root, _GRAPHS):
+        root = _with_list(root, _GRAPHS, graphs)
+    return file if root is file.blocks[0].node else with_tree(file, root)
+
+
+def _found(node: Node, path: str, around: frozenset[Section] = frozenset()) -> Iterator[tuple[Section, Node]]:
+    """Yield the objects of devices, cores and graphs, in the order of the text.
+
+    ``path`` has the keys that lead to the node; ``around`` says in which of such objects it stands.
+    """
+    if node.kind is Kind.OBJECT:
+        if _is_of_core(path):
+            yield Section.CORE, node
+            return
+        for section, word in ((Section.DEVICE, _DEVICES), (Section.GRAPH, _GRAPHS)):
+            if word in path and section not in around:
+                yield section, node
+                around |= {section}
+    for member in node.firsts().values():
+        below = f"{path}.{member.key}"
+        value = member.node
+        if _is_of_core(below) and value.kind not in (Kind.OBJECT, Kind.LIST):
+            yield Section.CORE, Node(Kind.OBJECT, member.start, value.end, members=(member,))
+            continue
+        if value.kind is Kind.LIST and _DEVICES in member.key:
+            value = value._replace(items=value.items[:1])
+        yield from _found(value, below, around)
+    for item in node.items:
+        yield from _found(item, path, around)
+
+
+def _is_of_core(path: str) -> bool:
+    return _DEVICES in path and _CORES in path
+
+
+def _items(node: Node, key: str) -> tuple[Node, ...]:
+    listed = node.get(key)
+    return () if listed is None else listed.items
+
+
+def _objects(node: Node, key: str) -> list[Node]:
+    return [item for item in _items(node, key) if item.kind is Kind.OBJECT]
+
+
+def _with_list(node: Node, key: str, items: list[Node]) -> Node:
+    """Return an object with such a list, as its last key; as it is without items."""
+    if not items:
+        return node
+    start, end = items[0].start, items[-1].end
+    added = Member(key, start, end, Node(Kind.LIST, start, end, items=tuple(items)))
+    return node._replace(members=(*(each for each in node.members if each.key != key), added))
+
+
 def with_one_core(file: ExtensionFile, wanted: int | None = None) -> ExtensionFile:
     """Return a file of which each device has one core at most: all of them together.
 
@@ -71,16 +145,18 @@ def with_one_core(file: ExtensionFile, wanted: int | None = None) -> ExtensionFi
         file: an inner file, which the parser takes.
         wanted: only cores of this id.
     """
+    file = with_strays(file)
     joined: dict[int, Node] = {}
     for device, cores in cores_by_device(file).items():
         kept = [core.node for core in cores if wanted in (None, core_id(core))]
         if len(kept) < len(cores) or len(kept) > 1:
-            joined[device.node.start] = _with_items(device.node, "cores", (_joined(kept),) if kept else ())
-    return with_tree(file, _replaced(file.text.accepted(), joined)) if joined else file
+            joined[device.node.start] = _with_items(device.node, _CORES, (_joined(kept),) if kept else ())
+    return with_tree(file, _replaced(file.blocks[0].node, joined)) if joined else file
 
 
 def as_one_core(file: ExtensionFile, wanted: int | None = None) -> tuple[ExtensionFile, tuple[OneCore, ...]]:
     """Return a file as ``with_one_core`` does, and its cores; a device without any has none there."""
+    file = with_strays(file)
     ids = [tuple(dict.fromkeys(map(core_id, cores))) for cores in cores_by_device(file).values()]
     joined = with_one_core(file, wanted)
     return joined, tuple(
@@ -100,9 +176,9 @@ def outvoted(cores: Sequence[Block]) -> Iterator[Outvoted]:
 
 def _replaced(root: Node, devices: dict[int, Node]) -> Node:
     """Return the tree with these devices, by where they stand, in the place of its own."""
-    listed = root.get("devices")
+    listed = root.get(_DEVICES)
     items = () if listed is None else tuple(devices.get(item.start, item) for item in listed.items)
-    return _with_items(root, "devices", items)
+    return _with_items(root, _DEVICES, items)
 
 
 def _with_items(node: Node, key: str, items: tuple[Node, ...]) -> Node:
@@ -131,10 +207,10 @@ def _value(members: Iterable[Member]) -> Node:
     alike = [node for node in said if node.kind is last.kind]
     if last.kind is Kind.OBJECT:
         return _joined(alike)
-    return last._replace(items=tuple(_items(alike))) if last.kind is Kind.LIST else last
+    return last._replace(items=tuple(_joined_items(alike))) if last.kind is Kind.LIST else last
 
 
-def _items(lists: Iterable[Node]) -> list[Node]:
+def _joined_items(lists: Iterable[Node]) -> list[Node]:
     """Return the items of lists, one after the other: an object that is alone in its list goes on in the next."""
     found: list[Node] = []
     goes_on = False

@@ -12,8 +12,11 @@ import attrs
 
 from htppower.extensions.clock_blocks import Blocks
 from htppower.extensions.custom_votes import DEINIT_DONE, INFERENCE_DONE, INFERENCE_START, custom_votes
+from htppower.extensions.extension_file import as_inner
+from htppower.extensions.one_core import as_one_core
 from htppower.extensions.power_keys import LLM_DECODE
 from htppower.extensions.process_votes import hmx_beside, with_process_votes
+from htppower.extensions.refusals.refused import refused
 from htppower.extensions.remarks import Remark
 from htppower.profiles.loading import load_profile
 from htppower.profiles.profile import PowerState, Profile, Relax
@@ -62,6 +65,14 @@ def graph_performance(file: ExtensionFile, core: Block | None, graph: Block) -> 
         return found
     says = f"of these graphs the inferences alone; INIT and DE-INIT vote as the core's {_name(core)} does"
     return attrs.evolve(found, remarks=(*found.remarks, Remark(file.place(node), says)))
+
+
+def votes_of_genie(file: ExtensionFile) -> str:
+    """Return, in words, which profile Genie votes for a file, which it reads as an inner one whichever it is."""
+    if refused(file):
+        return "refuses it and votes nothing"
+    _, cores = as_one_core(as_inner(file))
+    return f"votes {_name(next((each.core for each in cores if each.device == 0), None))}"
 
 
 def _name(block: Block | None) -> str:

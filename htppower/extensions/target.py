@@ -14,7 +14,7 @@ from htppower.extensions.lost import written_states
 from htppower.profiles.fields import spell
 from htppower.profiles.lost import Lost
 from htppower.profiles.profile import with_states
-from htppower.rules.platforms import Platform
+from htppower.rules.platforms import ARCHITECTURES, Platform
 from htppower.rules.socs import SOCS
 from htppower.votes.options import VOTE_OPTIONS
 
@@ -57,6 +57,29 @@ def without_missing(profile: Profile, arch: int | None) -> tuple[Profile, tuple[
     if relax is not None:
         relax = with_states(relax, lambda state: attrs.evolve(state, votes=_kept(state.votes, platform)))
     return attrs.evolve(profile, votes=_kept(profile.votes, platform), relax=relax), lost
+
+
+def harmful_elsewhere(profile: Profile) -> tuple[Lost, ...]:
+    """Return the votes of a profile that not every SoC has, and that may take others away in a file for any SoC.
+
+    The DDR performance mode is a warning, since where it is lacking the raised votes are lost with it; the others are
+    notes.
+    """
+    sets = (("votes",), profile.votes), *((at, state.votes) for at, state in written_states(profile))
+    return tuple(lost for at, votes in sets for lost in _lacked_by_some(at, votes))
+
+
+def _lacked_by_some(at: KeyPath, votes: VoteSet) -> Iterator[Lost]:
+    for option in votes.options:
+        about = VOTE_OPTIONS[option]
+        vote = votes.get(option)
+        if vote in (about.taken_back, about.default) or all(Platform(arch).has(option) for arch in ARCHITECTURES):
+            continue
+        is_ddr = about.field == "ddr_perf_mode"
+        others = "the raised votes" if is_ddr else "other votes of its call"
+        does = f"written all the same: it is for {Platform.needs(option)}, and a SoC without it loses {others} with it"
+        severity = Severity.WARNING if is_ddr else Severity.NOTE
+        yield Lost((*at, about.field), spell(vote), f"{does}; name the SoC with --soc", severity)
 
 
 def _missing(votes: VoteSet, platform: Platform) -> Iterator[tuple[Option, bool]]:

@@ -13,7 +13,7 @@ from htppower.extensions.extension_file import FileKind
 from htppower.extensions.json_nodes import Member
 from htppower.extensions.keys import Section
 from htppower.extensions.left_out import left_out_settings
-from htppower.extensions.one_core import as_one_core, core_id, cores_by_device
+from htppower.extensions.one_core import as_one_core, core_id, cores_by_device, with_strays
 from htppower.extensions.performance import RELAXED, RELEASED, core_performance, graph_performance
 from htppower.extensions.refusals.findings import refusals
 from htppower.extensions.remarks import Remark
@@ -115,6 +115,7 @@ def _unread(file: ExtensionFile) -> Iterator[Remark]:
 
 def _parts(file: ExtensionFile, wanted: int | None) -> Iterator[tuple[str, str, Performance]]:
     """Yield each device and graph with a profile: what its name ends in, what it is, and what it votes."""
+    file = with_strays(file)
     devices = list(cores_by_device(file).values())
     ids = [[core_id(core) for core in cores] for cores in devices]
     if wanted is not None and not any(wanted in each for each in ids):
@@ -122,6 +123,11 @@ def _parts(file: ExtensionFile, wanted: int | None) -> Iterator[tuple[str, str, 
         raise ProfileError([Finding.of_file(file.path, "NAME-1", f"no core {wanted}", f"it has {known}")])
     several = _several_cores(file, devices[0] if devices else [])
     file, cores = as_one_core(file, wanted)
+    first = next((each.core for each in cores if each.device == 0), None)
+    if first is None and wanted is None:
+        performance = core_performance(file, None)
+        which = "whose first device has no core" if cores else "which has no core"
+        yield "core0", f"{which}: {performance.perf_profile}", performance
     for number, named, core in cores:
         suffix = f"core{named[0]}"
         where = f"device {number}, {'cores' if len(named) > 1 else 'core'} {', '.join(map(str, named))}"
@@ -132,10 +138,6 @@ def _parts(file: ExtensionFile, wanted: int | None) -> Iterator[tuple[str, str, 
         else:
             ignored = "(the vendor's voter reads the first device alone)"
             yield f"device{number}_{suffix}", f"{of} {ignored}", performance
-    first = cores[0].core if cores else None
-    if first is None:
-        performance = core_performance(file, None)
-        yield "core0", f"which has no core: {performance.perf_profile}", performance
     for number, graph in enumerate(file.of(Section.GRAPH)):
         if graph.get("perf_profile") is not None:
             performance = graph_performance(file, first, graph)

@@ -9,6 +9,7 @@ from htppower.extensions.by_words import read_as
 from htppower.extensions.extension_file import is_by_words
 from htppower.extensions.key_table import KEYS, known
 from htppower.extensions.keys import Section
+from htppower.extensions.refusals.leaves import named_leaves, path_of
 from htppower.extensions.refusals.wrong import Wrong
 from htppower.profiles.did_you_mean import nearest
 
@@ -50,8 +51,10 @@ def unknown_key(block: Block, member: Member) -> Wrong:
     return Wrong("EXT-20", member, said, f"did you mean {near}?" if near else "delete it")
 
 
-def refuse_others(file: ExtensionFile) -> None:
+def refuse_others(file: ExtensionFile, name: str = "") -> None:
     """Refuse a file with keys of which the vendor's parser reads none: what it is meant as is another file.
+
+    ``name`` says which file it is, where that is known.
 
     Raises:
         ProfileError: it is such a file. One without any key is an extension file that says nothing.
@@ -65,13 +68,16 @@ def refuse_others(file: ExtensionFile) -> None:
     near = next(filter(None, (nearest(member.key, names) for member in top.node.members)), None)
     hint = f"did you mean {near}?" if near else f"an extension file has {' or '.join(names)}"
     message = "no key here is one of an extension file, or a mode of a runtime"
+    message += f": this is {name}" if name else ""
     raise ProfileError([file.problem("KEY-1", top.node.members[0], message, hint)])
 
 
 def found_by_get(block: Block, member: Member) -> bool:
-    """Return whether ``Block.get`` finds what an unknown key is read as."""
-    # What stands in other lists of devices or cores, such as xdevices, is read there, and not here.
-    sections = {Section.TOP: (), Section.DEVICE: (Section.DEVICE,), Section.GRAPH: (Section.GRAPH,)}.get(
-        block.section, (Section.GRAPH,) if "graphs" in block.at else (Section.CORE, Section.DEVICE)
+    """Return whether ``Block.get`` finds what an unknown key is read as, in a file as ``with_strays`` returns it."""
+    if block.section in (Section.CORE, Section.GRAPH) or not {"cores", "graphs"}.isdisjoint(block.at):
+        sections = (Section.GRAPH,) if "graphs" in block.at else (Section.CORE, Section.DEVICE)
+        return all(any(is_by_words(each, name) for each in sections) for name in read_as(block.at, member))
+    return all(
+        "devices" in leaf.path or "graphs" in leaf.path
+        for leaf in named_leaves(member.node, path_of((*block.at, member.key)))
     )
-    return all(any(is_by_words(each, name) for each in sections) for name in read_as(block.at, member))

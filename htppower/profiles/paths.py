@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+# How the names of templates end.
+TEMPLATES = (".template", ".tmpl", ".tpl", ".in", ".j2", ".jinja", ".jinja2", ".mustache", ".hbs", ".erb")
+
 
 def joined(*parts: str | os.PathLike[str]) -> str:
     """Return a path of parts, spelt as ``Path`` spells it: ``..`` stays, since a link may stand before it."""

@@ -10,7 +10,8 @@ import enum
 import os
 import re
 
-from htppower.profiles.discovery import DEVICES
+from htppower.profiles.discovery import DEVICES, SUFFIXES
+from htppower.profiles.paths import TEMPLATES
 from htppower.profiles.quoting import KEYS
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, read_regular_file
 from htppower.profiles.top_keys import NoMapping, top_keys
@@ -22,6 +23,11 @@ _DEVICE = "device"
 _OF_DEVICES = frozenset({"active_w", "raised_idle_w", "raise_late_us", "raise_call_us", "speeds", "wakes"})
 _KNOWN_KEYS = _OF_TESTS.union(KEYS, _OF_DEVICES, {_DEVICE})
 JSON = ".json"
+# The usual names of extension files: any other name may be one, too, by its content.
+EXTENSION_SUFFIXES = (JSON, ".conf", ".cfg", ".config", *TEMPLATES)
+# Of these each line is JSON by itself.
+_LINES_OF_JSON = (".jsonl", ".ndjson", ".log")
+_HEAD_BYTES = 256
 # Keys at the top of an extension file that hardly another file has, and those of other files.
 _EXTENSION_TOP = frozenset({"devices", "graphs", "groupContext", "backend_extensions"})
 _NO_EXTENSION = frozenset({"$schema", *KEYS})
@@ -71,20 +77,45 @@ def extension_kind(path: str, given: bytes | None = None) -> Kind:
         return Kind.OTHER
     import json  # noqa: PLC0415 - only for such a file
 
+    from htppower.extensions.templates import filled, is_template  # noqa: PLC0415 - only for such a file
+
     try:
-        top = json.loads(data)
+        top = json.loads(filled(data.decode("utf-8", "replace")) if is_template(path) else data)
     except (ValueError, RecursionError):
         return Kind.EXTENSION
     is_one = isinstance(top, dict) and not _EXTENSION_TOP.isdisjoint(top) and _NO_EXTENSION.isdisjoint(top)
     return Kind.EXTENSION if is_one else Kind.OTHER
 
 
-def json_kind(path: str, *, named: bool) -> Kind:
-    """Return what a JSON file is; a named one that is no profile, which may be written so, is an extension file."""
-    if not named or extension_kind(path) is Kind.EXTENSION:
+def begins_as_json(path: str, given: bytes | None = None) -> bool:
+    """Return whether a file, or what is ``given`` in its place, begins as an object of JSON does."""
+    try:
+        head = read_regular_file(path, _HEAD_BYTES) if given is None else given[:_HEAD_BYTES]
+    except (OSError, ValueError):
+        return False
+    return head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
+
+
+def is_extension_in_folder(path: str) -> bool:
+    """Return whether a file of any name that is found in a folder is an extension file, by its content."""
+    if not path.endswith(JSON) and (path.endswith(_LINES_OF_JSON) or not begins_as_json(path)):
+        return False
+    return extension_kind(path) is Kind.EXTENSION
+
+
+def named_kind(path: str, given: bytes | None = None) -> Kind:
+    """Return what a named file is, or what is ``given`` in its place, whatever its name.
+
+    JSON is an extension file, unless it has a key of a profile or power state, which may be written so. Of a file of
+    YAML the content must say that it is an extension file.
+    """
+    is_json = path.endswith(JSON) or begins_as_json(path, given)
+    if is_json and extension_kind(path, given) is Kind.EXTENSION:
         return Kind.EXTENSION
-    other = kind_of(path)
-    return other if other in (Kind.PROFILE, Kind.STATE) and _has_a_key(path) else Kind.EXTENSION
+    kind = kind_of(path, given)
+    if not is_json or path.endswith(SUFFIXES) or (kind in (Kind.PROFILE, Kind.STATE) and _has_a_key(path, given)):
+        return kind
+    return Kind.EXTENSION
 
 
 def named_first(path: str, given: bytes | None = None) -> str:
@@ -99,10 +130,10 @@ def named_first(path: str, given: bytes | None = None) -> str:
     return found["name"].decode() if found else ""
 
 
-def _has_a_key(path: str) -> bool:
+def _has_a_key(path: str, given: bytes | None = None) -> bool:
     """Return whether a key of a profile or power state stands anywhere in a file, which may be broken."""
     try:
-        return re.search(_OWN_KEY, read_regular_file(path, noted=False)) is not None
+        return re.search(_OWN_KEY, read_regular_file(path, noted=False) if given is None else given) is not None
     except (OSError, ValueError):
         return False
 

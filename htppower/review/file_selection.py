@@ -11,7 +11,7 @@ from htppower.profiles.discovery import RECORDS, SUFFIXES, holds_all
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.profiles.paths import folder_of, joined
 from htppower.profiles.regular_file import NotRegular, leads_out
-from htppower.review.file_kinds import JSON, Kind, extension_kind, folder_name, json_kind, kind_of
+from htppower.review.file_kinds import Kind, folder_name, is_extension_in_folder, kind_of, named_kind
 
 # No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
 
@@ -53,9 +53,9 @@ def find_sources(
 ) -> Found:
     """Return the files, and the profiles and power states in the folders and below.
 
-    With ``extensions``, the vendor's extension files are sources, too: a named file that ends in .json, and those in
-    folders that hold a key of such a file at their top. Other JSON is left alone. With ``devices``, device models are;
-    they count as other YAML without.
+    With ``extensions``, the vendor's extension files are sources, too, whatever their names: a named file of JSON, and
+    those in folders that hold a key of such a file at their top. Other JSON is left alone. With ``devices``, device
+    models are; they count as other YAML without.
 
     What matches a pattern of ``exclude`` is left out, named or not: a pattern is held against every part of a path,
     such as the name of a file, of a folder, or ``drafts/*.yaml``.
@@ -89,12 +89,10 @@ def find_sources(
     sources, left_out = [], []
     read = set()
     for real, file in sorted({**below, **named}.items(), key=lambda pair: pair[1]):
-        if patterns and _matches(file, patterns):
+        if patterns and matches(file, patterns):
             below.pop(real, None)
             continue
-        kind = json_kind(file, named=real in named) if extensions and file.endswith(JSON) else kind_of(file)
-        if kind is Kind.DEVICE and not devices:
-            kind = Kind.OTHER
+        kind = _kind(file, named=real in named, extensions=extensions, devices=devices)
         if kind is Kind.OTHER and real not in named:
             left_out.append(file)
         elif kind is not Kind.TEST:
@@ -115,12 +113,20 @@ def leads_elsewhere(path: str, folders: Iterable[str] = ()) -> bool:
     return any(leads_out(path, each) for each in (folder_of(path), *below))
 
 
+def _kind(file: str, *, named: bool, extensions: bool, devices: bool) -> Kind:
+    """Return what a file is to a command that takes extension files, or device models, or neither."""
+    kind = named_kind(file) if extensions and named else None
+    if kind is None:
+        kind = Kind.EXTENSION if extensions and is_extension_in_folder(file) else kind_of(file)
+    return Kind.OTHER if kind is Kind.DEVICE and not devices else kind
+
+
 def _require_regular(path: str) -> None:
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise NotRegular("no regular file")
 
 
-def _matches(path: str, patterns: Iterable[str]) -> bool:
+def matches(path: str, patterns: Iterable[str]) -> bool:
     """Return whether a part of a path matches a pattern."""
     import fnmatch  # noqa: PLC0415 - only for a pattern
 
@@ -130,7 +136,7 @@ def _matches(path: str, patterns: Iterable[str]) -> bool:
 
 
 def _files(path: str, *, extensions: bool = False) -> Iterator[str]:
-    """Yield the YAML files of a folder and below, and JSON with ``extensions``, except hidden ones.
+    """Yield the YAML files of a folder and below, and extension files with ``extensions``, except hidden ones.
 
     A folder behind several links is walked once.
 
@@ -139,7 +145,6 @@ def _files(path: str, *, extensions: bool = False) -> Iterator[str]:
     Raises:
         OSError: the folder itself can't be read.
     """
-    suffixes = (*SUFFIXES, JSON) if extensions else SUFFIXES
     os.listdir(path)  # only folders below may be unreadable
     # os.walk recurses in Python 3.11 and earlier, and folders may be deeper than that allows.
     waiting = [path]
@@ -155,9 +160,9 @@ def _files(path: str, *, extensions: bool = False) -> Iterator[str]:
                 if _is_folder(entry):
                     below = joined(folder, entry.name)
                     waiting += [] if entry.name.startswith(".") or _are_shipped_records(below) else [below]
-                elif entry.name.endswith(suffixes) and not entry.name.startswith("."):
+                elif not entry.name.startswith("."):
                     file = joined(folder, entry.name)
-                    if not entry.name.endswith(JSON) or extension_kind(file) is Kind.EXTENSION:
+                    if entry.name.endswith(SUFFIXES) or (extensions and is_extension_in_folder(file)):
                         yield file
 
 

@@ -40,8 +40,8 @@ EXTENSION_RULES = (
     _warned(22, "There is one device: of several the first is used."),
     _warned(
         23,
-        "An outer file names one inner file, or one for each SoC, that is there, and has no settings of its own for "
-        "the HTP.",
+        "An outer file names the library of the HTP, and one inner file, or one for each SoC, that is there; it has no "
+        "settings of its own for the HTP.",
     ),
     _warned(24, "No unknown key has the name of a known one in its own, or around it: it is read as that key."),
     _warned(25, "The cores of a device say the same: of different values the last counts for all of them."),
@@ -80,7 +80,12 @@ EXTENSION_RULES = (
         f"{_MEASURED}; vendor, supported Snapdragon devices",
     ),
     _warned(43, "device_id and core_id are of a device and core that some chip has: 0 to 3."),
-    _rule(50, "An outer file is for qnn-net-run and its like: Genie takes it, and does nothing.", Breach.NOTE),
+    _warned(44, "Adaptive polling stands beside polling that is on: without it it is not voted."),
+    _rule(
+        50,
+        "An outer file is for qnn-net-run and its like: Genie takes it for an inner one, and votes high_performance.",
+        Breach.NOTE,
+    ),
     _rule(51, "No key is deprecated.", Breach.NOTE, _EXTENSIONS),
     _rule(52, "Every key is known to QAIRT 2.47 and later.", Breach.NOTE),
     _rule(53, "device_id and core_id are 0, which every chip has.", Breach.NOTE),

@@ -38,7 +38,9 @@ SETTINGS_RULES = (
     _rule("SET-7", "A control latency is a whole number of us, at most 4294967295.", _MEASURED),
     _rule("SET-8", "A dialog of Genie has no key for power: it is refused with one.", _GENIE),
     _rule(
-        "SET-9", "The extension file that a dialog of Genie names is the inner one: the outer one does nothing.", _GENIE
+        "SET-9",
+        "A dialog of Genie names the inner extension file: for the outer one Genie votes high_performance.",
+        _GENIE,
     ),
     _rule(
         "SET-10", "A dialog of Genie names an extension file: without one it casts no votes.", _GENIE, Breach.WARNING

@@ -22,8 +22,19 @@ POLICY = "a policy of Genie"
 OPTIONS_OBJECT = "options"
 EXTENSION_FILE = "an extension file"
 _OF_EXTENSIONS = frozenset({"devices", "graphs", "backend_extensions", "groupContext"})
-# Keys of Genie's top objects with an engine. Source: the Genie SDK's JSON configs.
-DIALOGS = ("dialog", "embedding", "text-generator")
+# Keys of Genie's top objects with an engine: of a dialog, an embedding, an engine by itself, and of nodes. Source: the
+# Genie SDK's JSON configs; the nodes are those that GenieNode_create of QAIRT 2.51 knows (measured).
+DIALOGS = (
+    "dialog",
+    "embedding",
+    "standalone-engine",
+    "text-generator",
+    "text-encoder",
+    "image-encoder",
+    "audio-encoder",
+    "lut-encoder",
+    "image-decoder",
+)
 # What those write who take Genie for one of the vendor's tools.
 _OF_POWER = ("perf", "power", "rpc", "performance", "hmx")
 _PREFIXES = {"qnn.": Where.RUN, "ep.dynamic.": Where.DYNAMIC, "ep.qnnexecutionprovider.": Where.SESSION}

@@ -9,12 +9,12 @@ if reader is not None:
 from __future__ import annotations
 
 import codecs
-import os
 from typing import TYPE_CHECKING
 
 import attrs
 
 from htppower.errors import Finding, ProfileError, shortened
+from htppower.extensions.inner_files import beside_dialog
 from htppower.extensions.json_text import parse_json
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import LLM_DECODE_PROFILES
@@ -34,6 +34,7 @@ from htppower.runtimes.text_settings import said_by_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from htppower.errors import Place
     from htppower.extensions.json_text import JsonText
 
     Reader = Callable[[str, str], "tuple[ProfileFiles, ...]"]
@@ -79,11 +80,12 @@ def _marked(found: Said | None, parsed: JsonText) -> Said | None:
     return attrs.evolve(found, problems=(problem,))
 
 
-def named_extensions(text: str, path: str) -> tuple[str, ...] | None:
-    """Return the extension files that a dialog of Genie names, by path; None where the text is no dialog.
+def named_extensions(text: str, path: str) -> dict[str, Place] | None:
+    """Return the extension files that a dialog of Genie names, each with where; None where the text is no dialog.
 
     Raises:
-        ProfileError: it names none, so that it casts no votes, or has keys for which Genie refuses all of it.
+        ProfileError: it names none, so that it casts no votes, or one that is not here; or it has keys for which Genie
+            refuses all of it.
     """
     found = said(text, path)
     if found.form != DIALOG:
@@ -99,8 +101,15 @@ def named_extensions(text: str, path: str) -> tuple[str, ...] | None:
         wrong.append(Finding.of_file(path, "SET-10", message, hint))
     if wrong:
         raise ProfileError(wrong)
-    folder = os.path.dirname(path)
-    return tuple(dict.fromkeys(os.path.join(folder, named) for named, _ in found.extensions))
+    files = [(beside_dialog(path, named), named, place) for named, place in found.extensions]
+    missing = [(named, place) for file, named, place in files if file is None]
+    if missing:
+        hint = "copy it from the device to beside the dialog, or import it by its own path"
+        raise ProfileError(
+            Finding("FILE-1", (), f"the extension file {shortened(named)!r} is not here", hint, place=place)
+            for named, place in missing
+        )
+    return {file: place for file, _, place in files if file is not None}
 
 
 def sniff(text: str, name: str) -> Reader | None:

@@ -1,4 +1,4 @@
-"""Extension files whose cores differ, and what the vendor's voter casts for them (measured on QAIRT 2.51)."""
+"""Extension files whose cores differ or stand elsewhere, and what the vendor's voter casts (measured on QAIRT 2.51)."""
 
 from __future__ import annotations
 
@@ -33,11 +33,13 @@ class SeveralCores:
         cores: its cores, none of which says an id.
         expected: the target of the core clock and its sleep latency in us, raised and then relaxed; RPC polling and
             control latency in us.
+        whole: the file, where its cores stand in other places than usual.
     """
 
     name: str
     cores: tuple[dict[str, Any], ...]
     expected: tuple[int, ...]
+    whole: dict[str, Any] | None = None
 
     def __str__(self) -> str:
         return self.name
@@ -45,7 +47,7 @@ class SeveralCores:
     @property
     def text(self) -> str:
         """The file."""
-        return json.dumps({"devices": [{"cores": list(self.cores)}]})
+        return json.dumps(self.whole or {"devices": [{"cores": list(self.cores)}]})
 
     @staticmethod
     def of_profile(profile: Profile) -> tuple[int, ...]:
@@ -68,7 +70,17 @@ def _clock(votes: VoteSet) -> tuple[int, int]:
     return int(dcvs.core.target), dcvs.sleep_latency_us
 
 
+def _in(name: str, whole: dict[str, Any], expected: tuple[int, ...]) -> SeveralCores:
+    return SeveralCores(name, (), expected, whole)
+
+
+def _devices(*cores: dict[str, Any]) -> dict[str, Any]:
+    return {"devices": [{"cores": list(cores)}]}
+
+
 _BURST, _BALANCED = {"perf_profile": "burst"}, {"perf_profile": "balanced"}
+_AS_BURST, _AS_BALANCED = (160, 40, 64, 2000, 9999, 100), (112, 1000, 64, 2000, 0, 100)
+_AS_HIGH = (128, 100, 64, 2000, 9999, 100)
 CASES = (
     SeveralCores("the last profile", (_BURST, _BALANCED), (112, 1000, 64, 2000, 0, 100)),
     SeveralCores("the last profile, turned", (_BALANCED, _BURST), (160, 40, 64, 2000, 9999, 100)),
@@ -103,4 +115,38 @@ CASES = (
         (_custom(_item(_START, "TURBO")), _custom(_item(_DONE, "SVS2"), _item(_START, "NOM"))),
         (96, 1000, 48, 1000, 0, 100),
     ),
+    _in("within an unknown key", {"x": {"y": _devices(_BALANCED)}}, _AS_BALANCED),
+    _in("within a list", {"x": [_devices(_BURST), _devices(_BALANCED)]}, _AS_BALANCED),
+    _in("an unknown key behind", {**_devices(_BURST), "x": _devices(_BALANCED)}, _AS_BALANCED),
+    _in("an unknown key before", {"x": _devices(_BALANCED), **_devices(_BURST)}, _AS_BURST),
+    _in("xdevices", {"xdevices": [{"cores": [_BALANCED]}]}, _AS_BALANCED),
+    _in("devices that are no list", {"xdevices": {"cores": _BALANCED}}, _AS_BALANCED),
+    _in("the words the other way round", {"cores": {"devices": _BALANCED}}, _AS_BALANCED),
+    _in("all words in one key", {"my_devices_cores_perf_profile": "balanced"}, _AS_BALANCED),
+    _in("xcores behind cores", {"devices": [{"cores": [_BURST], "xcores": [_BALANCED]}]}, _AS_BALANCED),
+    _in("xcores before cores", {"devices": [{"xcores": [_BALANCED], "cores": [_BURST]}]}, _AS_BURST),
+    _in("in a context", {"context": _devices(_BALANCED)}, _AS_BALANCED),
+    _in("in a list of graphs by its key", {"graphs_x": _devices(_BALANCED)}, _AS_BALANCED),
+    _in(
+        "of each list of devices the first",
+        {"x": {"devices": [{"cores": [_BALANCED]}, {"cores": [_BURST]}]}},
+        _AS_BALANCED,
+    ),
+    _in(
+        "a later one of xdevices",
+        {**_devices(_BALANCED), "xdevices": [{"device_id": 0}, {"cores": [_BURST]}]},
+        _AS_BALANCED,
+    ),
+    _in(
+        "custom in two places",
+        {
+            "x": _devices({"perf_profile": _CUSTOM}),
+            "y": {"devices": {"xcores": {"custom": [_item(_START, "NOM"), _item(_DONE, "SVS")]}}},
+        },
+        (96, 1000, 64, 1000, 0, 100),
+    ),
+    _in("an outer file", {"backend_extensions": {"config_file_path": "inner.json"}}, _AS_HIGH),
+    _in("cores without devices", {"cores": [_BALANCED]}, _AS_HIGH),
+    _in("cores in the second device", {"devices": [{"device_id": 0}, {"cores": [_BALANCED]}]}, _AS_HIGH),
+    _in("an outer file's keys around it", {"zz": {"config_file_path": "a.json", **_devices(_BALANCED)}}, _AS_BALANCED),
 )

@@ -65,6 +65,9 @@ START = ["init_start", "inference_start"]
         cores({**BURST, "zzz": {"perf_profile": "power_saver"}}),
         cores({**BURST, "x_perf_profiles": ["balanced", "low_balanced"]}),
         cores({**BURST, "my_rpc_control_latency": 55, "rpc_polling_timex": 77.0}),
+        cores({**BURST, "rpc_polling_time": 0, "adaptive_polling_time": 1000}),
+        cores({"perf_profile": "balanced", "adaptive_polling_time": 1000}),
+        cores({**BURST, "adaptive_polling_time": 1000}),
         cores({**BURST, "custom": []}, dsp_arch="v90"),
         cores({**BURST, "custom": [{"graphState": ["init_start"]}]}),
         cores({**BURST, "rpc_polling_time": 20_000}),
@@ -76,7 +79,7 @@ START = ["init_start", "inference_start"]
             }
         ),
     ],
-    ids=range(10),
+    ids=range(13),
 )
 def test_what_is_cast_is_what_import_and_diff_read(voter: Voter, file: dict[str, Any]) -> None:
     """Keys are read by the words in their names, and of several the last counts; numbers are cast as written."""
@@ -93,5 +96,6 @@ def test_what_is_cast_is_what_import_and_diff_read(voter: Voter, file: dict[str,
     assert cast["DCVS_V3"] == votes.dcvs_v3.core.target
     assert cast["rpc_control_latency"] == votes.rpc_control_latency_us
     assert cast.get("rpc_polling_time", 0) == (votes.rpc_polling_time_us or 0)
+    assert cast.get("adaptive_polling_time", 0) == (votes.adaptive_polling_time_us or 0)
     (made,) = to_profiles(parse_extension_file(data, "a.json"))
     assert made.profile.votes.dcvs_v3 == votes.dcvs_v3

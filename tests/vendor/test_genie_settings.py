@@ -16,6 +16,7 @@ from voter import libraries
 from htppower import load_profile, profile_names
 from htppower.review.settings_check.check import check
 from htppower.runtimes.catalogue import settings
+from htppower.runtimes.json_settings import DIALOGS as GENIES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,6 +57,12 @@ DIALOGS = {
     "rpc": (dialog({"rpc-polling-time": 1}, {"extensions": "inner.json"}), {"SET-8"}),
     "beside": (dialog(backend={"extensions": "inner.json", "performance": {"policy": "burst"}}), {"SET-8"}),
 }
+# What the top of a node's configuration may be, and what it may not.
+NODES = (
+    *(name for name in GENIES if name not in ("dialog", "embedding", "standalone-engine")),
+    "text-decoder",
+    "dialog-x",
+)
 POLICIES = ("burst", "BURST", "default", "system_settings", "llm_decode_burst", "llm_decode_default", "turbo")
 
 
@@ -89,6 +96,23 @@ def test_genie_refuses_a_dialog_as_the_check_says(codes: dict[str, int], name: s
     report = check([str(file)]).report
     assert {finding.rule for finding in report.findings} == finds
     assert any(map(report.counts, report.findings)) is (codes[name] != 0)
+
+
+def test_the_nodes_that_are_known_are_those_of_genie() -> None:
+    """Genie says of a key that it has no such node, and of any other what is missing in it."""
+    folder = libraries()
+    done = subprocess.run(
+        [sys.executable, str(PROCESS), str(folder)],
+        input="".join(f"{json.dumps({name: {}})}\n" for name in NODES),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, "LD_LIBRARY_PATH": str(folder)},
+    )
+    assert done.returncode == 0, done.stderr
+    unknown = [name for name in NODES if f"Unknown config key: {name}\n" in done.stdout + done.stderr]
+    assert unknown == [name for name in NODES if name not in GENIES]
 
 
 @pytest.mark.parametrize("name", POLICIES)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from several_cores import CASES, SeveralCores
 
-from htppower.extensions.extension_file import parse_extension_file
+from htppower.extensions.extension_file import as_inner, parse_extension_file
 from htppower.extensions.to_profiles import to_profiles
 
 if TYPE_CHECKING:
@@ -26,6 +26,6 @@ def test_what_is_cast_for_several_cores_is_what_import_votes(voter: Voter, case:
             else:
                 beside[name] = fields["value"]
     raised, relaxed = cast[:2]
-    (made,) = to_profiles(parse_extension_file(case.text, "a.json"))
+    made, *_ = to_profiles(as_inner(parse_extension_file(case.text, "a.json")))
     voted = (*raised, *relaxed, beside["rpc_polling_time"], beside["rpc_control_latency"])
     assert voted == case.of_profile(made.profile) == case.expected

@@ -4,18 +4,59 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.errors import Finding
+from htppower.errors import Finding, shortened
+from htppower.extensions.keys import Section
 from htppower.extensions.refusals.refused import refused
 from htppower.extensions.refusals.text import refused_text
+from htppower.extensions.vote_keys import BESIDE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from htppower.extensions.extension_file import ExtensionFile
+
+# Where something is voted: the keys for it, or any key.
+_OF_VOTES: Mapping[Section, frozenset[str] | None] = {
+    Section.TOP: frozenset({"devices", "graphs"}),
+    Section.DEVICE: frozenset({"cores"}),
+    Section.GRAPH: frozenset({"perf_profile"}),
+    Section.CORE: frozenset({"perf_profile", "custom", "hmxControl", *BESIDE}),
+    **dict.fromkeys(
+        (
+            Section.CORE_HMX,
+            Section.CUSTOM_ITEM,
+            Section.CUSTOM_OBJECT,
+            Section.CORNER_PAIR,
+            Section.DCVS,
+            Section.DCVS_OBJECT,
+            Section.DCVS_EXP,
+            Section.HMX,
+            Section.CENG,
+            Section.CENG_EXP,
+        )
+    ),
+}
 
 
 def refusals(file: ExtensionFile) -> tuple[Finding, ...]:
-    """Return why the vendor's parser refuses a file, in the order of the file; nothing where it takes it."""
+    """Return why the vendor's parser refuses a file, in the order of the file; nothing where it takes it.
+
+    In a template a placeholder in the place of votes is among it, since nobody can say what is voted.
+    """
     found = [file.problem(each.rule, each.at, each.message, each.hint) for each in refused(file)]
     if (at_text := refused_text(file.text)) is not None:
         offset, message, hint = at_text
         found.append(Finding("EXT-10", (), message, hint, place=file.text.place(offset)))
+    found += _unfilled(file)
     return tuple(sorted(dict.fromkeys(found), key=lambda finding: (finding.line, finding.column)))
+
+
+def _unfilled(file: ExtensionFile) -> Iterator[Finding]:
+    """Yield the placeholders in the place of votes, or of what holds votes."""
+    for block in file.blocks:
+        keys = _OF_VOTES.get(block.section, frozenset())
+        for member in block.node.members:
+            for node in (member.node.items or (member.node,)) if keys is None or member.key in keys else ():
+                if placeholder := file.text.placeholder(node):
+                    message = f"{shortened(member.key)} is the placeholder {shortened(placeholder)}"
+                    yield file.problem("EXT-12", node, message, "fill it in")

@@ -1,4 +1,4 @@
-"""What a text was meant to be where a number, true or false is needed."""
+"""What a value was meant to be that is not of the type of its key."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"0|[1-9][0-9]*")
 _OF_SOCS = ("soc_model", "soc_id")
+_IN_LIST = {Type.OBJECTS: Kind.OBJECT, Type.TEXTS: Kind.TEXT, Type.INTEGERS: Kind.INTEGER}
 
 
 def meant_by(key: Key, node: Node) -> str:
-    """Return the mend of a value of the wrong type; empty where it is no text, or no number or truth is needed."""
+    """Return the mend of a value of the wrong type; empty if it is not known."""
+    if key.type in _IN_LIST:
+        return _as_list(key) if node.kind is _IN_LIST[key.type] else ""
     if node.kind is not Kind.TEXT or key.type not in (Type.BOOL, Type.INTEGER):
         return ""
     if key.type is Type.BOOL:
@@ -28,6 +31,11 @@ def meant_by(key: Key, node: Node) -> str:
     models = [soc.model for soc in SOCS if key.name in _OF_SOCS and node.value.upper() in soc.names]
     if models:
         return f"write {models[0]}"
-    if key.useful is not None:
-        return f"write a number from {key.useful}"
-    return f"write a number, such as {key.default}" if key.default else "write a number"
+    such = f", such as {key.default}" if key.default else ""
+    return f"write a number{such if key.useful is None else f' from {key.useful}'}"
+
+
+def _as_list(key: Key) -> str:
+    form = ", as [{...}]" if key.type is Type.OBJECTS else ""
+    old = ": an object alone is the form of SDK 2.20 and before" if key.name == "graphs" else ""
+    return f"put it into a list{form}{old}"

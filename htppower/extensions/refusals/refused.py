@@ -38,7 +38,7 @@ def refused(file: ExtensionFile) -> list[Wrong]:
     told = Spans((at.start, at.node.end if isinstance(at, Member) else at.end) for at in (each.at for each in found))
     found += (_unknown(leaf) for leaf in _values(file) if not told.cover(leaf.node.start, leaf.node.end))
     found += _by_lists(file)
-    return found
+    return [each for each in found if not file.text.placeholder(each.at)]
 
 
 def _values(file: ExtensionFile) -> Iterator[Leaf]:

@@ -16,7 +16,7 @@ import attrs
 from htppower.errors import HtpPowerError, shortened
 from htppower.profiles.discovery import SUFFIXES
 from htppower.profiles.strict_yaml import read_document
-from htppower.review.file_kinds import JSON, Kind, extension_kind
+from htppower.review.file_kinds import EXTENSION_SUFFIXES, Kind, extension_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -82,15 +82,15 @@ class Listing:
 
     @functools.cached_property
     def folders(self) -> Mapping[str, list[str]]:
-        """The files of YAML and JSON, and the links, directly in each folder."""
+        """The files with the names of YAML and of extension files, and the links, directly in each folder."""
         folders: dict[str, list[str]] = {}
         for name in (*self.files, *self.links):
-            if name in self.links or name.endswith((*SUFFIXES, JSON)):
+            if name in self.links or name.endswith((*SUFFIXES, *EXTENSION_SUFFIXES)):
                 folders.setdefault(posixpath.dirname(name), []).append(name)
         return folders
 
     def below(self, folder: str) -> Iterator[str]:
-        """Yield the files of YAML and JSON, and the links, in a folder and below."""
+        """Yield the files with such names, and the links, in a folder and below."""
         if folder:
             yield from self.folders.get(folder, ())
         beginning = f"{folder}/" if folder else ""
@@ -249,7 +249,7 @@ def _paths_from(listing: Listing, path: str, file: FilePath, working: str, visit
 
     Those of ``visited`` folders are left out, and the folders near the file are added to these.
     """
-    if path.endswith(JSON) and extension_kind(str(file)) is Kind.EXTENSION:
+    if not path.endswith(SUFFIXES) and extension_kind(str(file)) is Kind.EXTENSION:
         from htppower.review.diff.extension_parts import paths_named_by  # noqa: PLC0415 - only where there is such a file
 
         below = paths_named_by(str(file))
@@ -267,4 +267,4 @@ def _paths_from(listing: Listing, path: str, file: FilePath, working: str, visit
     near = {folder, posixpath.dirname(folder), posixpath.join(folder, "states")} - visited
     visited |= near
     mates = (each for place in near for each in listing.folders.get(place, ()))
-    return [*paths, *(each for each in mates if not each.endswith(JSON))]
+    return [*paths, *(each for each in mates if not each.endswith(EXTENSION_SUFFIXES))]

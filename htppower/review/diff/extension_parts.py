@@ -23,11 +23,13 @@ from htppower.extensions.keys import Section
 from htppower.extensions.one_core import as_one_core
 from htppower.extensions.performance import core_performance, graph_performance
 from htppower.extensions.refusals.findings import refusals
+from htppower.extensions.unknown_keys import refuse_others
 from htppower.profiles.loading import Examined
 from htppower.profiles.paths import stem_of
 from htppower.review.diff.extension_origins import origins
 from htppower.review.diff.extension_source import ExtensionSource
 from htppower.review.diff.extension_written import as_written
+from htppower.runtimes.json_kinds import other_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,9 +69,13 @@ def read_extension_files(path: str, find: Callable[[str, str], str]) -> tuple[Ex
     """Return an extension file, or those that an outer one names, which ``find`` finds from its folder.
 
     Raises:
-        ProfileError: one can't be read, or the vendor's parser refuses it, which then votes nothing.
+        ProfileError: one can't be read, or the vendor's parser refuses it, which then votes nothing; or the file is of
+            another kind.
     """
-    files = inner_files(read_extension_file(path), find)
+    named = read_extension_file(path)
+    kind = other_kind(named)
+    refuse_others(named, "" if kind is None else kind.name)
+    files = inner_files(named, find)
     if found := [finding for file in files for finding in refusals(file)]:
         raise ProfileError(found)
     return files
@@ -86,14 +92,14 @@ def paths_named_by(path: str) -> tuple[str, ...]:
 def parts_of(file: ExtensionFile) -> Iterator[Part]:
     """Yield the devices of a file, then the graphs with a profile of their own, by their names."""
     file, cores = as_one_core(file)
+    first = next((each.core for each in cores if each.device == 0), None)
+    if first is None:
+        yield Part("core 0", _examined(file, None, None, core_performance(file, None)), 0)
     for device, ids, core in cores:
         # Names stand in lists, with commas between them.
         name = f"{'core' if len(ids) == 1 else 'cores'} {'+'.join(map(str, ids))}"
         examined = _examined(file, core, None, core_performance(file, core))
         yield Part(f"device {device} {name}" if device else name, examined, device)
-    if not cores:
-        yield Part("core 0", _examined(file, None, None, core_performance(file, None)), 0)
-    first = cores[0].core if cores else None
     seen: dict[str, int] = {}
     for number, graph in enumerate(file.of(Section.GRAPH)):
         if graph.get("perf_profile") is None:

@@ -11,7 +11,7 @@ from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import Folders, folder_list, runtime_of, shipped_folder
 from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
 from htppower.profiles.paths import joined
-from htppower.review.file_kinds import JSON, Kind, json_kind, kind_of
+from htppower.review.file_kinds import EXTENSION_SUFFIXES, JSON, Kind, named_kind
 from htppower.review.file_selection import Source, find_sources
 from htppower.review.name_lookup import find_either, folders_of
 
@@ -190,12 +190,14 @@ def _sources(name: str | os.PathLike[str], tree: Tree) -> Iterator[tuple[str, So
                 raise ProfileError([Finding.of_file(path, "FILE-1", "no such file", "check the path")])
             yield "", Source(*find_either(os.fspath(name), tree.lookup))
             return
-        kind = json_kind(path, named=True) if path.endswith(JSON) else kind_of(path)
+        kind = named_kind(path)
         yield "", Source(path, kind if kind in (Kind.STATE, Kind.EXTENSION) else Kind.PROFILE)
         return
     for source in find_sources([path], extensions=True).sources:
-        if source.kind is Kind.EXTENSION and _is_outer(source.path):
-            continue  # what it names stands in the folder too, or is found on the device only
+        if source.kind is Kind.EXTENSION and (not source.path.endswith(EXTENSION_SUFFIXES) or _is_outer(source.path)):
+            # Of a revision the files of other names are not exported. What an outer file names stands in the folder,
+            # too, or is found on the device only.
+            continue
         folder = os.path.relpath(source.home, path).replace(os.sep, "/")
         # A record has its runtime in its name.
         recorded = source.kind is Kind.PROFILE and runtime_of(source.path)

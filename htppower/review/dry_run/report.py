@@ -114,6 +114,18 @@ class Report:
         )
 
     @property
+    def record_lines(self) -> list[str]:
+        """How what was run differs from the runtime of which the profile is a record; none for any other profile."""
+        known, relax = self.profile.provenance, self.profile.relax
+        if known is None:
+            return []
+        said = f"the votes are those of {known.of}, and htppower casts them: it sends all of them again after INIT"
+        left_us = 0 if relax is None else relax.after_deinit_to.votes.rpc_polling_time_us
+        if left_us:
+            said += f", and turns polling off at the end, where the runtime leaves it on ({left_us} us)"
+        return [said]
+
+    @property
     def sustain_lines(self) -> list[str]:
         """How each time is learnt, and after how long votes were lowered by it; none for a fixed one."""
         relax = self.profile.relax

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SHARED_BUFFER = "shared_buffer"
 _REFUSED = "the vendor's tools refuse the whole file, and Genie then runs without any vote"
+_READERS = "Genie and the vendor's tools; never by ONNX Runtime, ExecuTorch or LiteRT, whose own settings say the mode"
 _NUMBERS = (Type.INTEGER, Type.INTEGERS, Type.INTEGER_OR_WORD)
 
 
@@ -52,6 +53,8 @@ def _facts(key: Key) -> Iterator[tuple[str, str]]:
     if key.note:
         yield "note", key.note
     yield "votes", "yes" if key.power else "no"
+    if key.power:
+        yield "read by", _READERS
     yield "source", str(key.source)
 
 

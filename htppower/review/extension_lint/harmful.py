@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import OLDEST, Section
 from htppower.extensions.one_core import cores_by_device
+from htppower.extensions.performance import core_performance
 from htppower.extensions.refusals.wrong import Wrong
 
 if TYPE_CHECKING:
@@ -30,6 +31,19 @@ def harmful(file: ExtensionFile) -> Iterator[Wrong]:
         yield from _no_profile_of(cores)
     yield from _no_profile(file)
     yield from _excluding(file)
+
+
+def unpolled(together: ExtensionFile) -> Iterator[Wrong]:
+    """Yield adaptive polling where nothing polls, of a file that is taken and whose cores are one."""
+    for core in together.of(Section.CORE):
+        member = core.member("adaptive_polling_time")
+        if member is None or not core.number("adaptive_polling_time"):
+            continue
+        performance = core_performance(together, core)
+        if not performance.profile.votes.rpc_polling_time_us:
+            off = "rpc_polling_time 0" if core.number("rpc_polling_time") == 0 else performance.perf_profile
+            said = f"adaptive_polling_time is not voted: with {off} nothing polls"
+            yield Wrong("EXT-44", member, said, "delete it, or write rpc_polling_time")
 
 
 def _of_numbers(block: Block) -> Iterator[Wrong]:
@@ -60,10 +74,11 @@ def _no_profile_of(cores: list[Block]) -> Iterator[Wrong]:
 
 
 def _no_profile(file: ExtensionFile) -> Iterator[Wrong]:
-    """Yield a file without any core: the tools then run high_performance, too."""
+    """Yield a file whose first device has no core: the tools then run high_performance, too."""
     top = file.of(Section.TOP)
-    if top and not file.of(Section.CORE):
-        said = "a file without cores: the vendor's tools run high_performance"
+    if top and not file.of(Section.CORE, ("devices", "0")):
+        where = "a first device" if file.of(Section.CORE) else "a file"
+        said = f"{where} without cores: the vendor's tools run high_performance"
         at = top[0].get("devices") or top[0].node
         yield Wrong("EXT-31", at, said, 'say so in "cores": [{"perf_profile": "high_performance"}]')
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from htppower.errors import shortened
-from htppower.extensions.extension_file import FileKind
-from htppower.extensions.inner_files import beside_or_here
+from htppower.errors import ProfileError, shortened
+from htppower.extensions.extension_file import FileKind, read_extension_file
+from htppower.extensions.inner_files import beside_or_here, other_backend
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
 from htppower.extensions.one_core import cores_by_device, outvoted
+from htppower.extensions.performance import votes_of_genie
 from htppower.extensions.refusals.wrong import Wrong
 from htppower.extensions.unknown_keys import OURS, unknown_key
 from htppower.profiles.paths import folder_of, joined
-from htppower.runtimes.json_settings import DIALOGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,6 @@ _INNER_KEYS = ("graphs", "devices", "context", "groupContext", "memory")
 
 def ignored(file: ExtensionFile) -> Iterator[Wrong]:
     """Yield what is ignored in a file that is taken."""
-    dialogs = dialogs_of(file)
     for block in file.blocks:
         seen: set[str] = set()
         for member, key in block.members():
@@ -35,7 +34,7 @@ def ignored(file: ExtensionFile) -> Iterator[Wrong]:
                 said = f"{shortened(member.key)} is given twice: the vendor's tools take the first, without a word"
                 yield Wrong("EXT-21", member, said, "keep one")
             elif key is None and not (block.at == () and member.key == OURS):
-                yield _unknown(file, block, member, is_dialog=member in dialogs)
+                yield _unknown(file, block, member)
             seen.add(member.key)
         if block.section is Section.TOP:
             yield from _later_devices(block)
@@ -44,29 +43,23 @@ def ignored(file: ExtensionFile) -> Iterator[Wrong]:
             yield from _missing(file, block)
     for cores in cores_by_device(file).values():
         yield from _outvoted(cores)
-    if file.kind is FileKind.OUTER:
-        root = file.text.accepted()
-        said = "an outer file, as qnn-net-run takes it: Genie takes it, too, and then does nothing"
-        yield Wrong("EXT-50", root, said, "for Genie, name the inner file in engine.backend.extensions")
+    other = other_backend(file)
+    if other is not None:
+        node, backend = other
+        said = (
+            f"{shortened(node.value)} is of the {backend} backend: neither this file nor what it names votes on the HTP"
+        )
+        yield Wrong("EXT-23", node, said, "lint the outer file of libQnnHtpNetRunExtensions.so")
+    elif file.kind is FileKind.OUTER:
+        said = f"an outer file, as qnn-net-run takes it: Genie takes it for an inner one, and {votes_of_genie(file)}"
+        yield Wrong("EXT-50", file.text.accepted(), said, "for Genie, name the inner file in engine.backend.extensions")
 
 
-def dialogs_of(file: ExtensionFile) -> tuple[Member, ...]:
-    """Return the dialogs in a file that is one of Genie's in the place of an extension file."""
-    members = file.text.accepted().members
-    if any(block.section is not Section.TOP for block in file.blocks):
-        return ()
-    return tuple(each for each in members if each.key in DIALOGS and each.node.kind is Kind.OBJECT)
-
-
-def _unknown(file: ExtensionFile, block: Block, member: Member, *, is_dialog: bool) -> Wrong:
+def _unknown(file: ExtensionFile, block: Block, member: Member) -> Wrong:
     if file.kind is FileKind.OUTER and not block.at and member.key in _INNER_KEYS:
-        said = f"{member.key} in an outer file is ignored without a word"
+        said = f"{member.key} in an outer file: the vendor's tools ignore it without a word, and Genie alone reads it"
         return Wrong("EXT-23", member, said, "write it into the inner file")
-    found = unknown_key(block, member)
-    if is_dialog:
-        said = f"{found.message}: it is a dialog of Genie"
-        return found._replace(message=said, hint="check it with htppower settings --check")
-    return found
+    return unknown_key(block, member)
 
 
 def _later_devices(top: Block) -> Iterator[Wrong]:
@@ -104,6 +97,16 @@ def _missing(file: ExtensionFile, block: Block) -> Iterator[Wrong]:
         if node.kind is Kind.TEXT and not _is_there(folder_of(file.path), node.value):
             said = f"{shortened(node.value)!r} is no file: without it the backend gets no settings"
             yield Wrong("EXT-23", node, said, "check the path")
+        elif node.kind is Kind.TEXT and _is_outer(beside_or_here(folder_of(file.path), joined(node.value))):
+            said = f"{shortened(node.value)!r} is an outer file, too: the backend gets no settings"
+            yield Wrong("EXT-23", node, said, "name the file with the settings")
+
+
+def _is_outer(path: str) -> bool:
+    try:
+        return read_extension_file(path).kind is FileKind.OUTER
+    except (ProfileError, OSError, ValueError):
+        return False
 
 
 def _is_there(folder: str, named: str) -> bool:

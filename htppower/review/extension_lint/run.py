@@ -11,25 +11,28 @@ from htppower.extensions.extension_file import extension_file
 from htppower.extensions.json_nodes import Member, Node
 from htppower.extensions.json_parser import TOO_DEEP
 from htppower.extensions.json_text import parse_json
-from htppower.extensions.one_core import with_one_core
+from htppower.extensions.one_core import with_one_core, with_strays
+from htppower.extensions.refusals.findings import refusals
 from htppower.extensions.refusals.refused import refused
 from htppower.extensions.refusals.text import refused_text
+from htppower.extensions.refusals.wrong import Wrong
+from htppower.extensions.templates import has_statements, is_template
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_regular_file
 from htppower.review.extension_lint.chips import of_chip
 from htppower.review.extension_lint.custom_items import odd_items
-from htppower.review.extension_lint.harmful import harmful
-from htppower.review.extension_lint.ignored import dialogs_of, ignored
+from htppower.review.extension_lint.harmful import harmful, unpolled
+from htppower.review.extension_lint.ignored import ignored
 from htppower.review.extension_lint.several_socs import of_several_socs
 from htppower.review.extension_lint.shared_buffers import mismatched
 from htppower.review.extension_lint.suppressions import suppressions_of
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.lines import LINE_BREAK, Lines
+from htppower.runtimes.json_kinds import other_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.extensions.json_text import JsonText
-    from htppower.extensions.refusals.wrong import Wrong
     from htppower.review.lint.suppressions import Found, Suppression
     from htppower.rules.platforms import Platform
 
@@ -98,6 +101,8 @@ def is_refused(data: bytes | str) -> bool:
 def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -> Iterator[Finding]:
     """Yield what is wrong with a text; what is ignored or does harm only where it is taken."""
     at_text = refused_text(text)
+    if text.problem is not None and is_template(text.path) and has_statements(text.text):
+        return
     if text.problem is not None:
         said = text.problem.message
         # The vendor's parser goes deeper than this one.
@@ -110,23 +115,37 @@ def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -
         file = extension_file(text)
     except ProfileError:
         return
-    wrong: list[Wrong] = refused(file)
+    kind = other_kind(file)
+    wrong: list[Wrong] = [] if kind is not None and kind.name else refused(file)
+    if kind is not None:
+        name = f"this is {kind.name}" if kind.name else "the file is of another kind"
+        said = f"no key at the top is one of an extension file: {name}"
+        wrong.append(Wrong("EXT-20", text.accepted().members[0], said, kind.hint))
+        yield from _told(text, wrong)
+        return
     starts = sorted(each.at.start for each in wrong)
     # What refuses the file is not ignored, too.
     wrong += (each for each in ignored(file) if not _has_any(each, starts))
     unknown = {each.at.start for each in wrong if each.rule == "EXT-14"}
-    is_dialog = bool(dialogs_of(file))
     # What the cores of a device vote, they vote together.
+    read = file if starts else with_strays(file)
     together = file if starts else with_one_core(file)
-    for each in (*harmful(file), *of_chip(file, together, platform, taken=not starts)):
-        if each.rule != "EXT-31" or not (is_dialog or _has_key(each.at, unknown)):
+    taken = not refusals(file)
+    wrong += unpolled(together) if taken else ()
+    for each in (*harmful(read), *of_chip(read, together, platform, taken=taken)):
+        if each.rule != "EXT-31" or not _has_key(each.at, unknown):
             wrong.append(each)
-    wrong += odd_items(file, together)
+    wrong += odd_items(read, together)
     wrong += mismatched(file, prepared)
     wrong += of_several_socs(file)
+    yield from _told(text, wrong)
+
+
+def _told(text: JsonText, wrong: list[Wrong]) -> Iterator[Finding]:
+    """Yield each as a finding; of several of one rule at one place the first."""
     told: set[tuple[str, int]] = set()
     for each in wrong:
-        if (each.rule, each.at.start) not in told:
+        if (each.rule, each.at.start) not in told and not text.placeholder(each.at):
             told.add((each.rule, each.at.start))
             yield _finding(each.rule, text.place(each.at.start), each.message, each.hint)
 

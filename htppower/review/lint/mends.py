@@ -15,7 +15,7 @@ import yaml
 
 from htppower.profiles.regular_file import read_regular_file
 from htppower.profiles.yaml_words import decimal, in_us, truth
-from htppower.review.file_kinds import JSON
+from htppower.review.file_kinds import begins_as_json
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.lines import LINE_BREAK, comment_at
 from htppower.review.lint.profile_findings import STDIN
@@ -89,7 +89,9 @@ def difference(path: str, content: bytes) -> str:
 def _mends(path: str, report: LintReport, texts: Mapping[str, bytes]) -> list[Mend]:
     """Return what may be mended in a file, in the order of its text."""
     findings = [found for found in report.findings if found.path == path]
-    if any(CATALOGUE[found.rule].family is Family.EXTENSION for found in findings) or path.endswith(JSON):
+    if any(CATALOGUE[found.rule].family is Family.EXTENSION for found in findings) or begins_as_json(
+        path, texts.get(path)
+    ):
         # Those are mended by hand: the suppressions of an extension file are no comments.
         return []
     # What may not be quoted is not changed either: a link may lead out of the folders being used. What has no lines is

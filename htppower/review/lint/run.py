@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from htppower.errors import Finding, ProfileError, Severity
 from htppower.profiles.discovery import folder_list
 from htppower.profiles.paths import joined
-from htppower.review.file_kinds import Kind, extension_kind, kind_of
-from htppower.review.file_selection import Source, find_sources, leads_elsewhere
+from htppower.review.file_kinds import Kind, named_kind
+from htppower.review.file_selection import Source, find_sources, leads_elsewhere, matches
 from htppower.review.lint.profile_findings import STDIN, ProfileFindings
 from htppower.review.lint.report import LintReport
 from htppower.review.lint.suppressions import Found, apply, read_suppressions
@@ -67,8 +67,9 @@ def lint(
         left_out = ("all profiles in this folder are left out", "leave out less by --exclude")
         raise ProfileError(Finding.of_file(folder, "FILE-1", *left_out) for folder in within)
     every = (*_standard_input(texts.get(STDIN)), *selected.sources)
-    sources = tuple(source for source in every if source.kind not in (Kind.EXTENSION, Kind.DEVICE))
     instead = {os.path.realpath(path): text for path, text in texts.items()}
+    every += _inner_sources(every, instead, tuple(exclude))
+    sources = tuple(source for source in every if source.kind not in (Kind.EXTENSION, Kind.DEVICE))
     linting = ProfileFindings(sources, folder_list(profiles), within, platform, instead)
     found = [each for source in sources for each in linting.findings(source)]
     extensions = _linted_extensions(every, within, instead, platform, prepared)
@@ -96,6 +97,25 @@ def lint(
             **{linted.lines.path: linted.lines for linted in others},
         },
     )
+
+
+def _inner_sources(
+    sources: Iterable[Source], instead: Mapping[str, bytes], exclude: tuple[str, ...]
+) -> tuple[Source, ...]:
+    """Return the extension files that others name, that stand in their folders, and that are not linted yet."""
+    outer = [source.path for source in sources if source.kind is Kind.EXTENSION]
+    if not outer:
+        return ()
+    from htppower.extensions.inner_files import followed  # noqa: PLC0415 - only for such a file
+
+    known = {os.path.realpath(source.path) for source in sources}
+    found: dict[str, str] = {}
+    for path in outer:
+        for inner in followed(path, instead.get(os.path.realpath(path))):
+            real = os.path.realpath(inner)
+            if real not in known and not matches(inner, exclude):
+                found.setdefault(real, inner)
+    return tuple(Source(path, Kind.EXTENSION) for path in found.values())
 
 
 def _linted_extensions(
@@ -133,9 +153,7 @@ def _standard_input(text: bytes | None) -> tuple[Source, ...]:
     """Return the standard input as a file, if there is any that is no test."""
     if text is None:
         return ()
-    if extension_kind(STDIN, text) is Kind.EXTENSION:
-        return (Source(STDIN, Kind.EXTENSION),)
-    kind = kind_of(STDIN, text)
+    kind = named_kind(STDIN, text)
     return () if kind is Kind.TEST else (Source(STDIN, Kind.PROFILE if kind is Kind.OTHER else kind),)
 
 

@@ -108,6 +108,7 @@ def about(report: Report) -> list[tuple[str, str]]:
         ("file", "none" if source is None else shown_path(str(source))),
         ("platform", str(report.backend.platform)),
         ("workload", report.workload_line),
+        *(("record", line) for line in report.record_lines),
     ]
 
 

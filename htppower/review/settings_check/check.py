@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import re
 from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.errors import Finding, Place, shortened
-from htppower.extensions.json_text import read_json
+from htppower.errors import Finding, Place, ProfileError, Severity, shortened
+from htppower.extensions.extension_file import FileKind, read_extension_file
+from htppower.extensions.inner_files import beside_dialog, is_within
+from htppower.extensions.performance import votes_of_genie
 from htppower.profiles.did_you_mean import did_you_mean
-from htppower.profiles.paths import joined
+from htppower.profiles.paths import folder_of, joined
 from htppower.profiles.regular_file import NotRegular, read_regular_file
+from htppower.review.extension_lint.run import lint_extension_file
 from htppower.review.file_selection import leads_elsewhere
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.lines import LINE_BREAK, Lines
 from htppower.review.lint.report import LintReport
+from htppower.review.lint.suppressions import Found, apply
 from htppower.runtimes.litert import NUMBERS
 from htppower.runtimes.options import LARGEST_TIME_US, Option, Takes, Where, time_us
 from htppower.runtimes.reading import said
@@ -25,6 +30,7 @@ from htppower.runtimes.statements import is_unquoted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from htppower.review.extension_lint.run import Linted
     from htppower.runtimes.statements import Said, Statement
 
 _POST_RUN = "qnn.htp_perf_mode_post_run"
@@ -62,6 +68,9 @@ def check(paths: Iterable[str]) -> Checked:
         found = said(data, path)
         findings += found.problems
         findings += findings_of(found, path)
+        for linted in _linted(found, path):
+            findings += linted.findings
+            lines[linted.lines.path] = linted.lines
         forms[path] = found.form or ("unread" if found.problems else "")
         # A link that leads out of its folder may lead to a secret, so no line is shown.
         text = () if leads_elsewhere(path) else tuple(re.split(LINE_BREAK, data.decode("utf-8", "replace")))
@@ -179,18 +188,43 @@ def _of_extensions(named: str, place: Place, path: str) -> Iterator[Finding]:
 
     An absolute path that is not here is left alone, since it is the device's.
     """
-    file = os.path.join(os.path.dirname(path), named)
-    if not os.path.isfile(file):
-        if not os.path.isabs(named):
-            message = f"the extension file {shortened(named)!r} is not beside the dialog, and is not checked"
-            yield Finding("SET-10", (), message, "check the name, and that the file is on the device", place=place)
+    file = _extension_file(path, named)
+    if file is None and not os.path.isabs(named):
+        message = f"the extension file {shortened(named)!r} is not beside the dialog, and is not checked"
+        yield Finding("SET-10", (), message, "check the name, and that the file is on the device", place=place)
+    if file is not None:
+        yield from outer_of_dialog(file, place)
+
+
+def _extension_file(path: str, named: str) -> str | None:
+    """Return where the extension file of a dialog is, if that is in the dialog's folder or below."""
+    file = beside_dialog(path, named)
+    return file if file is not None and is_within(folder_of(path), file) else None
+
+
+def outer_of_dialog(file: str, place: Place) -> Iterator[Finding]:
+    """Yield that the extension file that a dialog names is an outer one, with what Genie votes for it."""
+    try:
+        read = read_extension_file(file)
+    except ProfileError:
         return
-    outer = read_json(file).at(("backend_extensions",))
-    if outer is not None:
-        message = f"{named} is the outer file of the vendor's tools: Genie takes it, and votes nothing for it"
-        inner = outer.get("config_file_path")
-        hint = f"name {inner.value if inner is not None and inner.value else 'the inner file'}"
-        yield Finding("SET-9", (), message, hint, place=place)
+    if read.kind is not FileKind.OUTER:
+        return
+    inner = read.text.at(("backend_extensions", "config_file_path"))
+    hint = f"name {shortened(inner.value) if inner is not None and inner.value else 'the inner file'}"
+    said = f"{shortened(os.path.basename(file))} is the outer file of the vendor's tools, which Genie does not follow"
+    yield Finding("SET-9", (), f"{said}: it {votes_of_genie(read)}", hint, place=place)
+
+
+def _linted(found: Said, path: str) -> Iterator[Linted]:
+    """Yield what lint says of the extension files that a dialog names, as far as they stand in its folder."""
+    today = datetime.datetime.now(datetime.timezone.utc).date()
+    named = (_extension_file(path, named) for named, _ in found.extensions)
+    for file in dict.fromkeys(each for each in named if each is not None):
+        linted = lint_extension_file(file)
+        weighing = (each for each in linted.findings if each.severity is not Severity.NOTE)
+        left, _ = apply((Found(each, file) for each in weighing), linted.suppressions, (), today)
+        yield linted._replace(findings=tuple(each.finding for each in (*left, *linted.wrong)))
 
 
 def _weighed(finding: Finding) -> Finding:

@@ -1,6 +1,7 @@
 """Ask the vendor's Genie which configurations it takes: a line of JSON for each of those on the standard input.
 
-genie_configs.py FOLDER_OF_LIBRARIES    each line: {"dialog": ...} or {"performance": ...}; answers: the code
+genie_configs.py FOLDER_OF_LIBRARIES    each line: {"dialog": ...} or {"performance": ...}; answers: the code; any other
+is a node, which is made of it
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ def main() -> None:
     genie = ctypes.CDLL(str(Path(sys.argv[1]) / "libGenie.so"))
     for line in sys.stdin:
         config = json.loads(line)
-        make = genie.GeniePerformanceConfig_createFromJson
-        if "performance" not in config:
-            make = genie.GenieDialogConfig_createFromJson
-        code = make(line.encode(), ctypes.byref(ctypes.c_void_p()))
+        name = {"performance": "Performance", "dialog": "Dialog"}.get(next(iter(config)), "Node")
+        made = ctypes.c_void_p()
+        code = genie[f"Genie{name}Config_createFromJson"](line.encode(), ctypes.byref(made))
+        if name == "Node":
+            code = genie.GenieNode_create(made, ctypes.byref(ctypes.c_void_p()))
         print(f"## {code}", flush=True)
 
 

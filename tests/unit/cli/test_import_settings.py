@@ -46,6 +46,52 @@ def test_a_dialog_of_genie_leads_to_its_extension_file(command: Command, tmp_pat
     assert "rpc_control_latency_us: 70" in command.output("import", str(file))
 
 
+@pytest.mark.parametrize("key", ["text-generator", "image-encoder", "audio-encoder", "standalone-engine", "embedding"])
+def test_a_node_of_genie_leads_to_its_extension_file(command: Command, tmp_path: Path, key: str) -> None:
+    """As a dialog does."""
+    (tmp_path / "inner.json").write_text(json.dumps(EXTENSIONS), encoding="utf-8")
+    file = tmp_path / "node.json"
+    file.write_text(dialog(extensions="inner.json").replace('"dialog"', f'"{key}"'), encoding="utf-8")
+    assert "rpc_control_latency_us: 70" in command.output("import", str(file))
+
+
+@pytest.mark.parametrize("named", ["/storage/emulated/0/inner.json", "{{MODEL_DIR}}/inner.json", "C:\\app\\inner.json"])
+def test_a_path_of_the_device_leads_to_the_file_beside_the_dialog(command: Command, tmp_path: Path, named: str) -> None:
+    """By its name; where there is none, it is told at the path that the file is not here."""
+    file = tmp_path / "dialog.json"
+    file.write_text(dialog(extensions=named), encoding="utf-8")
+    told = command.run("import", str(file))
+    assert told.exit_code == 2
+    assert f"{file}:1:" in told.stderr
+    assert "is not here (copy it from the device to beside the dialog" in " ".join(told.stderr.split())
+    (tmp_path / "inner.json").write_text(json.dumps(EXTENSIONS), encoding="utf-8")
+    assert "rpc_control_latency_us: 70" in command.output("import", str(file))
+
+
+@pytest.mark.parametrize(
+    ("outer", "voted"), [({}, "high_performance"), ({"devices": [{"cores": [{"perf_profile": "burst"}]}]}, "burst")]
+)
+def test_an_outer_file_in_a_dialog_is_imported_as_genie_reads_it(
+    command: Command, tmp_path: Path, outer: dict[str, object], voted: str
+) -> None:
+    """It is not followed to the inner file (measured); that is told, and with --strict refused."""
+    (tmp_path / "inner.json").write_text(json.dumps(EXTENSIONS), encoding="utf-8")
+    whole = {"backend_extensions": {"config_file_path": "inner.json"}, **outer}
+    (tmp_path / "outer.json").write_text(json.dumps(whole), encoding="utf-8")
+    file = tmp_path / "dialog.json"
+    file.write_text(dialog(extensions="outer.json"), encoding="utf-8")
+    told = command.run("import", str(file))
+    assert told.exit_code == 0
+    assert f"extends: {voted}\n" in told.stdout
+    said = " ".join(told.stderr.split())
+    assert (
+        f"SET-9: outer.json is the outer file of the vendor's tools, which Genie does not follow: it votes {voted}"
+        in said
+    )
+    assert "(name inner.json)" in said
+    assert command.run("import", str(file), "--strict").exit_code == 1
+
+
 @pytest.mark.parametrize(
     "text", ["import onnxruntime\n", "profile: mine\nextends: burst\n", "# a = 1\nb = 2\n", "--flag"]
 )

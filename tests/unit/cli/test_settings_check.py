@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from command import Command
 
+INNER = '{"devices": [{"cores": [{"perf_profile": "burst"}]}]}'
 HOST = """options = RunOptions()
 options.add_run_config_entry("qnn.perf_mode", "burst")
 options.add_run_config_entry("qnn.rpc_control_latency", "soon")
@@ -99,7 +100,67 @@ def test_the_other_extension_file_is_looked_at_where_it_is(command: Command, tmp
     outer.write_text('{"backend_extensions": {"config_file_path": "inner.json"}}', encoding="utf-8")
     assert "hint: name inner.json" in command.output("settings", "--check", str(dialog), exit_code=1)
     outer.write_text("{}", encoding="utf-8")
+    assert "EXT-31" in command.output("settings", "--check", str(dialog))
+    outer.write_text(INNER, encoding="utf-8")
     assert "no findings" in command.output("settings", "--check", str(dialog))
     outer.unlink()
     dialog.write_text(dialog.read_text(encoding="utf-8").replace("outer.json", "/data/outer.json"), encoding="utf-8")
     assert "no findings" in command.output("settings", "--check", str(dialog))
+
+
+def dialog_naming(folder: Path, named: str, key: str = "dialog") -> str:
+    """Write a dialog or a node of Genie that names an extension file, and return its path."""
+    backend = {"type": "QnnHtp", "extensions": named}
+    file = folder / "dialog.json"
+    file.write_text(json.dumps({key: {"engine": {"backend": backend}}}), encoding="utf-8")
+    return str(file)
+
+
+@pytest.mark.parametrize("named", ["inner.json", "inner.conf", "sub/inner.json", "/storage/app/inner.json"])
+@pytest.mark.parametrize("key", ["dialog", "image-encoder", "text-encoder", "lut-encoder", "standalone-engine"])
+def test_the_extension_file_of_a_dialog_is_checked(command: Command, tmp_path: Path, named: str, key: str) -> None:
+    """At its own path, whatever its name; one of the device's is the file of that name beside the dialog."""
+    inner = tmp_path / (named if not named.startswith("/") else "inner.json")
+    inner.parent.mkdir(exist_ok=True)
+    inner.write_text(INNER.replace("burst", "BURST"), encoding="utf-8")
+    told = command.output("settings", "--check", dialog_naming(tmp_path, named, key), exit_code=1)
+    assert f"{inner}:1:42: error EXT-12" in " ".join(told.split())
+    inner.write_text(INNER, encoding="utf-8")
+    assert "no findings" in command.output("settings", "--check", dialog_naming(tmp_path, named, key))
+
+
+def test_the_extension_file_of_a_dialog_is_not_read_outside_of_its_folder(command: Command, tmp_path: Path) -> None:
+    """Neither by a path that leads out nor by a link; a warning says that it is not checked."""
+    (tmp_path / "secret.json").write_text(INNER.replace("burst", "BURST"), encoding="utf-8")
+    folder = tmp_path / "app"
+    folder.mkdir()
+    (folder / "link.json").symlink_to(tmp_path / "secret.json")
+    for named in ("../secret.json", "link.json"):
+        told = command.output("settings", "--check", dialog_naming(folder, named))
+        assert "SET-10" in told
+        assert "BURST" not in told
+
+
+def test_a_suppression_in_the_extension_file_of_a_dialog_holds(command: Command, tmp_path: Path) -> None:
+    """As it does where lint reads the file by itself."""
+    lifted = {"disable": "EXT-31", "until": "2999-01-01", "because": "it is the default"}
+    (tmp_path / "inner.json").write_text(json.dumps({"devices": [], "htppower": [lifted]}), encoding="utf-8")
+    assert "no findings" in command.output("settings", "--check", dialog_naming(tmp_path, "inner.json"))
+
+
+@pytest.mark.parametrize(
+    ("outer", "voted"),
+    [
+        ({}, "votes high_performance"),
+        ({"devices": [{"cores": [{"perf_profile": "power_saver"}]}]}, "votes power_saver"),
+        ({"devices": [{"cores": [{"perf_profile": "turbo"}]}]}, "refuses it and votes nothing"),
+    ],
+)
+def test_what_genie_votes_for_an_outer_file_is_told(
+    command: Command, tmp_path: Path, outer: dict[str, object], voted: str
+) -> None:
+    """It reads the outer file as an inner one, and does not follow it (measured)."""
+    whole = {"backend_extensions": {"config_file_path": "inner.json"}, **outer}
+    (tmp_path / "outer.json").write_text(json.dumps(whole), encoding="utf-8")
+    told = " ".join(command.output("settings", "--check", dialog_naming(tmp_path, "outer.json"), exit_code=1).split())
+    assert f"SET-9 outer.json is the outer file of the vendor's tools, which Genie does not follow: it {voted}" in told

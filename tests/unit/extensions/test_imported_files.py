@@ -102,7 +102,8 @@ def test_cores_that_differ_are_one_as_to_the_vendor(core: int | None, base: str,
         {"devices": [{"cores": [{"perf_profile": "burst"}], "xcores": [{"perf_profile": "balanced"}]}]},
     ],
 )
-def test_devices_under_another_key_are_told_and_left_out(text: dict[str, Any]) -> None:
-    """The vendor's parser reads them by the word in the key (measured); a profile made of the file does not."""
+def test_devices_under_another_key_are_told_and_read(text: dict[str, Any]) -> None:
+    """The vendor's parser reads them by the word in the key (measured), and so does the import."""
     (found,) = to_profiles(parse_extension_file(json.dumps(text), "camera.json"))
-    assert "is read as perf_profile, by the words in it; left out here (EXT-24" in remarks(found)
+    assert found.base == load_profile("balanced")
+    assert "is read as perf_profile, by the words in it (EXT-24" in remarks(found)

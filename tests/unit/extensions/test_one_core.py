@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from several_cores import CASES, SeveralCores
 
-from htppower.extensions.extension_file import parse_extension_file
+from htppower.extensions.extension_file import as_inner, parse_extension_file
 from htppower.extensions.keys import Section
 from htppower.extensions.one_core import with_one_core
 from htppower.extensions.to_profiles import to_profiles
+
+_GRAPH = {"graph_names": ["g"], "perf_profile": "balanced"}
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_what_is_imported_is_what_the_last_value_of_each_key_says(case: SeveralCores) -> None:
     """Raised and relaxed corners of the core clock, polling and latency."""
-    (made,) = to_profiles(parse_extension_file(case.text, "a.json"))
+    made, *_ = to_profiles(as_inner(parse_extension_file(case.text, "a.json")))
     assert case.of_profile(made.profile) == case.expected
 
 
@@ -44,3 +47,12 @@ def test_null_and_a_key_given_twice_are_read_as_in_one_core() -> None:
     file = with_one_core(parse_extension_file(f'{{"devices": [{{"cores": [{first}, {second}]}}]}}', "a.json"))
     (core,) = file.of(Section.CORE)
     assert (core.number("rpc_polling_time"), core.number("rpc_control_latency")) == (5, 11)
+
+
+@pytest.mark.parametrize("whole", [{"x": {"graphs": [_GRAPH]}}, {"xgraphs": [_GRAPH]}, {"xgraphs": _GRAPH}])
+def test_graphs_in_another_place_are_read(whole: dict[str, Any]) -> None:
+    """The vendor's voter casts them (measured), so they are a profile of their own, and nothing of them is left out."""
+    made = to_profiles(parse_extension_file(json.dumps(whole), "a.json"))
+    assert [each.of.rpartition(": ")[2] for each in made] == ["high_performance.", "balanced."]
+    assert "graphs g" in made[1].of
+    assert not any("left out here" in remark.says for each in made for remark in each.remarks)

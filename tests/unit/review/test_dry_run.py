@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import attrs
+import pytest
 
 from htppower import load_profile
 from htppower.backends import SimulatedHtp
@@ -59,3 +60,21 @@ def test_a_dry_run_says_nothing_of_what_is_not_learnt() -> None:
     assert report.time_outs_us == (300_000, 300_000)
     assert report.sustain_lines == []
     assert "time_outs_us" not in json.loads(as_json.render(report))["summary"]
+
+
+@pytest.mark.parametrize(
+    ("name", "left_us"), [("onnxruntime:burst", 9999), ("litert:burst", 9999), ("onnxruntime:balanced", 0)]
+)
+def test_a_dry_run_of_a_record_says_where_the_runtime_does_otherwise(name: str, left_us: int) -> None:
+    """A session turns polling off at the end, and the runtime may leave it on; other profiles say nothing."""
+    report = run(load_profile(name), SimulatedHtp(arch=75), Workload(1, 5000, 1000))
+    (line,) = report.record_lines
+    assert "htppower casts them: it sends all of them again after INIT" in line
+    assert (f"where the runtime leaves it on ({left_us} us)" in line) is bool(left_us)
+    turned_off = any(config.option == "RPC_POLLING_TIME" for config in report.rows[-2].call.configs)
+    assert turned_off is bool(left_us)
+    assert line in " ".join(as_text.render(report).split())
+    assert json.loads(as_json.render(report))["record"] == line
+    own = run(load_profile("burst"), SimulatedHtp(arch=75), Workload(1, 5000, 1000))
+    assert own.record_lines == []
+    assert "record" not in json.loads(as_json.render(own))

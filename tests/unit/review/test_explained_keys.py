@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from htppower.extensions.key_table import SETTINGS
+from htppower.review.explain.extension_keys import key_subjects
 
 if TYPE_CHECKING:
     from command import Command
@@ -43,3 +44,11 @@ def test_long_labels_stand_in_a_column(command: Command, key: str, first: str) -
     facts = lines[next(place for place, line in enumerate(lines) if line.startswith(f"{first} ")) :]
     texts = [re.search(r"(^|  +)(?=\S)(?!.*  )", line) for line in facts]
     assert len({text.end() for text in texts if text is not None}) == 1
+
+
+def test_a_key_that_votes_says_who_reads_it() -> None:
+    """Some runtimes never read the file, whatever stands in it; a key that votes nothing has no such line."""
+    (core,) = key_subjects("devices[].cores[].perf_profile")
+    assert "never by ONNX Runtime, ExecuTorch or LiteRT" in dict(core.facts)["read by"]
+    (other,) = key_subjects("context.group_id")
+    assert "read by" not in dict(other.facts)

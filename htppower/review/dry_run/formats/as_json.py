@@ -20,6 +20,7 @@ def render(report: Report) -> str:
         "format_version": FORMAT_VERSION,
         "profile": report.profile.name,
         "source": None if report.profile.source is None else str(report.profile.source),
+        **({"record": report.record_lines[0]} if report.record_lines else {}),
         "platform": {
             "soc_model": None if soc is None else soc.model,
             "soc": None if soc is None else "/".join(soc.names),

@@ -52,6 +52,7 @@ def _head(report: Report, width: int) -> Iterator[str]:
         ("platform", str(report.backend.platform)),
         ("workload", report.workload_line),
         ("hardware", NO_HARDWARE),
+        *(("record", line) for line in report.record_lines),
         ("reading", "a call carries what differs from what is in force; corners are min / target / max"),
     )
     for label, text in rows:

@@ -245,8 +245,15 @@ EXTENSION_TEXTS = {
         _core(core_id=7),
         _core(core_id=0),
     ),
+    "EXT-44": RuleText(
+        "Adaptive polling says when the CPU begins to poll. Where polling is off the voter does not cast it.",
+        "Delete it, or turn polling on.",
+        _core(rpc_polling_time=0, adaptive_polling_time=1000),
+        _core(rpc_polling_time=9999, adaptive_polling_time=1000),
+    ),
     "EXT-50": RuleText(
-        "Genie takes the inner file. Of an outer one it finds no key that it knows, and then casts no votes.",
+        "Genie takes the inner file. It does not follow an outer one, in which it finds no key that it knows, and then "
+        "votes high_performance, as for an empty file.",
         "For Genie, name the inner file in engine.backend.extensions.",
         {**_file(_OUTER), **_INNER},
         _core(),

@@ -87,8 +87,8 @@ SETTINGS_TEXTS = {
         {_DIALOG: _backend('"extensions": "inner.json", "QnnHtp": {}'), "inner.json": _INNER},
     ),
     "SET-9": RuleText(
-        "The outer file is that of the vendor's command line tools. Genie takes it without a word, finds no key that "
-        "it knows in it, and votes nothing for it.",
+        "The outer file is that of the vendor's command line tools. Genie takes it without a word, does not follow it, "
+        "and finds no key that it knows in it: it votes high_performance, as for an empty file.",
         "Name the file in its config_file_path.",
         {_DIALOG: _backend('"extensions": "outer.json"'), "outer.json": _OUTER},
         {_DIALOG: _backend('"extensions": "inner.json"'), "outer.json": "", "inner.json": _INNER},

@@ -119,3 +119,35 @@ def test_a_profile_is_not_put_into_settings_of_a_runtime(
     assert f": TYPE-1: {said}" in done.stderr
     assert hint in done.stderr
     assert json.loads(file.read_text()) == settings
+
+
+@pytest.mark.parametrize("profile", ["llm_decode_burst", "mine"])
+def test_a_vote_that_many_socs_lack_is_told_where_no_soc_is_named(
+    command: Command, tmp_path: Path, profile: str
+) -> None:
+    """As lint tells of the result; with --strict nothing is written. A SoC of --soc or of the file settles it."""
+    votes = "votes: {ddr_perf_mode: true, rpc_polling_time_us: 9999}"
+    (tmp_path / "mine.yaml").write_text(f"profile: mine\nextends: burst\n{votes}\n")
+    name = str(tmp_path / "mine.yaml") if profile == "mine" else profile
+    file = tmp_path / "out.json"
+    strict = command.run("export", name, "--strict", "-o", str(file))
+    assert (strict.exit_code, file.exists()) == (1, False)
+    told = command.run("export", name, "-o", str(file))
+    assert told.exit_code == 0
+    assert "warning: votes.ddr_perf_mode: true; written all the same: it is for Hexagon V81 or later" in told.stderr
+    assert "name the SoC with --soc" in told.stderr
+    assert "EXT-30" in command.output("lint", str(file))
+    for soc, is_there in (("SM8850", True), ("SM8750", False)):
+        settled = command.run("export", name, "--soc", soc, "-o", str(file), "--force")
+        assert "written all the same" not in settled.stderr
+        assert ("ddr_perf_mode" in file.read_text()) is is_there
+        assert "EXT-30" not in command.output("lint", str(file))
+        assert "written all the same" not in command.run("export", name, "--into", str(file)).stderr
+
+
+@pytest.mark.parametrize("profile", ["burst", "balanced", "llm_decode_balanced", "system_settings"])
+def test_a_profile_that_every_soc_takes_is_told_nothing_of(command: Command, profile: str) -> None:
+    """Nor is it refused with --strict; what only newer ones have, and does less harm, is a note."""
+    assert command.run("export", profile, "--strict").stderr == ""
+    notes = command.run("export", profile, "--notes").stderr
+    assert ("Hexagon V75 or later" in notes) is (profile == "llm_decode_balanced")

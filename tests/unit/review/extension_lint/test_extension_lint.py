@@ -89,6 +89,26 @@ def test_a_text_for_a_number_is_told_which_number(
     assert (finding["rule"], finding["hint"]) == ("EXT-11", hint)
 
 
+@pytest.mark.parametrize(
+    ("whole", "hint"),
+    [
+        (
+            {"graphs": {"vtcm_mb": 8}},
+            "put it into a list, as [{...}]: an object alone is the form of SDK 2.20 and before",
+        ),
+        ({"devices": {"cores": [{"perf_profile": "burst"}]}}, "put it into a list, as [{...}]"),
+        ({"devices": [{"cores": {"perf_profile": "burst"}}]}, "put it into a list, as [{...}]"),
+        ({"graphs": [{"graph_names": "model"}], "devices": []}, "put it into a list"),
+    ],
+)
+def test_what_belongs_into_a_list_is_told_to_be_put_there(
+    command: Command, tmp_path: Path, whole: dict[str, Any], hint: str
+) -> None:
+    """An object, a text or a number where its key takes a list of such."""
+    (finding,) = (each for each in linted(command, written(tmp_path / "htp.json", whole)) if each["rule"] == "EXT-11")
+    assert finding["hint"] == hint
+
+
 def test_a_word_for_a_time_is_told_the_range(command: Command, tmp_path: Path) -> None:
     """No quotes make a number of a word; the hint names the range of the key."""
     data = {"devices": [{"cores": [{"perf_profile": "burst", "rpc_polling_time": "fast"}]}]}
@@ -123,3 +143,53 @@ def test_fix_leaves_extension_files_as_they_are(command: Command, tmp_path: Path
     before = file.read_bytes()
     command.run("lint", str(file), "--fix")
     assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("whole", "told"),
+    [
+        ({"x": {"devices": [{"cores": [{"perf_profile": "burst"}]}]}}, ["EXT-24"]),
+        ({"devices": [{"xcores": [{"perf_profile": "burst"}]}]}, ["EXT-24"]),
+        ({"x": {"devices": [{"cores": [{"perf_profile": "burst", "rpc_polling_time": 20000}]}]}}, ["EXT-24", "EXT-32"]),
+        ({"devices": [{"device_id": 0}, {"cores": [{"perf_profile": "burst"}]}]}, ["EXT-31", "EXT-22"]),
+    ],
+)
+def test_no_profile_is_missing_where_the_voter_finds_one_elsewhere(
+    command: Command, tmp_path: Path, whole: dict[str, Any], told: list[str]
+) -> None:
+    """And one of a later device alone, which is never used, is missing in the first."""
+    assert [each["rule"] for each in linted(command, written(tmp_path / "htp.json", whole))] == told
+
+
+@pytest.mark.parametrize(
+    ("cores", "told"),
+    [
+        ([{"perf_profile": "burst", "rpc_polling_time": 0, "adaptive_polling_time": 1000}], "with rpc_polling_time 0"),
+        ([{"perf_profile": "balanced", "adaptive_polling_time": 1000}], "with balanced"),
+        ([{"perf_profile": "burst", "adaptive_polling_time": 1000}, {"perf_profile": "balanced"}], "with balanced"),
+        ([{"perf_profile": "burst", "adaptive_polling_time": 1000}], ""),
+        ([{"perf_profile": "balanced", "rpc_polling_time": 55, "adaptive_polling_time": 1000}], ""),
+        ([{"perf_profile": "balanced", "adaptive_polling_time": 0}], ""),
+    ],
+)
+def test_adaptive_polling_without_polling_is_told(
+    command: Command, tmp_path: Path, cores: list[dict[str, Any]], told: str
+) -> None:
+    """The vendor's voter does not cast it (measured), whether the profile has no polling or a key turns it off."""
+    found = linted(command, written(tmp_path / "a.json", {"devices": [{"cores": cores}]}))
+    adaptive = [each["message"] for each in found if each["rule"] == "EXT-44"]
+    assert len(adaptive) == bool(told)
+    assert all(told in message for message in adaptive)
+
+
+@pytest.mark.parametrize(
+    "devices", ["[1]", "[[]]", "1", '{"cores": 1}', '[{"cores": [1]}]', "[null]", '["x", {"cores": []}]']
+)
+@pytest.mark.parametrize(
+    "beside", ["", ', "backend_extensions": {"config_file_path": "b.json"}', ', "x": {"devices": []}']
+)
+def test_devices_of_any_form_are_linted(command: Command, tmp_path: Path, devices: str, beside: str) -> None:
+    """In an inner and in an outer file, whatever stands in the place of a device."""
+    done = command.run("lint", str(written(tmp_path / "a.json", f'{{"devices": {devices}{beside}}}')), "--notes")
+    assert done.exit_code in (0, 1)
+    assert "EXT-" in done.stdout

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
+from checkout import ROOT
 from click.testing import CliRunner
 from extension_mutations import CHAT_APP
 from linted_extensions import linted, written
@@ -40,6 +44,84 @@ def test_a_dialog_is_told_to_be_one(command: Command, tmp_path: Path) -> None:
     both = {**CHAT_APP, **data}
     (finding,) = linted(command, written(tmp_path / "both.json", both))
     assert (finding["rule"], finding["hint"]) == ("EXT-20", "delete it")
+
+
+_QNN = {"provider_options": [{"qnn": {"htp_performance_mode": "burst"}}]}
+_DEVICES = {"devices": [{"cores": [{"perf_profile": "burst"}]}]}
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "hint"),
+    [
+        ({"model": {"type": "phi3", "decoder": {"session_options": _QNN}}}, "genai_config.json", "settings --check"),
+        ({"image-encoder": {"engine": {"backend": {"type": "QnnHtp"}}}}, "a dialog of Genie", "settings --check"),
+        ({"performance": {"policy": "burst"}}, "a policy of Genie", "settings --check"),
+        ({"input_model": {"type": "HfModel"}, "passes": {"q": {"type": "x"}}}, "a recipe of Olive", "settings --check"),
+        ({"passes": {"q": {"backend_extensions": _DEVICES}}, "systems": {}}, "a recipe of Olive", "settings --check"),
+        ({"header": {"artifact_type": "GENIE_PROFILE"}, "components": []}, "a profile of Genie", "advise"),
+        ({"execution_summary": {}, "execution_detail": []}, "a profile of AI Hub", "advise"),
+        ({"traceEvents": []}, "a trace", "htppower trace"),
+        ({"htp_performance_mode": "burst"}, "an object of a runtime's options", "settings --check"),
+        ({"defaults": {}, "params": {}, "op_type": {}}, "a configuration of AIMET", "name the extension file"),
+        ({"enable_sequencer_flow_events": True, "htp_json": True}, "qnn-profile-viewer", "name the extension file"),
+        ({"name": "app", "version": "1.0", "scripts": {}}, "a package.json", "name the extension file"),
+        ({"lpai_backend": {"target_env": "adsp"}}, "the LPAI backend", "nothing on the HTP"),
+        ({"answer": 42}, "of another kind", "an extension file has graphs or devices"),
+    ],
+)
+def test_a_file_of_another_kind_is_named(
+    command: Command, tmp_path: Path, data: dict[str, Any], name: str, hint: str
+) -> None:
+    """One finding says which it is and where it belongs; no key of it is to be deleted, and no profile is missing."""
+    done = command.run("lint", str(written(tmp_path / "htp_mine.json", data)), "--format", "json")
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert (done.exit_code, finding["rule"]) == (0, "EXT-20")
+    assert name in finding["message"]
+    assert hint in finding["hint"]
+
+
+def test_a_file_with_a_key_of_the_format_stays_an_extension_file(command: Command, tmp_path: Path) -> None:
+    """Other keys beside it change nothing. So does a file with settings under an unknown key, or a misspelt key."""
+    for data, rules in (
+        ({**_DEVICES, "name": "app", "version": "1.0"}, {"EXT-20"}),
+        ({"context_binary": {"x": _DEVICES}}, {"EXT-24"}),
+        ({"device": []}, {"EXT-20", "EXT-31"}),
+        ({}, {"EXT-31"}),
+    ):
+        assert {each["rule"] for each in linted(command, written(tmp_path / "htp.json", data))} == rules
+
+
+_LIBRARIES = [
+    ("libQnnLpaiNetRunExtensions.so", "LPAI"),
+    ("libQnnDspV66NetRunExtensions.so", "DSP"),
+    ("/vendor/lib64/libQnnGpuNetRunExtensions.so", "GPU"),
+    ("QnnHtaNetRunExtensions.dll", "HTA"),
+    ("libQnnHtpMcpNetRunExtensions.so", "HTP MCP"),
+]
+
+
+@pytest.mark.parametrize(("library", "backend"), _LIBRARIES)
+def test_an_outer_file_of_another_backend_is_told_and_not_imported(
+    command: Command, tmp_path: Path, library: str, backend: str
+) -> None:
+    """Whose it is, at the library; what it names is no file of the HTP."""
+    written(tmp_path / "in.json", {"lpai_backend": {}})
+    names = {"shared_library_path": library, "config_file_path": "in.json"}
+    outer = written(tmp_path / "outer.json", {"backend_extensions": names})
+    (finding,) = linted(command, outer, "--notes")
+    assert finding["rule"] == "EXT-23"
+    assert f"of the {backend} backend" in finding["message"]
+    done = command.run("import", str(outer))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"the outer file of the {backend} backend" in done.stderr
+
+
+@pytest.mark.parametrize("library", ["libQnnHtpNetRunExtensions.so", "C:\\qnn\\QnnHtpNetRunExtensions.dll", "mine.so"])
+def test_an_outer_file_of_the_htp_is_not_told_to_be_anothers(command: Command, tmp_path: Path, library: str) -> None:
+    """Nor is one whose library has a name of its own."""
+    written(tmp_path / "in.json", CHAT_APP)
+    names = {"shared_library_path": library, "config_file_path": "in.json"}
+    assert linted(command, written(tmp_path / "outer.json", {"backend_extensions": names})) == []
 
 
 @pytest.mark.parametrize("text", ["", "[]", "7", "// nothing yet"])
@@ -94,3 +176,96 @@ def test_the_standard_input_is_known_by_its_content() -> None:
     text = '{"devices": [{"cores": [{"perf_profile": "x"}]}]}'
     result = CliRunner().invoke(main, ["lint", "-", "--format", "json"], input=text)
     assert [finding["rule"] for finding in json.loads(result.stdout)["findings"]] == ["EXT-12"]
+
+
+_NAMES = ["PerfSetting.conf", "PerfSettings8Mb.py", "settings", "htp.json.old", "htp.yaml", "htp.json"]
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_an_extension_file_is_known_by_its_content_whatever_its_name(
+    command: Command, tmp_path: Path, name: str
+) -> None:
+    """By its own name, in a folder, and where an outer file names it, whatever that is called."""
+    broken = {"devices": [{"cores": [{"perf_profile": "BURST"}]}]}
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    file = written(folder / name, broken)
+    assert [each["rule"] for each in linted(command, file)] == ["EXT-12"]
+    assert [each["rule"] for each in linted(command, folder)] == ["EXT-12"]
+    names = {"config_file_path": name}
+    for outer in ("outer.conf", "zz.json"):
+        (finding,) = linted(command, written(folder / outer, {"backend_extensions": names}))
+        assert (finding["rule"], finding["path"]) == ("EXT-12", str(file))
+    assert [each["rule"] for each in linted(command, folder)] == ["EXT-12"]
+
+
+def test_a_folder_leaves_files_of_other_names_and_content_alone(command: Command, tmp_path: Path) -> None:
+    """Code, logs of JSON in lines, large and binary files, links to nowhere and pipes; nothing waits for a pipe."""
+    written(tmp_path / "htp.conf", CHAT_APP)
+    written(tmp_path / "host.py", 'config = {"devices": [{"cores": []}]}\n')
+    written(tmp_path / "events.jsonl", '{"devices": []}\n{"devices": []}\n')
+    written(tmp_path / "large.bin", '{"devices": [' + " " * 1024 * 1024 + "]}")
+    (tmp_path / "binary").write_bytes(b"{\0\xff")
+    (tmp_path / "nowhere").symlink_to(tmp_path / "none")
+    os.mkfifo(tmp_path / "pipe")
+    found = json.loads(command.run("lint", str(tmp_path), "--format", "json").stdout)
+    assert found["findings"] == []
+    assert [name.rpartition("/")[2] for name in found["files"]] == ["htp.conf"]
+
+
+def test_lint_follows_an_outer_file_to_what_it_names_in_its_folder(command: Command, tmp_path: Path) -> None:
+    """To each file of several SoCs, once; not out of the folder, by a path or a link, and not to what is excluded."""
+    folder = tmp_path / "app"
+    (folder / "sub").mkdir(parents=True)
+    broken = {"devices": [{"cores": [{"perf_profile": "BURST"}]}]}
+    for file in (tmp_path / "out.json", folder / "a.json", folder / "sub" / "b.json"):
+        written(file, broken)
+    (folder / "link.json").symlink_to(tmp_path / "out.json")
+    several = {"per_soc_config_file_path": ["a.json", "sub/b.json", "./a.json", "../out.json", "link.json"]}
+    outer = written(folder / "outer.json", {"backend_extensions": several})
+    found = [each["path"] for each in linted(command, outer) if each["rule"] == "EXT-12"]
+    assert found == [str(folder / "a.json"), str(folder / "sub" / "b.json")]
+    left = [each["path"] for each in linted(command, outer, "--exclude", "sub") if each["rule"] == "EXT-12"]
+    assert left == [str(folder / "a.json")]
+    chain = written(folder / "chain.json", {"backend_extensions": {"config_file_path": "outer.json"}})
+    assert "is an outer file, too" in next(each["message"] for each in linted(command, chain))
+
+
+@pytest.mark.parametrize("name", ["a.conf", "a.py", "a"])
+def test_diff_knows_an_extension_file_by_its_content(command: Command, tmp_path: Path, name: str) -> None:
+    """As lint and import do."""
+    file = written(tmp_path / name, _DEVICES)
+    assert "nothing differs" in command.output("diff", "burst", str(file))
+    command.output("diff", "balanced", str(file), exit_code=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("cfg/htp_config.json", True),
+        ("htp_backend_ext_config.json.template", True),
+        ("my_backend_extensions.json", True),
+        ("PerfSetting.conf", True),
+        ("dlc2bin/extensions.conf", True),
+        ("QAIRT/htp_sc8380xp.json", True),
+        ("host/htp.py", False),
+        ("package.json", False),
+    ],
+)
+def test_the_pattern_of_the_hook_for_extension_files(name: str, wanted: bool) -> None:
+    """It has the names that the vendor's examples use; a recipe of Olive, which some match, passes lint."""
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    (pattern,) = [hook["files"] for hook in hooks if hook["id"] == "htppower-lint-extensions"]
+    assert (re.search(pattern, name) is not None) is wanted
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [({"passes": {}}, "a recipe of Olive"), ({"name": "app", "version": "1"}, "a package.json"), ({"answer": 42}, "")],
+)
+def test_diff_refuses_a_file_of_another_kind(command: Command, tmp_path: Path, data: dict[str, Any], name: str) -> None:
+    """As import does: it says nothing of a profile, and is not taken for high_performance."""
+    done = command.run("diff", "burst", str(written(tmp_path / "other.json", data)))
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "no key here is one of an extension file" in " ".join(done.stderr.split())
+    assert name in done.stderr
