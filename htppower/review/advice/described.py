@@ -21,7 +21,7 @@ _NO_DEVICE = "All times are the host's: without rows of the HTP (3001 to 3012) n
 _MOVED = (
     "A power-up has moved the averages: the evidence below is of the smallest numbers where it gives no other word."
 )
-_CYCLES = "Cycles are no wall time: ops run side by side, and the clock changes."
+_CYCLES = "Cycles are no wall time, and over a time no clock: those of ops that run side by side are added up."
 
 
 def headline(report: Report) -> str:

@@ -115,12 +115,13 @@ TOO_HIGH = AdviceRule(
 CLOCK = AdviceRule(
     "ADV-7",
     "The clock does not follow the vote.",
-    "Cycles (3003) over the time without waits (3012), for files of several profiles, against the corners they vote.",
+    "Cycles (3003) over the time without waits (3012): how this ratio differs between profiles, against their corners.",
     "A minimum that another client votes holds for all, and heat caps all: the clock is then the same, whatever this "
     "profile votes. Or the vote is not in force at all.",
     "Look whether the vote is cast, whether another client votes, and whether the device is hot.",
     Basis.INFERRED,
-    "HAP_power, aggregation over clients; the relation of cycles and time is inferred",
+    "HAP_power, aggregation over clients; that the ratio follows the clock is inferred: it is no clock itself, since the "
+    "cycles of ops that run side by side are added up",
 )
 HUMPS = AdviceRule(
     "ADV-8",

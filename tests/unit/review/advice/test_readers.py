@@ -175,7 +175,7 @@ def test_llama_cpp_has_had_two_forms(tmp_path: Path) -> None:
 
 
 def test_an_ai_hub_job(tmp_path: Path) -> None:
-    """All times are there, and the note tells the fastest from the median; layers give a clock."""
+    """All times are there, and the note tells the fastest from the median; and cycles with times."""
     (found,) = read(tmp_path, ai_hub_json([41_700, 17_600, 41_900]))
     assert list(found.columns[Event.INFERENCE]) == [41_700, 17_600, 41_900]
     assert any("17600 us" in note and "41700 us" in note for note in found.notes)
