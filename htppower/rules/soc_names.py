@@ -1,0 +1,236 @@
+"""The other names of the SoCs: what they are sold as, further part numbers, and the kernel's numbers.
+
+Sources:
+- what a chip is sold as: the vendor's product pages, https://www.qualcomm.com/products, which name the part number;
+- X1E as SC8380XP: https://lore.kernel.org/r/20231123135028.29433-1-quic_sibis@quicinc.com; X1P has the same Hexagon
+  (qualcomm/GenieX issue 1153), and X2P that of X2E (issue 1223);
+- boards: QCS6490 of the RB3 Gen 2 and of the Rubik Pi 3 (arch/arm64/boot/dts/qcom of Linux);
+- the kernel's numbers, as /sys/devices/soc0/soc_id has them: include/dt-bindings/arm/qcom,ids.h of Linux, and for 614
+  its mailing list. Those that the device library takes were tried with it: 475, 497, 498, 555, 557, 603, 604, 618,
+  660, 667, 674, 675 and 676, and it takes the Hexagon that the table of SoCs has.
+"""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from htppower.rules.socs import SOCS, Soc
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# By the vendor's model number.
+_OTHER_NAMES: Mapping[int, tuple[str, ...]] = MappingProxyType(
+    {
+        30: ("Snapdragon 888", "Snapdragon 888+"),
+        32: ("Snapdragon 780G",),
+        35: ("Snapdragon 778G", "Snapdragon 778G+", "Snapdragon 782G"),
+        36: ("Snapdragon 8 Gen 1",),
+        37: ("Snapdragon 8cx Gen 3",),
+        41: ("Snapdragon 7 Gen 1",),
+        42: ("Snapdragon 8+ Gen 1",),
+        43: ("Snapdragon 8 Gen 2",),
+        46: ("Snapdragon AR2 Gen 1",),
+        50: ("Snapdragon 6 Gen 1",),
+        53: ("Snapdragon XR2 Gen 2",),
+        54: ("Snapdragon 7+ Gen 2",),
+        57: ("Snapdragon 8 Gen 3",),
+        58: ("Snapdragon AR1 Gen 1",),
+        60: ("Snapdragon X Elite", "Snapdragon X Plus", "Snapdragon X"),
+        61: ("Snapdragon 7s Gen 2",),
+        64: ("Snapdragon 7 Gen 3",),
+        66: ("QCM8550",),
+        68: ("Snapdragon 8s Gen 3",),
+        69: ("Snapdragon 8 Elite",),
+        70: ("Snapdragon 7+ Gen 3",),
+        73: ("Snapdragon 7s Gen 3",),
+        74: ("Snapdragon 6 Gen 4",),
+        76: ("Snapdragon 6 Gen 3",),
+        77: ("IQ-9075", "IQ-9100"),
+        78: ("QCS6690", "Q-6690"),
+        82: ("IQ-8275", "IQ-8300"),
+        85: ("Snapdragon 8s Gen 4",),
+        86: ("Snapdragon 7 Gen 4",),
+        87: ("Snapdragon 8 Elite Gen 5",),
+        88: ("Snapdragon X2 Elite", "Snapdragon X2 Elite Extreme", "Snapdragon X2 Plus"),
+        93: ("RB3 Gen 2", "Rubik Pi 3"),
+        97: ("Snapdragon 8 Gen 5",),
+    }
+)
+# The part numbers of laptops, such as X1E80100, X1P42100 and X126100.
+_LAPTOPS = (
+    (re.compile(r"X1[EP]?[0-9]{2}1(?:[0-9]{2}|DE)"), 60),
+    (re.compile(r"X2[EP][0-9]{2}1[0-9]{2}"), 88),
+)
+_KERNEL_NUMBERS: Mapping[int, int] = MappingProxyType(
+    {
+        439: 30,
+        475: 35,
+        499: 35,
+        449: 37,
+        457: 36,
+        480: 36,
+        482: 36,
+        460: 39,
+        497: 93,
+        498: 93,
+        506: 41,
+        547: 41,
+        519: 43,
+        525: 46,
+        530: 42,
+        531: 42,
+        540: 42,
+        532: 52,
+        533: 52,
+        534: 52,
+        555: 60,
+        557: 57,
+        579: 58,
+        603: 66,
+        604: 66,
+        614: 68,
+        618: 69,
+        636: 73,
+        640: 74,
+        641: 74,
+        657: 78,
+        658: 78,
+        659: 86,
+        660: 87,
+        667: 77,
+        674: 82,
+        675: 82,
+        676: 77,
+        690: 72,
+    }
+)
+# Chips with a Hexagon V66 or older, with what they are sold as and the kernel's number.
+_WITHOUT_HTP: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "SM8250": ("Snapdragon 865", "Snapdragon 865+", "Snapdragon 870", "356"),
+        "QRB5165": ("RB5", "455"),
+        "QCS8250": (),
+        "SXR2130": ("Snapdragon XR2", "Snapdragon XR2 Gen 1"),
+        "SM8150": ("Snapdragon 855", "Snapdragon 855+", "Snapdragon 860", "339"),
+        "SA8155": ("362",),
+        "SA8195": (),
+        "SC8180": ("Snapdragon 8cx", "Snapdragon 8cx Gen 2"),
+        "SC7180": ("Snapdragon 7c", "425"),
+        "SM7250": ("Snapdragon 765", "Snapdragon 765G", "Snapdragon 768G"),
+        "SM7225": ("Snapdragon 750G", "459"),
+        "SM7150": ("Snapdragon 730", "Snapdragon 730G", "Snapdragon 732G", "365", "366"),
+        "SM7125": ("Snapdragon 720G", "443"),
+        "SM6375": ("Snapdragon 695", "507"),
+        "SM6350": ("Snapdragon 690", "434"),
+        "SM6225": ("Snapdragon 680", "Snapdragon 685"),
+        "SM6150": ("Snapdragon 675",),
+        "SM6125": ("Snapdragon 665", "394"),
+        "SM6115": ("Snapdragon 662", "444"),
+        "SM4450": ("Snapdragon 4 Gen 2", "568"),
+        "SM4375": ("Snapdragon 4 Gen 1",),
+        "SM4350": ("Snapdragon 480", "Snapdragon 480+"),
+        "SM4250": ("Snapdragon 460", "417"),
+        "SDM845": ("Snapdragon 845", "321"),
+        "SDM710": ("Snapdragon 710",),
+        "SDM670": ("Snapdragon 670", "336"),
+        "SDM660": ("Snapdragon 660", "317"),
+        "MSM8998": ("Snapdragon 835", "292"),
+        "MSM8996": ("Snapdragon 820", "Snapdragon 821", "246"),
+        "QCS615": ("QCS610", "680"),
+        "QCM4290": ("QCS4290", "469", "470"),
+        "QCM2290": ("QRB2210", "441", "524"),
+    }
+)
+# How parts were called before, all of which have an older Hexagon.
+_OLD = re.compile(r"(?:SDM|SDA|MSM|APQ)[0-9]{3,4}[A-Z]*")
+# What a part number has behind its digits: the variant, and the speed bin, as in SM8650-AC.
+_PART = re.compile(r"(?P<part>[A-Z]+[0-9]{3,4})(?:XP|P|X)?(?:[0-9]?A[A-F])?")
+_FILLING = re.compile(
+    r"QUALCOMM|SNAPDRAGON|DRAGONWING|MOBILE|COMPUTE|PLATFORM|FOR GALAXY|LEADING VERSION|5G"
+    r"|\b[0-9]{1,2}[- ]CORE|[^A-Z0-9+]"
+)
+_LONGEST_NAME = 80
+_MOST_DIGITS = 4
+_NEAR = 0.8
+
+
+def _plain(name: str) -> str:
+    """Return a name as it is compared: without the brand, spaces and hyphens; ``Plus`` is a sign."""
+    return _FILLING.sub("", name[:_LONGEST_NAME].upper().replace("PLUS", "+"))
+
+
+def _part(plain: str) -> str:
+    """Return a part number without its variant; any other name as it is."""
+    found = _PART.fullmatch(plain)
+    return plain if found is None else found["part"]
+
+
+_BY_MODEL: Mapping[int, Soc] = MappingProxyType({soc.model: soc for soc in SOCS})
+# By the name as it is compared: the name as it is told, and the SoC.
+_BY_NAME: Mapping[str, tuple[str, Soc]] = MappingProxyType(
+    {
+        _part(_plain(name)): (name, soc)
+        for soc in reversed(SOCS)
+        for name in reversed((*soc.names, *_OTHER_NAMES.get(soc.model, ())))
+    }
+)
+_OLD_BY_NAME: Mapping[str, str] = MappingProxyType(
+    {_plain(name): part for part, names in _WITHOUT_HTP.items() for name in (part, *names)}
+)
+
+
+def by_kernel_number(number: int) -> Soc | None:
+    """Return the SoC of a number of the kernel, as /sys/devices/soc0/soc_id has it; None where there is none."""
+    return _BY_MODEL.get(_KERNEL_NUMBERS.get(number, 0))
+
+
+def soc_of(name: str | int) -> Soc | None:
+    """Return the SoC of a model number, a number of the kernel, a part number or a name; None where there is none.
+
+    A number of the vendor's table comes first. The kernel has some of these numbers, too (70, 86 and 87), but for chips
+    of 2011 without an HTP.
+    """
+    said = str(name)
+    if said.isascii() and said.isdecimal() and len(said) <= _MOST_DIGITS:
+        model = int(said)
+        soc = _BY_MODEL.get(model) or by_kernel_number(model)
+        if soc is not None:
+            return soc
+    plain = _plain(said)
+    for form, model in _LAPTOPS:
+        if form.fullmatch(plain):
+            return _BY_MODEL[model]
+    _, soc = _BY_NAME.get(_part(plain), ("", None))
+    return soc
+
+
+def without_htp(name: str | int) -> str | None:
+    """Return the part number of a chip that is known to have no HTP; None for any other."""
+    plain = _plain(str(name))
+    found = _OLD_BY_NAME.get(_part(plain)) or _OLD_BY_NAME.get(plain)
+    return found or (plain if _OLD.fullmatch(plain) else None)
+
+
+def near_soc(name: str | int) -> str | None:
+    """Return the name that was probably meant, of the same family; None where none is near."""
+    import difflib  # noqa: PLC0415 - only for a wrong name
+
+    plain = _part(_plain(str(name)))
+    family = [known for known in _BY_NAME if _of_one_family(plain, known)]
+    near = difflib.get_close_matches(plain, family, n=1, cutoff=_NEAR)
+    return _BY_NAME[near[0]][0] if near else None
+
+
+def _of_one_family(said: str, known: str) -> bool:
+    """Return whether two names have the same digits, or else the same letters and the same first two digits.
+
+    The first two digits of a part number are its series and its generation: with others it is another chip.
+    """
+    digits, known_digits = (re.sub(r"[^0-9]", "", name) for name in (said, known))
+    if sorted(digits) == sorted(known_digits):
+        return True
+    alike = re.sub(r"[0-9]", "", said) == re.sub(r"[0-9]", "", known)
+    return alike and len(known_digits) > 2 and digits[:2] == known_digits[:2]  # noqa: PLR2004 - as above
