@@ -1,0 +1,52 @@
+"""What a file is by how it begins, so that a reader that does not take it names the one that does; needs no numpy."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class OtherFile(NamedTuple):
+    """A file of a known kind that is not read: how it begins, what it is, and what to name instead."""
+
+    begins: re.Pattern[bytes]
+    what: str
+    hint: str
+
+
+_ENABLE_TRACE = "set enable_trace in LoadGen's log settings, and give mlperf_log_trace.json to htppower trace"
+_NO_READER = "htppower has no reader for it; htppower advise --help lists what is read"
+_OTHERS = (
+    OtherFile(re.compile(rb"^:::MLLOG", re.MULTILINE), "is the detail log of LoadGen, without samples", _ENABLE_TRACE),
+    OtherFile(re.compile(rb"^MLPerf Results Summary", re.MULTILINE), "is the summary of LoadGen", _ENABLE_TRACE),
+    OtherFile(re.compile(rb"\bggml-hex: "), "is a log of llama.cpp's Hexagon backend", _NO_READER),
+    OtherFile(
+        re.compile(rb"\[Qnn ExecuTorch\]|^[DIWEF] [0-9:.]+ executorch:", re.MULTILINE),
+        "is a log of ExecuTorch",
+        "its times are in the ETDump: qnn_executor_runner --etdump_path dump.etdp, then htppower advise dump.etdp",
+    ),
+    OtherFile(re.compile(rb"^Dnn Runtime Load/Deserialize", re.MULTILINE), "is the text of snpe-diagview", _NO_READER),
+)
+_OF_PROFILER = re.compile(
+    rb'^"?Msg Timestamp\b|^[- ]*Execute Stats\b|"GENIE_PROFILE"|"execution_summary"|"profilingEvents"', re.MULTILINE
+)
+# JSON, and no line of a log that begins with [INFO] or [12:30:01].
+_JSON = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:\{\s*(?:[\"}]|\Z)"
+    rb"|\[\s*(?:[\[\]{\"]|\Z|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\s*(?:,|\]\s*\Z)))"
+)
+
+
+def begins_as_json(head: bytes) -> bool:
+    """Return whether a file begins as an object or an array of JSON."""
+    return _JSON.match(head) is not None
+
+
+def other_file(head: bytes) -> OtherFile | None:
+    """Return what a text is that begins so, where it is of a known kind."""
+    return next((each for each in _OTHERS if each.begins.search(head)), None)
+
+
+def is_of_profiler(head: bytes) -> bool:
+    """Return whether a file begins as what a profiler of QNN has written."""
+    return _OF_PROFILER.search(head) is not None
