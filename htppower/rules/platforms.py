@@ -64,7 +64,7 @@ class Platform:
 def find_soc(name: str | int) -> Soc:
     """Return the SoC of this model number, part number or name: ``69``, ``SM8750-AB``, ``Snapdragon 8 Elite``.
 
-    A number that is no model number is the kernel's, as /sys/devices/soc0/soc_id has it: 618 is model 69, too.
+    A number that is not a model number is read as the kernel's, from /sys/devices/soc0/soc_id: 618 is model 69.
 
     Raises:
         UnknownPlatform: there is none; the message says that the chip has no HTP, or names the nearest.

@@ -1,13 +1,13 @@
-"""The other names of the SoCs: what they are sold as, further part numbers, and the kernel's numbers.
+"""The other names of the SoCs: marketing names, further part numbers, and the kernel's numbers.
 
 Sources:
-- what a chip is sold as: the vendor's product pages, https://www.qualcomm.com/products, which name the part number;
+- marketing names: the vendor's product pages, https://www.qualcomm.com/products, which give the part number;
 - X1E as SC8380XP: https://lore.kernel.org/r/20231123135028.29433-1-quic_sibis@quicinc.com; X1P has the same Hexagon
   (qualcomm/GenieX issue 1153), and X2P that of X2E (issue 1223);
 - boards: QCS6490 of the RB3 Gen 2 and of the Rubik Pi 3 (arch/arm64/boot/dts/qcom of Linux);
 - the kernel's numbers, as /sys/devices/soc0/soc_id has them: include/dt-bindings/arm/qcom,ids.h of Linux, and for 614
-  its mailing list. Those that the device library takes were tried with it: 475, 497, 498, 555, 557, 603, 604, 618,
-  660, 667, 674, 675 and 676, and it takes the Hexagon that the table of SoCs has.
+  its mailing list. The device library of QAIRT 2.51 was tried with 475, 497, 498, 555, 557, 603, 604, 618, 660, 667,
+  674, 675 and 676: it takes each for the same Hexagon as the table of SoCs.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ _KERNEL_NUMBERS: Mapping[int, int] = MappingProxyType(
         690: 72,
     }
 )
-# Chips with a Hexagon V66 or older, with what they are sold as and the kernel's number.
+# Chips with a Hexagon V66 or older, their marketing names and the kernel's numbers.
 _WITHOUT_HTP: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "SM8250": ("Snapdragon 865", "Snapdragon 865+", "Snapdragon 870", "356"),
@@ -144,9 +144,9 @@ _WITHOUT_HTP: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "QCM2290": ("QRB2210", "441", "524"),
     }
 )
-# How parts were called before, all of which have an older Hexagon.
+# Part numbers of older families: none of them has an HTP.
 _OLD = re.compile(r"(?:SDM|SDA|MSM|APQ)[0-9]{3,4}[A-Z]*")
-# What a part number has behind its digits: the variant, and the speed bin, as in SM8650-AC.
+# Variant and speed bin follow the digits of a part number: SM8650-AC.
 _PART = re.compile(r"(?P<part>[A-Z]+[0-9]{3,4})(?:XP|P|X)?(?:[0-9]?A[A-F])?")
 _FILLING = re.compile(
     r"QUALCOMM|SNAPDRAGON|DRAGONWING|MOBILE|COMPUTE|PLATFORM|FOR GALAXY|LEADING VERSION|5G"
@@ -158,18 +158,18 @@ _NEAR = 0.8
 
 
 def _plain(name: str) -> str:
-    """Return a name as it is compared: without the brand, spaces and hyphens; ``Plus`` is a sign."""
+    """Return a name without brand, spaces and hyphens, and with ``+`` for ``Plus``."""
     return _FILLING.sub("", name[:_LONGEST_NAME].upper().replace("PLUS", "+"))
 
 
 def _part(plain: str) -> str:
-    """Return a part number without its variant; any other name as it is."""
+    """Return a part number without its variant, and any other name unchanged."""
     found = _PART.fullmatch(plain)
     return plain if found is None else found["part"]
 
 
 _BY_MODEL: Mapping[int, Soc] = MappingProxyType({soc.model: soc for soc in SOCS})
-# By the name as it is compared: the name as it is told, and the SoC.
+# Keys are names as they are compared. Values are the name as it is printed, and the SoC.
 _BY_NAME: Mapping[str, tuple[str, Soc]] = MappingProxyType(
     {
         _part(_plain(name)): (name, soc)
@@ -183,15 +183,14 @@ _OLD_BY_NAME: Mapping[str, str] = MappingProxyType(
 
 
 def by_kernel_number(number: int) -> Soc | None:
-    """Return the SoC of a number of the kernel, as /sys/devices/soc0/soc_id has it; None where there is none."""
+    """Return the SoC for a number from /sys/devices/soc0/soc_id, or None."""
     return _BY_MODEL.get(_KERNEL_NUMBERS.get(number, 0))
 
 
 def soc_of(name: str | int) -> Soc | None:
-    """Return the SoC of a model number, a number of the kernel, a part number or a name; None where there is none.
+    """Return the SoC for a model number, a kernel number, a part number or a name, or None.
 
-    A number of the vendor's table comes first. The kernel has some of these numbers, too (70, 86 and 87), but for chips
-    of 2011 without an HTP.
+    The vendor's model numbers win. The kernel uses 70, 86 and 87 too, for chips of 2011 without an HTP.
     """
     said = str(name)
     if said.isascii() and said.isdecimal() and len(said) <= _MOST_DIGITS:
@@ -208,14 +207,14 @@ def soc_of(name: str | int) -> Soc | None:
 
 
 def without_htp(name: str | int) -> str | None:
-    """Return the part number of a chip that is known to have no HTP; None for any other."""
+    """Return the part number of a chip without an HTP, or None if the chip is not known as one."""
     plain = _plain(str(name))
     found = _OLD_BY_NAME.get(_part(plain)) or _OLD_BY_NAME.get(plain)
     return found or (plain if _OLD.fullmatch(plain) else None)
 
 
 def near_soc(name: str | int) -> str | None:
-    """Return the name that was probably meant, of the same family; None where none is near."""
+    """Return the nearest name of the same family, or None."""
     import difflib  # noqa: PLC0415 - only for a wrong name
 
     plain = _part(_plain(str(name)))

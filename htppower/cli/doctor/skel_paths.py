@@ -1,4 +1,4 @@
-"""Judges the variables whose folders FastRPC searches for the skel: what is wrong in them, and the line that mends it.
+"""Judge the variables whose folders FastRPC searches for the skel: report the faults, and the line that mends them.
 
 Source: apps_std of https://github.com/qualcomm/fastrpc, which separates the folders by ``;`` on every system.
 """
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
 VARIABLES = ("ADSP_LIBRARY_PATH", "CDSP_LIBRARY_PATH", "DSP_LIBRARY_PATH")
 _SEPARATOR = ";"
-# Where the SDK has the skels, beside the folder of the library.
+# The SDK keeps the skels in these folders, relative to the library.
 _BESIDE = ("", "../hexagon-v{arch}/unsigned", "../../hexagon-v{arch}/unsigned")
 _NEEDS_QUOTES = frozenset('"$`\\')
 
 
 @attrs.frozen
 class SkelPaths:
-    """What is wrong with the variables, in sentences, and the lines to type in a shell; empty where all is well."""
+    """The faults of the variables, in sentences, and the lines to type in a shell; both are empty if all is well."""
 
     faults: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
 
 
 def judged(environment: Mapping[str, str], arch: int | None, library: str = "") -> SkelPaths:
-    """Return what is wrong with the variables that are set.
+    """Return the faults of the variables that are set.
 
     Args:
         environment: the variables of the process.
@@ -59,7 +59,7 @@ def judged(environment: Mapping[str, str], arch: int | None, library: str = "") 
 
 
 def _parts(entry: str) -> list[str]:
-    """Return the folders of an entry, of which there are several where ``:`` stands between them."""
+    """Return the folders of an entry: several if ``:`` separates them."""
     several = ":" in entry and os.name != "nt" and not os.path.isdir(entry)
     return [part for part in (entry.split(":") if several else [entry]) if part]
 
@@ -73,7 +73,7 @@ def _faults(name: str, value: str, parts: list[str]) -> Iterator[str]:
         if not os.path.isabs(part):
             yield f"{name} has the relative folder {part}, which depends on where the process starts"
         if not os.path.isdir(part):
-            yield f"{name} has {part}, which is no folder here"
+            yield f"{name} has {part}, which is not a folder here"
 
 
 def _has(folder: str, skel: str) -> bool:
@@ -84,7 +84,7 @@ def _has(folder: str, skel: str) -> bool:
 
 
 def _near(library: str, arch: int | None, skel: str) -> str:
-    """Return the folder of a skel near the library, or what stands for one in a line to type."""
+    """Return the folder of a skel near the library, or a placeholder for it."""
     home = os.path.dirname(os.path.realpath(library)) if os.path.isfile(library) else ""
     near = (os.path.normpath(os.path.join(home, each.format(arch=arch))) for each in (_BESIDE if home else ()))
     return next((folder for folder in near if _has(folder, skel)), "/FOLDER/OF/THE/SKEL")

@@ -30,7 +30,7 @@ def headline(report: Report) -> str:
     if report.simulated:
         return "No advice: this was made by the simulation on x86-64, and is of no device."
     if not report.told and not any(Numbers(each).has(event) for each in report.measurements for event in LEVELS[1:]):
-        return "No advice: without rows of the HTP these numbers do not tell whether there is something to gain."
+        return "No advice: without rows of the HTP these numbers do not tell whether anything can be gained."
     if not report.told:
         return f"{NOTHING}: no rule has found anything in these numbers."
     return f"{len(report.told)} {'piece' if len(report.told) == 1 else 'pieces'} of advice, what gains most first."

@@ -155,9 +155,9 @@ SLOW_TOKENS = AdviceRule(
     "ADV-11",
     "The language model is slow, and the file does not say why.",
     "Tokens a second: of the answers, and of prompts of 128 tokens or more.",
-    "It is slower than models of 4 to 8 billion parameters were measured to be at their lowest clocks, so that votes "
-    "alone hardly explain it. Remote calls that take long, parts that run on the CPU, another client of the HTP and "
-    "heat do. Rows of the HTP (3001 to 3012) would tell them apart, and this file has none.",
+    "Models of 4 to 8 billion parameters were measured to be faster, even at their lowest clocks. So low votes are "
+    "hardly the whole reason. Slow remote calls, parts that run on the CPU, another client of the HTP, and heat are "
+    "others. Only rows of the HTP (3001 to 3012) would tell them apart, and this file has none.",
     "Check which votes are in force, start the host again, and profile the graphs of the model.",
     Basis.INFERRED,
     "third parties' measurements: 3.8 tokens/s without votes on SA8797P; 4.6 to 9.2 tokens/s by mode on X Elite "

@@ -70,7 +70,7 @@ def alike(name: str) -> str:
         from htppower.review.explain.texts.fastrpc_codes import FASTRPC_TEXTS, OF_DSP  # noqa: PLC0415 - only for a code
 
         known = ", ".join(map(hex, FASTRPC_TEXTS))
-        return f"known of FastRPC are {known}, and each with {OF_DSP:#x} added, as the DSP does"
+        return f"the known codes of FastRPC are {known}, and each with {OF_DSP:#x} added, which the DSP does"
     if name.removeprefix("-").isdecimal():
         return f"the codes are {', '.join(code for code in codes() if code.isdecimal())}"
     near = nearest(name, other_names())
@@ -147,14 +147,14 @@ def _code(name: str) -> int | None:
 
 
 def _number(name: str) -> int | None:
-    """Return a number as logs have it: decimal, with 0x, or negative where its highest bit was taken for a sign."""
+    """Return a number from a log: decimal, hexadecimal, or negative if the log took its highest bit for a sign."""
     if len(name) > _LONGEST_NUMBER or not _NUMBER.fullmatch(name):
         return None
     return int(name, 16 if "x" in name.lower() else 10)
 
 
 def _fastrpc_code(name: str) -> int | None:
-    """Return the low bits of a code of FastRPC: a hexadecimal number, or one with the bits that the DSP adds."""
+    """Return the low bits of a code of FastRPC, or None. Decimal numbers count only with the bits that the DSP adds."""
     number = _number(name)
     if number is None:
         return None

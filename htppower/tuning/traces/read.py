@@ -105,7 +105,7 @@ def _recognised(source: Source) -> str:
         raise TraceError(source.path, 0, "is no text", _HINT)
     if is_of_profiler(source.head):
         hint = f"htppower advise {source.path}"
-        raise TraceError(source.path, 0, "is what a profiler has written, which htppower advise reads", hint)
+        raise TraceError(source.path, 0, "was written by a profiler: it is not a trace", hint)
     if begins_as_json(source.head):
         raise TraceError(source.path, 0, "is JSON, but holds no trace events", _HINT)
     other = other_file(source.head)

@@ -31,7 +31,7 @@ def skels(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", VARIABLES)
 def test_a_folder_with_the_skel_is_all_that_is_needed(name: str, skels: Path) -> None:
-    """Beside others, behind an empty entry, and whatever the architecture is where that is not known."""
+    """It may follow other folders and an empty entry; an unknown architecture takes any skel."""
     for arch in (75, None):
         assert judged({name: f"{skels.parent};;{skels}"}, arch).faults == ()
     assert judged({}, 75).faults == ()
@@ -51,7 +51,7 @@ def test_relative_and_missing_folders_are_told(skels: Path, monkeypatch: pytest.
     monkeypatch.chdir(skels)
     paths = judged({"DSP_LIBRARY_PATH": ".;/not/there"}, 75)
     assert "relative folder ." in paths.faults[0]
-    assert "/not/there, which is no folder here" in paths.faults[1]
+    assert "/not/there, which is not a folder here" in paths.faults[1]
     assert paths.lines == (f'export DSP_LIBRARY_PATH="{skels}"',)
 
 
@@ -82,7 +82,7 @@ def test_an_empty_variable_is_unset(skels: Path) -> None:
 def test_doctor_says_what_is_wrong_and_what_to_type(
     command: Command, monkeypatch: pytest.MonkeyPatch, skels: Path, soc: str | None
 ) -> None:
-    """In text with the line whole, and in JSON; also where no library opens."""
+    """The line to type is whole in text and in JSON, also if no library opens."""
     monkeypatch.setattr(diagnosis, "QnnHtp", lambda *_: SimulatedHtp(arch=75))
     library = [] if soc is None else ["--library", str(skels / "not_there.so"), "--soc", soc]
     if soc is not None:

@@ -45,7 +45,7 @@ def test_a_number_that_is_no_code_is_not_explained(code: str) -> None:
 
 
 def test_an_unknown_hexadecimal_code_is_answered_with_those_that_are_known() -> None:
-    """And with how the DSP writes them."""
+    """The hint also says what the DSP adds to them."""
     assert "0x6, 0xc" in alike("0x99")
     assert "0x80000400 added" in alike("0x99")
 

@@ -1,7 +1,7 @@
-"""Whether the clock of the HTP follows the vote: cycles over time under several profiles, against what these vote.
+"""ADV-7: compare cycles over time between profiles, to see whether the clock of the HTP follows the vote.
 
-The cycles are those of all ops added up, which run side by side on several units. Divided by a time they are no clock;
-but of one graph the ratio grows and falls with the clock, so that two profiles can be compared.
+The cycles of all ops are added up, and ops run side by side on several units. So cycles divided by time are not a
+clock. For one graph the ratio rises and falls with the clock, so two profiles can be compared.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Rate(NamedTuple):
 
 
 def _cycles_per_us(numbers: Numbers) -> tuple[float, bool] | None:
-    """Return the typical ratio, and whether its time is free of waits; None without cycles or times."""
+    """Return the typical ratio, and whether its time is free of waits, or None without cycles or times."""
     if not numbers.has(Event.CYCLES):
         return None
     for event, exact in ((Event.COMPUTE, True), (Event.ACCELERATOR, False)):
@@ -88,7 +88,7 @@ def clock_follows(every: Sequence[Numbers]) -> list[tuple[Numbers, Advice | Noth
 
 
 def _judged(same: Sequence[Rate], pairs: Sequence[tuple[Rate, Rate]]) -> Advice | Nothing:
-    """Return whether a lower profile has a rate nearer to that of the higher one than to what its own should be."""
+    """Return advice if the rate of a lower profile is nearer to the higher profile's rate than to the expected one."""
     flat = [(high, low) for high, low in pairs if _measured(high, low) > (1 + low.speed / high.speed) / 2]
     if not flat:
         return Nothing(CLOCK, "; ".join(_compared(same[0], each) for each in same[1:]))

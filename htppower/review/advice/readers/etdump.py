@@ -12,8 +12,8 @@ from htppower.review.advice.measurement import MISSING, Measurement, UnreadableM
 if TYPE_CHECKING:
     from htppower.review.advice.readers.source import Source
 
-# The identifier of its FlatBuffers schema. It follows the offset of the root, before which ExecuTorch's runtime writes
-# the size of the buffer.
+# The identifier of its FlatBuffers schema follows the offset of the root. ExecuTorch's runtime also writes the size of
+# the buffer before that offset.
 _IDENTIFIER = b"ED00"
 _WITH_SIZE, _WITHOUT_SIZE = slice(8, 12), slice(4, 8)
 # ExecuTorch writes the unit behind the event's name.
@@ -23,7 +23,7 @@ _NOTE = "Times are read as they were logged; ExecuTorch's own time scale is not 
 
 
 def is_etdump(head: bytes) -> bool:
-    """Return whether a file begins so; the offset before the identifier has zeros, which no text has."""
+    """Return whether these first bytes are those of an ETDump. Unlike text, they contain zeros."""
     return b"\0" in head[:8] and _IDENTIFIER in (head[_WITH_SIZE], head[_WITHOUT_SIZE])
 
 
@@ -43,7 +43,7 @@ def read(source: Source) -> list[Measurement]:
     content = source.content()
     try:
         with warnings.catch_warnings():
-            # The Inspector warns that the tensors are not there, which nobody asks for.
+            # The Inspector warns that tensors are missing; advise does not need them.
             warnings.simplefilter("ignore")
             # The same scale on both sides leaves the numbers as they are.
             blocks = Inspector(

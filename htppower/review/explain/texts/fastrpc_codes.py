@@ -1,8 +1,8 @@
-"""The codes of FastRPC, which the vendor's log names: what each means, and what to do.
+"""The codes of FastRPC in the vendor's log: the meaning of each, and the mend.
 
-The DSP adds 0x80000400 to its own, so that 0x80000406 is 0x6 from there; the library keeps the low ten bits.
-Source: inc/AEEStdErr.h of https://github.com/qualcomm/fastrpc for names and meanings; with which code opening fails in
-which case, and what the library makes of each, was measured with a stand-in for FastRPC (QAIRT 2.51).
+The DSP adds 0x80000400 to its own codes: 0x80000406 is 0x6 from the DSP. The library keeps the low ten bits.
+Source: inc/AEEStdErr.h of https://github.com/qualcomm/fastrpc for names and meanings. The answers of the library were
+measured with a stand-in for FastRPC (QAIRT 2.51).
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 SOURCE = "AEEStdErr.h of qualcomm/fastrpc; what the library answers is measured, QAIRT 2.51"
-# What the DSP adds to a code, and the bits that are left of it.
+# The DSP adds this to a code, and the library keeps these bits.
 OF_DSP = 0x8000_0400
 BITS = 0x3FF
 
 
 class FastRpcText(NamedTuple):
-    """The name of a code, when FastRPC answers it, and what to do."""
+    """The name of a code, its reason, and the mend."""
 
     name: str
     why: str

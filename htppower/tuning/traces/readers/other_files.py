@@ -1,4 +1,4 @@
-"""What a file is by how it begins, so that a reader that does not take it names the one that does; needs no numpy."""
+"""Tell by its first bytes what a file is, so that advise and trace can name the right command. Needs no numpy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class OtherFile(NamedTuple):
-    """A file of a known kind that is not read: how it begins, what it is, and what to name instead."""
+    """A known kind of file without a reader: how it begins, what it is, and which file to give instead."""
 
     begins: re.Pattern[bytes]
     what: str
@@ -30,7 +30,7 @@ _OTHERS = (
 _OF_PROFILER = re.compile(
     rb'^"?Msg Timestamp\b|^[- ]*Execute Stats\b|"GENIE_PROFILE"|"execution_summary"|"profilingEvents"', re.MULTILINE
 )
-# JSON, and no line of a log that begins with [INFO] or [12:30:01].
+# An object or an array; a line of a log that begins with [INFO] or [12:30:01] does not match.
 _JSON = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:\{\s*(?:[\"}]|\Z)"
     rb"|\[\s*(?:[\[\]{\"]|\Z|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\s*(?:,|\]\s*\Z)))"
@@ -38,15 +38,15 @@ _JSON = re.compile(
 
 
 def begins_as_json(head: bytes) -> bool:
-    """Return whether a file begins as an object or an array of JSON."""
+    """Return whether a file begins like JSON."""
     return _JSON.match(head) is not None
 
 
 def other_file(head: bytes) -> OtherFile | None:
-    """Return what a text is that begins so, where it is of a known kind."""
+    """Return the known kind of a text without a reader, or None."""
     return next((each for each in _OTHERS if each.begins.search(head)), None)
 
 
 def is_of_profiler(head: bytes) -> bool:
-    """Return whether a file begins as what a profiler of QNN has written."""
+    """Return whether a profiler of QNN wrote a file with these first bytes."""
     return _OF_PROFILER.search(head) is not None
