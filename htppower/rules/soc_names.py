@@ -158,8 +158,13 @@ _NEAR = 0.8
 
 
 def _plain(name: str) -> str:
-    """Return a name without brand, spaces and hyphens, and with ``+`` for ``Plus``."""
-    return _FILLING.sub("", name[:_LONGEST_NAME].upper().replace("PLUS", "+"))
+    """Return a name without brand, spaces and hyphens, and with ``+`` for ``Plus``.
+
+    "Snapdragon X" keeps its brand, since a bare X is a name of nothing.
+    """
+    said = name[:_LONGEST_NAME].upper().replace("PLUS", "+")
+    bare = _FILLING.sub("", said)
+    return bare if len(bare) > 1 else "".join(said.split())
 
 
 def _part(plain: str) -> str:

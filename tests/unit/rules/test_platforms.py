@@ -129,7 +129,7 @@ def test_a_soc_is_found_by_each_of_its_names(soc: Soc) -> None:
         ("8+ Gen 1, 8 Plus Gen 1", "SM8475"),
         ("8s gen 3", "SM8635"),
         ("7+ Gen 3", "SM7675"),
-        ("X Elite, X1E80100, x1e-84-100, X1E-00-1DE, X Plus, X1P42100, X1-26-100, X Plus 8-core", "SC8380XP"),
+        ("X Elite, X1E80100, X1E-00-1DE, X Plus, Snapdragon X, X1P42100, X1-26-100, X Plus 8-core", "SC8380XP"),
         ("X2 Elite, X2E-96-100", "SC8480XP"),
         ("RB3 Gen 2, rubik-pi-3", "QCS6490"),
         ("QCM8550", "QCS8550"),
@@ -186,7 +186,7 @@ def test_an_unknown_soc_names_the_nearest(wrong: str, near: str) -> None:
         find_soc(wrong)
 
 
-@pytest.mark.parametrize("other", ["SA8540P", "SC7280", "SM8950", "SM4635", "8 Elite Gen 6", "X3E80100", "661"])
+@pytest.mark.parametrize("other", ["SA8540P", "SC7280", "SM8950", "SM4635", "8 Elite Gen 6", "X3E80100", "661", "X"])
 def test_another_chip_is_no_slip(other: str) -> None:
     """A name with other digits for series and generation is that of a chip which the table lacks."""
     with pytest.raises(UnknownPlatform, match="known: SM8350"):
