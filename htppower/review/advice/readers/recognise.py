@@ -8,7 +8,7 @@ from htppower.review.advice.measurement import UnreadableMeasurement
 from htppower.review.advice.readers import ai_hub, csv_rows, etdump, genie, log_lines, optrace, qairt, viewer_text
 from htppower.review.advice.readers.json_tree import read_tree
 from htppower.review.advice.readers.source import Source, opened
-from htppower.tuning.traces.readers.other_files import begins_as_json
+from htppower.tuning.traces.readers.other_files import begins_as_json, other_file
 from htppower.tuning.traces.readers.own_head import is_own
 
 if TYPE_CHECKING:
@@ -44,6 +44,10 @@ def read_measurements(path: str, standard_input: IO[bytes] | None = None) -> lis
 
 
 def _read_json(source: Source) -> list[Measurement]:
+    # LoadGen's trace is not valid JSON.
+    other = other_file(source.head)
+    if other is not None:
+        raise UnreadableMeasurement(source.path, "", other.what, other.hint)
     tree = read_tree(source)
     job = ai_hub.summary_of(tree)
     if job is not None:

@@ -18,6 +18,11 @@ _ENABLE_TRACE = "set enable_trace in LoadGen's log settings, and give mlperf_log
 _NO_READER = "htppower has no reader for it; htppower advise --help lists what is read"
 _OTHERS = (
     OtherFile(re.compile(rb"^:::MLLOG", re.MULTILINE), "is the detail log of LoadGen, without samples", _ENABLE_TRACE),
+    OtherFile(
+        re.compile(rb"QuerySamplesComplete|GenerateLoadableSets|\"complete_ns\""),
+        "is a trace of LoadGen",
+        "htppower trace says what is in it",
+    ),
     OtherFile(re.compile(rb"^MLPerf Results Summary", re.MULTILINE), "is the summary of LoadGen", _ENABLE_TRACE),
     OtherFile(re.compile(rb"\bggml-hex: "), "is a log of llama.cpp's Hexagon backend", _NO_READER),
     OtherFile(

@@ -62,6 +62,7 @@ OTHERS = {
     "[INFO] [Qnn ExecuTorch]: Deserializing\n": "FILE: is a log of ExecuTorch (its times are in the ETDump",
     "I 00:00:00.000522 executorch:runner.cpp:131] Model loaded\n": "FILE: is a log of ExecuTorch",
     "llama: x\nggml-hex: Hexagon backend\n": "FILE: is a log of llama.cpp's Hexagon backend",
+    '{"traceEvents":[\n{"name":"QuerySamplesComplete","x":""}}': "FILE: is a trace of LoadGen (htppower trace",
     '[{"cat": "Session", "ph": "X", "ts": 1, "dur": 5}]': "FILE: is a trace of events, such as ONNX Runtime's profile",
     '{"traceEvents": [{"ph": "X", "ts": 1, "dur": 5}]}': "FILE: has no track of Runtraces (make it with runtrace: true "
     "in the viewer's configuration; htppower trace reads other traces of events)",
