@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import HtpPowerError
-from htppower.rules.soc_names import near_soc, soc_of, without_htp
+from htppower.rules.soc_names import NO_HTP, near_soc, soc_of, without_htp
 from htppower.rules.socs import SOCS, Soc
 from htppower.votes.field_repr import field_repr
 from htppower.votes.options import VOTE_OPTIONS
@@ -75,7 +75,7 @@ def find_soc(name: str | int) -> Soc:
     old = without_htp(name)
     if old is not None:
         said = old if old == str(name).upper() else f"{str(name)!r} is {old}, which"
-        raise UnknownPlatform(f"{said} has no HTP: its Hexagon is V66 or older, and the HTP begins with V68")
+        raise UnknownPlatform(f"{said} {NO_HTP}")
     near = near_soc(name)
     hint = f"did you mean {near}?" if near else f"known: {', '.join(part for soc in SOCS for part in soc.names)}"
     raise UnknownPlatform(f"no SoC {name!r}; {hint}")

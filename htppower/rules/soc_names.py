@@ -152,6 +152,7 @@ _FILLING = re.compile(
     r"QUALCOMM|SNAPDRAGON|DRAGONWING|MOBILE|COMPUTE|PLATFORM|FOR GALAXY|LEADING VERSION|5G"
     r"|\b[0-9]{1,2}[- ]CORE|[^A-Z0-9+]"
 )
+NO_HTP = "has no HTP: its Hexagon is V66 or older, and the HTP begins with V68"
 _LONGEST_NAME = 80
 _MOST_DIGITS = 4
 _NEAR = 0.8

@@ -10,6 +10,7 @@ from htppower.profiles.did_you_mean import nearest
 from htppower.review.explain.subject import Subject
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.rules.rule import Family
+from htppower.rules.soc_names import NO_HTP, near_soc, soc_of, without_htp
 from htppower.votes.corners import EXPANDED_OF_CORE, ExpandedCorner, VoltageCorner
 
 if TYPE_CHECKING:
@@ -73,7 +74,11 @@ def alike(name: str) -> str:
         return f"the known codes of FastRPC are {known}, and each with {OF_DSP:#x} added, which the DSP does"
     if name.removeprefix("-").isdecimal():
         return f"the codes are {', '.join(code for code in codes() if code.isdecimal())}"
-    near = nearest(name, other_names())
+    old = without_htp(name)
+    if old is not None:
+        return f"{old} {NO_HTP}"
+    # Part numbers are so alike that a plain comparison of texts offers another generation.
+    near = near_soc(name) or nearest(name, (each for each in other_names() if soc_of(each) is None))
     return f"did you mean {near}?" if near else ""
 
 
