@@ -24,6 +24,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_click",
+    "sphinx_copybutton",
     "docs.command_line",
     "docs.picture",
 ]
@@ -31,6 +32,10 @@ exclude_patterns = ["_build"]
 
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4
+
+# A command is copied without its prompt, and without its output.
+copybutton_prompt_text = r"\$ |>>> "
+copybutton_prompt_is_regexp = True
 
 # Quotes and dashes of options stay as they are typed.
 smartquotes = False

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import sys
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import attrs
 import click
 
 from htppower.cli.completion import values as completion
 from htppower.cli.help import DEVICE, WHAT, Command, option
+from htppower.cli.inputs import STANDARD_INPUT, standard_input_stream
 from htppower.cli.options import GivenPath, folders_option, output_options
 from htppower.cli.outputs import print_document, write_outputs
 from htppower.review.advice.formats import NAMES, render
 from htppower.review.advice.readers.recognise import read_measurements
 from htppower.review.advice.run import advise
+from htppower.tuning.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from htppower.profiles.profile import Profile
     from htppower.review.advice.measurement import Measurement
-
-_STDIN = "-"
 
 
 @click.command(name="advise", cls=Command, example="htppower advise profile.csv --profile burst --soc SM8750")
@@ -66,11 +65,11 @@ def command(
     Exit code 0: the files were read; 2: one can't be.
     """
     profiles = _profiles(names, folders, len(files))
-    if files.count(_STDIN) > 1:
+    if files.count(STANDARD_INPUT) > 1:
         raise click.UsageError("the standard input can be read only once")
     measurements: list[Measurement] = []
     for path, profile in zip(files, profiles, strict=True):
-        found = read_measurements(path, _standard_input() if path == _STDIN else None)
+        found = read_measurements(path, standard_input_stream() if path == STANDARD_INPUT else None)
         measurements += (attrs.evolve(each, profile=profile) for each in found)
     if soc is not None:
         from htppower.rules.platforms import find_soc  # noqa: PLC0415 - only where one is named
@@ -87,16 +86,9 @@ def _profiles(names: tuple[str, ...], folders: tuple[str, ...], count: int) -> S
     if not names:
         return (None,) * count
     if len(names) not in (1, count):
-        raise click.UsageError(
-            f"--profile is named {len(names)} times for {count} files; name one for all, or one each"
-        )
+        files = counted(count, "file")
+        raise click.UsageError(f"--profile is named {len(names)} times for {files}; name one for all, or one each")
     from htppower.profiles.loading import load_profile  # noqa: PLC0415 - only where one is named
 
     loaded = {name: load_profile(name, folders=folders) for name in dict.fromkeys(names)}
     return [loaded[name] for name in (names * count if len(names) == 1 else names)]
-
-
-def _standard_input() -> IO[bytes]:
-    if sys.stdin is None:
-        raise click.UsageError("there is no standard input: it is closed")
-    return sys.stdin.buffer

@@ -14,14 +14,14 @@ import click
 from htppower.cli.completion import values as completion
 from htppower.cli.device_option import device_option
 from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
-from htppower.cli.options import library_option
-from htppower.cli.outputs import write_files
+from htppower.cli.options import force_option, library_option
+from htppower.cli.outputs import File, Sort, refuse_to_replace, write_files
 from htppower.cli.parameter_types import Duration, WholeNumber
 from htppower.cli.terminal import echo, fitted
 from htppower.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from htppower.backends.base import Backend
     from htppower.tuning.models.calibration.meter import Meter
@@ -39,6 +39,7 @@ _ID = WholeNumber(0, 2**32 - 1)
 
 @click.command(name="calibrate", cls=Command, example="htppower calibrate -o phone.yaml --run host:infer")
 @option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), group=OUTPUT, help="Write the model here.")
+@force_option()
 @option("--dry-run", is_flag=True, group=WHAT, help="Print what would be measured, and vote on nothing.")
 @device_option("Keep the values of this device model where nothing is measured.")
 @option(
@@ -112,7 +113,8 @@ def command(**options: Any) -> None:
     latencies and where it has to raise; what polling saves; how fast profiles are; where a power rail is named, the
     power at work, raised, relaxed and released. What is not measured keeps the value of --device, and says so.
 
-    The votes are given back at the end, whichever that is, and FILE is written whole or not at all.
+    The votes are given back at the end, whichever that is, and FILE is written whole or not at all. To add to what was
+    measured before, name the same file twice: --device ./phone.yaml -o phone.yaml.
 
     Exit code 0: measured; 2: it could not be.
     """
@@ -123,6 +125,7 @@ def command(**options: Any) -> None:
 
     base, settings, meter = load_device_model(options["device"]), _settings(options), _meter(options)
     steps = plan(settings, base, infers=options["run"] is not None, metered=meter is not None)
+    sort = _refuse_to_lose(options, base, {name for step in steps for name in step.names})
     gc.enable()  # it is off at start-up; a host's module allocates as it likes
     make = None if options["run"] is None else find_inference(options["run"])
     if options["dry_run"]:
@@ -144,7 +147,7 @@ def command(**options: Any) -> None:
             meter=meter,
             tell=lambda step: echo(f"htppower: {step.does}", err=True),
         )
-    _write(Path(options["output"]), found, base)
+    _write(Path(options["output"]), found, base, sort, force=options["force"])
 
 
 def _check_options(options: dict[str, Any]) -> None:
@@ -158,6 +161,38 @@ def _check_options(options: dict[str, Any]) -> None:
         raise click.UsageError("--library is the vendor's; leave it out with --backend simulated")
     if len(set(options["sleep_latencies_us"])) < len(options["sleep_latencies_us"]):
         raise click.UsageError("--sleep-latency names one twice")
+
+
+def _refuse_to_lose(options: dict[str, Any], base: DeviceModel, anew: Collection[str]) -> Sort:
+    """Return the sort of the output; refuse if measured values or edits in the existing file would be lost.
+
+    This runs before the measurement, which takes long. ``anew`` has the names of the values that will be measured.
+    """
+    from htppower.profiles.regular_file import opened_files, read_regular_file  # noqa: PLC0415 - as above
+    from htppower.tuning.models.file import examine_device_model  # noqa: PLC0415 - as above
+    from htppower.tuning.models.model import MEASURED  # noqa: PLC0415 - as above
+
+    output = options["output"]
+    if output is None or not Path(output).is_file():
+        return Sort.KEPT
+    found = Path(output).stat()
+    if (found.st_dev, found.st_ino) in opened_files():
+        return Sort.EDITED  # it is the model of --device
+    model = examine_device_model(output, read_regular_file(output, noted=False)).model
+    there = {} if model is None else model.quantities()
+    lost = [
+        name
+        for name, each in there.items()
+        if each.provenance == MEASURED and name not in anew and each != base.quantities().get(name)
+    ]
+    if lost and not options["force"]:
+        raise click.UsageError(
+            f"{output} has measured values that would be lost ({', '.join(lost)}): --device {output} -o {output} adds "
+            "to it, and --force overwrites it"
+        )
+    if not options["force"]:
+        refuse_to_replace(output, File("", Sort.KEPT))
+    return Sort.KEPT
 
 
 def _settings(options: dict[str, Any]) -> Settings:
@@ -212,7 +247,7 @@ def _plan_text(steps: Sequence[Step]) -> str:
     )
 
 
-def _write(path: Path, found: Calibration, base: DeviceModel) -> None:
+def _write(path: Path, found: Calibration, base: DeviceModel, sort: Sort, *, force: bool) -> None:
     import attrs  # noqa: PLC0415 - as above
 
     from htppower.profiles.yaml_text import profile_name  # noqa: PLC0415
@@ -224,7 +259,7 @@ def _write(path: Path, found: Calibration, base: DeviceModel) -> None:
     model = attrs.evolve(found.model, device=profile_name(path.stem), summary=summary)
     text = model_text(model)
     _refuse_implausible(path, text)
-    write_files({str(path): text})
+    write_files({str(path): File(text, sort)}, force=force)
     before = base.quantities()
     for name, quantity in found.found.items():
         echo(fitted(f"{name:<36}{_said(quantity)}{_before(before.get(name))}", "    "))

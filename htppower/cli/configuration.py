@@ -82,12 +82,10 @@ def _settings(path: str) -> dict[str, Any] | None:
     """Return what a file says; None for a file of a project that says nothing of htppower."""
     try:
         data = read_regular_file(path)
-        if path.endswith(PROJECT_FILE) and b"htppower" not in data:
-            return None  # most projects; to read TOML takes some ms
+        if path.endswith(PROJECT_FILE) and b"[tool.htppower" not in data:
+            return None  # as most projects; to read TOML takes some ms
         if len(data) > LARGEST_FILE_BYTES:
-            raise ConfigurationError(
-                f"{path}: is larger than {LARGEST_FILE_BYTES} bytes: name a file that people write"
-            )
+            raise ConfigurationError(f"{path}: is larger than {LARGEST_FILE_BYTES} bytes: make it smaller")
         table: Any = _toml(data.decode("utf-8"))
     except (OSError, ValueError) as error:
         if isinstance(error, ConfigurationError):

@@ -96,16 +96,18 @@ def command(name: str | None, field: str | None, form: str, folders: tuple[str, 
 
 
 def _others(name: str, where: Folders, folders: tuple[str, ...]) -> tuple[Subject, ...]:
-    """Return what a name means that no profile or power state has: keys of files, a chip, a device model."""
+    """Return what a name means that no profile or power state has: keys of files, a state, a chip, a device."""
     try:
         find_either(name, where)
     except ProfileError:
         from htppower.review.explain.chips import chip_subject, device_subject  # noqa: PLC0415 - only for such a name
         from htppower.review.explain.extension_keys import key_subjects  # noqa: PLC0415
         from htppower.review.explain.relax_words import word_subjects  # noqa: PLC0415
+        from htppower.review.explain.session_words import session_subject  # noqa: PLC0415
 
         found = word_subjects(name) or key_subjects(name)
-        return found or tuple(filter(None, (chip_subject(name) or device_subject(name, folders),)))
+        other = session_subject(name) or chip_subject(name) or device_subject(name, folders)
+        return found or tuple(filter(None, (other,)))
     return ()
 
 

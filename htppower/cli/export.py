@@ -10,8 +10,8 @@ import click
 from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import OUTPUT, WHAT, Command, option
-from htppower.cli.options import folders_option
-from htppower.cli.outputs import write_files
+from htppower.cli.options import folders_option, force_option
+from htppower.cli.outputs import File, Sort, write_files
 from htppower.cli.parameter_types import WholeNumber
 from htppower.cli.terminal import echo
 from htppower.errors import Finding, ProfileError, Severity, printable, shortened
@@ -55,6 +55,7 @@ _FORMATS = ("extensions",)
     group=OUTPUT,
     help="Put the profile into this file, and leave the rest of it as it is; with --output write the result there.",
 )
+@force_option("With --output: overwrite a file that is there and differs.")
 def command(
     profile: str,
     form: str,  # noqa: ARG001 - there is one as yet
@@ -65,6 +66,8 @@ def command(
     folders: tuple[str, ...],
     output: Path | None,
     into: Path | None,
+    *,
+    force: bool,
 ) -> None:
     """Write a profile as a backend extension file, which the vendor's tools and Genie vote by.
 
@@ -83,11 +86,17 @@ def command(
         click.get_current_context().exit(REFUSED)
     if into is not None and file is not None:
         content = merged(file, exported, soc=found, core=core).text.encoded()
-        write_files({str(output or into): content})
+        # The file was read, and the rest of it is kept.
+        sort = Sort.KEPT if output is not None and not _is_same(output, into) else Sort.EDITED
+        write_files({str(output or into): File(content, sort)}, force=force)
     elif output is not None:
-        write_files({str(output): exported.text(found, core)})
+        write_files({str(output): File(exported.text(found, core), Sort.KEPT)}, force=force)
     else:
         echo(exported.text(found, core), nl=False)
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    return path.exists() and path.samefile(other)
 
 
 def _file(path: Path) -> ExtensionFile:

@@ -12,7 +12,8 @@ from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import OUTPUT, WHAT, Command, option
 from htppower.cli.inputs import STANDARD_INPUT, standard_input
-from htppower.cli.outputs import as_written, write_files
+from htppower.cli.options import force_option
+from htppower.cli.outputs import File, Sort, write_files
 from htppower.cli.parameter_types import WholeNumber
 from htppower.cli.terminal import echo
 from htppower.errors import Finding, ProfileError, printable
@@ -49,7 +50,7 @@ _OF_ANOTHER_KIND = re.compile(r"\s*[\w#-]")
     group=OUTPUT,
     help="Write the profiles into this folder, their power states into its folder states.",
 )
-@option("--force", is_flag=True, group=OUTPUT, help="With --output: overwrite files that are there and differ.")
+@force_option("With --output: overwrite files that are there and differ from what htppower wrote.")
 def command(file: str, core: int | None, name: str, folder: Path | None, *, strict: bool, force: bool) -> None:
     """Make profiles of a backend extension file of the vendor's, or of the settings of an inference runtime.
 
@@ -63,7 +64,7 @@ def command(file: str, core: int | None, name: str, folder: Path | None, *, stri
     SNPE's perf config: each mode in it is a profile that votes as its runtime does.
 
     Exit code 0: made; 1: with --strict, a key is ignored or read as another; 2: it could not be made, or without
-    --force would overwrite a file that differs.
+    --force would overwrite a file that somebody else wrote or edited.
     """
     if force and folder is None:
         raise click.UsageError("--force is for --output FOLDER; leave it out")
@@ -84,23 +85,10 @@ def command(file: str, core: int | None, name: str, folder: Path | None, *, stri
     if folder is None:
         echo(_printed(texts), nl=False)
         return
-    files = {folder / each: content for each, content in texts.items()}
-    if not force:
-        _refuse_to_overwrite(files)
+    files = {str(folder / each): File(text, Sort.KEPT, folder=str(folder)) for each, text in texts.items()}
+    write_files(files, force=force)
     for target in files:
-        target.parent.mkdir(parents=True, exist_ok=True)
-    write_files({str(target): content for target, content in files.items()})
-    for target in files:
-        echo(str(target))
-
-
-def _refuse_to_overwrite(files: dict[Path, str]) -> None:
-    """Refuse where a file is there with other content, which somebody may have edited by hand."""
-    other = [path for path, text in files.items() if path.is_file() and path.read_bytes() != as_written(text)]
-    if other:
-        named = ", ".join(printable(str(path)) for path in other)
-        which = "is there and differs" if len(other) == 1 else "are there and differ"
-        raise click.UsageError(f"{named} {which}: nothing was written; --force overwrites, or name another folder")
+        echo(target)
 
 
 def _content(file: str) -> bytes:

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
+from typing import IO
 
 import click
 
-from htppower.profiles.regular_file import LARGEST_FILE_BYTES
+from htppower.profiles.regular_file import LARGEST_FILE_BYTES, note_opened
 
 STANDARD_INPUT = "-"
 
 
 def standard_input() -> bytes:
     """Return what stands there, up to a byte more than any file may have."""
+    return standard_input_stream().read(LARGEST_FILE_BYTES + 1)
+
+
+def standard_input_stream() -> IO[bytes]:
+    """Return the standard input. If it is a file, no output may replace it.
+
+    Raises:
+        click.UsageError: it is closed.
+    """
     if sys.stdin is None:
         raise click.UsageError("there is no standard input: it is closed")
-    return sys.stdin.buffer.read(LARGEST_FILE_BYTES + 1)
+    with contextlib.suppress(OSError, ValueError):
+        note_opened(os.fstat(sys.stdin.fileno()))
+    return sys.stdin.buffer

@@ -13,7 +13,7 @@ from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
 from htppower.cli.options import SYSTEMS, GivenPath, folders_option, output_options, refuse_soc_with_arch
-from htppower.cli.outputs import print_document, write_files, write_outputs
+from htppower.cli.outputs import File, Sort, print_document, write_files, write_outputs
 from htppower.cli.terminal import echo
 from htppower.errors import printable
 from htppower.profiles.discovery import Folders, is_record
@@ -198,7 +198,8 @@ def _mend(run: Callable[[Mapping[str, bytes]], LintReport]) -> None:
     from htppower.review.lint.mends import mend  # noqa: PLC0415 - only where something is to be mended
 
     contents, mends = mend(run)
-    write_files(contents)
+    # A mended link leads to a file in the folders in use, so its file is written.
+    write_files({os.path.realpath(path): File(content, Sort.EDITED) for path, content in contents.items()})
     for each in mends:
         echo(printable(str(each)), err=True)
 

@@ -12,7 +12,6 @@ import click
 
 from htppower._version import __version__
 from htppower.cli.commands import COMMANDS, SECTIONS
-from htppower.cli.configuration import default_map
 from htppower.cli.exit_codes import INTERRUPTED, INVALID, REFUSED
 from htppower.cli.help import HELP, WIDEST, Context, show, write_commands, write_example
 from htppower.cli.terminal import echo, fitted
@@ -98,7 +97,9 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            with _safe_usage_errors():
+            from htppower.profiles.regular_file import noting_opened_files  # noqa: PLC0415 - help opens none
+
+            with _safe_usage_errors(), noting_opened_files():
                 return super().invoke(ctx)
         except HtpPowerError as error:
             _report(_explain(error, where=_LOOKED if self._looks_in_folders(ctx) else ""))
@@ -181,5 +182,7 @@ def _explain(error: HtpPowerError, where: str) -> str:
 )
 def main() -> None:
     """Performance profiles and power votes for the Qualcomm QNN HTP (Hexagon NPU)."""
+    from htppower.cli.configuration import default_map  # noqa: PLC0415 - help and completion need none
+
     with contextlib.suppress(FileNotFoundError):  # the working folder may be gone
         click.get_current_context().default_map = default_map(os.getcwd())

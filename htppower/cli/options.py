@@ -72,11 +72,16 @@ def format_option(names: Sequence[str]) -> Decorator:
 
 def output_options(names: Sequence[str]) -> Decorator:
     """Return ``--format``, and ``--output`` as the parameter ``outputs``."""
-    from htppower.cli.outputs import FormAndFile  # noqa: PLC0415 - many commands write no files
+    from htppower.cli.forms import FormAndFile  # noqa: PLC0415 - many commands write no files
 
-    meaning = "Write a file in a form, too, whole or not at all; may be repeated."
+    meaning = "Write a file, too, in a form or in that of its suffix, whole or not at all; may be repeated."
     output = option("--output", "outputs", type=FormAndFile(names), multiple=True, group=OUTPUT, help=meaning)
     return lambda command: format_option(names)(output(command))
+
+
+def force_option(meaning: str = "Overwrite a file that is there and differs from what htppower wrote.") -> Decorator:
+    """Return ``--force``."""
+    return option("--force", is_flag=True, group=OUTPUT, help=meaning)
 
 
 def library_option() -> Decorator:

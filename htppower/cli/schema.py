@@ -9,9 +9,10 @@ import click
 
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import WHAT, Command, option
-from htppower.cli.outputs import write_files
+from htppower.cli.outputs import File, write_files
 from htppower.cli.terminal import echo
 from htppower.errors import printable
+from htppower.profiles.regular_file import read_regular_file
 
 
 @click.command(name="schema", cls=Command, example="htppower schema my-profiles")
@@ -32,8 +33,7 @@ def command(folder: str, check: bool) -> None:
     made = {Path(folder) / f"{name}.json": json.dumps(json_schema(name), indent=2) + "\n" for name in FILES}
     stale = {path: text for path, text in made.items() if not _is_in(path, text)}
     if stale and not check:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        write_files({str(path): text for path, text in stale.items()})
+        write_files({str(path): File(text, form="schema", folder=folder) for path, text in stale.items()})
         for path in stale:
             echo(f"{printable(str(path))}: written")
     if stale and check:
@@ -43,4 +43,7 @@ def command(folder: str, check: bool) -> None:
 
 
 def _is_in(path: Path, text: str) -> bool:
-    return path.is_file() and path.read_text(encoding="utf-8", errors="replace") == text
+    try:
+        return read_regular_file(path, noted=False) == text.encode()
+    except (OSError, ValueError):
+        return False

@@ -8,9 +8,10 @@ import click
 
 from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import INVALID, REFUSED
+from htppower.cli.forms import FormAndFile, form_of, misfit
 from htppower.cli.help import OUTPUT, WHAT, Command, option
-from htppower.cli.options import folders_option, format_option, refuse_given
-from htppower.cli.outputs import FormAndFile, print_document, write_outputs
+from htppower.cli.options import folders_option, force_option, format_option, refuse_given
+from htppower.cli.outputs import File, Sort, print_document, write_outputs
 from htppower.cli.terminal import echo
 from htppower.errors import printable
 from htppower.profiles.loading import load_profile
@@ -52,11 +53,13 @@ _EXTENSION_FILE = "an extension file"
     "-o",
     "--output",
     "outputs",
-    type=FormAndFile(FORMS, bare=True),
+    type=FormAndFile(FORMS, any_suffix=True),
     multiple=True,
     group=OUTPUT,
-    help="Write a file, too, whole or not at all: the first text to paste, or with FORM all of it; may be repeated.",
+    help="Write a file, too, whole or not at all: the first text to paste, or with FORM all of it; may be repeated. "
+    "With --check the suffix says the form.",
 )
+@force_option("Overwrite a file of settings that is there and differs.")
 @folders_option("Look for profiles in this folder, too; may be repeated.")
 def command(
     names: tuple[str, ...],
@@ -67,6 +70,7 @@ def command(
     *,
     check: bool,
     strict: bool,
+    force: bool,
 ) -> None:
     """Print what to set in an inference runtime for a profile, ready to paste.
 
@@ -93,20 +97,27 @@ def command(
     made = runtime(chosen).write(profile)
 
     def render(form: str, width: int) -> str:
-        if form == _PASTE:
-            return made.parts[0].text
         return _as_json(profile, chosen, made) if form == "json" else "\n".join(_as_text(profile, chosen, made, width))
 
-    print_document(write_outputs(outputs, form, render), form)
+    pasted = {path: File(made.parts[0].text, Sort.KEPT) for own, path in outputs if own == _PASTE}
+    reports = [(own, path) for own, path in outputs if own != _PASTE]
+    if len(pasted) + len(reports) < len(outputs):
+        raise click.UsageError("--output names a file twice")
+    print_document(write_outputs(reports, form, render, pasted, force=force), form)
 
 
 def _check(paths: tuple[str, ...], form: str, outputs: tuple[tuple[str, str], ...], *, strict: bool) -> None:
     from htppower.review.lint.formats import render  # noqa: PLC0415 - making settings needs none of it
     from htppower.review.settings_check.check import check  # noqa: PLC0415
 
+    for own, path in outputs:
+        wrong = "" if own else misfit(path, FORMS)
+        if wrong:
+            raise click.BadParameter(wrong, param_hint="'--output'")
+    outputs = tuple((own or form_of(path, FORMS) or "text", path) for own, path in outputs)
     checked = check(paths)
     report = checked.report._replace(strict=strict)
-    text = write_outputs(outputs, form, lambda name, width: render(report, name or "text", width))
+    text = write_outputs(outputs, form, lambda name, width: render(report, name, width))
     if text:
         print_document(text, form)
     for path, known in checked.forms.items():

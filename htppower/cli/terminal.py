@@ -12,6 +12,7 @@ https://force-color.org).
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 import click
@@ -20,6 +21,8 @@ from htppower.review.layout import columns_said, terminal_width, wrapped
 from htppower.review.styled import coloured, plain, safe_markup
 
 _DUMB = ("dumb", "unknown")
+# A step of GitHub Actions takes a line that begins so as a command. A path that begins so is the same path behind ./.
+_COMMAND = r"(?m)^([ \t]*)::"
 
 
 def wants_colour() -> bool | None:
@@ -44,7 +47,8 @@ def is_screen() -> bool:
 
 def shown(text: str, *, err: bool = False) -> str:
     """Return a text as ``echo`` prints it."""
-    return coloured(text) if in_colour(err=err) else plain(text)
+    text = coloured(text) if in_colour(err=err) else plain(text)
+    return re.sub(_COMMAND, r"\1./::", text) if "::" in text else text
 
 
 def fitted(text: str, indent: str, *, err: bool = False) -> str:
@@ -61,6 +65,11 @@ def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print a text on the standard output; with ``err``, a message without styles on the standard error."""
     text = fitted(text, "  ", err=True) if err else text
     click.echo(shown(text, err=err), err=err, nl=nl, color=in_colour(err=err))
+
+
+def echo_commands(text: str, *, nl: bool = True) -> None:
+    """Print commands for a step of GitHub Actions, whose parts are escaped."""
+    click.echo(plain(text), nl=nl)
 
 
 def draw(text: str) -> None:

@@ -11,7 +11,7 @@ from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import OUTPUT, WHAT, Command, option
 from htppower.cli.options import GivenPath, folders_option, format_option, refuse_given
-from htppower.cli.outputs import print_document, write_files
+from htppower.cli.outputs import File, print_document, write_files
 from htppower.cli.terminal import echo, fitted
 from htppower.profiles.paths import folder_of, joined
 
@@ -114,16 +114,15 @@ def _write(paths: tuple[str, ...], folders: tuple[str, ...], soc: str, *, force:
     from htppower.review.vote_tests.snapshot import snapshot_path, snapshot_text  # noqa: PLC0415
     from htppower.rules.platforms import platform_of  # noqa: PLC0415
 
-    texts: dict[str, str | bytes] = {}
+    texts: dict[str, str | bytes | File] = {}
     for path in paths:
         files = _untested(path, folders, force=force) if os.path.isdir(path) else (path,)
         for file in files:
             target = snapshot_path(file)
             if os.path.lexists(target) and not force:
                 raise click.UsageError(f"{target} is there; --force replaces it")
-            texts[target] = snapshot_text(load_profile(joined(file), folders), platform_of(soc))
-    for target in texts:
-        os.makedirs(folder_of(target), exist_ok=True)
+            text = snapshot_text(load_profile(joined(file), folders), platform_of(soc))
+            texts[target] = File(text, folder=folder_of(file))
     write_files(texts)
     for target in texts:
         echo(f"wrote {target}")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from htppower.cli.help import WHAT, option
+from htppower.cli.inputs import STANDARD_INPUT, standard_input_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_STDIN = "-"
 # As in tuning/traces/read.py, which needs numpy.
 KINDS = ("htppower", "loadgen", "onnxruntime", "chrome", "csv")
 UNITS = ("s", "ms", "us", "ns")
@@ -52,8 +51,4 @@ def stream_of(file: str) -> IO[bytes] | None:
     Raises:
         click.UsageError: the standard input is closed.
     """
-    if file != _STDIN:
-        return None
-    if sys.stdin is None:
-        raise click.UsageError("there is no standard input: it is closed")
-    return sys.stdin.buffer
+    return standard_input_stream() if file == STANDARD_INPUT else None

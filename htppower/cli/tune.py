@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -10,9 +9,10 @@ import click
 from htppower.cli.completion import values as completion
 from htppower.cli.exit_codes import REFUSED
 from htppower.cli.extras import needs_extra
+from htppower.cli.forms import PageFile
 from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
-from htppower.cli.options import GivenPath, folders_option, output_options, refuse_given
-from htppower.cli.outputs import print_document, write_files, write_outputs
+from htppower.cli.options import GivenPath, folders_option, force_option, output_options, refuse_given
+from htppower.cli.outputs import File, Sort, print_document, write_outputs
 from htppower.cli.parameter_types import Duration, FolderToWrite, WholeNumber
 from htppower.cli.terminal import echo
 from htppower.cli.trace_options import reading_options, stream_of
@@ -21,6 +21,8 @@ from htppower.profiles.paths import joined
 from htppower.review.tuning.formats import NAMES, render
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from htppower.tuning.limits import Limit
     from htppower.tuning.tune import Tuning
 
@@ -106,7 +108,7 @@ _MOST = 100_000
 )
 @option(
     "--page",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=PageFile(),
     metavar="FILE",
     group=OUTPUT,
     help="Write a page with the front, cost over sustain times, gaps and a table: as --output html=FILE.",
@@ -119,6 +121,7 @@ _MOST = 100_000
     group=OUTPUT,
     help="Write the advised profile of each session into this folder, as NAME_tuned.yaml.",
 )
+@force_option("With --write: overwrite a file that is there and differs from what htppower wrote.")
 @fleet_options
 @output_options(NAMES)
 @click.pass_context
@@ -138,7 +141,7 @@ def command(
     settings: int,
     device: str,
     verify: int,
-    page: Path | None,
+    page: str | None,
     folder: Path | None,
     form: str,
     outputs: tuple[tuple[str, str], ...],
@@ -146,6 +149,8 @@ def command(
     pattern: str,
     jobs: int,
     scheduler: str | None,
+    *,
+    force: bool,
 ) -> None:
     """Find the profile and the sustain time that cost least on a recording: exactly, over all of them.
 
@@ -179,6 +184,7 @@ def command(
             pattern=pattern,
             jobs=jobs,
             scheduler=scheduler,
+            force=force,
         )
         return
     if file is None or fleet is not None:
@@ -189,6 +195,7 @@ def command(
         from htppower.tuning.traces.read import read_trace  # noqa: PLC0415 - as above
         from htppower.tuning.tune import Question, chosen, tune  # noqa: PLC0415 - as above
 
+    outputs = (*outputs, *([] if page is None else [("html", page)]))
     question = Question(
         limits=_limits(limits),
         break_even_us=break_even_us,
@@ -202,11 +209,10 @@ def command(
     model = load_device_model(device, folders)
     trace = read_trace(file, format=kind, name=name, unit=unit, stream=stream_of(file))
     tuning = tune(chosen(trace, sessions), model, question)
-    if page is not None:
-        outputs = (*outputs, ("html", str(page)))
-    document = write_outputs(outputs, form, lambda form, width: render(tuning, form, width))
-    if folder is not None:
-        _write_profiles(tuning, folder)
+    profiles = {} if folder is None else _profiles(tuning, folder)
+    document = write_outputs(outputs, form, lambda form, width: render(tuning, form, width), profiles, force=force)
+    for path in profiles:
+        echo(f"wrote {path}", err=True)
     print_document(document, form)
     if not tuning.equal or any(each.best is None for each in tuning.sessions):
         ctx.exit(REFUSED)
@@ -221,16 +227,17 @@ def _limits(texts: tuple[str, ...]) -> tuple[Limit, ...]:
         raise click.BadParameter(str(error), param_hint="--limit") from None
 
 
-def _write_profiles(tuning: Tuning, folder: Path) -> None:
-    """Write the advised profiles, all or none; one that is there already is replaced."""
+def _profiles(tuning: Tuning, folder: Path) -> dict[str, File]:
+    """Return the advised profiles, by the paths at which they are to be."""
     from htppower.tuning.profile_file import profile_text, tuned_name  # noqa: PLC0415 - only to write
 
     advised = [each for each in tuning.sessions if each.best is not None]
-    files: dict[str, str | bytes] = {
-        joined(folder, f"{tuned_name(each.advice.session.name)}.yaml"): profile_text(tuning, each) for each in advised
+    files = {
+        joined(folder, f"{tuned_name(each.advice.session.name)}.yaml"): File(
+            profile_text(tuning, each), Sort.KEPT, folder=str(folder)
+        )
+        for each in advised
     }
     if len(files) < len(advised):
         raise click.UsageError("two sessions have the same name for a profile; name one by --session")
-    write_files(files)
-    for path in files:
-        echo(f"wrote {path}", err=True)
+    return files

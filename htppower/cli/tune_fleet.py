@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,14 +15,15 @@ from htppower.cli.exit_codes import REFUSED
 from htppower.cli.extras import needs_extra
 from htppower.cli.help import FLEET, WHAT, option
 from htppower.cli.options import refuse_given
-from htppower.cli.outputs import print_document, write_files, write_outputs
+from htppower.cli.outputs import File, Sort, print_document, write_files, write_outputs
 from htppower.cli.parameter_types import WholeNumber
 from htppower.cli.terminal import echo, is_terminal
 from htppower.profiles.loading import load_profile
+from htppower.profiles.regular_file import note_opened, noting_opened_files
 from htppower.profiles.yaml_text import profile_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from htppower.review.fleet_report import FleetReport
@@ -87,6 +89,7 @@ def run_fleet(
     pattern: str,
     jobs: int,
     scheduler: str | None,
+    force: bool,
 ) -> None:
     """Print what is best for a fleet, and write what is to be written, by the options of ``htppower tune``.
 
@@ -109,6 +112,18 @@ def run_fleet(
     if profile.relax is None:
         raise click.UsageError(f"{profile.name} casts no votes, so nothing stays up; name another --profile")
     model = load_device_model(device, folders)
+    document = ""
+
+    def write(report: FleetReport, profiles: Mapping[str, File]) -> None:
+        nonlocal document
+        document = write_outputs(
+            outputs,
+            form,
+            lambda name, width: report.as_json() if name == "json" else report.as_text(width),
+            profiles,
+            force=force,
+        )
+
     report = tune_fleet(
         traces,
         extends=profile.name,
@@ -121,9 +136,7 @@ def run_fleet(
         profile=None if folder is None else folder / f"{profile_name(f'{profile.name}_fleet')}.yaml",
         device=device,
         saved_w=raised_idle_w(model, profile) - lowered_idle_w(model, profile.relax.to),
-    )
-    document = write_outputs(
-        outputs, form, lambda name, width: report.as_json() if name == "json" else report.as_text(width)
+        write=write,
     )
     print_document(document, form)
     if not report.settled.keeps:
@@ -152,6 +165,7 @@ def tune_fleet(
     profile: Path | None = None,
     device: str | None = None,
     saved_w: float | None = None,
+    write: Callable[[FleetReport, Mapping[str, File]], None] = lambda _, profiles: write_files(profiles),
 ) -> FleetReport:
     """Return what is best for the devices whose traces are in a folder, and write the profile.
 
@@ -168,6 +182,7 @@ def tune_fleet(
         profile: the file that is written; beside it a file with the ending ``.gaps.jsonl`` keeps what was read.
         device: the device model, to be named.
         saved_w: by that model, the power that lowering the votes of the profile saves, in W.
+        write: writes the profile, by its path, with whatever else is written of the report.
 
     Raises:
         click.UsageError: two options do not go together, or the profile's file has no name for a profile.
@@ -190,16 +205,24 @@ def tune_fleet(
     learnt = [Adaptive(break_even_us, most_us=min(aim.most_us, 2 * max(break_even_us, SHORTEST_SUSTAIN_US)))]
     if aim.most_cold_ppm is not None:
         learnt.append(Adaptive(cold_starts_ppm=aim.most_cold_ppm, most_us=aim.most_us))
-    question = Question(break_even_us, tuple(learnt), sessions, form)
+    question = Question(break_even_us, tuple(learnt), sessions, form, str(folder.absolute()))
     results = None if profile is None else profile.with_name(f"{profile.stem}.gaps.jsonl")
     files = trace_files(folder, pattern, but=[each for each in (profile, results) if each is not None])
     read = _reader(jobs, scheduler)
-    with _progress(len(files)) as progress, _said_where_it_is_kept(results):
+    # A file that is not a trace may be an earlier report, which may be replaced. The traces are noted below.
+    with _progress(len(files)) as progress, _said_where_it_is_kept(results), noting_opened_files():
         fleet = read_fleet(files, question, read=read, results=results, progress=progress)
+    answered = {each.file for each in fleet.answers}
     settled = settle(fleet.answers, question, aim)
     report = FleetReport(str(folder), question, extends, aim, fleet, settled, device, saved_w)
-    if profile is not None and name is not None:
-        write_files({str(profile): report.as_profile(name)})
+    for each in files:
+        for part in each.parts if each in answered else ():
+            with contextlib.suppress(OSError):
+                note_opened(os.stat(part))
+    if profile is None or name is None:
+        write(report, {})
+    else:
+        write(report, {str(profile): File(report.as_profile(name), Sort.KEPT, folder=str(profile.parent))})
         _tell(f"wrote {profile}; {results} keeps what was read")
     return report
 

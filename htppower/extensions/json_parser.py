@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DEEPEST_NESTING = 100
+MOST_VALUES = 20_000
+# Each value is looked up by the keys that lead to it: of all keys known, they have fewer than 200 characters.
+LONGEST_KEYS = 1_000
 TOO_DEEP = f"nested deeper than {DEEPEST_NESTING} levels"
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -50,10 +53,11 @@ class _Parser:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._values = 0
 
     def document(self) -> tuple[Node, int | None]:
         """Return the root, and where a NUL behind it ends the text."""
-        root = self._value(self._space(0), 0)
+        root = self._value(self._space(0), 0, 0)
         at = self._space(root.end)
         if at == len(self._text):
             return root, None
@@ -61,12 +65,16 @@ class _Parser:
             return root, at
         raise NotJson(at, "more behind the end of the JSON", "keep one value")
 
-    def _value(self, at: int, depth: int) -> Node:
+    def _value(self, at: int, depth: int, keys: int) -> Node:
+        """Return the value at a place, so deep in others, to which keys of so many characters lead."""
+        self._values += 1
+        if self._values > MOST_VALUES:
+            raise NotJson(at, f"more than {MOST_VALUES} values", "write only what it needs")
         character = self._text[at : at + 1]
         if character in ("{", "["):
             if depth == DEEPEST_NESTING:
                 raise NotJson(at, TOO_DEEP)
-            return self._object(at, depth) if character == "{" else self._list(at, depth)
+            return self._object(at, depth, keys) if character == "{" else self._list(at, depth, keys)
         if character == '"':
             value, end = self._string(at)
             return Node(Kind.TEXT, at, end, value)
@@ -91,24 +99,27 @@ class _Parser:
         exponent = float(found["exponent"] or 0)
         return exponent > _LARGEST_EXPONENT + len(found["digits"] or "")
 
-    def _object(self, start: int, depth: int) -> Node:
+    def _object(self, start: int, depth: int, keys: int) -> Node:
         members: list[Member] = []
         for at in self._elements(start, "}"):
             if self._text[at : at + 1] != '"':
                 raise self._unexpected(at, "a key in double quotes")
             key, end = self._string(at)
+            if keys + len(key) > LONGEST_KEYS:
+                message = f"the keys that lead here have more than {LONGEST_KEYS} characters"
+                raise NotJson(at, message, "use shorter keys: no known one is nearly as long")
             colon = self._space(end)
             if self._text[colon : colon + 1] != ":":
                 raise self._unexpected(colon, "a colon")
-            node = self._value(self._space(colon + 1), depth + 1)
+            node = self._value(self._space(colon + 1), depth + 1, keys + len(key))
             members.append(Member(key, at, end, node))
             self._end = node.end
         return Node(Kind.OBJECT, start, self._end, None, tuple(members))
 
-    def _list(self, start: int, depth: int) -> Node:
+    def _list(self, start: int, depth: int, keys: int) -> Node:
         items: list[Node] = []
         for at in self._elements(start, "]"):
-            items.append(self._value(at, depth + 1))
+            items.append(self._value(at, depth + 1, keys))
             self._end = items[-1].end
         return Node(Kind.LIST, start, self._end, None, (), tuple(items))
 

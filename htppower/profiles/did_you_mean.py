@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,21 +10,27 @@ if TYPE_CHECKING:
 
 # No name of ours, nor of a file, is longer; to compare a text of 1 MiB would be slow.
 _LONGEST_WORD = 255
+# A folder may hold thousands of names, each of which may be looked for.
+_MOST_COMPARED = 300
+_MOST_TOLD = 100
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint with the nearest known word, or with all of them."""
+    """Return a hint with the nearest known word, or with all of them, of very many with the first ones."""
     known = list(known)
     near = nearest(word, known)
-    return f"did you mean {near}?" if near else f"one of {', '.join(known)}"
+    if near:
+        return f"did you mean {near}?"
+    more = f", and {len(known) - _MOST_TOLD} more" if len(known) > _MOST_TOLD else ""
+    return f"one of {', '.join(known[:_MOST_TOLD])}{more}"
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that looks most like this one, or None where none does."""
+    """Return the known word that looks most like this one, or None where none does; of very many some are compared."""
     import difflib  # noqa: PLC0415 - only for a wrong word
 
     if len(word) > _LONGEST_WORD:
         return None
-    by_case = {name.casefold(): name for name in known}
+    by_case = {name.casefold(): name for name in itertools.islice(known, _MOST_COMPARED)}
     near = difflib.get_close_matches(word.casefold(), by_case, n=1)
     return by_case[near[0]] if near else None

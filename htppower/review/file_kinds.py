@@ -1,4 +1,7 @@
-"""Tells what a file holds, by its folder and the keys at its top: a profile, a test, an extension file, and so on."""
+"""Tells what a file holds, by its folder and the keys at its top: a profile, a test, an extension file, and so on.
+
+These functions don't note a file as opened: it may be an earlier report in the folder, which may be replaced.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,7 @@ def kind_of(path: str, given: bytes | None = None) -> Kind:
 def extension_kind(path: str, given: bytes | None = None) -> Kind:
     """Return whether a JSON file is an extension file, by the keys at its top; a broken one, by a key anywhere."""
     try:
-        data = read_regular_file(path) if given is None else given
+        data = read_regular_file(path, noted=False) if given is None else given
     except (OSError, ValueError):
         return Kind.OTHER
     if len(data) > LARGEST_FILE_BYTES or not re.search(_EXTENSION_KEY, data):
@@ -90,7 +93,7 @@ def named_first(path: str, given: bytes | None = None) -> str:
     Only comments may stand before it. Any other file must be parsed to know the name.
     """
     try:
-        found = re.match(_NAME, read_regular_file(path) if given is None else given)
+        found = re.match(_NAME, read_regular_file(path, noted=False) if given is None else given)
     except (OSError, ValueError):
         return ""
     return found["name"].decode() if found else ""
@@ -99,7 +102,7 @@ def named_first(path: str, given: bytes | None = None) -> str:
 def _has_a_key(path: str) -> bool:
     """Return whether a key of a profile or power state stands anywhere in a file, which may be broken."""
     try:
-        return re.search(_OWN_KEY, read_regular_file(path)) is not None
+        return re.search(_OWN_KEY, read_regular_file(path, noted=False)) is not None
     except (OSError, ValueError):
         return False
 
@@ -116,7 +119,7 @@ def _keys(path: str, given: bytes | None, of_tests: int) -> set[str]:
     out, the file is parsed: until it has so many keys ``of_tests`` that it is one.
     """
     try:
-        data = (read_regular_file(path) if given is None else given)[:LARGEST_FILE_BYTES]
+        data = (read_regular_file(path, noted=False) if given is None else given)[:LARGEST_FILE_BYTES]
         text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     except (OSError, ValueError):
         return set(KEYS)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from htppower.errors import Finding, ProfileError
-from htppower.profiles.discovery import RECORDS, SUFFIXES, yaml_files
+from htppower.profiles.discovery import RECORDS, SUFFIXES, holds_all
 from htppower.profiles.names import SHIPPED_PROFILES
-from htppower.profiles.paths import folder_of, joined, stem_of
-from htppower.profiles.regular_file import NotRegular
+from htppower.profiles.paths import folder_of, joined
+from htppower.profiles.regular_file import NotRegular, leads_out
 from htppower.review.file_kinds import JSON, Kind, extension_kind, folder_name, json_kind, kind_of
 
 # No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
@@ -105,6 +105,16 @@ def find_sources(
     return Found(tuple(sources), tuple(left_out), tuple(empty))
 
 
+def leads_elsewhere(path: str, folders: Iterable[str] = ()) -> bool:
+    """Return whether a path leads out of its folder by a link.
+
+    The current folder and ``folders`` count, too, if the path seems to lie below them.
+    """
+    seems = os.path.abspath(path)
+    below = (each for each in (os.curdir, *folders) if seems.startswith(os.path.join(os.path.abspath(each), "")))
+    return any(leads_out(path, each) for each in (folder_of(path), *below))
+
+
 def _require_regular(path: str) -> None:
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise NotRegular("no regular file")
@@ -155,7 +165,7 @@ def _are_shipped_records(folder: str) -> bool:
     """Return whether a folder holds the records beside the shipped profiles, or a copy of both."""
     if os.path.basename(folder) != RECORDS:
         return False
-    return set(map(stem_of, yaml_files(folder_of(folder)))).issuperset(SHIPPED_PROFILES)
+    return holds_all(folder_of(folder), SHIPPED_PROFILES)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

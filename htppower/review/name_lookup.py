@@ -6,9 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from htppower.errors import ProfileError
-from htppower.profiles.discovery import Folders, above_records, shipped_folder, yaml_files
+from htppower.profiles.discovery import Folders, above_records, holds_all, shipped_folder
 from htppower.profiles.names import SHIPPED_PROFILES
-from htppower.profiles.paths import stem_of
 from htppower.review.file_kinds import Kind, kind_of
 
 if TYPE_CHECKING:
@@ -44,8 +43,7 @@ def folders_of(home: str, named: Iterable[str] = (), shipped: str | None = None)
     if above is not None:
         return folders_of(above, (home, *named), shipped)
     shipped = shipped_folder() if shipped is None else shipped
-    names = set(map(stem_of, yaml_files(home)))
-    if names.issuperset(SHIPPED_PROFILES):
+    if holds_all(home, SHIPPED_PROFILES):
         # The user may spell the shipped folder in another way; its files are read once.
         is_shipped = os.path.realpath(home) == os.path.realpath(shipped)
         return Folders((home, *named) if is_shipped else (home, *named, shipped))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.errors import HtpPowerError
+from htppower.errors import HtpPowerError, shortened
 from htppower.rules.soc_names import NO_HTP, near_soc, soc_of, without_htp
 from htppower.rules.socs import SOCS, Soc
 from htppower.votes.field_repr import field_repr
@@ -88,10 +88,11 @@ def find_architecture(name: str | int) -> int:
         UnknownPlatform: there is none of that number.
     """
     digits = str(name).upper().removeprefix("V")
-    if digits.isdecimal() and int(digits) in ARCHITECTURES:
-        return int(digits)
+    for arch in ARCHITECTURES:
+        if digits == str(arch):
+            return arch
     known = ", ".join(f"V{arch}" for arch in ARCHITECTURES)
-    raise UnknownPlatform(f"no Hexagon architecture {name!r}; known: {known}")
+    raise UnknownPlatform(f"no Hexagon architecture {shortened(repr(name))}; known: {known}")
 
 
 def platform_of(soc: str | int | None = None, arch: str | int | None = None, os: str = "linux") -> Platform:

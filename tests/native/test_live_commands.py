@@ -116,12 +116,12 @@ def test_for_some_seconds(standin: Standin, htppower: list[str]) -> None:
     assert_lowered_and_destroyed(standin)
 
 
-@pytest.mark.parametrize(("words", "code"), [(["no-such-command"], 127), (["/etc/passwd"], 126)])
+@pytest.mark.parametrize(("words", "code"), [(["no-such-command"], 127), (["/etc/passwd"], 126), ([""], 127)])
 def test_a_command_that_can_not_be_run(standin: Standin, words: list[str], code: int) -> None:
     """A command that is not there is 127, one that can't be executed 126, as in a shell; and nothing stays voted."""
     given, output, errors = finish(command(standin, "profile", "burst", "--", *words))
     assert (given, output) == (code, "")
-    assert f"can't run {words[0]}" in errors
+    assert f"can't run {words[0] or repr('')}: " in errors
     assert_lowered_and_destroyed(standin)
 
 
@@ -196,3 +196,16 @@ def test_a_command_does_not_hold_the_device(standin: Standin) -> None:
     code, output, _ = finish(command(standin, "profile", "burst", "--", "ls", "-l", "/proc/self/fd"))
     assert code == 0
     assert "/dev/zero" not in output
+
+
+def test_a_script_that_names_no_interpreter_is_run_by_the_shell(standin: Standin, tmp_path: Path) -> None:
+    """As a shell and env do; it gets its arguments and its own name, and is found by its name, too."""
+    script = tmp_path / "-script"
+    script.write_text('echo "$0" "$@"; exit 7\n', encoding="utf-8")
+    script.chmod(0o755)
+    code, output, _ = finish(command(standin, "profile", "burst", "--", str(script), "a b", "-c"))
+    assert (code, output) == (7, f"{script} a b -c\n")
+    named = command(
+        standin, "profile", "burst", "--", "env", f"PATH={tmp_path}:/usr/bin:/bin", sys.executable, "-c", ""
+    )
+    assert finish(named)[0] == 0

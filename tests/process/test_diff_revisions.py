@@ -272,3 +272,15 @@ def test_a_renamed_profile_is_added_and_can_be_failed_on(command: Command, repos
     assert command.run("diff", "--against", "HEAD", "--fail-on", "added").exit_code == 1
     assert command.run("diff", "--against", "HEAD", "--fail-on", "removed").exit_code == 1
     assert command.run("diff", "--against", "HEAD", "--fail-on", "raises-power").exit_code == 1
+
+
+@pytest.mark.parametrize("elsewhere", ["/etc", "/"])
+def test_a_work_tree_that_the_configuration_names_is_told(
+    command: Command, repository: Repository, elsewhere: str
+) -> None:
+    """With core.worktree git looks in another folder than that of the files; the error says what to do."""
+    repository.git("config", "core.worktree", elsewhere)
+    result = command.run("diff", "--against", "HEAD", ".")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"says that its work tree is {elsewhere}: git -C" in result.stderr
+    assert "config --unset core.worktree" in result.stderr

@@ -101,10 +101,12 @@ def test_a_command_imports_only_what_it_uses(arguments: tuple[str, ...], nor: tu
 def test_a_command_that_reads_needs_nothing_of_the_standard_library(arguments: tuple[str, ...], besides: str) -> None:
     """Beside its libraries; nor does click look for translations of its help, for which it imports locale.
 
+    By contextvars a command knows which files it has opened.
+
     The libraries import math before CPython 3.12 only, of which datetime is in C from then on. To compare needs paths,
     too; from 3.15 on pathlib imports fnmatch where it is used.
     """
-    imported = imported_by(*arguments, besides=f"attrs, click, yaml, {besides}")
+    imported = imported_by(*arguments, besides=f"attrs, click, yaml, contextvars, {besides}")
     assert [name for name in imported if not name.startswith("htppower")] == []
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -21,7 +23,7 @@ class CommandFailed(Exception):  # noqa: N818 - reads as what it is
 
     def __init__(self, command: str, error: OSError) -> None:
         self.code = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
-        super().__init__(f"can't run {command}: {error.strerror}")
+        super().__init__(f"can't run {command or repr(command)}: {error.strerror}")
 
 
 def start(command: tuple[str, ...], mask: frozenset[int] | None, stdout: int | None) -> Child:
@@ -36,9 +38,23 @@ def start(command: tuple[str, ...], mask: frozenset[int] | None, stdout: int | N
         CommandFailed: it can't be started.
     """
     try:
-        return _PlainChild(command, stdout) if mask is None else _SpawnedChild(command, mask, stdout)
+        return _started(command, mask, stdout)
     except OSError as error:
-        raise CommandFailed(command[0], error) from error
+        failed = error
+    script = shutil.which(command[0]) if failed.errno == errno.ENOEXEC and os.name == "posix" else None
+    if script is not None:
+        try:
+            # As a shell and env do: what is executable, and neither a binary nor begins with #!, is a shell's script.
+            return _started(("sh", "--", script, *command[1:]), mask, stdout)
+        except OSError as error:
+            failed = error
+    raise CommandFailed(command[0], failed) from failed
+
+
+def _started(command: tuple[str, ...], mask: frozenset[int] | None, stdout: int | None) -> Child:
+    if not command[0]:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    return _PlainChild(command, stdout) if mask is None else _SpawnedChild(command, mask, stdout)
 
 
 def in_this_group(child: Child) -> bool:

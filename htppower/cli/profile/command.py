@@ -6,11 +6,13 @@ import gc
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from htppower.cli.completion import values as completion
+from htppower.cli.forms import FormAndFile, form_of
 from htppower.cli.help import DEVICE, DRY_RUN, OUTPUT, Command, option
 from htppower.cli.options import folders_option, format_option, library_option, refuse_given, refuse_soc_with_arch
-from htppower.cli.outputs import FormAndFile, print_document, write_outputs
+from htppower.cli.outputs import print_document, write_outputs
 from htppower.cli.parameter_types import Duration, WholeNumber
 from htppower.cli.sdk import of_sdk, sdk_option
 from htppower.cli.terminal import echo
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 BACKEND = click.Choice(["qnn", "simulated"])
 FOR = Duration(1, 31_536_000_000_000)
 ID = WholeNumber(0, 2**32 - 1)
-MOST_SIMULATED = 63
+# The simulated HTP has as many devices and cores as are named, up to four. The vendor's library refuses a core that a
+# device lacks (13001), so a mistyped number is refused here, too.
+MOST_SIMULATED = 3
 
 # Where a context keeps whether ``--`` was given.
 _SEPARATOR = f"{__name__}.separator"
@@ -77,8 +81,9 @@ class _WithCommandLine(Command):
     type=FormAndFile(NAMES, bare=True),
     multiple=True,
     group=OUTPUT,
-    help="Write the report to a file, whole or not at all. FILE alone is in the form of --format, which then is not "
-    "printed; FORM=FILE is written besides. May be repeated.",
+    help="Write the report to a file, whole or not at all. FILE alone is in the form of its suffix, or else of "
+    "--format, and nothing is printed but another form that --format names; FORM=FILE is written besides. May be "
+    "repeated.",
 )
 @option("--backend", type=BACKEND, group=DEVICE, help="Vote on this.  [default: qnn]")
 @library_option()
@@ -160,9 +165,11 @@ def _show_dry_run(profile: Profile, options: dict[str, Any]) -> None:
         return render(report, form, options["folders"], width)
 
     form = options["form"]
-    outputs = [(own or form, path) for own, path in options["outputs"]]
+    alone = [form_of(path, NAMES) or form for own, path in options["outputs"] if not own]
+    outputs = [(own or form_of(path, NAMES) or form, path) for own, path in options["outputs"]]
     document = write_outputs(outputs, form, make)
-    if all(own for own, _ in options["outputs"]):
+    named = click.get_current_context().get_parameter_source("form") is not ParameterSource.DEFAULT
+    if not alone or (named and form not in alone):
         print_document(document, form)
 
 

@@ -16,6 +16,7 @@ from htppower.control.controller import VoteController
 from htppower.errors import VoteRejected, printable
 from htppower.events import Cause, ReleaseFailed, State, Transition, Trigger
 from htppower.profiles.profile import with_states
+from htppower.review.durations import duration
 from htppower.votes.options import PROCESS_WIDE
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
         keep_from_children(open_descriptors() - ours)
         backend_is = backend.describe()
         if not holding.command:
-            until = "until Ctrl-C" if holding.seconds is None else f"for {holding.seconds:g} s"
+            until = "until Ctrl-C" if holding.seconds is None else f"for {duration(round(holding.seconds * 1_000_000))}"
             _print_error(f"{holding.profile.name} {until} on {backend_is.library}")
         if not backend_is.hardware:
             _print_error(f"no clock is moved: {backend_is.name} has no Hexagon behind it here")

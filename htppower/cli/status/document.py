@@ -6,7 +6,6 @@ import contextlib
 import datetime
 import json
 import os
-import stat
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -15,6 +14,7 @@ from htppower.control.status.json_form import FORMAT, STATUS, wrong
 from htppower.control.status.process_identity import Life, life
 from htppower.control.status.to_json import KIND
 from htppower.errors import HtpPowerError, printable
+from htppower.profiles.regular_file import NotRegular, read_regular_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,10 +57,9 @@ def read_status(path: Path) -> dict[str, Any]:
     """
     shown = printable(str(path))
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise StatusUnreadable(f"{shown} is no file: {_SERVED}")
-        with path.open("rb") as file:
-            held = file.read(_LARGEST + 1)
+        held = read_regular_file(path, _LARGEST)
+    except NotRegular:
+        raise StatusUnreadable(f"{shown} is no file: {_SERVED}") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise StatusUnreadable(f"can't read {shown}: {reason}: {_SERVED}") from None

@@ -15,6 +15,7 @@ import attrs
 from htppower.control.caps.cap_arguments import check_bus, checked_conditions
 from htppower.control.caps.cap_switch import CapSwitch
 from htppower.control.context_manager import Closing
+from htppower.errors import printable, shortened
 
 if TYPE_CHECKING:
     import os
@@ -192,13 +193,18 @@ def _watching(when: Collection[str]) -> tuple[type[PropertyWatcher], dict[str, t
     return PropertyWatcher, {key: services[key] for key in sorted({_SEEN_IN[each] for each in when})}
 
 
+def _said(value: object) -> str | None:
+    """Return a word of a daemon, which reaches logs and terminals; None if it is no text."""
+    return printable(shortened(value)) if isinstance(value, str) else None
+
+
 def _status(properties: Mapping[str, Mapping[str, Any]]) -> PowerProfilesStatus:
     profiles, battery = properties.get(_PROFILES, {}), properties.get(_BATTERY, {})
     active, degraded = profiles.get("ActiveProfile"), profiles.get("PerformanceDegraded")
     on_battery = battery.get("OnBattery")
     return PowerProfilesStatus(
         connected=True,
-        active_profile=active if isinstance(active, str) else None,
-        performance_degraded=degraded if isinstance(degraded, str) else None,
+        active_profile=_said(active),
+        performance_degraded=_said(degraded),
         on_battery=on_battery if isinstance(on_battery, bool) else None,
     )

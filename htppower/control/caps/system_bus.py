@@ -17,6 +17,7 @@ from dbus_fast.aio import MessageBus
 
 from htppower.backends.whole_lock import whole_lock
 from htppower.control.time.workers import start_apart
+from htppower.errors import printable, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,6 +28,8 @@ _BUS = "org.freedesktop.DBus"
 _PROPERTIES = "org.freedesktop.DBus.Properties"
 # Well above what a service takes to start, which the bus does when it is asked for.
 _LONGEST_CALL_S = 30.0
+# A bus answers at once: nothing is started for a connection.
+_LONGEST_CONNECT_S = 5.0
 _RECONNECT_S = 5.0
 
 
@@ -108,12 +111,12 @@ class PropertyWatcher:
         self._changed(None)
         if not self._told_lost:
             self._told_lost = True
-            said = str(error) or type(error).__name__
+            said = printable(shortened(str(error))) or type(error).__name__
             _LOGGER.warning("the bus can't be reached, and is tried again every %g s: %s", _RECONNECT_S, said)
 
     async def _follow(self) -> None:
         """Connect, and tell of the properties until the connection is lost."""
-        bus = await MessageBus(self._address, BusType.SYSTEM).connect()
+        bus = await _connected(self._address)
         try:
             stale = asyncio.Event()
             watched = {service for services in self._services.values() for service in services}
@@ -168,6 +171,15 @@ def _log_unless_lost(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -
     """
     if not isinstance(context.get("exception"), OSError):
         loop.default_exception_handler(context)
+
+
+async def _connected(address: str | None) -> MessageBus:
+    bus = MessageBus(address, BusType.SYSTEM)
+    try:
+        return await asyncio.wait_for(bus.connect(), _LONGEST_CONNECT_S)
+    except asyncio.TimeoutError:
+        bus.disconnect()
+        raise TimeoutError(f"it accepts a connection, and does not answer within {_LONGEST_CONNECT_S:g} s") from None
 
 
 async def _match(bus: MessageBus, rule: str) -> None:

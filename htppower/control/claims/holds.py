@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from htppower.control.context_manager import ContextManager, in_closed_generator
 from htppower.control.own_work import in_own_work
+from htppower.errors import printable
 from htppower.events import HoldEnd
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class Hold(_Handle):
 
     def __repr__(self) -> str:
         """Return profile and reason."""
-        return f"<Hold {self.profile.name} on session {self._session.number}: {self.reason}>"
+        return f"<Hold {self.profile.name} on session {self._session.number}: {printable(self.reason)}>"
 
     def _end(self, *, quiet: bool) -> None:
         self._claims.end_hold(self._session, self._claim, HoldEnd.RELEASED, quiet=quiet)
@@ -127,7 +128,7 @@ class Cap(_Handle):
 
     def __repr__(self) -> str:
         """Return profile and reason."""
-        return f"<Cap {self.profile.name}: {self.reason}>"
+        return f"<Cap {self.profile.name}: {printable(self.reason)}>"
 
     def _end(self, *, quiet: bool) -> None:  # noqa: ARG002 - lifting raises nothing in any case
         self._claims.lift_cap(self._claim)

@@ -14,8 +14,12 @@ import errno
 import os
 import stat
 from io import FileIO
+from typing import TYPE_CHECKING
 
 from htppower.control.files.file_lock import CAN_LOCK, lock_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # A link is not followed, and a pipe that somebody has put there is not waited for.
 _LOOK = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -25,47 +29,84 @@ _CLOSED_TO_RENAME = os.name == "nt"
 _MOST_AT_ONCE = 16
 
 
+class NewFile:
+    """A new file that is made beside its place, and takes the place when ``put`` is called.
+
+    While it waits it is called ``.NAME.new``, and is locked; where another one is being made at that time,
+    ``.NAME.new2``, and so on. What a killed process has left of these gives way to the next.
+
+    Args:
+        path: its place. A link there is replaced, and the file at its end is left alone.
+        data: the content.
+        lasting: wait until the disk has the data. Without that a machine that loses its power soon after may have
+            neither this file nor the old one.
+        mode: its rights; None: those that the process gives every new file.
+
+    Raises:
+        OSError: it can't be written, with this path; what is there stays as it is. One without a number is the time
+            limit of a host, as it is.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], data: bytes, *, lasting: bool = False, mode: int | None = None
+    ) -> None:
+        self._path = os.fspath(path)
+        folder, name = os.path.split(self._path)
+        with _naming(self._path):
+            self._made, self._file = _new(os.path.join(folder, f".{name}.new"))  # noqa: PTH118 - as the texts that os takes
+            try:
+                _write(self._file.fileno(), data)
+                if mode is not None:
+                    os.chmod(self._made, mode)  # noqa: PTH101
+                if lasting:
+                    os.fsync(self._file.fileno())
+            except BaseException:
+                self.discard()
+                raise
+
+    def put(self) -> FileIO:
+        """Put it in the place of whatever its path names; return it, open to read and write.
+
+        Raises:
+            OSError: as above.
+        """
+        with _naming(self._path):
+            try:
+                if _CLOSED_TO_RENAME:
+                    self._file.close()
+                os.replace(self._made, self._path)  # noqa: PTH105
+            except BaseException:
+                self.discard()
+                raise
+            return FileIO(self._path, "r+") if _CLOSED_TO_RENAME else self._file
+
+    def discard(self) -> None:
+        """Remove it before it was put."""
+        self._file.close()
+        with contextlib.suppress(OSError):
+            os.unlink(self._made)  # noqa: PTH108
+
+
 def put_in_place(path: str | os.PathLike[str], data: bytes, *, lasting: bool = False) -> FileIO:
     """Put a new file with this data in the place of whatever a path names; return it, open to read and write.
 
-    A link there is replaced, and what it leads to is left alone. While the file is made it is called ``.NAME.new``, and
-    is locked; where another one is being made at that time, ``.NAME.new2``, and so on. What a killed process has left
-    of these gives way to the next.
-
-    ``lasting``: wait until the disk has the data before it takes the place of what was there. Without that a machine
-    that loses its power soon after may have neither.
-
     Raises:
-        OSError: it can't be written, with this path; what was there is as it was. One without a number is the time
-            limit of a host, as it is.
+        OSError: as for ``NewFile``.
     """
+    return NewFile(path, data, lasting=lasting).put()
+
+
+@contextlib.contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Let an error name the place of a file, instead of the name under which it is made."""
     try:
-        return _put(path, data, lasting=lasting)
+        yield
     except OSError as error:
         if error.errno is None:
             raise
-        # Nobody knows of the name under which it is made.
         missing = error.errno == errno.ENOENT and not os.path.isdir(os.path.dirname(path) or os.curdir)  # noqa: PTH112, PTH120
         said = "its folder is missing: make that first" if missing else error.strerror
-        raise OSError(error.errno, said, os.fspath(path)) from None
-
-
-def _put(path: str | os.PathLike[str], data: bytes, *, lasting: bool) -> FileIO:
-    folder, name = os.path.split(os.fspath(path))
-    made, file = _new(os.path.join(folder, f".{name}.new"))  # noqa: PTH118 - as the texts that os takes
-    try:
-        _write(file.fileno(), data)
-        if lasting:
-            os.fsync(file.fileno())
-        if _CLOSED_TO_RENAME:
-            file.close()
-        os.replace(made, path)  # noqa: PTH105
-    except BaseException:
-        file.close()
-        with contextlib.suppress(OSError):
-            os.unlink(made)  # noqa: PTH108
-        raise
-    return FileIO(path, "r+") if _CLOSED_TO_RENAME else file
+        raise OSError(error.errno, said, path) from None
 
 
 def _new(place: str) -> tuple[str, FileIO]:

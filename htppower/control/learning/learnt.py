@@ -6,13 +6,13 @@ import errno
 import functools
 import logging
 import os
-import stat
 from typing import TYPE_CHECKING
 
 from htppower.backends.whole_lock import whole_lock
 from htppower.control.files.background_work import BackgroundWork
 from htppower.control.learning.learnt_file import KIND, Entry, NotLearntError, read, write
 from htppower.control.time.interrupts import is_from_outside
+from htppower.profiles.regular_file import NotRegular, read_regular_file
 from htppower.sustain.learner import make_learner
 
 if TYPE_CHECKING:
@@ -213,14 +213,12 @@ def _read(path: str) -> tuple[Entry, ...]:
 
 def _require_ours(path: str) -> None:
     try:
-        mode = os.stat(path).st_mode  # noqa: PTH116 - as above
+        held = read_regular_file(path, _ENOUGH_TO_TELL)
     except FileNotFoundError:
         return
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    if not stat.S_ISREG(mode):
-        raise ValueError(f"{path} is no file: name one for what is learnt")
-    with open(path, "rb") as file:  # noqa: PTH123 - as above
-        held = file.read(_ENOUGH_TO_TELL)
+    except NotRegular:
+        if os.path.isdir(path):  # noqa: PTH112 - as above
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path) from None
+        raise ValueError(f"{path} is no file: name one for what is learnt") from None
     if held and KIND.encode("ascii") not in held:
         raise ValueError(f"{path} holds something else than what sessions have learnt: remove it, or name another file")

@@ -9,6 +9,7 @@ import attrs
 
 from htppower._version import __version__
 from htppower.control.files.new_file import put_in_place
+from htppower.profiles.regular_file import NotRegular, read_regular_file
 from htppower.profiles.sustain import Adaptive
 from htppower.sustain.learner import make_learner
 
@@ -62,10 +63,11 @@ def read(path: str) -> tuple[Entry, ...]:
         NotLearntError: it holds something else, or holds it damaged or in a form of a later version.
     """
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - as the texts that os takes
-            text = file.read(_MOST_BYTES + 1)
+        text = read_regular_file(path, _MOST_BYTES)
     except FileNotFoundError:
         return ()
+    except NotRegular as error:
+        raise NotLearntError(f"it is {error}") from None
     if len(text) > _MOST_BYTES:
         raise NotLearntError(f"it has more than {_MOST_BYTES} bytes")
     try:

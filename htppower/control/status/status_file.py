@@ -19,6 +19,7 @@ from htppower.control.files.background_work import BackgroundWork
 from htppower.control.files.new_file import put_in_place
 from htppower.control.status.to_json import KIND, status_document, without_times
 from htppower.events import State
+from htppower.profiles.regular_file import NotRegular, read_regular_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -242,11 +243,11 @@ def _require_file(path: Path, target: str) -> None:
         return
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if not stat.S_ISREG(mode):
-        raise ValueError(f"{path} is no file: name one, which is replaced by each status")
-    with open(target, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - as above
-        held = file.read(_ENOUGH_TO_TELL)
-    if held and KIND not in held:
+    try:
+        held = read_regular_file(target, _ENOUGH_TO_TELL)
+    except NotRegular:
+        raise ValueError(f"{path} is no file: name one, which is replaced by each status") from None
+    if held and KIND.encode("ascii") not in held:
         raise ValueError(f"{path} holds something else than a status: remove it, or name another file")
 
 

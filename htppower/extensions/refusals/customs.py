@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Section
-from htppower.extensions.refusals.leaves import leaves
+from htppower.extensions.refusals.leaves import Words, found_in, leaves, words_of
 from htppower.extensions.refusals.wrong import Wrong
 
 if TYPE_CHECKING:
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
     from htppower.extensions.json_nodes import Node
 
 # Clock votes in custom, in either form of it, and in its items.
-_CUSTOM = re.compile(r"cores.*custom[^.\[]*[.\[].*dcvs(Exp)?Control")
-_ITEMS = re.compile(r"cores.*custom[^.\[]*\[.*dcvs(Exp)?Control")
+_CUSTOM = words_of(r"cores.*custom(?:(?!custom)[^.\[])*[.\[].*dcvs(Exp)?Control")
+_ITEMS = words_of(r"cores.*custom(?:(?!custom)[^.\[])*\[.*dcvs(Exp)?Control")
 _WHOLE = "the vendor's tools refuse the whole file"
 
 
@@ -53,7 +52,7 @@ def refused_profile(devices: Node) -> Iterator[Wrong]:
                 yield Wrong("EXT-17", items, said, "of several devices only the first is used: delete the others")
 
 
-def _of_device(device: Node, wanted: re.Pattern[str] = _CUSTOM) -> tuple[Node | None, Node | None]:
+def _of_device(device: Node, wanted: Words = _CUSTOM) -> tuple[Node | None, Node | None]:
     """Return the last profile of its cores, and a value of a custom, in an item that is voted."""
     profile: Node | None = None
     custom: Node | None = None
@@ -61,7 +60,7 @@ def _of_device(device: Node, wanted: re.Pattern[str] = _CUSTOM) -> tuple[Node | 
     for leaf in leaves(device):
         if "cores" in leaf.path and "perf_profile" in leaf.path:
             profile = leaf.node
-        elif wanted.search(leaf.path) and leaf.node.start not in unvoted:
+        elif found_in(leaf.path, wanted) and leaf.node.start not in unvoted:
             custom = leaf.node
     return profile, custom
 

@@ -144,9 +144,10 @@ _CONTEXT: _Rules = (
     *_each(_bool, "detachable_buffers_enabled", "hard_detach_enabled"),
     (r"reused_io_limit_mb", is_uint64_like),
     (r"graph_splitting_enabled", _bool),
-    (
-        r"graph_splitting_configs.*num_prepare_threads|num_prepare_threads.*graph_splitting_configs",
+    *_each(
         lambda node: _text(node) or is_uint_like(node),
+        r"graph_splitting_configs.*num_prepare_threads",
+        r"num_prepare_threads.*graph_splitting_configs",
     ),
     (r"concurrent_deserialization_patch", _text),
 )
@@ -182,14 +183,39 @@ _CUSTOM_ITEMS: _Rules = (
 )
 
 
-def _compiled(rules: _Rules) -> tuple[tuple[re.Pattern[str], Callable[[Node], bool]], ...]:
-    return tuple((re.compile(word), allows) for word, allows in rules)
+# Patterns that must be found in a path, each behind the one before.
+Words = tuple["re.Pattern[str]", ...]
+
+
+def words_of(form: str) -> Words:
+    """Return the patterns between which a form has ``.*``."""
+    return tuple(map(re.compile, form.split(".*")))
+
+
+def found_in(path: str, words: Words) -> str | None:
+    """Return a path from the first of some words to the last place of the last one; None if one is missing.
+
+    Each word is looked for once. One pattern of all would begin again at each place of the first one.
+    """
+    first = last = words[0].search(path)
+    for word in words[1:]:
+        last = last and word.search(path, last.end())
+    if first is None or last is None:
+        return None
+    end = last.end()
+    for again in words[-1].finditer(path, end) if len(words) > 1 else ():
+        end = again.end()
+    return path[first.start() : end]
+
+
+def _compiled(rules: _Rules) -> tuple[tuple[Words, Callable[[Node], bool]], ...]:
+    return tuple((words_of(form), allows) for form, allows in rules)
 
 
 _OF_GRAPH, _OF_CORE = _compiled(_GRAPH), _compiled(_CORE)
 _OF_DEVICE, _OF_CONTEXT, _OF_OTHERS = _compiled(_DEVICE), _compiled(_CONTEXT), _compiled(_OTHERS)
 _OF_OBJECT, _OF_ITEMS = _compiled(_CUSTOM_OBJECT), _compiled(_CUSTOM_ITEMS)
-_AS_ITEMS, _AS_OBJECT = re.compile(r"custom[^.\[]*\["), re.compile(r"\.custom\.")
+_AS_ITEMS, _AS_OBJECT = re.compile(r"custom(?:(?!custom)[^.\[])*\["), re.compile(r"\.custom\.")
 
 
 @functools.lru_cache(maxsize=4096)
@@ -206,9 +232,9 @@ def _word_at(path: str) -> tuple[str, Callable[[Node], bool] | None, bool]:
         of_context = _OF_CONTEXT if "context" in path else ()
         rules = (*of_device, *of_context) or _OF_OTHERS
         must = False
-    for word, allows in rules:
-        if found := word.search(path):
-            return _key_in(found[0].rstrip(_JOIN + _ITEM).rpartition(_JOIN)[2]), allows, must
+    for words, allows in rules:
+        if found := found_in(path, words):
+            return _key_in(found.rstrip(_JOIN + _ITEM).rpartition(_JOIN)[2]), allows, must
     return "", None, must
 
 

@@ -89,10 +89,11 @@ _BY_NAME: Mapping[str, Event] = MappingProxyType(
     }
 )
 # The vendor's header names these without saying how they are printed.
+_YIELD = re.compile(r"yield\b")
 _YIELDS = (
-    (re.compile(r"yield\b.*\brelease"), Event.YIELD_RELEASE),
-    (re.compile(r"yield\b.*\brestore"), Event.YIELD_RESTORE),
-    (re.compile(r"yield\b.*\bwait"), Event.YIELD_WAIT),
+    (re.compile(r"\brelease"), Event.YIELD_RELEASE),
+    (re.compile(r"\brestore"), Event.YIELD_RESTORE),
+    (re.compile(r"\bwait"), Event.YIELD_WAIT),
 )
 
 _UNITS: Mapping[str, tuple[Kind, float]] = MappingProxyType(
@@ -116,8 +117,8 @@ def event_of(name: str) -> Event | None:
     """Return the event of a printed name or of an id; None for another one, such as that of an op."""
     said = " ".join(name.split()).lower()
     found = _BY_NAME.get(said)
-    if found is None and "yield" in said:
-        found = next((event for form, event in _YIELDS if form.search(said)), None)
+    if found is None and (begin := _YIELD.search(said)):
+        found = next((event for form, event in _YIELDS if form.search(said, begin.end())), None)
     return found
 
 

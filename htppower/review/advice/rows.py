@@ -24,6 +24,7 @@ _LEARN_FROM = 1024
 _USUAL = 0.6
 # The first inference of a file may lack so many of its first rows.
 _LACKING = 2
+_MOST_COMPARED = 100
 _NO_OPS: frozenset[str] = frozenset()
 # Two lists of ops are of one graph where they share this much: rows may be missing.
 _ALIKE = 0.5
@@ -102,12 +103,29 @@ class Series:
         return True
 
 
+class _Series(list[Series]):
+    """Series in their order, which can be found by the name of their graph."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._of: dict[str, list[Series]] = {}
+
+    def append(self, series: Series) -> None:
+        """Append one."""
+        super().append(series)
+        self._of.setdefault(series.graph, []).append(series)
+
+    def of(self, graph: str) -> Iterator[Series]:
+        """Yield those of a graph; of very many the first ones, since each is compared with all that are yielded."""
+        return itertools.islice(self._of.get(graph, ()), _MOST_COMPARED)
+
+
 class Collector:
     """Takes rows in the order of a file, and returns the series."""
 
     def __init__(self) -> None:
-        self._series: list[Series] = []
-        self._session: list[Series] = []
+        self._series = _Series()
+        self._session = _Series()
         self._rows: list[Row] = []
         self._seen: set[Event] = set()
         self._buffer: list[Row] | None = []
@@ -143,12 +161,12 @@ class Collector:
         self._buffer, self._ranks = [], {}
         for series in self._session:
             series.fill()
-            like = next((each for each in self._series if each.is_like(series)), None)
+            like = next((each for each in self._series.of(series.graph) if each.is_like(series)), None)
             if like is None:
                 self._series.append(series)
             else:
                 like.join(series)
-        self._session = []
+        self._session = _Series()
 
     def finish(self) -> list[Series]:
         """Return the series, those of one graph in several sessions taken together."""
@@ -182,8 +200,8 @@ class Collector:
     def _keep(self, rows: list[Row]) -> None:
         graph = next((row.graph for row in rows if row.graph), "")
         ops = frozenset(row.op for row in rows if row.op) if any(row.event is None for row in rows) else _NO_OPS
-        for series in self._session:
-            if series.graph == graph and (not ops or not series.ops or _alike(series.ops, ops)):
+        for series in self._session.of(graph):
+            if not ops or not series.ops or _alike(series.ops, ops):
                 series.add(rows)
                 return
         series = Series(graph, ops)

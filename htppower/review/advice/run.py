@@ -40,11 +40,12 @@ def advise(measurements: Sequence[Measurement]) -> Report:
         answers += ((numbers, answer) for answer in _of_one(numbers))
     answers += clock_follows(asked)
     advice = [(numbers, answer) for numbers, answer in answers if isinstance(answer, Advice)]
-    nothing = [
-        (numbers.measurement, [answer for other, answer in answers if other is numbers and isinstance(answer, Nothing)])
-        for numbers in asked
-    ]
-    return Report(tuple(measurements), tuple(_in_order(advice)), tuple(nothing))
+    nothing: dict[Numbers, list[Nothing]] = {numbers: [] for numbers in asked}
+    for numbers, answer in answers:
+        if isinstance(answer, Nothing):
+            nothing[numbers].append(answer)
+    told = tuple((numbers.measurement, found) for numbers, found in nothing.items())
+    return Report(tuple(measurements), tuple(_in_order(advice)), told)
 
 
 def _of_one(numbers: Numbers) -> list[Advice | Nothing]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import bisect
+import collections
+import contextlib
 import functools
 import os
 import posixpath
-from typing import TYPE_CHECKING
+import tempfile
+from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
+from htppower.errors import HtpPowerError, shortened
 from htppower.profiles.discovery import SUFFIXES
 from htppower.profiles.strict_yaml import read_document
 from htppower.review.file_kinds import JSON, Kind, extension_kind
@@ -22,8 +27,20 @@ if TYPE_CHECKING:
 _LINK = "120000"
 _REGULAR = frozenset({"100644", "100755"})
 _SUBMODULE = "160000"
-# Linux follows as many links on the way to a file.
+# Linux follows as many links on the way to a file, and no link has a longer target.
 _MOST_LINKS = 40
+_LONGEST_TARGET = 4096
+
+
+class NoRevision(HtpPowerError, ValueError):  # noqa: N818 - reads as what it is
+    """There is no git, no repository, or no such revision in it that can be read."""
+
+
+class _Led(NamedTuple):
+    """A path without links, and how many links led to it."""
+
+    path: str
+    links: int
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -39,12 +56,16 @@ class Listing:
     files: Mapping[str, str]
     links: Mapping[str, str]
     submodules: tuple[str, ...]
+    _led: dict[str, _Led | None] = attrs.field(factory=dict, init=False)
 
     @classmethod
     def parse(cls, listed: bytes, read: Read) -> Listing:
         """Return the listing in the output of ``git ls-tree -r -z``.
 
         Paths that lead out of the tree are left out; git refuses to check them out, too.
+
+        Raises:
+            NoRevision: two entries can't be in one folder.
         """
         entries: dict[str, list[tuple[str, str]]] = {_LINK: [], _SUBMODULE: [], "file": []}
         for entry in filter(None, listed.split(b"\0")):
@@ -54,6 +75,7 @@ class Listing:
             kind = "file" if mode in _REGULAR else mode
             if kind in entries and _is_safe(name):
                 entries[kind].append((name, blob))
+        _refuse_conflicts([name for each in entries.values() for name, _ in each])
         targets = read([blob for _, blob in entries[_LINK]])
         links = {name: os.fsdecode(target) for (name, _), target in zip(entries[_LINK], targets, strict=True)}
         return cls(dict(entries["file"]), links, tuple(name for name, _ in entries[_SUBMODULE]))
@@ -69,36 +91,73 @@ class Listing:
 
     def below(self, folder: str) -> Iterator[str]:
         """Yield the files of YAML and JSON, and the links, in a folder and below."""
-        for place, names in self.folders.items():
-            if is_below(place, folder):
-                yield from names
+        if folder:
+            yield from self.folders.get(folder, ())
+        beginning = f"{folder}/" if folder else ""
+        for place in self._places[bisect.bisect_left(self._places, beginning) :]:
+            if not place.startswith(beginning):
+                break
+            yield from self.folders[place]
 
-    def real(self, path: str, top: str, depth: int = 0) -> str | None:
-        """Return the path with every link followed, as a file system does; None where it leads out of the tree."""
-        if depth > _MOST_LINKS:
+    @functools.cached_property
+    def _places(self) -> list[str]:
+        return sorted(self.folders)
+
+    def real(self, path: str, top: str) -> str | None:
+        """Return the path with every link followed, as a file system does.
+
+        None if it leads out of the tree, or through more links than a file system follows.
+        """
+        # Links that are being followed: each needs the next one. No recursion, since a tree may have a long chain.
+        needed: dict[str, None] = {}
+        while True:
+            link = next(reversed(needed), None)
+            found = self._walk("", path, top) if link is None else self._follow(link, top)
+            if isinstance(found, str):
+                if found in needed:
+                    self._led[found] = None  # it leads to itself
+                needed[found] = None
+            elif link is None:
+                return None if found is None else found.path
+            else:
+                self._led[link] = found
+                del needed[link]
+
+    def _follow(self, link: str, top: str) -> _Led | str | None:
+        """Return what a link leads to; the name of a link that must be known first, and None as ``_walk`` does."""
+        target = self.links[link]
+        if "\0" in target or not 0 < len(os.fsencode(target)) < _LONGEST_TARGET:
             return None
+        found = self._walk(posixpath.dirname(link), target, top)
+        if not isinstance(found, _Led):
+            return found
+        return None if found.links == _MOST_LINKS else _Led(found.path, found.links + 1)
+
+    def _walk(self, folder: str, path: str, top: str) -> _Led | str | None:
+        """Return what a path from a real folder leads to, or a link on the way of which that is not yet known."""
         if posixpath.isabs(path):
             if not is_below(path, top):
                 return None
-            path = path[len(top) :]
-        done: list[str] = []
+            folder, path = "", path[len(top) :]
+        links = 0
         for part in path.split("/"):
             if part in {"", "."}:
                 continue
             if part == "..":
-                if not done:
+                if not folder:
                     return None
-                done.pop()
+                folder = posixpath.dirname(folder)
                 continue
-            done.append(part)
-            target = self.links.get("/".join(done))
-            if target is not None:
-                there = target if posixpath.isabs(target) else "/".join((*done[:-1], target))
-                led = self.real(there, top, depth + 1)
-                if led is None:
-                    return None
-                done = led.split("/") if led else []
-        return "/".join(done)
+            folder = posixpath.join(folder, part)
+            if folder not in self.links:
+                continue
+            if folder not in self._led:
+                return folder
+            led = self._led[folder]
+            if led is None or links + led.links > _MOST_LINKS:
+                return None
+            folder, links = led.path, links + led.links
+        return _Led(folder, links)
 
 
 def is_below(path: str, folder: str) -> bool:
@@ -113,8 +172,12 @@ def export(listing: Listing, starts: Iterable[str], root: FilePath, top: str, re
     ``working`` is such a path of the working folder, from which an outer extension file may name others.
     """
     for name, target in listing.links.items():
-        _make_link(listing, name, target, root, top)
+        with _writing(name):
+            _make_link(listing, name, target, root, top)
     seen: set[str] = set()
+    # Folders whose files are wanted, and those near which some are.
+    expanded: set[str] = set()
+    visited: set[str] = set()
     written: set[str] = set()
     wanted = list(starts)
     while wanted:
@@ -126,20 +189,50 @@ def export(listing: Listing, starts: Iterable[str], root: FilePath, top: str, re
             led = listing.real(path, top)
             if led is not None and led in listing.files:
                 files[path] = led
-            elif led is not None:
+            elif led is not None and led not in expanded:
+                expanded.add(led)
                 wanted += listing.below(led)
         new = [led for led in dict.fromkeys(files.values()) if led not in written]
         for led, content in zip(new, read([listing.files[led] for led in new]), strict=True):
-            (root / led).parent.mkdir(parents=True, exist_ok=True)
-            (root / led).write_bytes(content)
+            with _writing(led):
+                (root / led).parent.mkdir(parents=True, exist_ok=True)
+                (root / led).write_bytes(content)
         written.update(new)
         for path, led in files.items():
-            wanted += _paths_from(listing, path, root / led, working)
+            wanted += _paths_from(listing, path, root / led, working, visited)
+
+
+@contextlib.contextmanager
+def _writing(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise NoRevision(
+            f"{shortened(name)!r} of the revision can't be written to {tempfile.gettempdir()}: {reason}"
+        ) from None
 
 
 def _is_safe(name: str) -> bool:
     parts = name.split("/")
     return not {"", ".", "..", ".git"}.intersection(parts) and "\\" not in name and ":" not in name[:2]
+
+
+def _refuse_conflicts(names: list[str]) -> None:
+    """Refuse a tree with a name twice, or with a file or a link that is also a folder: no git makes such a one."""
+    known = set(names)
+    if len(known) < len(names):
+        (name, _), *_ = collections.Counter(names).most_common(1)
+        raise NoRevision(f"the revision is malformed, it has {shortened(name)!r} twice: git fsck tells more")
+    folders: set[str] = set()
+    for name in names:
+        folder = posixpath.dirname(name)
+        while folder and folder not in folders:
+            if folder in known:
+                what = f"{shortened(folder)!r} is a file or a link, and a folder"
+                raise NoRevision(f"the revision is malformed, {what}: git fsck tells more")
+            folders.add(folder)
+            folder = posixpath.dirname(folder)
 
 
 def _make_link(listing: Listing, name: str, target: str, root: FilePath, top: str) -> None:
@@ -151,8 +244,11 @@ def _make_link(listing: Listing, name: str, target: str, root: FilePath, top: st
     (root / name).symlink_to(root / led if posixpath.isabs(target) else target)
 
 
-def _paths_from(listing: Listing, path: str, file: FilePath, working: str) -> list[str]:
-    """Return the paths that a file names, and the files near it, which it may name without a path."""
+def _paths_from(listing: Listing, path: str, file: FilePath, working: str, visited: set[str]) -> list[str]:
+    """Return the paths that a file names, and the files near it, which it may name without a path.
+
+    Those of ``visited`` folders are left out, and the folders near the file are added to these.
+    """
     if path.endswith(JSON) and extension_kind(str(file)) is Kind.EXTENSION:
         from htppower.review.diff.extension_parts import paths_named_by  # noqa: PLC0415 - only where there is such a file
 
@@ -168,6 +264,7 @@ def _paths_from(listing: Listing, path: str, file: FilePath, working: str) -> li
     folder = posixpath.dirname(path)
     texts = [text for text in named if isinstance(text, str) and ("/" in text or text.endswith(SUFFIXES))]
     paths = [posixpath.join(folder, text) for text in texts]
-    near = (folder, posixpath.dirname(folder), posixpath.join(folder, "states"))
+    near = {folder, posixpath.dirname(folder), posixpath.join(folder, "states")} - visited
+    visited |= near
     mates = (each for place in near for each in listing.folders.get(place, ()))
     return [*paths, *(each for each in mates if not each.endswith(JSON))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -13,9 +14,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.errors import HtpPowerError
 from htppower.profiles.discovery import shipped_folder
-from htppower.review.diff.export import Listing, export, is_below
+from htppower.review.diff.export import Listing, NoRevision, export, is_below
 from htppower.review.file_selection import find_sources
 
 if TYPE_CHECKING:
@@ -37,10 +37,6 @@ _OF_A_REPOSITORY = (
     "GIT_SHALLOW_FILE",
     "GIT_WORK_TREE",
 )
-
-
-class NoRevision(HtpPowerError, ValueError):  # noqa: N818 - reads as what it is
-    """There is no git, no repository, or no such revision in it."""
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -84,7 +80,7 @@ def checked_out(name: str, paths: Iterable[str | os.PathLike[str]]) -> Iterator[
     folder = FilePath(paths[0])
     while not folder.is_dir():
         folder = folder.parent
-    top = FilePath(os.path.realpath(os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))))
+    top = _top(folder)
     commit = _commit(name, top)
     read = functools.partial(_contents, top)
     listing = Listing.parse(_git(top, "ls-tree", "-r", "-z", "--full-tree", commit), read)
@@ -102,6 +98,22 @@ def checked_out(name: str, paths: Iterable[str | os.PathLike[str]]) -> Iterator[
             _inside(FilePath.cwd(), top) or "",
         )
         yield revision
+
+
+def _top(folder: FilePath) -> FilePath:
+    """Return the top of the work tree around a folder.
+
+    Raises:
+        NoRevision: the repository's configuration names another one, in which the folder's files are not.
+    """
+    said = FilePath(os.path.realpath(os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))))
+    real = FilePath(os.path.realpath(folder))
+    marks = ((each, each / ".git") for each in (real, *real.parents))
+    top = next((each for each, mark in marks if mark.is_file() or (mark / "HEAD").exists()), said)
+    if top != said:
+        mend = f"git -C {shlex.quote(str(top))} config --unset core.worktree"
+        raise NoRevision(f"the configuration of {top} says that its work tree is {said}: {mend}")
+    return top
 
 
 def _refuse_submodules(listing: Listing, starts: list[str], top: FilePath) -> None:

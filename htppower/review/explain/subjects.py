@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from htppower.events import Phase, State
 from htppower.profiles.did_you_mean import nearest
 from htppower.review.explain.subject import Subject
 from htppower.review.lint.catalogue import CATALOGUE
@@ -98,16 +97,7 @@ def subjects_of(name: str) -> tuple[Subject, ...]:
     if rpc is not None:
         return (_fastrpc_subject(name, rpc),)
     kinds = (VoltageCorner, ExpandedCorner)
-    corner = tuple(_corner(kind[name]) for kind in kinds if name in kind.__members__)
-    return corner or _session_word(name)
-
-
-def _session_word(name: str) -> tuple[Subject, ...]:
-    if name.upper() not in {*State.__members__, *Phase.__members__, *(phase.value for phase in Phase)}:
-        return ()
-    from htppower.review.explain.session_words import session_subject  # noqa: PLC0415 - it loads the core
-
-    return tuple(filter(None, (session_subject(name),)))
+    return tuple(_corner(kind[name]) for kind in kinds if name in kind.__members__)
 
 
 def _rule(rule: Rule) -> Subject:

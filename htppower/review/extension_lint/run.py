@@ -53,12 +53,26 @@ class Linted(NamedTuple):
 
 
 def lint_extension_file(
-    path: str, given: bytes | None = None, platform: Platform | None = None, prepared: str | None = None
+    path: str,
+    given: bytes | None = None,
+    platform: Platform | None = None,
+    prepared: str | None = None,
+    *,
+    linked: bool = False,
 ) -> Linted:
     """Return what lint says of a file, or of what is ``given`` in its place.
 
-    ``prepared`` is how the context that it runs was prepared, ``raw`` or ``memhandle``.
+    Args:
+        path: the file.
+        given: what is linted instead.
+        platform: where it is to run.
+        prepared: how the context that it runs was prepared, ``raw`` or ``memhandle``.
+        linked: the path is a link that leads out of its folder. The file may be a secret, so nothing else is said.
     """
+    if linked:
+        message, hint = "is a link that leads out of its folder", "name the file to which it leads"
+        finding = Finding("FILE-1", (), message, hint, place=Place(path, 1, 1))
+        return Linted((finding,), (), (), Lines(path, (), ()))
     try:
         data = read_regular_file(path) if given is None else given
     except (OSError, ValueError, NotRegular) as error:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
+from htppower.profiles.regular_file import read_regular_file
 from htppower.profiles.yaml_words import decimal, in_us, truth
 from htppower.review.file_kinds import JSON
 from htppower.review.lint.catalogue import CATALOGUE
@@ -144,7 +145,7 @@ def _meant(finding: Finding, scalar: Any) -> str | None:
 
 def _of_suppression(finding: Finding, text: str, start: int) -> Mend | None:
     """Return the mend of a suppression that lifts nothing, or less than it says."""
-    comment = comment_at(text[start:].partition("\n")[0].rstrip("\r"), 0)
+    comment = comment_at(text[start : _end_of_line(text, start)].rstrip("\r"), 0)
     unused = _UNUSED.match(finding.message)
     named = None if comment is None else re.search(r"disable=(\S*)", comment.group())
     if comment is None or unused is None or named is None:
@@ -164,6 +165,11 @@ def _of_suppression(finding: Finding, text: str, start: int) -> Mend | None:
     return Mend(finding, begin, end, text[start : start + len(comment.group())], "")
 
 
+def _end_of_line(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
+
+
 def _scalars(text: str) -> Iterator[tuple[int, Any]]:
     """Yield every key and value that is a word, by where it begins, as far as the text is YAML."""
     try:
@@ -178,8 +184,7 @@ def _read(path: str, texts: Mapping[str, bytes]) -> tuple[bytes, str]:
     """Return the mark at the beginning of a file, which may be empty, and its text."""
     data = texts.get(path)
     if data is None:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read_regular_file(path)
     text = data.removeprefix(codecs.BOM_UTF8)
     return data[: len(data) - len(text)], text.decode("utf-8", "surrogateescape")
 

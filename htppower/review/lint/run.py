@@ -10,7 +10,7 @@ from htppower.errors import Finding, ProfileError, Severity
 from htppower.profiles.discovery import folder_list
 from htppower.profiles.paths import joined
 from htppower.review.file_kinds import Kind, extension_kind, kind_of
-from htppower.review.file_selection import Source, find_sources
+from htppower.review.file_selection import Source, find_sources, leads_elsewhere
 from htppower.review.lint.profile_findings import STDIN, ProfileFindings
 from htppower.review.lint.report import LintReport
 from htppower.review.lint.suppressions import Found, apply, read_suppressions
@@ -71,7 +71,7 @@ def lint(
     instead = {os.path.realpath(path): text for path, text in texts.items()}
     linting = ProfileFindings(sources, folder_list(profiles), within, platform, instead)
     found = [each for source in sources for each in linting.findings(source)]
-    extensions = _linted_extensions(every, instead, platform, prepared)
+    extensions = _linted_extensions(every, within, instead, platform, prepared)
     models = _linted_models(every, instead)
     others: tuple[Linted | LintedModel, ...] = (*extensions, *models)
     found += [Found(finding, finding.path) for linted in others for finding in linted.findings]
@@ -99,15 +99,24 @@ def lint(
 
 
 def _linted_extensions(
-    sources: Iterable[Source], instead: Mapping[str, bytes], platform: Platform | None, prepared: str | None
+    sources: Iterable[Source],
+    within: tuple[str, ...],
+    instead: Mapping[str, bytes],
+    platform: Platform | None,
+    prepared: str | None,
 ) -> tuple[Linted, ...]:
-    """Return what lint says of each extension file."""
+    """Return what lint says of each extension file; ``within`` are the folders that are linted."""
     files = [source.path for source in sources if source.kind is Kind.EXTENSION]
     if not files:
         return ()
     from htppower.review.extension_lint.run import lint_extension_file  # noqa: PLC0415 - only for such a file
 
-    return tuple(lint_extension_file(file, instead.get(os.path.realpath(file)), platform, prepared) for file in files)
+    return tuple(
+        lint_extension_file(
+            file, instead.get(os.path.realpath(file)), platform, prepared, linked=leads_elsewhere(file, within)
+        )
+        for file in files
+    )
 
 
 def _linted_models(sources: Iterable[Source], instead: Mapping[str, bytes]) -> tuple[LintedModel, ...]:

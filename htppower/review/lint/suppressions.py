@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from htppower.errors import Finding, Place, Severity
+from htppower.errors import Finding, Place, Severity, shortened
 from htppower.profiles.did_you_mean import did_you_mean
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.lines import comment_at
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 # No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
 
-_WORDS = r"\s*:\s*(?P<disable>disable=(?P<rules>\S*))?\s*(?:until=(?P<until>\S*))?\s*(?:because=(?P<why>.*))?$"
+# Each word ends at a space or at the end, so that no run of spaces or letters can be divided in several ways.
+_WORDS = r"\s*:\s*(?:disable=(?P<rules>\S*)(?:\s+|$))?(?:until=(?P<until>\S*)(?:\s+|$))?(?:because=(?P<why>.*))?$"
 _FORM = "# htppower: disable=RPC-6 until=2027-03-01 because=..."
 
 
@@ -184,8 +185,8 @@ def _date(text: str) -> datetime.date | None:
 def _wrong(said: str) -> tuple[str, str] | None:
     """Return what is wrong with a suppression, and what to write."""
     words = re.match(_WORDS, said)
-    if words is None or words["disable"] is None:
-        return f"{said.strip(' :')!r} is no suppression", f"write {_FORM}"
+    if words is None or words["rules"] is None:
+        return f"{shortened(said.strip(' :'))!r} is no suppression", f"write {_FORM}"
     for wrong in filter(None, map(_wrong_rule, words["rules"].split(","))):
         return wrong
     if not words["until"]:

@@ -13,6 +13,7 @@ from htppower.extensions.json_text import read_json
 from htppower.profiles.did_you_mean import did_you_mean
 from htppower.profiles.paths import joined
 from htppower.profiles.regular_file import NotRegular, read_regular_file
+from htppower.review.file_selection import leads_elsewhere
 from htppower.review.lint.catalogue import CATALOGUE
 from htppower.review.lint.lines import LINE_BREAK, Lines
 from htppower.review.lint.report import LintReport
@@ -62,7 +63,8 @@ def check(paths: Iterable[str]) -> Checked:
         findings += found.problems
         findings += findings_of(found, path)
         forms[path] = found.form or ("unread" if found.problems else "")
-        text = tuple(re.split(LINE_BREAK, data.decode("utf-8", "replace")))
+        # A link that leads out of its folder may lead to a secret, so no line is shown.
+        text = () if leads_elsewhere(path) else tuple(re.split(LINE_BREAK, data.decode("utf-8", "replace")))
         lines[path] = Lines(path, text, ())
     return Checked(LintReport(tuple(forms), tuple(sorted(map(_weighed, findings), key=_order)), lines=lines), forms)
 

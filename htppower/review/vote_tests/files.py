@@ -19,7 +19,7 @@ from htppower.review.vote_tests.fields import CaseFields, ExpectFields, UseStep,
 from htppower.rules.platforms import Platform, platform_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from htppower.errors import KeyPath
     from htppower.profiles.discovery import Folders
@@ -156,7 +156,8 @@ def load_test(file: str | os.PathLike[str], folders: Iterable[str | os.PathLike[
     if document.problems or findings:
         if not where.hold(path, path):
             raise VoteTestError([Finding.of_file(path, "FILE-1", _A_LINK_ELSEWHERE, _WHERE_TESTS_STAND)])
-        raise VoteTestError(_in_order([*document.problems, *map(document.located, findings)]))
+        named = _Maker(document, folders).wrong_names()
+        raise VoteTestError(_in_order([*document.problems, *map(document.located, findings), *named]))
     maker = _Maker(document, folders)
     maker.note(same_names(fields.cases))
     cases = tuple(maker.case(fields, case, ("cases", str(number))) for number, case in enumerate(fields.cases))
@@ -202,6 +203,12 @@ class _Maker:
             return None
         return VoteCase(case.case, profile, platform, line.moments, line.end_us, tuple(expectations))
 
+    def wrong_names(self) -> tuple[Finding, ...]:
+        """Return what is wrong with the profiles that a file names, whatever else is wrong with the file."""
+        for at, name in _named(self._document.tree):
+            self._profile(name, at)
+        return tuple(self.problems)
+
     def _profile(self, name: str, at: KeyPath) -> Profile | None:
         """Return a profile: the one beside the test, or else as everywhere."""
         if name not in self._loaded:
@@ -244,6 +251,16 @@ class _Maker:
     def note(self, findings: Iterable[Finding]) -> None:
         """Note what is wrong with the file."""
         self.problems.update(dict.fromkeys(map(self._document.located, findings)))
+
+
+def _named(tree: Any, at: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the names of profiles in a tree, each with the keys that lead to it."""
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    for key, value in items:
+        if key in ("profile", "use") and isinstance(value, str):
+            yield (*at, key), value
+        else:
+            yield from _named(value, (*at, str(key)))
 
 
 def _expectation(expect: ExpectFields, at: KeyPath) -> Expectation:

@@ -27,7 +27,7 @@ def trace_files(folder: Path, pattern: str = "*", but: Collection[Path] = ()) ->
     left out.
 
     Args:
-        folder: where to look; no link to a folder is followed.
+        folder: where to look; no link to a folder is followed, and no link that leads out of it is read.
         pattern: which names, with ``*`` and ``?``.
         but: files that are no traces, such as those that are written.
 
@@ -43,7 +43,7 @@ def trace_files(folder: Path, pattern: str = "*", but: Collection[Path] = ()) ->
     for path in paths:
         if path in taken or (left_out and os.path.realpath(path) in left_out):
             continue
-        parts = _parts(path, rotated=f"{path}.1" in there)
+        parts = _parts(path, root, rotated=f"{path}.1" in there)
         taken.update(parts)
         found.append(TraceFile.at(*parts))
     if not found:
@@ -60,31 +60,31 @@ def _walked(root: str, pattern: str) -> Iterator[str]:
                 yield os.path.join(folder, name)  # noqa: PTH118 - thousands of texts
 
 
-def _parts(path: str, *, rotated: bool) -> list[str]:
+def _parts(path: str, root: str, *, rotated: bool) -> list[str]:
     """Return all the files of a trace of which this is the first: those that are read with it.
 
     It is alone where a part is missing, or it can't be read, which its reader then says.
     """
     try:
         parts = [str(part) for part in parts_of(path)]
-        return [*parts, *_older(path)] if rotated and len(parts) == 1 else parts
+        return [*parts, *_older(path, root)] if rotated and len(parts) == 1 else parts
     except TraceError:
         return [path]
 
 
-def _older(path: str) -> Iterator[str]:
+def _older(path: str, root: str) -> Iterator[str]:
     """Yield the files that a recording was rotated into, from the youngest, as far as they are of the same run."""
-    newer = _run(path)
+    newer = _run(path, root)
     for number in itertools.count(1):
         older = f"{path}.{number}"
-        run = _run(older) if newer is not None and os.path.isfile(older) else None  # noqa: PTH113 - as above
+        run = _run(older, root) if newer is not None and os.path.isfile(older) else None  # noqa: PTH113 - as above
         if newer is None or run is None or not run.goes_on_as(newer):
             return
         yield older
         newer = run
 
 
-def _run(path: str) -> Run | None:
+def _run(path: str, root: str) -> Run | None:
     """Return the run that a recording is of; None where the file is none."""
-    with opened(path) as source:
+    with opened(path, within=root) as source:
         return run_of(source.head)

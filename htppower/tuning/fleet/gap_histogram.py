@@ -136,7 +136,7 @@ def merged(counts: Iterable[GapHistogram]) -> GapHistogram:
 
 def _possible(count: Any, sum_us: Any, edge_us: int, next_us: int | None) -> bool:
     """Return whether so many gaps of a bin can be so long together."""
-    if type(count) is not int or type(sum_us) is not int or count < 0:
+    if type(count) is not int or type(sum_us) is not int or not 0 <= count < _MOST_US or sum_us >= _MOST_US:
         return False
     longest_us = _MOST_US if next_us is None else next_us - 1
     return count * edge_us <= sum_us <= count * longest_us

@@ -44,9 +44,8 @@ def read_file(file: TraceFile, question: Question) -> FileGaps | Unread:
 
 
 def _answer(file: TraceFile, question: Question) -> FileGaps | Unread:
-    if os.path.exists(file.path) and not os.path.isfile(file.path):  # noqa: PTH110, PTH113 - one call each
-        return Unread(file.path, f"{file.path}: is no file, but a pipe or a device")  # which might never end
-    trace = read_trace(file.path, format=question.form)
+    folder = question.folder or os.path.dirname(file.path)  # noqa: PTH120 - thousands of texts
+    trace = read_trace(file.path, format=question.form, within=folder)
     wanted = question.sessions
     sessions = [each for each in trace.sessions if each.begins_us.size and (not wanted or each.name in wanted)]
     if not sessions:

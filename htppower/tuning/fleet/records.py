@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from htppower.profiles.sustain import Adaptive
 
 
+# No file has so many inferences or bytes, nor gaps of so many us.
+_LARGEST = 2**63
+
+
 @attrs.frozen
 class TraceFile:
     """A trace file as it lies there.
@@ -23,11 +27,13 @@ class TraceFile:
         path: where it is, from the root.
         size: its bytes, those of all its parts where it was split.
         mtime_ns: when it was last written.
+        parts: the paths of all its files.
     """
 
     path: str
     size: int
     mtime_ns: int
+    parts: tuple[str, ...] = attrs.field(default=(), eq=False, repr=False)
 
     __repr__ = field_repr
 
@@ -37,8 +43,8 @@ class TraceFile:
         try:
             found = [os.stat(part) for part in parts]  # noqa: PTH116 - thousands of texts
         except OSError:
-            return cls(parts[0], 0, 0)
-        return cls(parts[0], sum(each.st_size for each in found), max(each.st_mtime_ns for each in found))
+            return cls(parts[0], 0, 0, parts)
+        return cls(parts[0], sum(each.st_size for each in found), max(each.st_mtime_ns for each in found), parts)
 
 
 @attrs.frozen
@@ -50,18 +56,21 @@ class Question:
         learnt: sustain times that are learnt, to be tried on each session.
         sessions: only the sessions of these names; all where there is none.
         form: the format of the files; None is found out for each.
+        folder: the folder in which they were found; no link may lead out of it. None: the folder of each file.
     """
 
     break_even_us: int
     learnt: tuple[Adaptive, ...] = ()
     sessions: tuple[str, ...] = ()
     form: str | None = None
+    folder: str | None = None
 
     __repr__ = field_repr
 
     def as_json(self) -> dict[str, Any]:
-        """Return the question as JSON takes it."""
-        return {**attrs.asdict(self), "learnt": [attrs.asdict(each) for each in self.learnt]}
+        """Return the question as JSON takes it, without the folder, on which no answer depends."""
+        fields = attrs.asdict(self, filter=lambda field, _: field.name != "folder")
+        return {**fields, "learnt": [attrs.asdict(each) for each in self.learnt]}
 
 
 @attrs.frozen
@@ -109,7 +118,7 @@ class FileGaps:
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as JSON takes it."""
-        others = attrs.asdict(self, filter=attrs.filters.exclude("gaps"))  # whose 512 numbers take it long
+        others = attrs.asdict(self, filter=attrs.filters.exclude("gaps", "parts"))  # whose 512 numbers take it long
         return {**others, "gaps": self.gaps.as_json()}
 
     @classmethod
@@ -128,7 +137,7 @@ class FileGaps:
         except (KeyError, TypeError) as error:
             raise ValueError(f"no answer of a trace file: {error}") from None
         every = (*numbers, file.size, file.mtime_ns, *itertools.chain(*map(attrs.astuple, learnt)))
-        if type(file.path) is not str or not all(type(number) is int and number >= 0 for number in every):
+        if type(file.path) is not str or not all(type(number) is int and 0 <= number < _LARGEST for number in every):
             raise ValueError("no answer of a trace file")
         sessions, inferences, clairvoyant_us = numbers
         return cls(file, sessions, inferences, gaps, clairvoyant_us, learnt, notes)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import stat
 from typing import TYPE_CHECKING, Any
 
 from htppower._version import __version__
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from htppower.tuning.fleet.records import Question, TraceFile
 
+_FLAGS = ("O_BINARY", "O_CLOEXEC", "O_NOCTTY", "O_NOFOLLOW", "O_NONBLOCK")
+_APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND | sum(getattr(os, name, 0) for name in _FLAGS)
 _HEADER = {"htppower": "gaps of a fleet", "format_version": 1}
 
 
@@ -38,7 +41,8 @@ class ResultsFile:
         self._descriptor = descriptor
         self.found: dict[TraceFile, FileGaps] = {}
         self.broken = 0
-        lines = path.read_bytes().split(b"\n")
+        with open(descriptor, "rb", closefd=False) as file:
+            lines = file.read().split(b"\n")
         if len(lines) == 1 and _line(_HEADER).startswith(lines[0]):
             os.ftruncate(descriptor, 0)  # it is new, or its first run ended before the header did
             lines = [b""]
@@ -80,12 +84,18 @@ class ResultsFile:
 def results_file(path: Path, question: Question) -> Iterator[ResultsFile]:
     """Yield the answers that are kept in a file, which is made where it is not there.
 
+    Another user may have put a link or a pipe in its place: neither is written to.
+
     Raises:
         FleetError: it is something else.
         OSError: it can't be read or written.
     """
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
+    if path.is_symlink():
+        raise FleetError(f"{path}: is a link, through which no results are written; remove it")
+    descriptor = os.open(path, _APPEND, 0o666)
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise FleetError(f"{path}: is not a regular file; remove it")
         yield ResultsFile(path, question, descriptor)
     finally:
         os.close(descriptor)

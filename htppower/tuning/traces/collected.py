@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from array import array
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -118,14 +119,13 @@ def named_apart(sessions: list[Inferences]) -> list[str]:
     """Return the names of sessions, with a number behind those that several share."""
     names = Counter(each.name for each in sessions)
     taken = set(names)
+    numbers = {name: itertools.count(1) for name, count in names.items() if count > 1}
     told = []
     for each in sessions:
         name = each.name
-        if names[name] > 1:
-            number = 1
-            while f"{each.name} ({number})" in taken:
-                number += 1
-            name = f"{each.name} ({number})"
+        if each.name in numbers:
+            numbered = (f"{each.name} ({number})" for number in numbers[each.name])
+            name = next(name for name in numbered if name not in taken)
         taken.add(name)
         told.append(name)
     return told

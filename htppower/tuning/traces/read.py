@@ -39,6 +39,7 @@ def read_trace(
     name: str | None = None,
     unit: str | None = None,
     stream: IO[bytes] | None = None,
+    within: str | os.PathLike[str] | None = None,
 ) -> Trace:
     """Return what a trace file says.
 
@@ -52,6 +53,7 @@ def read_trace(
         name: of Chrome's trace events, the name or category of those that are inferences.
         unit: of CSV, the unit of a time whose column says none: ``s``, ``ms``, ``us`` or ``ns``.
         stream: is read in place of the file, which then only names it.
+        within: the folder in which the file was found; no link may lead out of it. None: the user named the path.
 
     Raises:
         TraceError: it can't be read, is none of these, is wrong, or holds no inference.
@@ -61,7 +63,8 @@ def read_trace(
         raise ValueError(f"no such format: {format!r}; one of {', '.join(FORMATS)}")
     if unit is not None and unit not in UNITS:
         raise ValueError(f"no such unit: {unit!r}; one of {', '.join(UNITS)}")
-    with opened(os.fspath(path), stream) as source:
+    folder = None if within is None else os.fspath(within)
+    with opened(os.fspath(path), stream, folder) as source:
         kind = format or _recognised(source)
         _require_fitting(source, kind, name, unit)
         if kind == "csv":
@@ -70,7 +73,7 @@ def read_trace(
             kind = "chrome"
             found = chrome.read(source, name)
         elif kind == "htppower":
-            found = _read_own(source, beside=stream is None)
+            found = _read_own(source, folder or str(Path(path).parent), beside=stream is None)
         else:
             found = {"loadgen": loadgen.read, "onnxruntime": onnxruntime.read}[kind](source)
     found = [each for each in found if len(each)]
@@ -114,14 +117,14 @@ def _recognised(source: Source) -> str:
     return "csv"
 
 
-def _read_own(source: Source, *, beside: bool) -> list[Inferences]:
+def _read_own(source: Source, folder: str, *, beside: bool) -> list[Inferences]:
     """Return the inferences of a recording, with those of its older files where there are any of the same run."""
     recording = own.Recording()
     newer = own.run_of(source.head) if beside else None
     with contextlib.ExitStack() as stack:
         older: list[Source] = []
         for path in _older_files(source.path) if newer is not None else ():
-            each = stack.enter_context(opened(str(path)))
+            each = stack.enter_context(opened(str(path), within=folder))
             run = own.run_of(each.head)
             if run is None or newer is None or not run.goes_on_as(newer):
                 source.notes.append(f"{path.name} is of another run, and was left out")

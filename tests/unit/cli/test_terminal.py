@@ -199,3 +199,21 @@ def test_nothing_else_prints() -> None:
             if path.name != "terminal.py" and (by_click or printed):
                 found.append(f"{path}: {ast.unparse(node)}")
     assert not found
+
+
+@pytest.mark.parametrize(
+    "words", [("lint",), ("show",), ("settings", "--check"), ("settings", "--check", "--format", "github"), ("trace",)]
+)
+def test_no_path_is_a_command_of_a_step_of_github(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """A line that begins with a path that begins with two colons has ./ before it; commands of our own have not."""
+    monkeypatch.chdir(tmp_path)
+    name = "::stop-commands::x.yaml"
+    (tmp_path / name).write_text("profile: [", encoding="utf-8")
+    result = command.run(*words, name)
+    lines = f"{result.stdout}\n{result.stderr}".split("\n")
+    assert any(line.startswith(("./::stop-commands::x.yaml", "htppower: ")) for line in lines)
+    assert not any(line.lstrip().startswith("::stop") for line in lines)
+    github = command.run("lint", name, "--format", "github").stdout
+    assert github.startswith("::warning file=%3A%3Astop-commands")

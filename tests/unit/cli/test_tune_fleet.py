@@ -40,7 +40,7 @@ def test_the_profile_is_written_and_what_was_read_is_kept(traces: Path) -> None:
     """Both may lie among the traces: the next run reads neither of them, nor any trace again."""
     report = tuned(traces, profile=traces / "fleet.yaml")
     assert (len(report.fleet.answers), report.fleet.kept, report.fleet.unread) == (_FILES, 0, ())
-    assert (traces / "fleet.yaml").read_text(encoding="utf-8") == report.as_profile("fleet")
+    assert (traces / "fleet.yaml").read_text(encoding="utf-8").startswith(report.as_profile("fleet"))
     again = tuned(traces, profile=traces / "fleet.yaml")
     assert (len(again.fleet.answers), again.fleet.kept, again.fleet.unread) == (_FILES, _FILES, ())
     assert again.settled == report.settled

@@ -139,7 +139,6 @@ def test_one_folder_in_the_place_of_a_list(
     ("arguments", "said"),
     [
         ({"backend": 5}, "backend is 5, which has no create_power_config_id"),
-        ({"backend": None}, "backend is None"),
         ({"time": 5}, "time is 5, which has no call_at"),
         ({"foo": 1}, "unexpected keyword argument 'foo'"),
     ],

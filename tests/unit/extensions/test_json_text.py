@@ -137,3 +137,13 @@ def test_what_can_not_be_read_is_a_problem(tmp_path: Path) -> None:
         assert (document.problem.rule, document.problem.path, document.problem.line) == (rule, str(path), 0)
         with pytest.raises(ProfileError):
             document.accepted()
+
+
+def test_a_text_has_a_limit_of_values_and_of_keys() -> None:
+    """What no setting needs is refused at its place, so that no file takes long: values, and keys within keys."""
+    assert (
+        problem(f"[{','.join(['{}'] * 20_000)}]")
+        == "1:59999: JSON-1: more than 20000 values (write only what it needs)"
+    )
+    assert "1:1007: JSON-1: the keys that lead here have more than 1000" in problem(f'{{"{"k" * 1000}": {{"a": 1}}}}')
+    assert parse_json(f'{{"{"k" * 999}": {{"a": [{"1," * 9000} 1]}}}}').problem is None

@@ -28,9 +28,9 @@ def opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the names of the files that are opened from now on."""
     names: list[str] = []
 
-    def told(path: str, *arguments: Any) -> Any:
+    def told(path: str, *arguments: Any, **named: Any) -> Any:
         names.append(Path(path).name)
-        return Path(path).open(*arguments)
+        return open(path, *arguments, **named)  # noqa: PTH123 - a path can't be opened with an opener
 
     monkeypatch.setattr("htppower.profiles.regular_file.open", told, raising=False)
     return names

@@ -9,6 +9,7 @@ import pytest
 
 from htppower import ProfileError, load_profile
 from htppower.errors.finding import MOST_OF_A_FILE
+from htppower.profiles.did_you_mean import did_you_mean
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES
 from htppower.profiles.strict_yaml import MOST_VALUES, read_document
 from htppower.review.lint.lines import read_lines
@@ -92,3 +93,23 @@ def test_a_long_word_is_repeated_in_no_message(tmp_path: Path, text: str) -> Non
         load_test(file)
     assert len(caught.value.problems) <= MOST_OF_A_FILE
     assert all(len(problem.message) + len(problem.hint) < 1000 for problem in caught.value.problems)
+
+
+def test_a_name_that_is_missing_is_compared_with_some_of_very_many(tmp_path: Path) -> None:
+    """In a folder of many files with a wrong name each, what is said of each does not grow with the folder."""
+    (tmp_path / "mine.yaml").write_text("profile: mine\nextends: nowhere\n", encoding="utf-8")
+    said = []
+    for count in (300, 900):
+        for number in range(count):
+            (tmp_path / f"of_a_camera_{number}.yaml").touch()
+        with pytest.raises(ProfileError) as caught:
+            load_profile(tmp_path / "mine.yaml")
+        said.append(str(caught.value))
+    assert all("more" in each for each in said)
+    assert max(map(len, said)) < 4_000
+
+
+def test_the_nearest_names_are_told_without_the_others() -> None:
+    """Of a few names all are told where none is near; of many the first ones, and how many more there are."""
+    assert did_you_mean("x", ["aa", "bb"]) == "one of aa, bb"
+    assert did_you_mean("x", [f"n{number}" for number in range(250)]).endswith("n98, n99, and 150 more")

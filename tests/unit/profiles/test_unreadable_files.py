@@ -95,7 +95,7 @@ def test_an_unreadable_file_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
     file = tmp_path / "camera.yaml"
     file.write_bytes((SHIPPED / "burst.yaml").read_bytes())
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("htppower.profiles.regular_file.open", refuse, raising=False)

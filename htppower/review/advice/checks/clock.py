@@ -74,10 +74,12 @@ def _rates(every: Iterable[Numbers]) -> list[Rate]:
 
 def clock_follows(every: Sequence[Numbers]) -> list[tuple[Numbers, Advice | Nothing]]:
     """ADV-7, for each graph that was measured under several profiles."""
-    known = _rates(every)
+    by_graph: dict[str, list[Rate]] = {}
+    for rate in _rates(every):
+        by_graph.setdefault(rate.numbers.measurement.graph, []).append(rate)
     found: list[tuple[Numbers, Advice | Nothing]] = []
-    for graph in dict.fromkeys(rate.numbers.measurement.graph for rate in known):
-        same = sorted((each for each in known if each.numbers.measurement.graph == graph), key=lambda each: -each.speed)
+    for rates_of_graph in by_graph.values():
+        same = sorted(rates_of_graph, key=lambda each: -each.speed)
         pairs = [(high, low) for high, low in itertools.combinations(same, 2) if low.speed / high.speed <= _DIFFERENT]
         if pairs:
             found.append((pairs[0][0].numbers, _judged(same, pairs)))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _IDENTIFIER = b"ED00"
 _WITH_SIZE, _WITHOUT_SIZE = slice(8, 12), slice(4, 8)
 # ExecuTorch writes the unit behind the event's name.
-_UNIT = re.compile(r"^(?P<name>.*?\S)[\s:_,(\[]+(?P<unit>us|microsec|ms|cycles|count)[)\]]?$", re.IGNORECASE)
+_UNIT = re.compile(r"(?<=[^\s:_,(\[])[\s:_,(\[]+(?P<unit>us|microsec|ms|cycles|count)[)\]]?$", re.IGNORECASE)
 _FORM = "ETDump of ExecuTorch"
 _NOTE = "Times are read as they were logged; ExecuTorch's own time scale is not applied."
 
@@ -87,5 +87,5 @@ def _parted(name: str) -> tuple[str, str]:
     """Return a name and the unit behind it; a name that is one of an event as it is has none."""
     if event_of(name) is not None:
         return name, ""
-    found = _UNIT.match(name)
-    return (found["name"], found["unit"]) if found else (name, "")
+    found = _UNIT.search(name)
+    return (name[: found.start()], found["unit"]) if found else (name, "")

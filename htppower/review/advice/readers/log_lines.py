@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from htppower.review.advice.readers.source import Source
 
 _FORM = "log of llama.cpp's QNN backend"
-_VALUE = r"(?P<number>\S*)\s*(?P<unit>[^\s\d,]*)"
-_ROOT = re.compile(rf"\[(?P<level>ROOT|SUB-EVENT)\]\[(?P<name>.+?)\]\s*\w*\s*:\s*{_VALUE}\s*$")
+_ROOT = re.compile(
+    r"\[(?P<level>ROOT|SUB-EVENT)\]\[(?P<name>[^\]]+)\]\s*(?:\w+\s*)?:\s*"
+    r"(?P<number>[^\s\[]*)(?:\s+(?P<unit>[^\s\d,]+))?\s*$"
+)
 _TRACED = re.compile(
-    r"\[profiler\]\[(?P<graph>[^\]]*)\]\S*?event\[\d+\]:\s*(?P<name>.+?), "
+    r"\[profiler\]\[(?P<graph>[^\]]*)\][^\s\[]*?event\[\d+\]:\s*(?P<name>\S(?:(?!\[profiler\]).)*?), "
     r"(?P<what>duration|count|cycles|sub_count):\s*(?P<number>[^\s,]*)\s*(?P<unit>[^\s\d,]*)"
 )
 _BEGINS = re.compile(r"\[profiler\]\[[^\]]*\]print_profile_events start")

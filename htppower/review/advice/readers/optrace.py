@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from htppower.review.advice.readers.json_tree import Node
 
 _FORM = "trace of optrace"
-_TRACK = re.compile(r"^(?P<graph>.*?)\s*(?P<kind>Runtraces?|Yields?)$", re.IGNORECASE)
+_TRACK = re.compile(r"(?P<graph>.*?)(?P<kind>Runtraces?|Yields?)$", re.IGNORECASE)
 _NOTE = "Optrace itself takes time: the trace tells of yields, not of usual times."
 
 
@@ -40,7 +40,7 @@ def read(tree: Node) -> list[Measurement]:
             arguments = each.get("args")
             said = "" if arguments is None else arguments.text("name")
             if said and (found := _TRACK.match(said)):
-                tracks[key[0], key[1]] = (found["graph"], found["kind"].lower().startswith("yield"))
+                tracks[key[0], key[1]] = (found["graph"].rstrip(), found["kind"].lower().startswith("yield"))
         elif phase == "X":
             begin, duration = each.get("ts"), each.get("dur")
             if begin is not None and duration is not None:

@@ -6,10 +6,11 @@ import contextlib
 import gzip
 import io
 import itertools
+import os
 import zlib
-from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from htppower.profiles.regular_file import NotRegular, open_regular
 from htppower.review.advice.measurement import UnreadableMeasurement
 from htppower.tuning.traces.readers.joined import Joined
 
@@ -106,13 +107,14 @@ def opened(path: str, standard_input: IO[bytes] | None = None) -> Iterator[Sourc
     """
     with contextlib.ExitStack() as stack:
         try:
-            plain = standard_input or stack.enter_context(Path(path).open("rb"))
-            buffered = io.BufferedReader(plain) if isinstance(plain, io.RawIOBase) else plain
+            plain = standard_input or stack.enter_context(open_regular(path, pipe=True))
+            buffered = io.BufferedReader(Joined(b"", plain)) if isinstance(plain, io.RawIOBase) else plain
             packed = getattr(buffered, "peek", lambda _: b"")(2)[:2] == _GZIP
             stream = stack.enter_context(gzip.open(buffered)) if packed else buffered
             source = Source(path, stream)  # type: ignore[arg-type] # gzip's file is one of bytes
-        except IsADirectoryError:
-            raise UnreadableMeasurement(path, "", "is a folder", "name a file in it") from None
+        except NotRegular as error:
+            hint = "name a file in it" if os.path.isdir(path) else "name a file"
+            raise UnreadableMeasurement(path, "", f"is {error}", hint) from None
         except FileNotFoundError as error:
             raise UnreadableMeasurement(path, "", f"can't be read: {error.strerror}", "check the path") from None
         except _DAMAGED as error:

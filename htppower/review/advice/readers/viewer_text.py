@@ -21,7 +21,7 @@ _SECTION = re.compile(r"^[-\s]*(?P<phase>[A-Z][\w /-]*?) Stats(?: \((?P<kind>\w+
 _GRAPH = re.compile(r"^[-\s]*Graph \d+ \((?P<name>.*)\)\s*:")
 # The name ends at the last bracket before the colon: "Backend (RPC (execute) time): 2920 us".
 _ENTRY = re.compile(r"^\s*(?:(?P<whole>NetRun)|Backend \((?P<name>.*?)\)\s*(?=:))\s*:(?P<rest>.*)$")
-_NUMBER = re.compile(r"^\s*(?P<number>\d{1,18}(?:\.\d{1,18})?)\s*(?P<unit>[^\s\d]*)\s*$")
+_NUMBER = re.compile(r"^\s*(?P<number>\d{1,18}(?:\.\d{1,18})?)\s*(?:(?P<unit>[^\s\d]+)\s*)?$")
 _OP = re.compile(r"^\s+(?P<op>\S.*OpId_\d+) \(cycles\):")
 _LINTING = re.compile(r"^\s*(?:Wait \(Scheduler\)|Overlap(?: \(wait\))?) time:")
 _SUMMARIES = ("Average", "Min", "Max")
@@ -91,15 +91,16 @@ class _Lines:
         if value is None:
             message = f"{event.printed} is {entry['rest'].strip()[:40]!r}"
             raise self._source.wrong(message, "a number and its unit", entry.start("rest") + 1)
+        unit = value["unit"] or ""
         try:
-            number = in_kept_unit(event, float(value["number"]), value["unit"])
+            number = in_kept_unit(event, float(value["number"]), unit)
         except WrongUnit as error:
             raise self._source.wrong(str(error), "", len(line.rstrip())) from None
         if self._kind in _SUMMARIES:
             graphs = self.summaries.setdefault(self._graph, {})
-            graphs.setdefault(self._kind, {}).setdefault(event, (number, value["unit"]))
+            graphs.setdefault(self._kind, {}).setdefault(event, (number, unit))
         else:
-            self.collector.add(Row(event, number, value["unit"], graph=self._graph))
+            self.collector.add(Row(event, number, unit, graph=self._graph))
 
 
 def _summed_up(path: str, reader: _Lines, notes: tuple[str, ...]) -> list[Measurement]:

@@ -11,6 +11,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from htppower.errors import shortened
+from htppower.profiles.regular_file import read_regular_file
 from htppower.tuning.models.calibration.failed import CalibrationFailed
 
 if TYPE_CHECKING:
@@ -122,9 +123,10 @@ def file_meter(path: FilePath, unit: str) -> Meter:
 
     def read() -> float:
         try:
-            return _number(path.read_text(encoding="ascii", errors="replace"), str(path))
-        except OSError as error:
-            raise CalibrationFailed(f"{path} can't be read: {error.strerror}; name a file with a power") from None
+            return _number(read_regular_file(path).decode("ascii", "replace"), str(path))
+        except (OSError, ValueError) as error:
+            said = getattr(error, "strerror", None) or f"it is {error}"
+            raise CalibrationFailed(f"{path} can't be read: {said}; name a file with a power") from None
 
     return Meter(read, unit, str(path))
 

@@ -35,6 +35,7 @@ _ENDS = {"e", "F"}
 _MOST_TOLD = 8
 _MOST_NAMES = 100_000
 _LONGEST_NAME = 200
+_LONGEST_LIST = 1_000
 
 
 def is_chrome(head: bytes) -> bool:
@@ -60,6 +61,43 @@ def read(source: Source, name: str | None = None) -> list[Inferences]:
     return [] if chosen is None else collector.sessions(chosen)
 
 
+class _Times:
+    """Times with their sessions, in order. They are in short lists, since to add to a long one moves all behind."""
+
+    def __init__(self) -> None:
+        self._lists: list[list[tuple[int, str]]] = []
+
+    def __len__(self) -> int:
+        return sum(map(len, self._lists))
+
+    def __bool__(self) -> bool:
+        return bool(self._lists)
+
+    def add(self, time: tuple[int, str]) -> None:
+        """Add a time."""
+        place = max(bisect.bisect_right(self._lists, [time]) - 1, 0)
+        if not self._lists:
+            self._lists.append([])
+        found = self._lists[place]
+        bisect.insort(found, time)
+        if len(found) > _LONGEST_LIST:
+            half = len(found) // 2
+            self._lists.insert(place + 1, found[half:])
+            del found[half:]
+
+    def take(self, latest_us: int) -> tuple[int, str] | None:
+        """Take the latest time that is not after another; None if there is none."""
+        after = (latest_us + 1, "")
+        place = bisect.bisect_left(self._lists, [after]) - 1
+        if place < 0:
+            return None
+        found = self._lists[place]
+        taken = found.pop(bisect.bisect_left(found, after) - 1)
+        if not found:
+            del self._lists[place]
+        return taken
+
+
 class _Collector:
     """Collects the spans of every name, since which of them are inferences shows at the end."""
 
@@ -71,8 +109,8 @@ class _Collector:
         self._wrong: dict[str, TraceError] = {}
         self._open: dict[tuple[str, str], list[tuple[str, Any, str]]] = {}
         # By time, of each asynchronous key.
-        self._begins: dict[tuple[str, str, str, str], list[tuple[int, str]]] = {}
-        self._early_ends: dict[tuple[str, str, str, str], list[int]] = {}
+        self._begins: dict[tuple[str, str, str, str], _Times] = {}
+        self._early_ends: dict[tuple[str, str, str, str], _Times] = {}  # negative, so that the next end is the latest
         self._threads: dict[str, str] = {}
         # What takes an event of which kind that has a name.
         self._takes = {"X": self._whole}
@@ -124,26 +162,25 @@ class _Collector:
         """Take a begin; a writer that collects by thread may have written its end before it."""
         key, session = _async_key(event, _BEGINS[kind]), self._session(event, "process")
         begin_us = whole_us(event.get("ts"), "ts", self._source)
-        ends_us = self._early_ends.get(key, [])
-        place = bisect.bisect_left(ends_us, begin_us)
-        if place < len(ends_us):
-            self._of(name, session).add(begin_us, ends_us.pop(place))
+        ends = self._early_ends.get(key)
+        end = None if ends is None else ends.take(-begin_us)
+        if end is None:
+            self._begins.setdefault(key, _Times()).add((begin_us, session))
         else:
-            bisect.insort(self._begins.setdefault(key, []), (begin_us, session))
+            self._of(name, session).add(begin_us, -end[0])
 
     def _end_async(self, event: dict[str, Any], name: str, kind: str) -> None:
         """Take an end, which belongs to the latest begin before it: pairs of one id nest."""
         key = _async_key(event, kind)
         end_us = whole_us(event.get("ts"), "ts", self._source)
-        begins = self._begins.get(key, [])
-        place = bisect.bisect_right(begins, end_us, key=lambda each: each[0])
-        if place == 0:
-            bisect.insort(self._early_ends.setdefault(key, []), end_us)
+        begins = self._begins.get(key)
+        begin = None if begins is None else begins.take(end_us)
+        if begin is None:
+            self._early_ends.setdefault(key, _Times()).add((-end_us, ""))
             return
-        begin_us, session = begins.pop(place - 1)
         if not begins:
             del self._begins[key]
-        self._of(name, session).add(begin_us, end_us)
+        self._of(name, begin[1]).add(begin[0], end_us)
 
     def _add(self, name: str, session: str, begin: object, end: object) -> None:
         begin_us, end_us = whole_us(begin, "ts", self._source), whole_us(end, "ts", self._source)

@@ -40,7 +40,6 @@ _MEANS = {name: meaning for meaning, names in _MEANINGS.items() for name in name
 # Of several columns that mean the same, the one counts whose name stands first above.
 _RANKS = {name: rank for rank, name in enumerate(_MEANS)}
 _TIMES = ("begin", "end", "duration")
-_HEADING = re.compile(r"(?P<name>.*?)[\s_]*(?:[\[(]\s*(?P<in>[^\])]*?)\s*[\])]|(?:(?<=[\s_])(?P<unit>[^\W_]+)))?")
 _TRUE = frozenset({"true", "1", "yes", "t", "y"})
 _FALSE = frozenset({"false", "0", "no", "f", "n"})
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,](\d{1,12}))?\s*(Z|UTC|[+-]\d\d(?::?\d\d)?)?")
@@ -48,6 +47,8 @@ _PLAIN = re.compile(r"\d{1,19}")
 _HINT = "begin_us,end_us in the first line"
 _UNFINISHED = "-1"
 _LONGEST_ROW = 2**16
+_MOST_TOLD = 8
+_LONGEST_HEADING = 100
 # Far beyond any time.
 _MOST_DIGITS = 40
 
@@ -95,6 +96,7 @@ def read(source: Source, unit: str | None = None) -> list[Inferences]:
     if columns is None:
         columns = _Columns(0, -1, -1, -1, -1, -1, {"begin": _ns_of("", unit, "the only column", source)}, 1)
         _add(first, columns, sessions, source)
+        rows = _numbers(rows, source)
     try:
         for row in rows:
             if columns.is_unfinished(row):
@@ -148,8 +150,20 @@ def _rows(source: Source) -> Iterator[list[str]]:
             raise source.wrong(f"is no CSV: {error}", "a quote is closed in its line") from None
 
 
+def _numbers(rows: Iterator[list[str]], source: Source) -> Iterator[list[str]]:
+    """Yield the rows of a table without headings; the text of a row that is not a number is not shown, either."""
+    for row in rows:
+        if not _is_number(row[0]):
+            raise source.wrong(f"is not a number, but {len(row[0].strip())} characters", _HINT)
+        yield row
+
+
 def _columns(heads: Sequence[str], unit: str | None, source: Source) -> _Columns | None:
     """Return where the columns are; None where the first row is no heading but the only column's first number."""
+    for place, head in enumerate(heads, 1):
+        if len(head) > _LONGEST_HEADING:
+            hint = f"is the first line a row of headings? Each may have {_LONGEST_HEADING}"
+            raise source.wrong(f"the heading of column {place} has {len(head)} characters", hint)
     places: dict[str, int] = {}
     ns: dict[str, int] = {}
     known = sorted((_RANKS[name], place) for place, (name, _) in enumerate(map(_heading, heads)) if name in _RANKS)
@@ -168,7 +182,10 @@ def _columns(heads: Sequence[str], unit: str | None, source: Source) -> _Columns
     if "begin" not in places:
         if len(heads) == 1 and (_PLAIN.fullmatch(heads[0].strip()) or _is_number(heads[0])):
             return None
-        told = ", ".join(repr(head.strip()[:40]) for head in heads[:8])
+        # No text is shown: a file that is not a table may be a secret to which a link leads.
+        long = ", ".join(str(len(head.strip())) for head in heads[:_MOST_TOLD])
+        long += ", ..." if len(heads) > _MOST_TOLD else ""
+        told = f"the first line has {counted(len(heads), 'column')}, of {long} characters"
         raise source.wrong(f"no column is the begin of an inference: {told}", _HINT)
     where = {meaning: places.get(meaning, -1) for meaning in _MEANINGS}
     return _Columns(**where, ns=ns, count=len(heads))
@@ -176,14 +193,14 @@ def _columns(heads: Sequence[str], unit: str | None, source: Source) -> _Columns
 
 def _heading(head: str) -> tuple[str, str]:
     """Return name and unit of a column; ``start [ms]``, ``start_ms`` and ``Start (ms)`` are the same."""
-    said = head.strip().strip('"').strip().lower()
-    found = _HEADING.fullmatch(said)
-    if found is not None:
-        unit = found["in"] or found["unit"] or ""
-        unit = _LONG_UNITS.get(unit, unit)
-        if unit in UNITS:
-            return re.sub(r"\s+", "_", found["name"]), unit
-    return re.sub(r"\s+", "_", said), ""
+    said = "_".join(head.strip().strip('"').lower().split())
+    if said.endswith((")", "]")):
+        begin = max(said.rfind("("), said.rfind("["))
+        name, unit = said[: max(begin, 0)], said[begin + 1 : -1].strip("_")
+    else:
+        name, _, unit = said.rpartition("_")
+    unit = _LONG_UNITS.get(unit, unit)
+    return (name.rstrip("_"), unit) if unit in UNITS else (said, "")
 
 
 def _ns_of(said: str, unit: str | None, head: str, source: Source) -> int:

@@ -19,7 +19,8 @@ class Joined(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override] # typeshed has any buffer
         """Read into a buffer; return how many bytes, 0 at the end."""
-        part = self._first[: len(buffer)] or self._then.read(len(buffer))
+        # A file without anything to read yet returns None.
+        part = self._first[: len(buffer)] or self._then.read(len(buffer)) or b""
         self._first = self._first[len(part) :] if self._first else self._first
         buffer[: len(part)] = part
         return len(part)

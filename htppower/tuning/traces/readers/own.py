@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.tuning.counted import counted
-from htppower.tuning.traces.collected import Inferences, span_us
+from htppower.tuning.traces.collected import LONGEST_US, Inferences, span_us
 from htppower.tuning.traces.readers.chrome_events import events
 
 if TYPE_CHECKING:
@@ -141,4 +141,4 @@ def _check_version(told: dict[str, Any], source: Source) -> None:
 
 def _lost(told: dict[str, Any]) -> int:
     count = told.get("inferences")
-    return count if isinstance(count, int) and count > 0 else 0
+    return count if isinstance(count, int) and 0 < count <= LONGEST_US else 0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-_HEADER = re.compile(rb'^\s*\[?\s*\{[^{}]*"name"\s*:\s*"htppower"\s*,\s*"ph"\s*:\s*"M"')
+_HEADER = re.compile(rb'\s*(?:\[\s*)?\{[^{}]*"name"\s*:\s*"htppower"\s*,\s*"ph"\s*:\s*"M"')
 
 
 def is_own(head: bytes) -> bool:
     """Return whether a file begins so."""
-    return _HEADER.search(head) is not None
+    return _HEADER.match(head) is not None

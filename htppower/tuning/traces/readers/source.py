@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from htppower.errors.trace_error import TraceError
+from htppower.profiles.regular_file import NotRegular, open_regular
 from htppower.tuning.traces.readers.joined import Joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 _HEAD_BYTES = 65_536
 _BUFFER_BYTES = 2**20
@@ -101,8 +102,9 @@ class _Unpacked(io.RawIOBase):
 class _Chained(io.RawIOBase):
     """The bytes of several files, one after the other."""
 
-    def __init__(self, paths: Sequence[Path]) -> None:
+    def __init__(self, paths: Sequence[Path], open_part: Callable[[Path], IO[bytes]]) -> None:
         self._left = list(paths)
+        self._open = open_part
         self._file: IO[bytes] | None = None
 
     def readable(self) -> bool:
@@ -111,7 +113,7 @@ class _Chained(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override] # typeshed has any buffer
         while self._file is not None or self._left:
             if self._file is None:
-                self._file = self._left.pop(0).open("rb")
+                self._file = self._open(self._left.pop(0))
             part = self._file.read(len(buffer))
             if part:
                 buffer[: len(part)] = part
@@ -127,22 +129,27 @@ class _Chained(io.RawIOBase):
 
 
 @contextlib.contextmanager
-def opened(path: str, stream: IO[bytes] | None = None) -> Iterator[Source]:
+def opened(path: str, stream: IO[bytes] | None = None, within: str | None = None) -> Iterator[Source]:
     """Yield a trace file; ``stream`` is read in its place where there is one.
 
-    Of a file that was split, any part names all of them.
+    Of a file that was split, any part names all of them. A path that the user named may be a link or a pipe.
+
+    Args:
+        path: the file.
+        stream: what is read instead.
+        within: the folder in which the file was found; no link may lead out of it. None: the user named the path.
 
     Raises:
         TraceError: it can't be read, is empty, or one of its parts is missing.
     """
     with contextlib.ExitStack() as stack:
         try:
-            raw = stream or stack.enter_context(contextlib.closing(_stream_of(parts_of(path))))
+            raw = stream or stack.enter_context(contextlib.closing(_stream_of(path, within)))
             first = raw.read(len(_GZIP)) or b""
             buffered = io.BufferedReader(Joined(first, raw), _BUFFER_BYTES)  # type: ignore[arg-type] # all read bytes
             packed = stack.enter_context(contextlib.closing(_Unpacked(buffered))) if first == _GZIP else None
             source = Source(path, buffered if packed is None else io.BufferedReader(packed), packed)
-        except (OSError, EOFError, zlib.error) as error:
+        except (NotRegular, OSError, EOFError, zlib.error) as error:
             raise _unreadable(path, error) from None
         except ValueError as error:
             if isinstance(error, TraceError):
@@ -152,20 +159,29 @@ def opened(path: str, stream: IO[bytes] | None = None) -> Iterator[Source]:
             raise TraceError(path, 0, "is empty", "record at least one inference")
         try:
             yield source
-        except (OSError, EOFError, zlib.error) as error:
+        except (NotRegular, OSError, EOFError, zlib.error) as error:
             raise _unreadable(path, error) from None
 
 
 def _unreadable(path: str, error: Exception) -> TraceError:
     said = getattr(error, "strerror", None) or str(error)
-    if isinstance(error, IsADirectoryError):
-        return TraceError(path, 0, "is a folder", "name a file in it; htppower tune --fleet reads a folder")
+    if isinstance(error, NotRegular):
+        in_it = "name a file in it; htppower tune --fleet reads a folder"
+        return TraceError(path, 0, f"is {said}", in_it if Path(path).is_dir() else "name a file")
     hint = "check the path" if isinstance(error, FileNotFoundError) else "copy it again"
     return TraceError(path, 0, f"can't be read: {said}", hint)
 
 
-def _stream_of(paths: Sequence[Path]) -> io.RawIOBase:
-    return _Chained(paths) if len(paths) > 1 else io.FileIO(paths[0])
+def _stream_of(path: str, within: str | None) -> io.RawIOBase:
+    """Return a file, or its parts. The parts beside the named file must lie in its folder."""
+    named = Path(path)
+
+    def open_part(part: Path) -> io.FileIO:
+        is_named = within is None and part == named
+        return open_regular(part, within=None if is_named else within or named.parent, pipe=is_named)
+
+    paths = parts_of(path)
+    return _Chained(paths, open_part) if len(paths) > 1 else open_part(paths[0])
 
 
 def parts_of(path: str) -> list[Path]:

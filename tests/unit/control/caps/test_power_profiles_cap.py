@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from bench import Bench
 
@@ -25,6 +27,7 @@ system_bus = pytest.importorskip(
     "htppower.control.caps.system_bus", reason="dbus-fast is not installed", exc_type=ImportError
 )
 
+REAL_WATCHER = system_bus.PropertyWatcher
 Properties = dict[str, dict[str, Any]]
 
 
@@ -282,3 +285,41 @@ def test_without_dbus_fast_it_says_what_to_install(bench: Bench, monkeypatch: py
     monkeypatch.delitem(sys.modules, "htppower.control.caps.system_bus")
     with pytest.raises(ImportError, match="install htppower with its extra 'dbus'"):
         PowerProfilesCap(bench.controller)
+
+
+def test_what_a_daemon_says_does_nothing_to_a_terminal(bench: Bench) -> None:
+    """Control characters are escaped, and of a long text the beginning stays."""
+    with PowerProfilesCap(bench.controller, "balanced", when=("degraded",)) as cap:
+        Watcher.made.tell(profiles("performance\x1b", f"\x1b[31m\n{'x' * 5_000}"))
+        status = cap.status()
+        assert cap.cap is not None
+        assert cap.cap.reason.startswith("performance is degraded: \\x1b[31m\\nxxx")
+    assert status.active_profile == "performance\\x1b"
+    assert status.performance_degraded is not None
+    assert status.performance_degraded.isprintable()
+    assert len(status.performance_degraded) < 300
+
+
+def test_a_bus_that_never_answers_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It accepts a connection and is silent: connecting has a time limit, and the WARNING comes once."""
+    monkeypatch.setattr(system_bus, "_LONGEST_CONNECT_S", 0.02)
+    monkeypatch.setattr(system_bus, "_RECONNECT_S", 0.01)
+    lost, told = threading.Event(), []
+
+    def changed(properties: object) -> None:
+        told.append(properties)
+        if len(told) == 3:
+            lost.set()
+
+    with socket.socket(socket.AF_UNIX) as silent, caplog.at_level(logging.WARNING, "htppower.power_profiles"):
+        silent.bind(str(tmp_path / "bus"))
+        silent.listen(50)
+        watcher = REAL_WATCHER({}, changed, f"unix:path={tmp_path / 'bus'}")
+        watcher.start()
+        assert lost.wait(WAIT_S)
+        watcher.close()
+    assert set(told) == {None}
+    (record,) = caplog.records
+    assert "it accepts a connection, and does not answer within 0.02 s" in record.getMessage()

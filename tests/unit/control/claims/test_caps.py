@@ -162,6 +162,8 @@ def test_what_is_told_of_a_cap(bench: Bench) -> None:
     assert (back.before, back.profile, back.cause) == ("balanced", "burst", Cause.CAP_LIFTED)
     assert (bench.controller.status().caps, cap.active) == ((), False)
     assert repr(cap) == "<Cap balanced: heat>"
+    with bench.controller.cap("balanced", reason="\x1b[31m\nx") as hostile:
+        assert repr(hostile) == "<Cap balanced: \\x1b[31m\\nx>"
 
 
 def test_a_cap_outlives_its_handle(bench: Bench) -> None:

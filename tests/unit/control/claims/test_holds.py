@@ -152,6 +152,8 @@ def test_what_is_told_of_a_hold(bench: Bench) -> None:
     (status,) = bench.controller.status().sessions
     assert (status.holds, status.decided_by) == ((), None)
     assert repr(hold) == "<Hold burst on session 1: preview>"
+    with session.hold("burst", reason="\x1b[31m\nx") as hostile:
+        assert repr(hostile) == "<Hold burst on session 1: \\x1b[31m\\nx>"
 
 
 @pytest.mark.parametrize(

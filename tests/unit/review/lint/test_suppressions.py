@@ -190,3 +190,26 @@ def test_what_looks_like_a_comment_in_a_text_is_none() -> None:
     assert list(comments_for_htppower(both, both.split("\n"))) == [(1, 27)]
     after = 'summary: "a # b"  # htppower: disable=RPC-6\n'
     assert list(comments_for_htppower(after, after.split("\n"))) == [(1, 19)]
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        f"# htppower:{' ' * 100_000}x",
+        f"# htppower: disable={'until=' * 20_000} x",
+        f"# htppower: disable=RPC-6 until={' until=' * 20_000}",
+        f"# htppower {'#' * 500_000}",
+        f"htppower {'# ' * 250_000}",
+        f"# htppower: {'# htppower:' * 40_000}",
+    ],
+)
+def test_a_long_comment_takes_no_longer_than_its_length(tmp_path: Path, comment: str) -> None:
+    """Each of these lines would take minutes if a run of it were looked at again from each of its characters."""
+    found = report(tmp_path, f"{POLLS}\n{comment}\n")
+    assert all(len(finding.message) < 1_000 for finding in found.findings)
+
+
+def test_a_comment_behind_a_quoted_one_counts() -> None:
+    """A line's first comment for htppower may be part of a value, and the second one a comment."""
+    line = f"summary: 'a {GOOD}'  {GOOD}"
+    assert list(comments_for_htppower(line, [line])) == [(1, line.rindex("#") + 1)]

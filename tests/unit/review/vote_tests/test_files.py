@@ -56,6 +56,20 @@ def test_the_problems_of_all_files_are_told_at_once_and_each_once() -> None:
     assert [Path(problem.path).name for problem in problems] == ["invalid.yaml", "invalid.yaml", "sequence-empty.yaml"]
 
 
+def test_a_wrong_value_hides_no_wrong_name(tmp_path: Path) -> None:
+    """A file that can't be read as a test still has each profile that it names looked up."""
+    file = tmp_path / "bad.yaml"
+    file.write_text(
+        "test: bad\nsummary: Bad.\nprofile: camra\nplatform: {soc: SM8650}\ncases:\n"
+        "- {case: one, sequence: [inference_us: 8ms, use: brust], expect: [{at_us: 0, state: RISED}]}\n"
+        "- {case: two, profile: nope, sequence: [inference_us: 8], expect: [{at_us: 0, calls: 1}]}\n"
+    )
+    with pytest.raises(VoteTestError) as refused:
+        load_tests([file])
+    told = [(problem.rule, problem.line) for problem in refused.value.problems]
+    assert told == [("NAME-1", 3), ("TYPE-1", 6), ("NAME-1", 6), ("VALUE-1", 6), ("NAME-1", 7)]
+
+
 def test_a_name_is_that_of_the_profile_beside_the_test(tmp_path: Path) -> None:
     """A test in a folder tests means the profile beside it, also where a shipped one has the name."""
     own = write(tmp_path / "burst.yaml", BRIGHT.replace("bright", "burst"))

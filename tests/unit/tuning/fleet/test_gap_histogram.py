@@ -168,6 +168,8 @@ def test_the_sound_one_is_sound() -> None:
         {"counts": None},
         {"sums_us": [9, 210]},
         {"sums_us": [50, 250]},
+        {"first_bin": 0, "counts": [10**4000], "sums_us": [0]},
+        {"first_bin": 255, "counts": [1], "sums_us": [2**62]},
         {"sums_us": ["50", 210]},
     ],
 )

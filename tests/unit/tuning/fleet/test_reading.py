@@ -107,7 +107,7 @@ def test_a_pipe_is_named_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     found = read_file(TraceFile.at(str(tmp_path / "pipe")), Question(500))
     assert isinstance(found, Unread)
-    assert "is no file, but a pipe" in found.why
+    assert "is a pipe" in found.why
 
 
 @pytest.mark.parametrize(

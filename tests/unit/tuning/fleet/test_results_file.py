@@ -118,6 +118,9 @@ def test_a_broken_line_is_read_again(path: Path) -> None:
         b"{}",
         b'{"asked":1,"answer":{}}',
         lines[1].replace(b'"inferences":4', b'"inferences":-4'),
+        *(lines[1].replace(b'"inferences":4', b'"inferences":%d' % number) for number in (2**63, 10**4000)),
+        lines[1].replace(b'"sessions":1', b'"sessions":%d' % 10**4000),
+        lines[1].replace(b'"inferences":4', b'"inferences":' + b"9" * 5000),
         b"\xff",
     ):
         path.write_bytes(b"\n".join([lines[0], junk, *lines[2:]]))

@@ -141,7 +141,7 @@ def test_a_packed_table_that_was_cut_off_is_read_up_to_its_last_whole_line() -> 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("hello\n", r"table\.csv:1: no column is the begin of an inference: 'hello'"),
+        ("hello\n", r"table\.csv:1: no column is the begin of an inference: the first line has 1 column, of 5 ch"),
         ("a,b\n1,2\n", r"table\.csv:1: no column is the begin"),
         ("1,2\n3,4\n", r"table\.csv:1: no column is the begin"),
         ("begin_us,end_us\n1,2\n3\n", r"table\.csv:3: has 1 column, not 2"),
@@ -172,3 +172,17 @@ def test_a_table_that_is_wrong_is_refused_with_its_line(text: str, says: str) ->
     with pytest.raises(TraceError, match=says) as caught:
         read(text)
     assert caught.value.hint
+
+
+def test_a_long_heading_is_refused_with_its_column() -> None:
+    """A first line that is no row of headings is told at once, however long it is."""
+    for heading in (f"x({' ' * 60_000}!", "_" * 60_000, "x" * 101):
+        with pytest.raises(TraceError, match=rf"table\.csv:1: the heading of column 2 has {len(heading)} characters"):
+            read(f"begin_us,{heading}\n1,2\n")
+    assert spans(read(f"begin_us,end_us,{'x' * 100}\n1,2,\n")) == [(1, 2)]
+
+
+@pytest.mark.parametrize("head", ["Start ( ms )", "start  [ms]", "START__ms", "start_(ms)"])
+def test_a_heading_may_have_its_unit_in_many_ways(head: str) -> None:
+    """Spaces and underscores between the name and the unit, or within the brackets, make no difference."""
+    assert spans(read(f"{head},end_ms\n1,2\n")) == [(1_000, 2_000)]

@@ -125,4 +125,8 @@ def test_what_was_lost_while_recording_is_told(tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     lost = '{"name":"lost","ph":"i","pid":4711,"tid":0,"ts":5,"args":{"inferences":17}},\n'
     path.write_text(trace_files.own(SOME) + lost)
-    assert read_trace(path).notes == ("17 inferences were lost while it was recorded: too many waited",)
+    told = ("17 inferences were lost while it was recorded: too many waited",)
+    assert read_trace(path).notes == told
+    for digits in (20, 4_299):
+        path.write_text(trace_files.own(SOME) + lost + 2 * lost.replace("17", "9" * digits))
+        assert read_trace(path).notes[: len(told)] == told

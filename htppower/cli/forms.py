@@ -1,0 +1,121 @@
+"""The forms of a command's reports, and the suffixes of the files that have them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from htppower.profiles.paths import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from click.shell_completion import CompletionItem
+
+# The forms that are markup; every other is text, JSON included.
+MARKUP = frozenset({"html", "svg", "junit"})
+# The forms that a file with this suffix may have; a command uses the first that it supports. No report has a suffix
+# without forms.
+_FORMS_OF = {
+    ".svg": ("svg",),
+    ".html": ("html",),
+    ".htm": ("html",),
+    ".json": ("json", "sarif", "trace"),
+    ".sarif": ("sarif",),
+    ".xml": ("junit",),
+    ".md": ("markdown",),
+    ".txt": ("text", "github"),
+    ".log": ("text", "github"),
+    ".yaml": (),
+    ".yml": (),
+    ".csv": (),
+    ".jsonl": (),
+    ".gz": (),
+}
+
+
+def form_of(path: str, forms: Iterable[str]) -> str:
+    """Return the form for the suffix of a path; empty if the suffix belongs to none of these forms."""
+    known = _FORMS_OF.get(_suffix(path), ())
+    return next((form for form in known if form in forms), "")
+
+
+def misfit(path: str, forms: Sequence[str]) -> str:
+    """Return why a file of this name can't have any of the forms; empty if it can."""
+    suffix = _suffix(path)
+    if suffix not in _FORMS_OF or form_of(path, forms):
+        return ""
+    if not _FORMS_OF[suffix]:
+        return f"{path} ends in {suffix}, as no report does"
+    has = f"the form is {forms[0]}" if len(forms) == 1 else f"the forms are {', '.join(forms)}"
+    return f"{path} ends in {suffix}, and {has}"
+
+
+def _suffix(path: str) -> str:
+    return os.path.splitext(path)[1].lower()
+
+
+class PageFile(click.Path):
+    """A file for an HTML page."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False)
+
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        """Return the path."""
+        wrong = misfit(os.fspath(value), ("html",))
+        if wrong:
+            self.fail(wrong, param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class FormAndFile(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
+    """``FORM=FILE``, or ``FILE`` alone, whose suffix says the form.
+
+    Args:
+        forms: the forms of the command.
+        bare: accept FILE alone with any suffix. Its form is then empty, and the command chooses it.
+        any_suffix: as ``bare``, and don't check the suffix, since FILE alone is not a report.
+    """
+
+    def __init__(self, forms: Iterable[str], *, bare: bool = False, any_suffix: bool = False) -> None:
+        self.name = "[FORM=]FILE"
+        self._forms = tuple(forms)
+        self._bare = bare
+        self._any_suffix = any_suffix
+
+    def convert(
+        self, value: str | tuple[str, str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """Return the form and the file."""
+        if isinstance(value, tuple):
+            return value
+        form, equals, file = value.partition("=")
+        if "-" in (value, file):
+            self.fail(f"{value!r}: '-' is no file; --format prints to the standard output", param, ctx)
+        alone = bool(value) and (not equals or (form not in self._forms and "/" in form))
+        if alone and self._any_suffix:
+            return "", joined(value)
+        if alone and (self._bare or _suffix(value) in _FORMS_OF):
+            wrong = misfit(value, self._forms)
+            if wrong:
+                self.fail(wrong, param, ctx)
+            return "" if self._bare else form_of(value, self._forms), joined(value)
+        if form not in self._forms or not equals or not file:
+            known = f"FORM=FILE with a form of {', '.join(self._forms)}"
+            self.fail(f"{value!r} is not {known}, and no FILE whose suffix says its form", param, ctx)
+        wrong = misfit(file, (form,))
+        if wrong:
+            self.fail(wrong, param, ctx)
+        return form, joined(file)
+
+    def shell_complete(self, _ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return the forms; behind one, files."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only to complete
+
+        found = [CompletionItem(f"{form}=") for form in self._forms if f"{form}=".startswith(incomplete)]
+        return found or [CompletionItem(incomplete, type="file")]

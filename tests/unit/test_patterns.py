@@ -1,0 +1,102 @@
+"""No regular expression of the package takes more than linear time on a hostile text."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+import pytest
+from hostile_texts import Hostile, hostile_texts
+from package_patterns import Used, package_patterns
+
+# A pattern whose time is exponential, cubic or quadratic takes longer than the limit at one of these sizes.
+SIZES = (24, 250, 2_000, 8_000)
+LIMIT_NS = 1_500_000
+# Four times the size takes four times as long if the time is linear, and sixteen times if it is quadratic.
+TIMES_SIZE, TIMES_TIME = 4, 9
+TRIES = 2
+
+PATTERNS = package_patterns()
+# These are known to be slow: on a settings file of 100 KB they take seconds.
+SLOW = {
+    "htppower.runtimes.text_settings._ITEM",
+    "htppower.runtimes.text_settings._PBTXT",
+    "htppower.runtimes.together._OBJECT",
+    "htppower.runtimes.together._TOKEN",
+}
+
+
+def _took_ns(used: Used, text: str) -> int:
+    """Return the time of this thread's processor that a pattern takes for a whole text."""
+    given: Any = text.encode() if isinstance(used.pattern.pattern, bytes) else text
+    began = time.thread_time_ns()
+    if used.method == "search":
+        for _ in used.pattern.finditer(given):
+            pass
+    else:
+        getattr(used.pattern, used.method)(given)
+    return time.thread_time_ns() - began
+
+
+def _least_ns(used: Used, text: str, enough_ns: int) -> int:
+    """Return the shortest of a few tries; the first below ``enough_ns`` is enough."""
+    least = _took_ns(used, text)
+    for _ in range(TRIES):
+        if least < enough_ns:
+            break
+        least = min(least, _took_ns(used, text))
+    return least
+
+
+def slow_text(used: Used) -> tuple[Hostile, int] | None:
+    """Return a text, and its size, for which four times the size takes much more than four times as long."""
+    for hostile in hostile_texts(used.pattern):
+        for size in SIZES:
+            took_ns = _least_ns(used, hostile.text(size), LIMIT_NS)
+            if took_ns < LIMIT_NS:
+                continue
+            part_ns = _least_ns(used, hostile.text(size // TIMES_SIZE), 0)
+            if took_ns > TIMES_TIME * part_ns:
+                return hostile, size
+    return None
+
+
+def _param(used: Used) -> Any:
+    marks = [pytest.mark.xfail(reason="known to be slow")] if used.where in SLOW else []
+    return pytest.param(used, id=f"{used.where}-{used.method}", marks=marks)
+
+
+@pytest.mark.parametrize("used", [*map(_param, PATTERNS)])
+def test_a_pattern_takes_linear_time(used: Used) -> None:
+    """Long runs of what a pattern repeats, after what leads to them, take time that grows as their length does."""
+    slow = slow_text(used)
+    assert slow is None, f"{used.method} of {used.pattern.pattern!r} is slow on {slow}"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "method"),
+    [
+        (r"\s*:?\s*x", "match"),
+        (r"(a|aa)+$", "match"),
+        (r"a+b", "search"),
+        (r"a.*?b", "search"),
+        (r"(?P<name>.*?)[\s_]*(?:[\[(]\s*(?P<in>[^\])]*?)\s*[\])])?", "fullmatch"),
+        (r"/\*.*\*/", "search"),
+        (rb"^\s*\[?\s*\{", "search"),
+    ],
+)
+def test_slow_patterns_are_found(pattern: str | bytes, method: str) -> None:
+    """The texts show a pattern that is quadratic, cubic or exponential."""
+    assert slow_text(Used("here", re.compile(pattern), method)) is not None
+
+
+def test_patterns_of_every_kind_are_found() -> None:
+    """Attributes of modules, patterns in tables, and texts that are compiled in a call are all among the patterns."""
+    found = {(used.where.partition(":")[0], used.method) for used in PATTERNS}
+    assert {
+        ("htppower.extensions.json_parser._NUMBER", "match"),
+        ("htppower.extensions.refusals.leaves._OF_CORE", "search"),
+        ("htppower.review.lint.suppressions", "fullmatch"),
+        ("htppower.tuning.traces.readers.chrome", "search"),
+    } <= found
