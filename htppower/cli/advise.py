@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     metavar="NAME",
     group=DEVICE,
     shell_complete=completion.socs,
-    help="The SoC on which it was measured, by part or model number.",
+    help="The SoC on which it was measured, by name, part or model number.",
 )
 def command(
     files: tuple[str, ...],

@@ -102,7 +102,7 @@ _ID = WholeNumber(0, 2**32 - 1)
     metavar="NAME",
     group=DEVICE,
     shell_complete=completion.socs,
-    help="The SoC, by part or model number, where the library does not say it.",
+    help="The SoC, by name, part or model number, where the library does not say it.",
 )
 @option("--device-id", type=_ID, default=0, show_default=True, group=DEVICE, help="Vote on this device.")
 @option("--core", "core_id", type=_ID, default=0, show_default=True, group=DEVICE, help="Vote on this core.")

@@ -41,7 +41,9 @@ _FORMATS = ("extensions",)
     group=WHAT,
     help="What to make: a backend extension file.  [default: extensions]",
 )
-@option("--soc", metavar="NAME", group=WHAT, shell_complete=completion.socs, help="The SoC, by part or model number.")
+@option(
+    "--soc", metavar="NAME", group=WHAT, shell_complete=completion.socs, help="The SoC, by name, part or model number."
+)
 @option("--core", type=WholeNumber(0, _MOST_CORES), default=0, group=WHAT, help="The core.  [default: 0]")
 @option("--strict", is_flag=True, group=WHAT, help="Refuse a profile that the file can't say in full.")
 @option("--notes", is_flag=True, group=WHAT, help="Tell also of what makes no difference; it never counts.")

@@ -62,7 +62,7 @@ _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+"
     metavar="NAME",
     group=DEVICE,
     shell_complete=completion.socs,
-    help="Check what this SoC does not have, too, by part or model number.",
+    help="Check what this SoC does not have, too, by name, part or model number.",
 )
 @option(
     "--arch",

@@ -43,7 +43,7 @@ _WORKLOAD = (
         metavar="NAME",
         group=DRY_RUN,
         shell_complete=completion.socs,
-        help=f"Simulate this SoC, by part or model number.  [default: {DEFAULT_SOC}]",
+        help=f"Simulate this SoC, by name, part or model number.  [default: {DEFAULT_SOC}]",
     ),
     option(
         "--arch",

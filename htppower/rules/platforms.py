@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import HtpPowerError, shortened
-from htppower.rules.socs import SOCS, SOLD_AS, Soc
+from htppower.rules.soc_names import NO_HTP, near_soc, soc_of, without_htp
+from htppower.rules.socs import SOCS, Soc
 from htppower.votes.field_repr import field_repr
 from htppower.votes.options import VOTE_OPTIONS
 
@@ -61,24 +62,23 @@ class Platform:
 
 
 def find_soc(name: str | int) -> Soc:
-    """Return the SoC of this part number or model number.
+    """Return the SoC of this model number, part number or name: ``69``, ``SM8750-AB``, ``Snapdragon 8 Elite``.
+
+    A number that is not a model number is read as the kernel's, from /sys/devices/soc0/soc_id: 618 is model 69.
 
     Raises:
-        UnknownPlatform: there is none; the message names the nearest.
+        UnknownPlatform: there is none; the message says that the chip has no HTP, or names the nearest.
     """
-    for soc in SOCS:
-        if name == soc.model or str(name).upper() in soc.names or str(name) == str(soc.model):
-            return soc
-    plain = str(name).upper().replace("-", "")
-    for begin, (part, sold_as) in SOLD_AS.items():
-        if plain.startswith(begin):
-            raise UnknownPlatform(f"no SoC {name!r}; the {sold_as} is {part}")
-    names = [part for soc in SOCS for part in soc.names]
-    import difflib  # noqa: PLC0415 - only for a wrong name
-
-    near = difflib.get_close_matches(str(name).upper(), names, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]}?" if near else f"; known: {', '.join(names)}"
-    raise UnknownPlatform(f"no SoC {name!r}{hint}")
+    found = soc_of(name)
+    if found is not None:
+        return found
+    old = without_htp(name)
+    if old is not None:
+        said = old if old == str(name).upper() else f"{str(name)!r} is {old}, which"
+        raise UnknownPlatform(f"{said} {NO_HTP}")
+    near = near_soc(name)
+    hint = f"did you mean {near}?" if near else f"known: {', '.join(part for soc in SOCS for part in soc.names)}"
+    raise UnknownPlatform(f"no SoC {name!r}; {hint}")
 
 
 def find_architecture(name: str | int) -> int:

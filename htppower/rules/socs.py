@@ -76,8 +76,3 @@ SOCS = (
     Soc(96, ("SW6100",), 81, 4),
     Soc(97, ("SM8845", "SM8845P"), 81, 8),
 )
-
-# What names of other families begin with, without hyphens: the part number of the table, and what is sold under it.
-# Source: the vendor's patches for Linux, whose SC8380XP became X1E80100 with the branding
-# (https://lore.kernel.org/r/20231123135028.29433-1-quic_sibis@quicinc.com). X1P has several dies: none is named there.
-SOLD_AS = {"X1E": ("SC8380XP", "Snapdragon X Elite")}

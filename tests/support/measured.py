@@ -210,8 +210,11 @@ def ai_hub_json(times_us: Sequence[float]) -> str:
     return json.dumps({"execution_summary": summary, "execution_detail": [layer]})
 
 
-def genie_json(queries: Iterable[tuple[float, float, int]]) -> str:
-    """Return a profile of Genie from when each query begins, its time to the first token, and the prompt's tokens."""
+def genie_json(queries: Iterable[tuple[float, float, int]], rate: float = 72.0) -> str:
+    """Return a profile of Genie from when each query begins, its time to the first token, and the prompt's tokens.
+
+    ``rate`` is how many tokens a second it generates.
+    """
     events = [
         {
             "type": "GenieDialog_query",
@@ -222,7 +225,7 @@ def genie_json(queries: Iterable[tuple[float, float, int]]) -> str:
             "prompt-processing-rate": {"value": tokens / first * 1e6, "unit": "toks/sec"},
             "time-to-first-token": {"value": first, "unit": "us"},
             "num-generated-tokens": {"value": 3, "unit": ""},
-            "token-generation-rate": {"value": 72.0, "unit": "toks/sec"},
+            "token-generation-rate": {"value": rate, "unit": "toks/sec"},
             "token-generation-time": {"value": 27_776, "unit": "us"},
         }
         for begin, first, tokens in queries

@@ -12,7 +12,7 @@ from htppower.cli.completion import values as completion
 from htppower.cli.help import DEVICE, Command, option
 from htppower.cli.options import folders_option, format_option, library_option
 from htppower.cli.terminal import echo
-from htppower.review.layout import aligned, labelled, terminal_width
+from htppower.review.layout import LABEL, aligned, labelled, terminal_width
 from htppower.votes.native_codes import SUCCESS, code_name
 
 if TYPE_CHECKING:
@@ -63,6 +63,9 @@ def command(form: str, library: str | None, soc: str | None, folders: tuple[str,
 def _text(diagnosis: Diagnosis, width: int) -> Iterator[str]:
     for label, text in _rows(diagnosis):
         yield from labelled(label, text, width, indent="  ")
+    for place, line in enumerate(diagnosis.skel_paths.lines):
+        # Whole, however wide, so that it can be pasted into a shell.
+        yield f"{'' if place else 'type':<{LABEL}}  {line}"
 
 
 def _rows(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
@@ -74,6 +77,7 @@ def _rows(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
         yield from _rows_of_platform(diagnosis.description)
     yield from _group("tried", map(str, _tried(diagnosis)))
     yield from _group("variables", (f"{name}={value}" for name, value in diagnosis.environment.items()))
+    yield from _group("skel", diagnosis.skel_paths.faults)
     answers = ((option.name, _answer(code)) for option, code in diagnosis.answers.items())
     yield from _group("votes", aligned([*answers]) if diagnosis.answers else ())
     if diagnosis.answers:
@@ -83,7 +87,7 @@ def _rows(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
         yield "" if place else "profiles", line
         for problem in profile.refused:
             yield "", f"  {problem}"
-    yield from _group("to do", diagnosis.steps or ("nothing",))
+    yield from _group("to do", diagnosis.steps or (() if diagnosis.skel_paths.lines else ("nothing",)))
     yield from _group("why", (f"htppower explain {code}" for code in _codes(diagnosis)))
 
 
@@ -148,6 +152,7 @@ def _document(diagnosis: Diagnosis) -> dict[str, Any]:
         "hardware": description is not None and description.hardware,
         "tried": [step._asdict() for step in _tried(diagnosis)],
         "environment": diagnosis.environment,
+        "skel_paths": list(diagnosis.skel_paths.faults),
         "votes": [
             {"option": option.name, "code": code, "name": code_name(code)} for option, code in diagnosis.answers.items()
         ],
@@ -162,7 +167,7 @@ def _document(diagnosis: Diagnosis) -> dict[str, Any]:
             }
             for profile in diagnosis.profiles
         ],
-        "next": list(diagnosis.steps),
+        "next": [*diagnosis.steps, *diagnosis.skel_paths.lines],
     }
 
 

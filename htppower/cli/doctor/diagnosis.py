@@ -10,10 +10,13 @@ import attrs
 
 from htppower.backends.qnn.htp import QnnHtp
 from htppower.backends.qnn.library import SDK_VARIABLES, VARIABLE
+from htppower.cli.doctor import skel_paths
 from htppower.control.core.plans import Planner
 from htppower.errors import BackendUnavailable, ProfileError, VoteRejected
 from htppower.events import Degradation
 from htppower.profiles.loading import load_profiles
+from htppower.rules.platforms import find_soc
+from htppower.rules.soc_names import by_kernel_number
 from htppower.votes.native_codes import (
     INVALID_INPUT,
     NOT_ON_THIS_PLATFORM,
@@ -30,10 +33,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from htppower.backends.base import Backend, Description
+    from htppower.cli.doctor.skel_paths import SkelPaths
 
 # Votes that ask for nothing, one of each option: what takes a vote back, and a control latency of 0, which is no vote.
 HARMLESS = {option: 0 if about.taken_back is None else about.taken_back for option, about in VOTE_OPTIONS.items()}
-VARIABLES = (VARIABLE, *SDK_VARIABLES, "LD_LIBRARY_PATH", "ADSP_LIBRARY_PATH")
+VARIABLES = (VARIABLE, *SDK_VARIABLES, "LD_LIBRARY_PATH", *skel_paths.VARIABLES)
+# The number of the chip, as the kernel has it.
+_SOC_ID = "/sys/devices/soc0/soc_id"
 
 _ON_A_DEVICE = "run it on a Snapdragon device: here votes are answered, and no clock is moved"
 
@@ -58,6 +64,7 @@ class Diagnosis:
         profiles: the profiles on this platform, where it can be used.
         environment: the variables that matter, as far as they are set.
         steps: what to do next.
+        skel_paths: what is wrong with the variables that lead FastRPC to the skel, and the lines that mend it.
     """
 
     description: Description | None
@@ -66,6 +73,7 @@ class Diagnosis:
     profiles: tuple[ProfileHere, ...]
     environment: dict[str, str]
     steps: tuple[str, ...]
+    skel_paths: SkelPaths
 
     @property
     def what_is_wrong(self) -> str:
@@ -88,14 +96,29 @@ def diagnose(library: str | None, soc_model: str | None, folders: Iterable[str])
     try:
         backend = QnnHtp(library, soc_model)
     except BackendUnavailable as problem:
-        return Diagnosis(None, problem, {}, (), environment, (problem.hint,))
+        paths = skel_paths.judged(environment, _arch(None, soc_model), library or environment.get(VARIABLE, ""))
+        return Diagnosis(None, problem, {}, (), environment, (problem.hint,), paths)
     try:
         description = backend.describe()
         answers, rejected = _ask(backend)
         profiles = () if rejected is not None else _profiles(description, answers, folders)
-        return Diagnosis(description, rejected, answers, profiles, environment, _steps(description, rejected))
+        paths = skel_paths.judged(environment, _arch(description, soc_model), description.path)
+        steps = _steps(description, rejected)
+        return Diagnosis(description, rejected, answers, profiles, environment, steps, paths)
     finally:
         backend.close()
+
+
+def _arch(description: Description | None, soc_model: str | None) -> int | None:
+    """Return the Hexagon architecture: what the library says, else that of the SoC that was named, or of this chip."""
+    platform = None if description is None else description.platform
+    if platform is not None and platform.arch is not None:
+        return platform.arch
+    try:
+        soc = find_soc(soc_model) if soc_model else by_kernel_number(int(Path(_SOC_ID).read_text(encoding="ascii")))
+    except (OSError, ValueError):
+        return None
+    return None if soc is None else soc.arch
 
 
 def _ask(backend: Backend) -> tuple[dict[Option, int], VoteRejected | None]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from htppower.extensions.json_nodes import Kind
 from htppower.extensions.keys import Type
-from htppower.rules.socs import SOCS
+from htppower.rules.soc_names import soc_of
 
 if TYPE_CHECKING:
     from htppower.extensions.json_nodes import Node
@@ -28,9 +28,9 @@ def meant_by(key: Key, node: Node) -> str:
         return "write it without quotes" if node.value in ("true", "false") else "write true or false"
     if _NUMBER.fullmatch(node.value):
         return "write it without quotes"
-    models = [soc.model for soc in SOCS if key.name in _OF_SOCS and node.value.upper() in soc.names]
-    if models:
-        return f"write {models[0]}"
+    soc = soc_of(node.value) if key.name in _OF_SOCS else None
+    if soc is not None:
+        return f"write {soc.model}"
     such = f", such as {key.default}" if key.default else ""
     return f"write a number{such if key.useful is None else f' from {key.useful}'}"
 

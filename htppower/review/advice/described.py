@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from htppower.review.advice.events import LEVELS, Event
 from htppower.review.advice.numbers import Numbers
 from htppower.review.advice.statistics import present
-from htppower.review.advice.words import counted
+from htppower.review.advice.words import counted, rate, time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,13 +21,16 @@ _NO_DEVICE = "All times are the host's: without rows of the HTP (3001 to 3012) n
 _MOVED = (
     "A power-up has moved the averages: the evidence below is of the smallest numbers where it gives no other word."
 )
-_CYCLES = "Cycles are no wall time: ops run side by side, and the clock changes."
+_OF_QUERIES = (Event.FIRST_TOKEN, Event.PROMPT_TOKENS, Event.PROMPT_RATE, Event.TOKENS, Event.TOKEN_RATE)
+_CYCLES = "Cycles are no wall time, and over a time no clock: those of ops that run side by side are added up."
 
 
 def headline(report: Report) -> str:
     """Return what is told, in a line."""
     if report.simulated:
         return "No advice: this was made by the simulation on x86-64, and is of no device."
+    if not report.told and not any(Numbers(each).has(event) for each in report.measurements for event in LEVELS[1:]):
+        return "No advice: without rows of the HTP these numbers do not tell whether anything can be gained."
     if not report.told:
         return f"{NOTHING}: no rule has found anything in these numbers."
     return f"{len(report.told)} {'piece' if len(report.told) == 1 else 'pieces'} of advice, what gains most first."
@@ -58,8 +61,23 @@ def _word(measured: Measurement) -> str:
     return "inference"
 
 
+def _rates(measured: Measurement) -> Iterator[str]:
+    """Yield how fast a language model is, in a line."""
+    numbers = Numbers(measured)
+    first_us, prompt, prompt_rate, tokens, token_rate = (numbers.typical(event) for event in _OF_QUERIES)
+    if first_us is not None:
+        of = "" if prompt is None else f" of a prompt of {prompt:g} tokens"
+        yield f"The first token{of} comes after {time(first_us)}."
+    if prompt_rate is not None:
+        yield f"Prompts are processed at {rate(prompt_rate)} tokens/s."
+    if token_rate is not None:
+        of = "" if tokens is None else f" of {tokens:g} tokens"
+        yield f"Answers{of} are generated at {rate(token_rate)} tokens/s."
+
+
 def notes(measured: Measurement) -> Iterator[str]:
     """Yield what the numbers are, and what they are not."""
+    yield from _rates(measured)
     yield from measured.notes
     if measured.simulated:
         return

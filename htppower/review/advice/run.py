@@ -9,7 +9,7 @@ from htppower.review.advice.checks.clock import clock_follows
 from htppower.review.advice.checks.contention import contention, unexplained
 from htppower.review.advice.checks.humps import humps
 from htppower.review.advice.checks.power import cold_start, power_up
-from htppower.review.advice.checks.queries import first_query
+from htppower.review.advice.checks.queries import first_query, slow_tokens
 from htppower.review.advice.checks.remote_calls import polling, wake_up
 from htppower.review.advice.checks.small_graph import too_high
 from htppower.review.advice.numbers import Numbers
@@ -28,6 +28,7 @@ _FIRST: tuple[Callable[[Numbers], Advice | Nothing], ...] = (
     contention,
     unexplained,
     first_query,
+    slow_tokens,
 )
 
 

@@ -12,6 +12,11 @@ def time(time_us: float) -> str:
     return f"{rounded / size:g} {unit}"
 
 
+def rate(per_s: float) -> str:
+    """Return a rate in three digits: ``0.64``, ``1280``."""
+    return f"{float(f'{per_s:.3g}'):g}"
+
+
 def percent(share: float) -> str:
     """Return a share as people read it: ``17 %``."""
     return f"{100 * share:.0f} %" if share >= 0.01 or not share else "less than 1 %"  # noqa: PLR2004 - 1 %

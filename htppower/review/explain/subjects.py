@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     Corner = VoltageCorner | ExpandedCorner
 
+_NUMBER = re.compile(r"-?[0-9]+|0[xX][0-9a-fA-F]+")
+_LONGEST_NUMBER = 20
+_32_BITS = 0xFFFF_FFFF
 _CORNER_SOURCE = "QnnHtpPerfInfrastructure.h, SDK {}; Hexagon SDK, HAP_power"
 
 _NO_CLOCK = "Vote HMX by its default, or the core above DISABLE."
@@ -62,9 +65,20 @@ def alike(name: str) -> str:
     of_family = [rule for rule in rule_ids() if family and rule.rpartition("-")[0] == family]
     if of_family:
         return f"one of {', '.join(of_family)}"
+    if name[:2].lower() == "0x":
+        from htppower.review.explain.texts.fastrpc_codes import FASTRPC_TEXTS, OF_DSP  # noqa: PLC0415 - only for a code
+
+        known = ", ".join(map(hex, FASTRPC_TEXTS))
+        return f"the known codes of FastRPC are {known}, and each with {OF_DSP:#x} added, which the DSP does"
     if name.removeprefix("-").isdecimal():
         return f"the codes are {', '.join(code for code in codes() if code.isdecimal())}"
-    near = nearest(name, other_names())
+    from htppower.rules.soc_names import NO_HTP, near_soc, soc_of, without_htp  # noqa: PLC0415 - only for a wrong name
+
+    old = without_htp(name)
+    if old is not None:
+        return f"{old} {NO_HTP}"
+    # Part numbers are so alike that a plain comparison of texts offers another generation.
+    near = near_soc(name) or nearest(name, (each for each in other_names() if soc_of(each) is None))
     return f"did you mean {near}?" if near else ""
 
 
@@ -80,6 +94,9 @@ def subjects_of(name: str) -> tuple[Subject, ...]:
     code = _code(name)
     if code is not None:
         return (_code_subject(code),)
+    rpc = _fastrpc_code(name)
+    if rpc is not None:
+        return (_fastrpc_subject(name, rpc),)
     kinds = (VoltageCorner, ExpandedCorner)
     return tuple(_corner(kind[name]) for kind in kinds if name in kind.__members__)
 
@@ -116,12 +133,47 @@ def _advice(rule: AdviceRule) -> Subject:
 
 
 def _code(name: str) -> int | None:
-    """Return the code of a number or of a name; None for anything else, without importing the codes."""
-    if not name.isdecimal() and not name.startswith("QNN_") and name != "SUCCESS":
+    """Return the code of a number, also a hexadecimal one, or of a name; None for anything else."""
+    number = _number(name)
+    if number is None and not name.startswith("QNN_") and name != "SUCCESS":
         return None
-    from htppower.votes.native_codes import code_name, known_codes  # noqa: PLC0415 - as above
+    from htppower.votes.native_codes import code_name, known_codes  # noqa: PLC0415 - only for what may be a code
 
-    return next((code for code in known_codes() if name in (str(code), code_name(code))), None)
+    return next((code for code in known_codes() if number == code or name == code_name(code)), None)
+
+
+def _number(name: str) -> int | None:
+    """Return a number from a log: decimal, hexadecimal, or negative if the log took its highest bit for a sign."""
+    if len(name) > _LONGEST_NUMBER or not _NUMBER.fullmatch(name):
+        return None
+    return int(name, 16 if "x" in name.lower() else 10)
+
+
+def _fastrpc_code(name: str) -> int | None:
+    """Return the low bits of a code of FastRPC, or None. Decimal numbers count only with the bits that the DSP adds."""
+    number = _number(name)
+    if number is None:
+        return None
+    from htppower.review.explain.texts.fastrpc_codes import BITS, FASTRPC_TEXTS, OF_DSP  # noqa: PLC0415 - as above
+
+    of_dsp = number & (_32_BITS & ~BITS) == OF_DSP
+    plain = number & BITS if of_dsp else number
+    return plain if plain in FASTRPC_TEXTS and (of_dsp or "x" in name.lower()) else None
+
+
+def _fastrpc_subject(name: str, code: int) -> Subject:
+    from htppower.review.explain.texts.fastrpc_codes import FASTRPC_TEXTS, SOURCE  # noqa: PLC0415 - as above
+
+    text = FASTRPC_TEXTS[code]
+    number = (_number(name) or 0) & _32_BITS
+    facts = (
+        ("why", text.why),
+        ("from", "FastRPC, on the DSP" if number != code else "FastRPC"),
+        ("then", "Where opening the link fails with it, deviceCreate answers 14001; see htppower explain 14001."),
+        ("mend", _sentence(f"{text.mend}.")),
+        ("source", SOURCE),
+    )
+    return Subject("code", f"0x{number:x}", text.name, facts)
 
 
 def _code_subject(code: int) -> Subject:

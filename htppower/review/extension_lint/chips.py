@@ -14,6 +14,7 @@ from htppower.extensions.refusals.wrong import Wrong
 from htppower.extensions.target import architecture
 from htppower.extensions.vote_keys import BESIDE, BLOCKS
 from htppower.rules.platforms import Platform
+from htppower.rules.soc_names import by_kernel_number
 from htppower.rules.socs import SOCS
 from htppower.votes.options import BY_FIELD
 
@@ -69,7 +70,10 @@ def _unknown_chip(device: Block) -> Iterator[Wrong]:
         number = device.number(name)
         if node is not None and number and number not in models:
             said = f"{name} {number} is in no list of the vendor's: for a SoC that the library does not know nothing is"
+            soc = by_kernel_number(number)
             hint = "write the chip's model number, such as 69 for SM8750"
+            if soc is not None:
+                hint = f"write {soc.model}, the model number of {'/'.join(soc.names)}; {number} is the kernel's"
             yield Wrong("EXT-42", node, f"{said} voted", hint)
     arch = device.get("dsp_arch")
     word = device.word("dsp_arch")

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING
 from htppower.errors.trace_error import TraceError
 from htppower.tuning.traces.collected import named_apart
 from htppower.tuning.traces.readers import chrome, csv_rows, loadgen, onnxruntime, own
+from htppower.tuning.traces.readers.other_files import begins_as_json, is_of_profiler, other_file
 from htppower.tuning.traces.readers.own_head import is_own
 from htppower.tuning.traces.readers.source import opened
 from htppower.tuning.traces.trace import Trace
@@ -28,7 +29,7 @@ _RECOGNISED = {
     "onnxruntime": onnxruntime.is_onnxruntime,
     "chrome": chrome.is_chrome,
 }
-_HINT = "htppower trace --help lists what is read"
+_HINT = "htppower trace --help lists what is read; what profilers of QNN write is for htppower advise"
 
 
 def read_trace(
@@ -105,8 +106,14 @@ def _recognised(source: Source) -> str:
         return kind
     if b"\0" in source.head:
         raise TraceError(source.path, 0, "is no text", _HINT)
-    if source.head.lstrip()[:1] in (b"{", b"["):
+    if is_of_profiler(source.head):
+        hint = f"htppower advise {source.path}"
+        raise TraceError(source.path, 0, "was written by a profiler: it is not a trace", hint)
+    if begins_as_json(source.head):
         raise TraceError(source.path, 0, "is JSON, but holds no trace events", _HINT)
+    other = other_file(source.head)
+    if other is not None:
+        raise TraceError(source.path, 0, other.what, other.hint)
     return "csv"
 
 

@@ -99,11 +99,23 @@ def test_each_file_may_have_its_profile(command: Command, tmp_path: Path) -> Non
     files = [write(tmp_path, f"{name}.csv", ort_csv(made([Recipe()] * 20))) for name in "ab"]
     flat = command.output("advise", *files, "--profile", "burst", "--profile", "power_saver")
     assert "1. ADV-7" in flat
-    assert "MHz under burst, 1005 MHz under power_saver" in " ".join(flat.split())
+    assert "Under power_saver the cycles a us are 100 % of those under burst." in " ".join(flat.split())
     assert "needs cycles (3003) and times (3012) under two" in command.output("advise", *files, "--profile", "burst")
     three = ("--profile", "burst") * 3
     result = command.run("advise", *files, *three)
     assert (result.exit_code, "3 times for 2 files" in result.stderr) == (2, True)
+
+
+def test_no_figure_is_called_a_clock(command: Command, tmp_path: Path) -> None:
+    """Cycles of all units over a time are no clock: only how the ratio differs between two profiles is told."""
+    fast, slow = (
+        write(tmp_path, f"{mhz}.csv", ort_csv(made([Recipe(mhz=mhz, compute=2e6 / mhz)] * 20))) for mhz in (1400, 983)
+    )
+    both = command.output("advise", fast, slow, "--profile", "burst", "--profile", "power_saver")
+    assert "ADV-7    under power_saver the cycles a us are 70 % of those under burst" in both
+    flat = command.output("advise", fast, fast, "--profile", "burst", "--profile", "power_saver")
+    for said in (command.output("advise", fast), both, flat):
+        assert "MHz" not in said
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])

@@ -146,3 +146,16 @@ def test_a_profile_named_like_a_chip_is_the_profile(command: Command, tmp_path: 
     """The user's own file comes first."""
     (tmp_path / "SM8650.yaml").write_text("profile: SM8650\nextends: burst\n", encoding="utf-8")
     assert "after_inference_us" in command.output("explain", "SM8650", "--profiles", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("SM8250", "(SM8250 has no HTP: its Hexagon"),
+        ("SM8651", "(did you mean SM8650?)"),
+        ("SA8540P", "(the profiles are"),
+    ],
+)
+def test_a_part_number_is_not_answered_with_another_generation(command: Command, name: str, hint: str) -> None:
+    """The hint follows the rules of --soc: a chip without an HTP is told as one, and a guess is of its generation."""
+    assert hint in command.run("explain", name).stderr

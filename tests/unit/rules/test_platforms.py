@@ -118,20 +118,79 @@ def test_a_soc_is_found_by_each_of_its_names(soc: Soc) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "near"), [("SM8651", "SM8650"), ("sm875", "SM8750"), ("QCS6940", "QCS6490"), ("SXR-2330P", "SXR2330P")]
+    ("names", "part"),
+    [
+        (
+            "SM-8650, SM8650-AC, SM8650P, Snapdragon 8 Gen 3, 8 gen 3, Snapdragon\u00ae 8 Gen 3 Mobile Platform",
+            "SM8650",
+        ),
+        ("Snapdragon 8 Elite for Galaxy, 8 Elite, SM8750-3-AB", "SM8750"),
+        ("8 Elite Gen 5, SM8850-AC", "SM8850"),
+        ("8+ Gen 1, 8 Plus Gen 1", "SM8475"),
+        ("8s gen 3", "SM8635"),
+        ("7+ Gen 3", "SM7675"),
+        ("X Elite, X1E80100, X1E-00-1DE, X Plus, Snapdragon X, X1P42100, X1-26-100, X Plus 8-core", "SC8380XP"),
+        ("X2 Elite, X2E-96-100", "SC8480XP"),
+        ("RB3 Gen 2, rubik-pi-3", "QCS6490"),
+        ("QCM8550", "QCS8550"),
+        ("IQ-9075", "QCS9075"),
+        ("SA8295P", "SA8295"),
+        ("SA8255P, SA8650P, SA8775P", "SA8775"),
+        ("SA8797P", "SA8797"),
+        ("SC8280XP, SC8280, 8cx Gen 3", "SC8280X"),
+    ],
+)
+def test_a_soc_is_found_by_its_other_names(names: str, part: str) -> None:
+    """By what it is sold as, and by a part number with other last letters, in any case, with or without the brand."""
+    for name in names.split(", "):
+        assert part in find_soc(name).names, name
+
+
+@pytest.mark.parametrize(
+    ("number", "part"),
+    [(557, "SM8650"), ("660", "SM8850"), (618, "SM8750"), (519, "SM8550"), (498, "QCS6490"), (555, "SC8380XP")],
+)
+def test_a_soc_is_found_by_the_kernels_number(number: int | str, part: str) -> None:
+    """As /sys/devices/soc0/soc_id has it, where the vendor's table has no such model."""
+    assert part in find_soc(number).names
+
+
+def test_a_number_of_both_tables_is_the_vendors() -> None:
+    """The kernel has 70, 86 and 87 for old chips without an HTP."""
+    assert [find_soc(number).model for number in (70, 86, 87)] == [70, 86, 87]
+
+
+@pytest.mark.parametrize(
+    "old", ["SM8250", "SM8250-AC", "Snapdragon 865", "870", "356", "SDM845", "Snapdragon 660", "APQ8098", "SA8155P"]
+)
+def test_a_chip_without_an_htp_is_refused_with_the_reason(old: str) -> None:
+    """No other chip is offered in its place."""
+    with pytest.raises(UnknownPlatform, match="has no HTP: its Hexagon is V66 or older") as caught:
+        find_soc(old)
+    assert "did you mean" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [
+        ("SM8651", "SM8650"),
+        ("sm875", "SM8750"),
+        ("QCS6940", "QCS6490"),
+        ("8650", "SM8650"),
+        ("8 Genn 3", "Snapdragon 8 Gen 3"),
+    ],
 )
 def test_an_unknown_soc_names_the_nearest(wrong: str, near: str) -> None:
-    """A near miss is answered with the part number that was probably meant."""
+    """A near miss is answered with the name that was probably meant."""
     with pytest.raises(UnknownPlatform, match=rf"no SoC '{wrong}'; did you mean {near}\?"):
         find_soc(wrong)
 
 
-@pytest.mark.parametrize("sold", ["X1E80100", "x1e-84-100", "X1E-00-1DE"])
-def test_the_name_of_a_laptop_is_answered_with_the_part_number(sold: str) -> None:
-    """A Snapdragon X Elite is sold as X1E, and stands in the vendor's table as SC8380XP."""
-    with pytest.raises(UnknownPlatform, match=rf"no SoC '{sold}'; the Snapdragon X Elite is SC8380XP$"):
-        find_soc(sold)
-    assert find_soc("SC8380XP").arch == 73
+@pytest.mark.parametrize("other", ["SA8540P", "SC7280", "SM8950", "SM4635", "8 Elite Gen 6", "X3E80100", "661", "X"])
+def test_another_chip_is_no_slip(other: str) -> None:
+    """A name with other digits for series and generation is that of a chip which the table lacks."""
+    with pytest.raises(UnknownPlatform, match="known: SM8350"):
+        find_soc(other)
 
 
 @pytest.mark.parametrize("wrong", ["zzz", 999, "", 0, -1])

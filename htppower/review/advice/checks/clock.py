@@ -1,4 +1,8 @@
-"""The clock of the HTP: cycles over time, for files of several profiles, against what these vote."""
+"""ADV-7: compare cycles over time between profiles, to see whether the clock of the HTP follows the vote.
+
+The cycles of all ops are added up, and ops run side by side on several units. So cycles divided by time are not a
+clock. For one graph the ratio rises and falls with the clock, so two profiles can be compared.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from htppower.review.advice.own_settings import recorded_runtime
 from htppower.review.advice.profiles import speed
 from htppower.review.advice.rules import CLOCK
 from htppower.review.advice.statistics import median
-from htppower.review.advice.words import percent
+from htppower.review.advice.words import percent, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
 
 # Where one profile is hardly faster than the other, equal clocks say nothing.
 _DIFFERENT = 0.97
-# Below this the slower profile is so slow that the clock must show it.
+# Below this the slower profile is so slow that the ratio must show it.
 _CLEARLY_DIFFERENT = 0.9
 _DO = (
     "htppower status   # is the session RAISED, under which profile?",
@@ -31,11 +35,11 @@ _DO = (
 _DO_OF_RUNTIME = ("htppower settings --check FILE   # does the runtime read its mode?", *_DO[1:])
 
 
-class Clock(NamedTuple):
-    """The clock of a measurement, the speed that its profile asks for, and whether the time is free of waits."""
+class Rate(NamedTuple):
+    """The cycles a us of a measurement, the speed that its profile asks for, and whether the time is free of waits."""
 
     numbers: Numbers
-    mhz: float
+    cycles_per_us: float
     speed: float
     exact: bool
 
@@ -46,8 +50,8 @@ class Clock(NamedTuple):
         return "" if profile is None else profile.name
 
 
-def mhz(numbers: Numbers) -> tuple[float, bool] | None:
-    """Return the clock in MHz, and whether its time is free of waits; None without cycles or times."""
+def _cycles_per_us(numbers: Numbers) -> tuple[float, bool] | None:
+    """Return the typical ratio, and whether its time is free of waits, or None without cycles or times."""
     if not numbers.has(Event.CYCLES):
         return None
     for event, exact in ((Event.COMPUTE, True), (Event.ACCELERATOR, False)):
@@ -58,42 +62,38 @@ def mhz(numbers: Numbers) -> tuple[float, bool] | None:
     return None
 
 
-def clocks(every: Iterable[Numbers]) -> list[Clock]:
-    """Return the clocks of the measurements whose profile is known."""
+def _rates(every: Iterable[Numbers]) -> list[Rate]:
+    """Return the rates of the measurements whose profile is known."""
     found = []
     for numbers in every:
-        said, asked = mhz(numbers), speed(numbers.measurement.profile)
+        said, asked = _cycles_per_us(numbers), speed(numbers.measurement.profile)
         if said is not None and asked is not None:
-            found.append(Clock(numbers, said[0], asked, said[1]))
+            found.append(Rate(numbers, said[0], asked, said[1]))
     return found
 
 
 def clock_follows(every: Sequence[Numbers]) -> list[tuple[Numbers, Advice | Nothing]]:
     """ADV-7, for each graph that was measured under several profiles."""
-    by_graph: dict[str, list[Clock]] = {}
-    for clock in clocks(every):
-        by_graph.setdefault(clock.numbers.measurement.graph, []).append(clock)
+    by_graph: dict[str, list[Rate]] = {}
+    for rate in _rates(every):
+        by_graph.setdefault(rate.numbers.measurement.graph, []).append(rate)
     found: list[tuple[Numbers, Advice | Nothing]] = []
-    for clocks_of_graph in by_graph.values():
-        same = sorted(clocks_of_graph, key=lambda each: -each.speed)
+    for rates_of_graph in by_graph.values():
+        same = sorted(rates_of_graph, key=lambda each: -each.speed)
         pairs = [(high, low) for high, low in itertools.combinations(same, 2) if low.speed / high.speed <= _DIFFERENT]
         if pairs:
             found.append((pairs[0][0].numbers, _judged(same, pairs)))
     if found:
         return found
     needs = "needs cycles (3003) and times (3012) under two profiles that differ: name each with --profile"
-    measured = [said for said in map(mhz, every) if said is not None]
-    if len(measured) == 1:
-        needs += f"; here the clock is {measured[0][0]:.0f} MHz"
     return [(every[0], Nothing(CLOCK, needs))] if every else []
 
 
-def _judged(same: Sequence[Clock], pairs: Sequence[tuple[Clock, Clock]]) -> Advice | Nothing:
-    """Return whether a lower profile has a clock nearer to that of the higher one than to what its own should be."""
-    said = ", ".join(f"{each.mhz:.0f} MHz under {each.profile}" for each in same)
-    flat = [(high, low) for high, low in pairs if low.mhz / high.mhz > (1 + low.speed / high.speed) / 2]
+def _judged(same: Sequence[Rate], pairs: Sequence[tuple[Rate, Rate]]) -> Advice | Nothing:
+    """Return advice if the rate of a lower profile is nearer to the higher profile's rate than to the expected one."""
+    flat = [(high, low) for high, low in pairs if _measured(high, low) > (1 + low.speed / high.speed) / 2]
     if not flat:
-        return Nothing(CLOCK, said)
+        return Nothing(CLOCK, "; ".join(_compared(same[0], each) for each in same[1:]))
     high, low = min(flat, key=lambda pair: pair[1].speed / pair[0].speed)
     ratio = low.speed / high.speed
     clear = ratio <= _CLEARLY_DIFFERENT and high.exact and low.exact
@@ -101,11 +101,19 @@ def _judged(same: Sequence[Clock], pairs: Sequence[tuple[Clock, Clock]]) -> Advi
     order = list(Confidence)
     confidence = max(high.numbers.confidence(best), low.numbers.confidence(best), key=order.index)
     evidence = [
-        f"Cycles over time give {said}.",
-        f"{low.profile} should have about {percent(ratio)} of the clock of {high.profile}.",
-        f"It has {percent(low.mhz / high.mhz)}.",
+        f"{sentence(_compared(high, low))}.",
+        f"By its corner they should be about {percent(ratio)}.",
+        "They are no clock: the cycles of ops that run side by side are added up.",
     ]
     if not (high.exact and low.exact):
-        evidence.append("The time has waits in it, so that the clocks are at least these.")
+        evidence.append("The time has waits in it, which may hide a difference.")
     is_record = any(recorded_runtime(each.numbers.measurement.profile) is not None for each in (high, low))
     return Advice(CLOCK, confidence, tuple(evidence), _DO_OF_RUNTIME if is_record else _DO, 1 - ratio)
+
+
+def _measured(high: Rate, low: Rate) -> float:
+    return low.cycles_per_us / high.cycles_per_us
+
+
+def _compared(high: Rate, low: Rate) -> str:
+    return f"under {low.profile} the cycles a us are {percent(_measured(high, low))} of those under {high.profile}"

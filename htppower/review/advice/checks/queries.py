@@ -1,4 +1,4 @@
-"""Queries of a language model: whether those after a pause are slower to answer."""
+"""Queries of a language model: whether those after a pause are slower to answer, and whether all are slow."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from htppower.review.advice.advice import Advice, Confidence, Gain, Nothing
 from htppower.review.advice.events import Event
 from htppower.review.advice.own_settings import kept_up, lacks, recorded_runtime
 from htppower.review.advice.profiles import sustain_us
-from htppower.review.advice.rules import FIRST_QUERY
-from htppower.review.advice.statistics import median
-from htppower.review.advice.words import sentence, time
+from htppower.review.advice.rules import FIRST_QUERY, SLOW_TOKENS
+from htppower.review.advice.statistics import median, present
+from htppower.review.advice.words import rate, sentence, time
 
 if TYPE_CHECKING:
     from htppower.review.advice.numbers import Numbers
@@ -23,6 +23,18 @@ _SLOWER = 1.2
 _MARGIN = 1.2
 _ROUND_UP_US = 100_000
 _LONGEST_SUSTAIN_US = 10_000_000
+# The slowest that third parties have measured, at the lowest clocks: the sources are named in the rule.
+_SLOW_TOKENS_PER_S = 3.8
+_SLOW_PROMPT_TOKENS_PER_S = 117.0
+# A shorter prompt is filled up to the length of the graph, so that its rate says little.
+_LONG_PROMPT_TOKENS = 128
+# The first token is not generated, so that an answer of one token has no rate.
+_SEVERAL = 2
+_DO_SLOW = (
+    "htppower settings --check CONFIG.json   # which votes does the configuration of the dialog ask for?",
+    "start the host again and compare: some starts alone are slow",
+    "--profiling_level detailed   # qnn-net-run, with the context binary of the model: where does the time go?",
+)
 
 
 def first_query(numbers: Numbers) -> Advice | Nothing:
@@ -66,6 +78,38 @@ def first_query(numbers: Numbers) -> Advice | Nothing:
         lost_us if often else 0.0,
         Gain.EVERY_INFERENCE if often else Gain.ONCE,
     )
+
+
+def slow_tokens(numbers: Numbers) -> Advice | Nothing:
+    """ADV-11, which judges a single query, too."""
+    rates = (
+        ("tokens", _rate(numbers, Event.TOKEN_RATE, Event.TOKENS, _SEVERAL), _SLOW_TOKENS_PER_S),
+        (
+            "tokens of the prompt",
+            _rate(numbers, Event.PROMPT_RATE, Event.PROMPT_TOKENS, _LONG_PROMPT_TOKENS),
+            _SLOW_PROMPT_TOKENS_PER_S,
+        ),
+    )
+    known = [(what, per_s, slow) for what, per_s, slow in rates if per_s is not None]
+    if not known:
+        return Nothing(SLOW_TOKENS, "needs rates of a language model: tokens a second")
+    said = [f"{rate(per_s)} {what} a second" for what, per_s, _ in known]
+    evidence = tuple(
+        f"{rate(per_s)} {what} a second; the slowest measured elsewhere is {slow:g}."
+        for what, per_s, slow in known
+        if per_s < slow
+    )
+    if not evidence:
+        return Nothing(SLOW_TOKENS, ", ".join(said))
+    share = max(1 - per_s / slow for _, per_s, slow in known)
+    return Advice(SLOW_TOKENS, Confidence.LOW, evidence, _DO_SLOW, share, gain=Gain.KNOWLEDGE)
+
+
+def _rate(numbers: Numbers, event: Event, counted: Event, fewest: int) -> float | None:
+    """Return the typical rate of the queries with so many tokens or more; None where there are none."""
+    counts, rates = (numbers.columns.get(each, ()) for each in (counted, event))
+    found = [rate for count, rate in zip(counts, rates, strict=False) if count >= fewest]
+    return median(found) if present(found) else None
 
 
 def _costs(numbers: Numbers) -> list[float | None]:

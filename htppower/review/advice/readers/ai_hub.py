@@ -61,7 +61,7 @@ def read(job: Node) -> list[Measurement]:
     if cycles and busy_us:
         columns |= {Event.CYCLES: (cycles,), Event.COMPUTE: (busy_us,)}
         notes.append(
-            "Cycles and times of the layers are added up; layers overlap, so they give the clock, no duration."
+            "Cycles and times of the layers are added up; layers overlap, so they are no duration and no clock."
         )
     return [Measurement(job.file, _FORM, columns, {Event.INFERENCE: "us"}, notes=tuple(notes))]
 

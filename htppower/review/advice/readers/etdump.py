@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from htppower.review.advice.events import Event, WrongUnit, event_of, in_kept_unit
@@ -11,8 +12,10 @@ from htppower.review.advice.measurement import MISSING, Measurement, UnreadableM
 if TYPE_CHECKING:
     from htppower.review.advice.readers.source import Source
 
-# The identifier of its FlatBuffers schema, behind the offset of the root.
-_IDENTIFIER = slice(4, 8), b"ED00"
+# The identifier of its FlatBuffers schema follows the offset of the root. ExecuTorch's runtime also writes the size of
+# the buffer before that offset.
+_IDENTIFIER = b"ED00"
+_WITH_SIZE, _WITHOUT_SIZE = slice(8, 12), slice(4, 8)
 # ExecuTorch writes the unit behind the event's name.
 _UNIT = re.compile(r"(?<=[^\s:_,(\[])[\s:_,(\[]+(?P<unit>us|microsec|ms|cycles|count)[)\]]?$", re.IGNORECASE)
 _FORM = "ETDump of ExecuTorch"
@@ -20,9 +23,8 @@ _NOTE = "Times are read as they were logged; ExecuTorch's own time scale is not 
 
 
 def is_etdump(head: bytes) -> bool:
-    """Return whether a file begins so."""
-    place, identifier = _IDENTIFIER
-    return head[place] == identifier
+    """Return whether these first bytes are those of an ETDump. Unlike text, they contain zeros."""
+    return b"\0" in head[:8] and _IDENTIFIER in (head[_WITH_SIZE], head[_WITHOUT_SIZE])
 
 
 def read(source: Source) -> list[Measurement]:
@@ -34,18 +36,25 @@ def read(source: Source) -> list[Measurement]:
     try:
         from executorch.devtools import Inspector  # noqa: PLC0415 - an optional dependency
         from executorch.devtools.inspector import TimeScale  # noqa: PLC0415
-    except ImportError as error:
-        hint = "pip install executorch, or write it as CSV on the machine that has it"
-        message = f"is an ETDump, which ExecuTorch reads, and that can't be imported: {error}"
+    except (ImportError, OSError) as error:
+        hint = "pip install executorch torch"
+        message = f"is an ETDump, which the Inspector of ExecuTorch reads, and that can't be imported: {error}"
         raise UnreadableMeasurement(source.path, "", message, hint) from None
+    content = source.content()
     try:
-        # The same scale on both sides leaves the numbers as they are.
-        blocks = Inspector(
-            etdump_path=source.path, source_time_scale=TimeScale.CYCLES, target_time_scale=TimeScale.CYCLES
-        ).event_blocks
+        with warnings.catch_warnings():
+            # The Inspector warns that tensors are missing; advise does not need them.
+            warnings.simplefilter("ignore")
+            # The same scale on both sides leaves the numbers as they are.
+            blocks = Inspector(
+                etdump_data=content, source_time_scale=TimeScale.CYCLES, target_time_scale=TimeScale.CYCLES
+            ).event_blocks
     except Exception as error:  # noqa: BLE001 - another's code, which says nothing of what it raises
-        message = f"ExecuTorch can't read it: {type(error).__name__}: {error}"
-        raise UnreadableMeasurement(source.path, "", message, "copy it again") from None
+        hint = "copy it again"
+        if source.head[_WITH_SIZE] != _IDENTIFIER:
+            hint = "it lacks the size of the buffer in its first four bytes, which ExecuTorch's runtime writes"
+        message = f"is an ETDump that ExecuTorch can't read: {type(error).__name__}: {error}"
+        raise UnreadableMeasurement(source.path, "", message, hint) from None
     found = [each for each in (_measurement(source, block) for block in blocks) if each is not None]
     if not found:
         hint = "compile with profile_level, and run with an event tracer"

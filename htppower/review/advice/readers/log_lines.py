@@ -13,6 +13,7 @@ from htppower.review.advice.events import WrongUnit, event_of, in_kept_unit
 from htppower.review.advice.measurement import Measurement, UnreadableMeasurement
 from htppower.review.advice.readers.made import measurements
 from htppower.review.advice.rows import Collector, Row
+from htppower.tuning.traces.readers.other_files import other_file
 
 if TYPE_CHECKING:
     from htppower.review.advice.readers.source import Source
@@ -30,11 +31,6 @@ _BEGINS = re.compile(r"\[profiler\]\[[^\]]*\]print_profile_events start")
 _NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,18})?")
 
 
-def is_log(line: str) -> bool:
-    """Return whether a line is one of an event."""
-    return _ROOT.search(line) is not None or _TRACED.search(line) is not None
-
-
 def read(source: Source) -> list[Measurement]:
     """Return what was measured.
 
@@ -49,6 +45,9 @@ def read(source: Source) -> list[Measurement]:
             _take(source, collector, found)
     series = collector.finish()
     if not series:
+        other = other_file(source.head)
+        if other is not None:
+            raise UnreadableMeasurement(source.path, "", other.what, other.hint)
         hint = "htppower advise reads what profilers write; htppower advise --help lists them"
         raise UnreadableMeasurement(source.path, "", "is not the output of a profiler that is known", hint)
     return measurements(source.path, _FORM, series)

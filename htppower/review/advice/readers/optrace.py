@@ -50,7 +50,8 @@ def read(tree: Node) -> list[Measurement]:
     for key_of, (graph, yields) in tracks.items():
         graphs.setdefault(graph, {}).setdefault(yields, []).extend(spans.get(key_of, ()))
     if not any(False in kinds for kinds in graphs.values()):
-        raise tree.wrong("has no track of Runtraces", "make it with runtrace: true in the viewer's configuration")
+        hint = "make it with runtrace: true in the viewer's configuration; htppower trace reads other traces of events"
+        raise tree.wrong("has no track of Runtraces", hint)
     return [_measurement(tree.file, graph, kinds) for graph, kinds in graphs.items() if False in kinds]
 
 

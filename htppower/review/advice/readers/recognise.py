@@ -8,6 +8,7 @@ from htppower.review.advice.measurement import UnreadableMeasurement
 from htppower.review.advice.readers import ai_hub, csv_rows, etdump, genie, log_lines, optrace, qairt, viewer_text
 from htppower.review.advice.readers.json_tree import read_tree
 from htppower.review.advice.readers.source import Source, opened
+from htppower.tuning.traces.readers.other_files import begins_as_json, other_file
 from htppower.tuning.traces.readers.own_head import is_own
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ def read_measurements(path: str, standard_input: IO[bytes] | None = None) -> lis
             hint = "htppower trace says what is in it, and htppower tune what to vote"
             raise UnreadableMeasurement(source.path, "", "is a recording of htppower's own, not of a profiler", hint)
         head = source.head.decode("utf-8", "replace").lstrip("\ufeff")
-        if head.lstrip().startswith(("{", "[")) and not log_lines.is_log(head.lstrip().partition("\n")[0]):
-            return _read_json(source, head)
+        if begins_as_json(source.head):
+            return _read_json(source)
         if csv_rows.is_csv(head):
             return csv_rows.read(source)
         if viewer_text.is_viewer_text(head):
@@ -42,9 +43,11 @@ def read_measurements(path: str, standard_input: IO[bytes] | None = None) -> lis
         return log_lines.read(source)
 
 
-def _read_json(source: Source, head: str) -> list[Measurement]:
-    if head.lstrip().startswith("[") and any(map(log_lines.is_log, head.splitlines())):
-        return log_lines.read(source)
+def _read_json(source: Source) -> list[Measurement]:
+    # LoadGen's trace is not valid JSON.
+    other = other_file(source.head)
+    if other is not None:
+        raise UnreadableMeasurement(source.path, "", other.what, other.hint)
     tree = read_tree(source)
     job = ai_hub.summary_of(tree)
     if job is not None:
@@ -57,6 +60,11 @@ def _read_json(source: Source, head: str) -> list[Measurement]:
 
 
 def _unknown(tree: Node) -> UnreadableMeasurement:
+    first = tree.value[0] if isinstance(tree.value, list) and tree.value else None
+    if isinstance(first, dict) and "ph" in first:
+        message = "is a trace of events, such as ONNX Runtime's profile, and not of QNN's profiler"
+        hint = f"htppower trace {tree.file} says what is in it"
+        return UnreadableMeasurement(tree.file, "", message, hint)
     return UnreadableMeasurement(
         tree.file, "", f"is JSON, but not {_KNOWN}", "htppower advise --help lists what is read"
     )

@@ -68,15 +68,24 @@ class Source:
             except UnicodeDecodeError as error:
                 raise self.wrong("is no UTF-8", _SAVE_AS_TEXT, error.start + 1) from None
 
+    def content(self) -> bytes:
+        """Return all of it as bytes.
+
+        Raises:
+            UnreadableMeasurement: it is too large.
+        """
+        content = self.head + self._stream.read(_LARGEST_WHOLE)
+        if len(content) > _LARGEST_WHOLE:
+            raise UnreadableMeasurement(self.path, "", f"is larger than {_LARGEST_WHOLE // 2**20} MiB", "profile less")
+        return content
+
     def whole(self) -> str:
         """Return all of it.
 
         Raises:
             UnreadableMeasurement: it is no UTF-8, or too large.
         """
-        content = self.head.removeprefix(_BOM) + self._stream.read(_LARGEST_WHOLE)
-        if len(content) > _LARGEST_WHOLE:
-            raise UnreadableMeasurement(self.path, "", f"is larger than {_LARGEST_WHOLE // 2**20} MiB", "profile less")
+        content = self.content().removeprefix(_BOM)
         try:
             return content.decode("utf-8")
         except UnicodeDecodeError as error:

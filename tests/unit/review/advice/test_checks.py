@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from measured import Recipe, genie_json, made, ort_csv, viewer_csv, viewer_text
+from measured import Recipe, genie_json, made, ort_csv, read, viewer_csv, viewer_text
 
 from htppower.profiles.loading import load_profile
 from htppower.review.advice.advice import Confidence
-from htppower.review.advice.described import notes
+from htppower.review.advice.described import headline, notes
 from htppower.review.advice.events import Event
 from htppower.review.advice.measurement import Measurement
 from htppower.review.advice.numbers import Numbers
@@ -250,3 +250,32 @@ def test_a_clock_that_follows_no_mode_of_a_runtime_names_no_session(measurements
     assert said["burst"][0].startswith("htppower status")
     assert said["vendor:burst"][0].startswith("htppower settings --check")
     assert said["burst"][1:] == said["vendor:burst"][1:]
+
+
+def test_a_slow_language_model(tmp_path: Path) -> None:
+    """A single query is judged: by its tokens a second, and by those of its prompt where that is long."""
+
+    def said(first_us: float, tokens: int, rate: float) -> list[str]:
+        """Return the evidence of ADV-11 on one query."""
+        told = advise(read(tmp_path, genie_json([(1_000, first_us, tokens)], rate))).told
+        return [line for each in told if each.advice.rule.id == "ADV-11" for line in each.advice.evidence]
+
+    assert said(6_400_000, 512, 0.64) == [
+        "0.64 tokens a second; the slowest measured elsewhere is 3.8.",
+        "80 tokens of the prompt a second; the slowest measured elsewhere is 117.",
+    ]
+    assert len(said(400_000, 512, 1.5)) == 1
+    assert len(said(6_400_000, 512, 8.0)) == 1
+    assert said(145_000, 4, 8.0) == []
+
+
+def test_what_tells_nothing_of_the_htp_is_not_said_to_have_nothing_to_gain(tmp_path: Path) -> None:
+    """The times of a query are the host's; rows of the HTP tell that there is nothing to gain."""
+    (query,) = read(tmp_path, genie_json([(1_000, 400_000, 512)]))
+    assert headline(advise([query])).startswith("No advice: without rows of the HTP")
+    assert headline(advise(read(tmp_path, ort_csv(made([Recipe()] * 12))))).startswith("Nothing to gain")
+    assert list(notes(query))[:3] == [
+        "The first token of a prompt of 512 tokens comes after 400 ms.",
+        "Prompts are processed at 1280 tokens/s.",
+        "Answers of 3 tokens are generated at 72 tokens/s.",
+    ]

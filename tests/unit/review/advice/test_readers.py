@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import subprocess
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -28,9 +30,6 @@ from measured import (
 
 from htppower.review.advice.events import Event
 from htppower.review.advice.readers.recognise import read_measurements
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 USUAL = Recipe()
 INFERENCES = made([USUAL] * 7)
@@ -176,7 +175,7 @@ def test_llama_cpp_has_had_two_forms(tmp_path: Path) -> None:
 
 
 def test_an_ai_hub_job(tmp_path: Path) -> None:
-    """All times are there, and the note tells the fastest from the median; layers give a clock."""
+    """All times are there, and the note tells the fastest from the median; and cycles with times."""
     (found,) = read(tmp_path, ai_hub_json([41_700, 17_600, 41_900]))
     assert list(found.columns[Event.INFERENCE]) == [41_700, 17_600, 41_900]
     assert any("17600 us" in note and "41700 us" in note for note in found.notes)
@@ -214,7 +213,7 @@ def test_a_trace_of_optrace(tmp_path: Path) -> None:
     }
 
 
-def _inspector(events: list[tuple[str, list[float]]]) -> types.ModuleType:
+def _inspector(events: list[tuple[str, list[float]]], error: Exception | None = None) -> types.ModuleType:
     """Return what stands for ExecuTorch's tools."""
     stand_in = types.ModuleType("executorch.devtools")
     listed = [types.SimpleNamespace(name=name, perf_data=types.SimpleNamespace(raw=raw)) for name, raw in events]
@@ -225,28 +224,77 @@ def _inspector(events: list[tuple[str, list[float]]]) -> types.ModuleType:
 
         def __init__(self, **given: object) -> None:
             assert given["source_time_scale"] == given["target_time_scale"]
+            stand_in.given = given  # type: ignore[attr-defined]
+            if error is not None:
+                raise error
             self.event_blocks = [block]
 
     stand_in.Inspector = Inspector  # type: ignore[attr-defined]
     return stand_in
 
 
-def test_an_etdump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """ExecuTorch's tools read it; without them the error says what to install."""
-    dump = b"\x10\0\0\0ED00" + bytes(100)
-    monkeypatch.setitem(sys.modules, "executorch", None)
-    assert "pip install executorch" in told(tmp_path, dump)
-    tools = _inspector([("RPC (execute) time (us)", [3000, 3100]), ("Accelerator (execute) time (cycles)", [5e6, 6e6])])
+# As ExecuTorch's runtime begins a file: the size of the buffer, the offset of the root, the identifier.
+ETDUMP = b"\x6c\0\0\0\x10\0\0\0ED00" + bytes(100)
+
+
+def with_inspector(monkeypatch: pytest.MonkeyPatch, tools: types.ModuleType) -> None:
+    """Put a stand-in in the place of ExecuTorch's tools."""
     scale = types.ModuleType("executorch.devtools.inspector")
     scale.TimeScale = types.SimpleNamespace(CYCLES="cycles")  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "executorch", types.ModuleType("executorch"))
     monkeypatch.setitem(sys.modules, "executorch.devtools", tools)
     monkeypatch.setitem(sys.modules, "executorch.devtools.inspector", scale)
-    (found,) = read(tmp_path, dump)
-    assert list(found.columns[Event.RPC]) == [3000, 3100]
-    assert list(found.columns[Event.CYCLES]) == [5e6, 6e6]
-    monkeypatch.setitem(sys.modules, "executorch.devtools", _inspector([("aten::add", [1.0])]))
+
+
+@pytest.mark.parametrize("dump", [ETDUMP, ETDUMP[4:]], ids=["with its size", "without"])
+def test_an_etdump_is_given_to_executorch(dump: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Inspector gets the bytes of the file, packed or not; without ExecuTorch the error says what to install."""
+    monkeypatch.setitem(sys.modules, "executorch", None)
+    assert "pip install executorch torch" in told(tmp_path, dump)
+    tools = _inspector([("RPC (execute) time (us)", [3000, 3100]), ("Accelerator (execute) time (cycles)", [5e6, 6e6])])
+    with_inspector(monkeypatch, tools)
+    for packed in (dump, gzip.compress(dump)):
+        (found,) = read(tmp_path, packed)
+        assert list(found.columns[Event.RPC]) == [3000, 3100]
+        assert list(found.columns[Event.CYCLES]) == [5e6, 6e6]
+        assert tools.given["etdump_data"] == dump
+    with_inspector(monkeypatch, _inspector([("aten::add", [1.0])]))
     assert "no event of the QNN backend" in told(tmp_path, dump)
+
+
+def test_an_etdump_that_executorch_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its error is told; a file without its size, which the Inspector refuses, is told to lack that."""
+    with_inspector(monkeypatch, _inspector([], ValueError("broken")))
+    assert "ExecuTorch can't read: ValueError: broken (copy it again)" in told(tmp_path, ETDUMP)
+    assert "lacks the size of the buffer" in told(tmp_path, ETDUMP[4:])
+
+
+def test_a_text_is_no_etdump(tmp_path: Path) -> None:
+    """Only what has zeros before the identifier is one."""
+    assert "ETDump" not in told(tmp_path, b"1234567 ED00 is a text")
+
+
+def test_an_etdump_of_executorchs_own_tools(tmp_path: Path) -> None:
+    """Where ExecuTorch is installed, a file that its schema compiler made is read."""
+    pytest.importorskip("executorch.devtools")
+    import executorch  # noqa: PLC0415 - as above
+
+    root = Path(executorch.__path__[0])
+    names = ["RPC (execute) time (us)", "Accelerator (execute excluding wait) time (us)"]
+    events = [
+        {"profile_event": {"delegate_debug_id_str": name, "instruction_id": 5, "start_time": 0, "end_time": time}}
+        for name, time in zip(names, (3000, 2400), strict=True)
+    ]
+    document = tmp_path / "dump.json"
+    document.write_text(json.dumps({"run_data": [{"name": "forward", "events": events}]}), encoding="utf-8")
+    compiler: list[str | Path] = [root / "data/bin/flatc", "--binary", "--size-prefixed", "-o", tmp_path]
+    subprocess.run([*compiler, root / "devtools/etdump/etdump_schema_flatcc.fbs", document], check=True)
+    (found,) = read_measurements(str(tmp_path / "dump.etdp"))
+    assert (found.graph, list(found.columns[Event.RPC]), list(found.columns[Event.COMPUTE])) == (
+        "forward",
+        [3000],
+        [2400],
+    )
 
 
 def test_packed_files_and_the_standard_input(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ import gzip
 from typing import TYPE_CHECKING
 
 import pytest
-from measured import HEADER, Recipe, made, ort_csv, told
+from measured import HEADER, Recipe, made, ort_csv, read, told
 
+from htppower.review.advice.events import Event
 from htppower.review.advice.measurement import UnreadableMeasurement
 from htppower.review.advice.readers.recognise import read_measurements
 
@@ -49,6 +50,35 @@ WRONG = {
     "": "FILE: is empty",
     " \n": "FILE: is empty",
 }
+
+
+# Files of a known kind that advise does not read: what it says instead.
+OTHERS = {
+    "[INFO] a log\nof something\n": "FILE: is not the output of a profiler",
+    "[2026-01-01 12:30:01] a log\n": "FILE: is not the output of a profiler",
+    "[12.5] a log\n": "FILE: is not the output of a profiler",
+    ':::MLLOG {"key": "loadgen_version"}\n': "FILE: is the detail log of LoadGen, without samples (set enable_trace",
+    "=====\nMLPerf Results Summary\n=====\n": "FILE: is the summary of LoadGen (set enable_trace",
+    "[INFO] [Qnn ExecuTorch]: Deserializing\n": "FILE: is a log of ExecuTorch (its times are in the ETDump",
+    "I 00:00:00.000522 executorch:runner.cpp:131] Model loaded\n": "FILE: is a log of ExecuTorch",
+    "llama: x\nggml-hex: Hexagon backend\n": "FILE: is a log of llama.cpp's Hexagon backend",
+    '{"traceEvents":[\n{"name":"QuerySamplesComplete","x":""}}': "FILE: is a trace of LoadGen (htppower trace",
+    '[{"cat": "Session", "ph": "X", "ts": 1, "dur": 5}]': "FILE: is a trace of events, such as ONNX Runtime's profile",
+    '{"traceEvents": [{"ph": "X", "ts": 1, "dur": 5}]}': "FILE: has no track of Runtraces (make it with runtrace: true "
+    "in the viewer's configuration; htppower trace reads other traces of events)",
+}
+
+
+@pytest.mark.parametrize("content", OTHERS, ids=[f"{number}" for number in range(len(OTHERS))])
+def test_a_file_of_another_kind_is_told_as_what_it_is(tmp_path: Path, content: str) -> None:
+    """A log that begins with a bracket is no JSON; a trace is for htppower trace, and LoadGen's logs have none."""
+    assert told(tmp_path, content).startswith(OTHERS[content])
+
+
+def test_a_log_may_begin_with_a_bracket(tmp_path: Path) -> None:
+    """Its events may come after other lines."""
+    (found,) = read(tmp_path, "[INFO] begins\n[ROOT][RPC (execute) time] BACKEND : 3039 US\n")
+    assert list(found.columns[Event.RPC]) == [3039]
 
 
 @pytest.mark.parametrize("content", WRONG, ids=[f"{number}" for number in range(len(WRONG))])

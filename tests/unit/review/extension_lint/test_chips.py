@@ -138,3 +138,13 @@ def test_chips_and_cores_that_nobody_has_are_told(
     found = linted(command, written(tmp_path / "htp.json", data), "--notes")
     assert sorted(each["rule"] for each in found) == sorted(rules)
     assert all(each["severity"] in ("warning", "note") for each in found)
+
+
+def test_the_kernels_number_of_a_chip_is_answered_with_the_vendors(command: Command, tmp_path: Path) -> None:
+    """660 is that of SM8850, whose model number is 87; another number is not explained."""
+    for number, hint in ((660, "write 87, the model number of SM8850; 660 is the kernel's"), (888, "such as 69")):
+        (found,) = linted(
+            command,
+            written(tmp_path / "htp.json", {"devices": [{"soc_model": number, "cores": [{"perf_profile": "burst"}]}]}),
+        )
+        assert (found["rule"], hint in found["hint"]) == ("EXT-42", True)

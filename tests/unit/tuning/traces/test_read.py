@@ -205,3 +205,23 @@ def test_a_damaged_file_is_read_or_refused(kind: str, wrong: list[tuple[int, byt
         assert (session.ends_us >= session.begins_us).all()
         assert (np.diff(session.begins_us) >= 0).all()
         assert (session.gaps_us() >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("Msg Timestamp,Message,Time,Unit of Measurement\n0,EXECUTE,26756,US\n", "htppower advise trace"),
+        ("Execute Stats (Average):\n  NetRun: 12 us\n", "htppower advise trace"),
+        ('{"header": {"artifact_type": "GENIE_PROFILE"}, "components": []}', "htppower advise trace"),
+        (':::MLLOG {"key": "loadgen_version"}\n', "enable_trace"),
+        ("=====\nMLPerf Results Summary\n", "enable_trace"),
+        ("[INFO] [Qnn ExecuTorch]: Deserializing\n", "is a log of ExecuTorch"),
+        ("[INFO] a log\n", "no column is the begin of an inference"),
+        ('{"something": "else"}', "is JSON, but holds no trace events"),
+    ],
+)
+def test_a_file_that_is_no_trace_is_told_as_what_it_is(text: str, says: str) -> None:
+    """What a profiler has written is for htppower advise; LoadGen's other logs have no samples."""
+    with pytest.raises(TraceError) as caught:
+        read(text)
+    assert says in str(caught.value)

@@ -1,0 +1,68 @@
+"""The codes of FastRPC in the vendor's log: the meaning of each, and the mend.
+
+The DSP adds 0x80000400 to its own codes: 0x80000406 is 0x6 from the DSP. The library keeps the low ten bits.
+Source: inc/AEEStdErr.h of https://github.com/qualcomm/fastrpc for names and meanings. The answers of the library were
+measured with a stand-in for FastRPC (QAIRT 2.51).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+SOURCE = "AEEStdErr.h of qualcomm/fastrpc; what the library answers is measured, QAIRT 2.51"
+# The DSP adds this to a code, and the library keeps these bits.
+OF_DSP = 0x8000_0400
+BITS = 0x3FF
+
+
+class FastRpcText(NamedTuple):
+    """The name of a code, its reason, and the mend."""
+
+    name: str
+    why: str
+    mend: str
+
+
+_SKEL = (
+    "put the folder of the skel (libQnnHtpV75Skel.so for V75) first in ADSP_LIBRARY_PATH, folders separated by ';'; "
+    "htppower doctor judges it"
+)
+_UNSIGNED = "take the skel from a folder named unsigned/, of the release of the library"
+_NODE = "check that /dev/fastrpc-cdsp is there and that this user may open it"
+_DSP_DOWN = "wait for the DSP, which restarts or is down; htppower votes again when it is back"
+_LOG = "look into the vendor's log, and into the kernel's (dmesg), for the line before it"
+
+FASTRPC_TEXTS: dict[int, FastRpcText] = {
+    0x1: FastRpcText("AEE_EFAILED", "The call failed without a nearer reason.", _LOG),
+    0x2: FastRpcText("AEE_ENOMEMORY", "There was no memory for the call.", "close other users of the DSP"),
+    0x6: FastRpcText("AEE_EUNABLETOLOAD", "The skel is missing, or can't be loaded.", _SKEL),
+    0xC: FastRpcText("AEE_EEXPIRED", "The call took too long, or the process on the DSP has ended.", _DSP_DOWN),
+    0xD: FastRpcText("AEE_EBADSTATE", "The process on the DSP has crashed, or was never there.", _DSP_DOWN),
+    0xE: FastRpcText("AEE_EBADPARM", "An argument is not one that the call takes.", _LOG),
+    0x14: FastRpcText(
+        "AEE_EUNSUPPORTED",
+        "This FastRPC, its kernel driver or the DSP's firmware does not have the call.",
+        "update FastRPC; without it votes on RPC polling are refused and clocks are still voted",
+    ),
+    0x16: FastRpcText("AEE_ERESOURCENOTFOUND", "A file that the DSP asks for is not found.", _SKEL),
+    0x27: FastRpcText("AEE_ENOSUCH", "What the call goes to is gone: the DSP restarted.", _DSP_DOWN),
+    0x2C: FastRpcText("AEE_EINVHANDLE", "The handle is unknown: the link was closed.", _DSP_DOWN),
+    0x2E: FastRpcText("AEE_EINTERRUPTED", "A signal interrupted the call.", "try again"),
+    0x38: FastRpcText("AEE_EINVALIDSIGNATURE", "The signature of the skel is not valid on this device.", _UNSIGNED),
+    0x3B: FastRpcText("AEE_EINVALIDDEVICE", "The device file of the DSP can't be opened.", _NODE),
+    0x43: FastRpcText("AEE_ENOSUCHDEVICE", "There is no device file of the DSP.", _NODE),
+    0x45: FastRpcText("AEE_ENOSUCHFILE", "The skel, or a library that it needs, is missing.", _SKEL),
+    0x4E: FastRpcText("AEE_EBADPERMS", "This process may not open the device file of the DSP.", _NODE),
+    0x52: FastRpcText("AEE_EBADELF", "The skel is not a library for this Hexagon.", _SKEL),
+    0x57: FastRpcText("AEE_EFOPEN", "The device file of the DSP can't be opened.", _NODE),
+    0x68: FastRpcText(
+        "AEE_ECONNRESET", "The link to the DSP was reset: the DSP restarted. The library answers 1007.", _DSP_DOWN
+    ),
+    0x69: FastRpcText("AEE_ENOROOTOFTRUST", "The device has nothing to check a signed skel with.", _UNSIGNED),
+    0x72: FastRpcText("AEE_ECONNREFUSED", "The DSP does not answer: it is down, or restarts.", _DSP_DOWN),
+    0x81: FastRpcText("AEE_EUNSIGNEDMOD", "The skel is not signed, and this process domain needs it.", _UNSIGNED),
+    0x8A: FastRpcText("AEE_ENOSESSION", "All sessions of the DSP are in use.", "close other users of the DSP"),
+    0x200: FastRpcText("AEE_ERPC", "FastRPC itself failed.", _LOG),
+    0x201: FastRpcText("AEE_EFILE", "FastRPC can't read a file.", _SKEL),
+    BITS: FastRpcText("AEE_EUNKNOWN", "The call failed without a reason: -1, of which ten bits are left.", _LOG),
+}

@@ -1,0 +1,241 @@
+"""The other names of the SoCs: marketing names, further part numbers, and the kernel's numbers.
+
+Sources:
+- marketing names: the vendor's product pages, https://www.qualcomm.com/products, which give the part number;
+- X1E as SC8380XP: https://lore.kernel.org/r/20231123135028.29433-1-quic_sibis@quicinc.com; X1P has the same Hexagon
+  (qualcomm/GenieX issue 1153), and X2P that of X2E (issue 1223);
+- boards: QCS6490 of the RB3 Gen 2 and of the Rubik Pi 3 (arch/arm64/boot/dts/qcom of Linux);
+- the kernel's numbers, as /sys/devices/soc0/soc_id has them: include/dt-bindings/arm/qcom,ids.h of Linux, and for 614
+  its mailing list. The device library of QAIRT 2.51 was tried with 475, 497, 498, 555, 557, 603, 604, 618, 660, 667,
+  674, 675 and 676: it takes each for the same Hexagon as the table of SoCs.
+"""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from htppower.rules.socs import SOCS, Soc
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# By the vendor's model number.
+_OTHER_NAMES: Mapping[int, tuple[str, ...]] = MappingProxyType(
+    {
+        30: ("Snapdragon 888", "Snapdragon 888+"),
+        32: ("Snapdragon 780G",),
+        35: ("Snapdragon 778G", "Snapdragon 778G+", "Snapdragon 782G"),
+        36: ("Snapdragon 8 Gen 1",),
+        37: ("Snapdragon 8cx Gen 3",),
+        41: ("Snapdragon 7 Gen 1",),
+        42: ("Snapdragon 8+ Gen 1",),
+        43: ("Snapdragon 8 Gen 2",),
+        46: ("Snapdragon AR2 Gen 1",),
+        50: ("Snapdragon 6 Gen 1",),
+        53: ("Snapdragon XR2 Gen 2",),
+        54: ("Snapdragon 7+ Gen 2",),
+        57: ("Snapdragon 8 Gen 3",),
+        58: ("Snapdragon AR1 Gen 1",),
+        60: ("Snapdragon X Elite", "Snapdragon X Plus", "Snapdragon X"),
+        61: ("Snapdragon 7s Gen 2",),
+        64: ("Snapdragon 7 Gen 3",),
+        66: ("QCM8550",),
+        68: ("Snapdragon 8s Gen 3",),
+        69: ("Snapdragon 8 Elite",),
+        70: ("Snapdragon 7+ Gen 3",),
+        73: ("Snapdragon 7s Gen 3",),
+        74: ("Snapdragon 6 Gen 4",),
+        76: ("Snapdragon 6 Gen 3",),
+        77: ("IQ-9075", "IQ-9100"),
+        78: ("QCS6690", "Q-6690"),
+        82: ("IQ-8275", "IQ-8300"),
+        85: ("Snapdragon 8s Gen 4",),
+        86: ("Snapdragon 7 Gen 4",),
+        87: ("Snapdragon 8 Elite Gen 5",),
+        88: ("Snapdragon X2 Elite", "Snapdragon X2 Elite Extreme", "Snapdragon X2 Plus"),
+        93: ("RB3 Gen 2", "Rubik Pi 3"),
+        97: ("Snapdragon 8 Gen 5",),
+    }
+)
+# The part numbers of laptops, such as X1E80100, X1P42100 and X126100.
+_LAPTOPS = (
+    (re.compile(r"X1[EP]?[0-9]{2}1(?:[0-9]{2}|DE)"), 60),
+    (re.compile(r"X2[EP][0-9]{2}1[0-9]{2}"), 88),
+)
+_KERNEL_NUMBERS: Mapping[int, int] = MappingProxyType(
+    {
+        439: 30,
+        475: 35,
+        499: 35,
+        449: 37,
+        457: 36,
+        480: 36,
+        482: 36,
+        460: 39,
+        497: 93,
+        498: 93,
+        506: 41,
+        547: 41,
+        519: 43,
+        525: 46,
+        530: 42,
+        531: 42,
+        540: 42,
+        532: 52,
+        533: 52,
+        534: 52,
+        555: 60,
+        557: 57,
+        579: 58,
+        603: 66,
+        604: 66,
+        614: 68,
+        618: 69,
+        636: 73,
+        640: 74,
+        641: 74,
+        657: 78,
+        658: 78,
+        659: 86,
+        660: 87,
+        667: 77,
+        674: 82,
+        675: 82,
+        676: 77,
+        690: 72,
+    }
+)
+# Chips with a Hexagon V66 or older, their marketing names and the kernel's numbers.
+_WITHOUT_HTP: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "SM8250": ("Snapdragon 865", "Snapdragon 865+", "Snapdragon 870", "356"),
+        "QRB5165": ("RB5", "455"),
+        "QCS8250": (),
+        "SXR2130": ("Snapdragon XR2", "Snapdragon XR2 Gen 1"),
+        "SM8150": ("Snapdragon 855", "Snapdragon 855+", "Snapdragon 860", "339"),
+        "SA8155": ("362",),
+        "SA8195": (),
+        "SC8180": ("Snapdragon 8cx", "Snapdragon 8cx Gen 2"),
+        "SC7180": ("Snapdragon 7c", "425"),
+        "SM7250": ("Snapdragon 765", "Snapdragon 765G", "Snapdragon 768G"),
+        "SM7225": ("Snapdragon 750G", "459"),
+        "SM7150": ("Snapdragon 730", "Snapdragon 730G", "Snapdragon 732G", "365", "366"),
+        "SM7125": ("Snapdragon 720G", "443"),
+        "SM6375": ("Snapdragon 695", "507"),
+        "SM6350": ("Snapdragon 690", "434"),
+        "SM6225": ("Snapdragon 680", "Snapdragon 685"),
+        "SM6150": ("Snapdragon 675",),
+        "SM6125": ("Snapdragon 665", "394"),
+        "SM6115": ("Snapdragon 662", "444"),
+        "SM4450": ("Snapdragon 4 Gen 2", "568"),
+        "SM4375": ("Snapdragon 4 Gen 1",),
+        "SM4350": ("Snapdragon 480", "Snapdragon 480+"),
+        "SM4250": ("Snapdragon 460", "417"),
+        "SDM845": ("Snapdragon 845", "321"),
+        "SDM710": ("Snapdragon 710",),
+        "SDM670": ("Snapdragon 670", "336"),
+        "SDM660": ("Snapdragon 660", "317"),
+        "MSM8998": ("Snapdragon 835", "292"),
+        "MSM8996": ("Snapdragon 820", "Snapdragon 821", "246"),
+        "QCS615": ("QCS610", "680"),
+        "QCM4290": ("QCS4290", "469", "470"),
+        "QCM2290": ("QRB2210", "441", "524"),
+    }
+)
+# Part numbers of older families: none of them has an HTP.
+_OLD = re.compile(r"(?:SDM|SDA|MSM|APQ)[0-9]{3,4}[A-Z]*")
+# Variant and speed bin follow the digits of a part number: SM8650-AC.
+_PART = re.compile(r"(?P<part>[A-Z]+[0-9]{3,4})(?:XP|P|X)?(?:[0-9]?A[A-F])?")
+_FILLING = re.compile(
+    r"QUALCOMM|SNAPDRAGON|DRAGONWING|MOBILE|COMPUTE|PLATFORM|FOR GALAXY|LEADING VERSION|5G"
+    r"|\b[0-9]{1,2}[- ]CORE|[^A-Z0-9+]"
+)
+NO_HTP = "has no HTP: its Hexagon is V66 or older, and the HTP begins with V68"
+_LONGEST_NAME = 80
+_MOST_DIGITS = 4
+_NEAR = 0.8
+
+
+def _plain(name: str) -> str:
+    """Return a name without brand, spaces and hyphens, and with ``+`` for ``Plus``.
+
+    "Snapdragon X" keeps its brand, since a bare X is a name of nothing.
+    """
+    said = name[:_LONGEST_NAME].upper().replace("PLUS", "+")
+    bare = _FILLING.sub("", said)
+    return bare if len(bare) > 1 else "".join(said.split())
+
+
+def _part(plain: str) -> str:
+    """Return a part number without its variant, and any other name unchanged."""
+    found = _PART.fullmatch(plain)
+    return plain if found is None else found["part"]
+
+
+_BY_MODEL: Mapping[int, Soc] = MappingProxyType({soc.model: soc for soc in SOCS})
+# Keys are names as they are compared. Values are the name as it is printed, and the SoC.
+_BY_NAME: Mapping[str, tuple[str, Soc]] = MappingProxyType(
+    {
+        _part(_plain(name)): (name, soc)
+        for soc in reversed(SOCS)
+        for name in reversed((*soc.names, *_OTHER_NAMES.get(soc.model, ())))
+    }
+)
+_OLD_BY_NAME: Mapping[str, str] = MappingProxyType(
+    {_plain(name): part for part, names in _WITHOUT_HTP.items() for name in (part, *names)}
+)
+
+
+def by_kernel_number(number: int) -> Soc | None:
+    """Return the SoC for a number from /sys/devices/soc0/soc_id, or None."""
+    return _BY_MODEL.get(_KERNEL_NUMBERS.get(number, 0))
+
+
+def soc_of(name: str | int) -> Soc | None:
+    """Return the SoC for a model number, a kernel number, a part number or a name, or None.
+
+    The vendor's model numbers win. The kernel uses 70, 86 and 87 too, for chips of 2011 without an HTP.
+    """
+    said = str(name)
+    if said.isascii() and said.isdecimal() and len(said) <= _MOST_DIGITS:
+        model = int(said)
+        soc = _BY_MODEL.get(model) or by_kernel_number(model)
+        if soc is not None:
+            return soc
+    plain = _plain(said)
+    for form, model in _LAPTOPS:
+        if form.fullmatch(plain):
+            return _BY_MODEL[model]
+    _, soc = _BY_NAME.get(_part(plain), ("", None))
+    return soc
+
+
+def without_htp(name: str | int) -> str | None:
+    """Return the part number of a chip without an HTP, or None if the chip is not known as one."""
+    plain = _plain(str(name))
+    found = _OLD_BY_NAME.get(_part(plain)) or _OLD_BY_NAME.get(plain)
+    return found or (plain if _OLD.fullmatch(plain) else None)
+
+
+def near_soc(name: str | int) -> str | None:
+    """Return the nearest name of the same family, or None."""
+    import difflib  # noqa: PLC0415 - only for a wrong name
+
+    plain = _part(_plain(str(name)))
+    family = [known for known in _BY_NAME if _of_one_family(plain, known)]
+    near = difflib.get_close_matches(plain, family, n=1, cutoff=_NEAR)
+    return _BY_NAME[near[0]][0] if near else None
+
+
+def _of_one_family(said: str, known: str) -> bool:
+    """Return whether two names have the same digits, or else the same letters and the same first two digits.
+
+    The first two digits of a part number are its series and its generation: with others it is another chip.
+    """
+    digits, known_digits = (re.sub(r"[^0-9]", "", name) for name in (said, known))
+    if sorted(digits) == sorted(known_digits):
+        return True
+    alike = re.sub(r"[0-9]", "", said) == re.sub(r"[0-9]", "", known)
+    return alike and len(known_digits) > 2 and digits[:2] == known_digits[:2]  # noqa: PLR2004 - as above
