@@ -112,8 +112,8 @@ def _check(paths: tuple[str, ...], form: str, outputs: tuple[tuple[str, str], ..
     for path, known in checked.forms.items():
         if known == _EXTENSION_FILE:
             echo(f"{printable(path)}: {known}: htppower lint checks it", err=True)
-        elif not known:
-            echo(f"{printable(path)}: no setting in it that votes", err=True)
+    for note in checked.notes:
+        echo(printable(note), err=True)
     if any(each.rule == "FILE-1" for each in report.findings):
         click.get_current_context().exit(INVALID)
     if any(map(report.counts, report.findings)):

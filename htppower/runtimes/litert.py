@@ -31,6 +31,8 @@ NUMBERS: Mapping[str, int] = MappingProxyType(
         "extreme_power_saver": 9,
     }
 )
+# Before each mode of the C API.
+C_MODE = "kLiteRtQualcommHtpPerformanceMode"
 CONTROL = MappingProxyType({"manual": 0, "auto": 1})
 MODE_FLAG = "--qualcomm_htp_performance_mode"
 CONTROL_FLAG = "--qualcomm_htp_perf_ctrl_mode"
@@ -39,6 +41,11 @@ _AUTO = (
     "time."
 )
 _HELD_IN_PYTHON = "ai-edge-litert 2.3.0 has no option for the control mode in Python: its votes are held."
+
+
+def enumerator(mode: str) -> str:
+    """Return the enumerator of a mode in C++, such as ``kBurst``."""
+    return f"k{''.join(word.capitalize() for word in mode.split('_'))}"
 
 
 def chosen(profile: Profile) -> tuple[Nearest, str]:

@@ -69,6 +69,9 @@ class Said:
         silent: the places of Genie's dialogs that name no extension file.
         unread: keys of SNPE's perf config that it does not have, each with its place and the nearest that it has.
         unknown: values there that it does not have, each with its key before it, and its place and nearest likewise.
+        open_values: keys whose values are no literals, so that nothing is known of them, with their places.
+        without_mode: where ONNX Runtime's provider is used with options that have no mode.
+        no_texts: keys with values that are no texts where the runtime takes texts alone, each with its value and place.
         form: what the file is, in words; empty where nothing is known of it.
     """
 
@@ -79,6 +82,9 @@ class Said:
     silent: tuple[Place, ...] = ()
     unread: tuple[tuple[str, Place, str], ...] = ()
     unknown: tuple[tuple[str, str, Place, str], ...] = ()
+    open_values: tuple[tuple[str, Place], ...] = ()
+    without_mode: tuple[Place, ...] = ()
+    no_texts: tuple[tuple[str, str, Place], ...] = ()
     form: str = ""
 
 

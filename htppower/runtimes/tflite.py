@@ -15,6 +15,11 @@ KNOWN = "What the delegate votes is taken to be what LiteRT does, which was read
 _GSTREAMER = "delegate=external external-delegate-path=libQnnTFLiteDelegate.so external-delegate-options"
 
 
+def enumerator(mode: str) -> str:
+    """Return the enumerator of a mode in Java, such as ``HTP_PERFORMANCE_BURST``."""
+    return f"HTP_PERFORMANCE_{mode.upper()}"
+
+
 def write(profile: Profile) -> Settings:
     """Return a profile as options of the delegate."""
     found, control = chosen(profile)
