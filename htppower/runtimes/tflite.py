@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from htppower.runtimes.in_code import calls
 from htppower.runtimes.litert import CONTROL, NUMBERS, chosen
 from htppower.runtimes.settings import Part, Settings
 
@@ -39,4 +40,14 @@ def write(profile: Profile) -> Settings:
         Part("Python", f"load_delegate('libQnnTFLiteDelegate.so', options={{{python}}})", "python"),
         Part("GStreamer, qtimltflite", f'{_GSTREAMER}="QNNExternalDelegate,{of_gstreamer};"', "shell"),
     )
-    return Settings(parts, found.lost, KNOWN)
+    of_java = (
+        f"options.setHtpPerformanceMode(QnnDelegate.Options.HtpPerformanceMode.{enumerator(found.mode)})",
+        f"options.setHtpPerfCtrlStrategy(QnnDelegate.Options.HtpPerfCtrlStrategy.HTP_PERF_CTRL_{control.upper()})",
+    )
+    insert = 'TfLiteExternalDelegateOptionsInsert(&delegate_options, "{}", "{}");'
+    in_code = (
+        Part("QnnDelegate.Options", "\n".join(f"{each};" for each in of_java), "java"),
+        Part("QnnDelegate.Options", "\n".join(of_java), "kotlin"),
+        *calls("external delegate", {"cpp": insert}, options, note),
+    )
+    return Settings(parts, found.lost, KNOWN, in_code)
