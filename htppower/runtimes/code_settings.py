@@ -33,6 +33,12 @@ _NO_SETTERS = re.compile(
     r"replace|split|join|match|test|is|env|getenv|str|strcmp|in|echo|usage|help|fatal|panic)(?![a-z])"
     r"|.*(?:error|exception|equals?|_eq)$"
 )
+# Calls that take an enumerator, and calls whose one argument is the value of a setting: what of their name is its key.
+_TAKES_MODES = re.compile("perf|mode|options|inference")
+_SETTERS = {
+    "SetPerfProfileGlobal": (Where.APPBUILDER, "PerfProfile"),
+    "with_rpc_control_latency": (Where.PROVIDER, "rpc_control_latency"),
+}
 _PAIRS = (":", "=>")
 _PROSE = frozenset(("help", "description", "epilog", "usage", "doc", "message", "msg", "summary", "title"))
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -141,6 +147,10 @@ class CodeReader:
             inner = scope._replace(
                 names=(*scope.names, assigned, called), given_to=".".join(names[:-1]), reads=scope.reads or reads
             )
+        if function in _SETTERS and group.bracket == "(" and not path(group.elements[0]):
+            where, key = _SETTERS[function]
+            key_at = group.start - len(function) + function.index(key)
+            self.found.append(Found(key, key_at, literal(group.elements[0]), inner, where))
         self._side_by_side(element, at, group, scope)
         self.read(group, inner)
 
@@ -166,7 +176,7 @@ class CodeReader:
 
     def _enumerator(self, names: list[Token], assigned: str, group: Group, scope: Scope) -> None:
         function = assigned or (scope.names[-1] if scope.names else "")
-        if scope.reads or (not assigned and (group.bracket != "(" or not re.search("perf|mode|options", function))):
+        if scope.reads or (not assigned and (group.bracket != "(" or _TAKES_MODES.search(function) is None)):
             return
         found = enumerator(names, function, of_qnn=self._of_qnn)
         if found is not None:

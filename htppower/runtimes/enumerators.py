@@ -24,11 +24,11 @@ _OWN: Mapping[str, tuple[Where, str]] = MappingProxyType(
     }
 )
 # Enumerations whose names others have, too: the function that takes them tells.
-_TAKEN_BY: Mapping[str, tuple[str, Where]] = MappingProxyType(
+_TAKEN_BY: Mapping[str, tuple[tuple[str, ...], Where]] = MappingProxyType(
     {
-        "PerfProfile": ("setperfprofileglobal", Where.APPBUILDER),
-        "PerformanceMode": ("with_performance_mode", Where.ORT_RUST),
-        "QNNExecutionProviderPerformanceMode": ("with_performance_mode", Where.ORT_RUST),
+        "PerfProfile": (("setperfprofileglobal", "inference", "perf_profile"), Where.APPBUILDER),
+        "PerformanceMode": (("with_performance_mode",), Where.ORT_RUST),
+        "QNNExecutionProviderPerformanceMode": (("with_performance_mode",), Where.ORT_RUST),
     }
 )
 _SHARED = "HtpPerformanceMode"
@@ -48,8 +48,8 @@ def enumerator(names: Sequence[Token], function: str, *, of_qnn: bool) -> tuple[
         if owner == _SHARED:
             where = _of_shared(mode.word, owners)
             return None if where is None else (where, _SHARED, mode)
-        taken_by, where = _TAKEN_BY.get(owner, ("", Where.PROVIDER))
-        if taken_by and function.endswith(taken_by):
+        taken_by, where = _TAKEN_BY.get(owner, ((), Where.PROVIDER))
+        if function.endswith(taken_by):
             key = "PerformanceMode" if where is Where.ORT_RUST else owner
             return (where, key, mode) if of_qnn or where is Where.APPBUILDER else None
     return _bare(names[-1], function) if len(names) == 1 else None

@@ -93,7 +93,10 @@ class Option:
 
 
 _NINE = aihub.MODES
-APPBUILDER_MODES = ("default", "high_performance", "burst")
+# With default it leaves all as it is.
+APPBUILDER_MODES = MappingProxyType(
+    {"burst": "burst", "high_performance": "high_performance", "default": "system_settings"}
+)
 # What else ONNX Runtime's provider takes: a list of such names is no key with its value. Source: ONNX Runtime's page
 # of the QNN execution provider.
 OTHER_OPTIONS = frozenset(
@@ -227,7 +230,7 @@ _ALL = (
         Where.APPBUILDER,
         "PerfProfile",
         Takes.NAME,
-        MappingProxyType({**_same(APPBUILDER_MODES), **_spelt(str.upper, APPBUILDER_MODES)}),
+        MappingProxyType({spelt: mode for name, mode in APPBUILDER_MODES.items() for spelt in (name, name.upper())}),
         "vendor",
         unknown="AppBuilder votes nothing for it",
     ),
