@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import os
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import attrs
@@ -31,7 +32,7 @@ from htppower.runtimes.snpe_profile import imported
 from htppower.runtimes.snpe_reading import PERF_CONFIG, is_perf_config
 from htppower.runtimes.snpe_reading import read as read_perf_config
 from htppower.runtimes.statements import Said, Statement, Text, is_unquoted
-from htppower.runtimes.structured import said_by_notebook, said_by_texts, said_by_yaml
+from htppower.runtimes.structured import said_by_markdown, said_by_notebook, said_by_texts, said_by_yaml
 from htppower.runtimes.text_settings import TooMany, joined, said_by_text
 
 if TYPE_CHECKING:
@@ -44,6 +45,14 @@ if TYPE_CHECKING:
 
 JSON_RULE = "SET-13"
 _CUSTOM = "custom"
+# No host has more; each may become a finding or a profile.
+_MOST_SETTINGS = 5000
+_BY_SUFFIX = MappingProxyType(
+    {
+        **dict.fromkeys((".yaml", ".yml"), said_by_yaml),
+        **dict.fromkeys((".md", ".markdown"), said_by_markdown),
+    }
+)
 _MARK = codecs.BOM_UTF8.decode()
 
 
@@ -69,11 +78,17 @@ def _said(data: bytes | str, text: str, path: str) -> Said:
             return found
     if is_perf_config(text):
         return read_perf_config(text, path).said
-    return (said_by_yaml if path.lower().endswith((".yaml", ".yml")) else said_by_text)(text, path)
+    return _BY_SUFFIX.get(os.path.splitext(path)[1].lower(), said_by_text)(text, path)
 
 
 def _literals(found: Said) -> Said:
-    """Return what is said but for values that stand for others, such as ``{{MODE}}``: of these nothing is known."""
+    """Return what is said but for values that stand for others, such as ``{{MODE}}``: of these nothing is known.
+
+    Raises:
+        TooMany: it says more than a host has.
+    """
+    if len(found.statements) > _MOST_SETTINGS:
+        raise TooMany(f"{_MOST_SETTINGS} settings")
     templates = [each for each in found.statements if is_template(each.value)]
     if not templates:
         return found

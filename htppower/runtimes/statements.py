@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import TYPE_CHECKING
 
 import attrs
@@ -13,6 +14,9 @@ from htppower.runtimes.options import OPTIONS, Option, Where
 
 if TYPE_CHECKING:
     from htppower.errors import Finding
+
+
+_MODE = re.compile(r"perf(?:ormance)?_?mode", re.IGNORECASE)
 
 
 @attrs.frozen
@@ -108,6 +112,11 @@ class Text:
             middle = (low + high) // 2
             low, high = (middle, high) if before[middle] <= offset else (low, middle)
         return Place(self.path, low + 1, offset - before[low] + 1)
+
+    @functools.cached_property
+    def names_a_mode(self) -> bool:
+        """Whether a mode is named anywhere: it may be the one of a provider."""
+        return _MODE.search(self.text) is not None
 
     @functools.cached_property
     def _starts(self) -> list[int]:

@@ -1,7 +1,8 @@
-"""Settings in YAML and notebooks, and in the texts of any JSON: what these hold is read as JSON, or as code, is."""
+"""Settings in YAML, notebooks, Markdown, and the texts of any JSON: what these hold is read as JSON or code is."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import re
@@ -16,15 +17,20 @@ from htppower.runtimes.command_lines import FLAGS, SPOKEN
 from htppower.runtimes.json_settings import OPTIONS_OBJECT, of_objects
 from htppower.runtimes.statements import Said, Statement, Text
 from htppower.runtimes.text_settings import joined, said_by_part
-from htppower.runtimes.tokens import ANY, SHELL
+from htppower.runtimes.tokens import ANY, SHELL, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 YAML_RULE = "YAML-1"
 NOTEBOOK = "a notebook"
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DEEPEST = 50
+_FENCE = re.compile(r"^[ \t]{0,8}(?P<fence>```|~~~)[`~]*[ \t]*\{?\.?(?P<word>[\w+#]*)[^\n]*\n?", re.MULTILINE)
+# The fence that closes may be indented, too.
+_CLOSES = {each: re.compile(rf"^[ \t]{{0,8}}{each}[`~]*[ \t]*$", re.MULTILINE) for each in ("```", "~~~")}
+# A place in a longer line is only near: that it is right would take a look at all of the line.
+_LONGEST_LINE = 10_000
 _WHOLE = re.compile(r"[-+]?[0-9]+", re.ASCII)
 
 
@@ -121,18 +127,48 @@ def _of_cell(text: Text, cell: Node, name: str) -> Said:
     kind, source = cell.get("cell_type"), cell.get("source")
     if kind is None or kind.value != "code" or source is None:
         return Said()
-    lines = source.items or (source,)
-    code = "".join(str(line.value) for line in lines)
-    found = said_by_part(Text(code, text.path), 0, len(code), ANY)
-    written = code.split("\n")
+    code = "".join(str(line.value) for line in source.items or (source,))
+    lines = code.split("\n")
+    # Where each line begins: the first character of a text of its own, or of one text with all lines.
+    starts = [line.start + 1 for line in source.items] or [
+        *itertools.accumulate((_written(f"{line}\n") for line in lines), initial=source.start + 1)
+    ]
 
     def placed(place: Place) -> Place:
-        # A source in one text has all its lines in one line of the file.
-        line = lines[min(place.line, len(lines)) - 1]
-        before = "\n".join(written[: place.line - 1]) + "\n" if len(lines) == 1 and place.line > 1 else ""
-        before += written[place.line - 1][: place.column - 1]
-        return text.place(line.start + len(json.dumps(before, ensure_ascii=False)) - 1)
+        before = lines[place.line - 1][: min(place.column - 1, _LONGEST_LINE)]
+        return text.place(starts[min(place.line, len(starts)) - 1] + _written(before))
 
+    return _moved(said_by_part(Text(code, text.path), 0, len(code), ANY), placed, name)
+
+
+def _written(line: str) -> int:
+    """Return how many characters a text has in JSON, without its quotes."""
+    return len(json.dumps(line, ensure_ascii=False)) - 2
+
+
+def said_by_markdown(given: str, path: str) -> Said:
+    """Return what the code blocks of a Markdown text say."""
+    text = Text(given, path)
+    parts, at = [], 0
+    while (opened := _FENCE.search(given, at)) is not None:
+        start = opened.end()
+        closed = _CLOSES[opened["fence"]].search(given, start)
+        end, at = (len(given), len(given)) if closed is None else closed.span()
+        if opened["word"].lower() in ("yaml", "yml"):
+            above = text.place(start).line - 1
+            of_block = attrs.evolve(said_by_yaml(given[start:end], path), problems=())
+            parts.append(_moved(of_block, functools.partial(_below, above), f"block {above}"))
+        else:
+            parts.append(said_by_part(text, start, end, named(opened["word"])))
+    return joined(parts)
+
+
+def _below(lines: int, place: Place) -> Place:
+    return Place(place.path, place.line + lines, place.column)
+
+
+def _moved(found: Said, placed: Callable[[Place], Place], name: str) -> Said:
+    """Return what a part of a file says, which was read by itself, with its places in the whole file."""
     return attrs.evolve(
         found,
         statements=tuple(

@@ -12,7 +12,7 @@ from htppower.runtimes.literals import is_template
 from htppower.runtimes.mistaken import MISTAKEN, is_of
 from htppower.runtimes.options import OPTIONS, Where
 from htppower.runtimes.statements import Said, Statement, Text
-from htppower.runtimes.tokens import ANY, SHELL, Kind, Token, language_of, named, tokens
+from htppower.runtimes.tokens import ANY, SHELL, Kind, Token, language_of, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,16 +23,12 @@ TOML = "LiteRT's options in TOML"
 PBTXT = "MLPerf's settings"
 OTHER = "a text"
 
-# Source code of 1 MiB has fewer words, and no host has so many settings: to read more would take many seconds.
+# Source code of 1 MiB has fewer words: to read more would take many seconds.
 _MOST_TOKENS = 300_000
-_MOST_SETTINGS = 5000
 # A text within a text within a script.
 _DEEPEST = 3
 # Without one of these there is no setting in a text.
 _WORTH = re.compile(r"htp|rpc_|perf|power-mode|_options|QNN|custom_setting", re.IGNORECASE)
-# A mode named anywhere in a text may be the provider's.
-_MODE = re.compile(r"perf(?:ormance)?_?mode", re.IGNORECASE)
-_FENCE = re.compile(r"^[ \t]{0,8}(?P<fence>```|~~~)[`~]*[ \t]*\{?\.?(?P<word>[\w+#]*)[^\n]*\n?", re.MULTILINE)
 _TOML_LINE = re.compile(r"^[ \t]*(?P<key>[\w.-]+)[ \t]*=[ \t]*(?P<quote>[\"']?)(?P<value>[^\"'\n#]*)", re.MULTILINE)
 _TOML_ONLY = re.compile(r"[ \t]*(?:#.*|\[[^\]]*\][ \t]*|[\w.-]+[ \t]*=.*)?\r?")
 
@@ -54,23 +50,18 @@ def said_by_text(given: str, path: str) -> Said:
     statements = list(_of_toml(text)) if language is ANY else []
     if statements:
         return Said(tuple(statements), form=TOML)
-    if path.lower().endswith((".md", ".markdown")):
-        return _of_blocks(text)
     return said_by_part(text, 0, len(given), language)
 
 
 def said_by_part(text: Text, start: int, end: int, language: Language) -> Said:
     """Return what a part of a text says, in a language."""
     found, open_values, providers = [], [], []
-    has_mode = _MODE.search(text.text) is not None
-    for number, each in enumerate(_of_code(text, start, end, language, 0)):
-        if number == _MOST_SETTINGS:
-            raise TooMany(f"{_MOST_SETTINGS} settings")
+    for each in _of_code(text, start, end, language, 0):
         if isinstance(each, Statement):
             found.append(each)
         elif each[0]:
             open_values.append((each[0], text.place(each[1])))
-        elif not has_mode:
+        elif not text.names_a_mode:
             providers.append(text.place(each[1]))
     unique = {(each.place, each.where): each for each in found}
     statements = tuple(sorted(unique.values(), key=lambda each: (each.place.line, each.place.column)))
@@ -89,18 +80,6 @@ def _of_toml(text: Text) -> Iterator[Statement]:
         if (where in OPTIONS or where in MISTAKEN) and not is_template(value):
             at = (found.start("key"), found.start("value"))
             yield _statement(text, where[0], where[1], value, at, ("toml",), quoted=bool(found["quote"]))
-
-
-def _of_blocks(text: Text) -> Said:
-    """Return what the code blocks of a Markdown text say."""
-    all_said, at = [], 0
-    while (opened := _FENCE.search(text.text, at)) is not None:
-        # The fence may be indented as deep as the one that opens.
-        closed = re.compile(rf"^[ \t]{{0,8}}{opened['fence']}", re.MULTILINE).search(text.text, opened.end())
-        end = len(text.text) if closed is None else closed.start()
-        all_said.append(said_by_part(text, opened.end(), end, named(opened["word"])))
-        at = len(text.text) if closed is None else closed.end()
-    return joined(all_said)
 
 
 def joined(parts: list[Said]) -> Said:

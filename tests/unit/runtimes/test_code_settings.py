@@ -99,6 +99,8 @@ READ = [
     ("a.sh", "x qtimltflite external-delegate-options=\"QNNExternalDelegate,htp_performance_mode=(string)2;\"", ["2"]),
     ("README.md", "Use --perf_profile no.\n\n```bash\nqnn-net-run --perf_profile turbo\n```\n", ["turbo"]),
     ("README.md", 'Set `htp_performance_mode`:\n```python\no = {"htp_performance_mode": "bursty"}\n```\n', ["bursty"]),
+    ("README.md", "In words.\n\n```yaml\nhtp_performance_mode: bursty\n```\n", ["bursty"]),
+    ("a.ipynb", '{"nbformat": 4, "cells": [{"cell_type": "code", "source": "a = 1\\no = {\\"htp_performance_mode\\": \\"bursty\\"}"}]}', ["bursty"]),
     ("notes", 'o = {"htp_performance_mode": "burst"}\nqnn-net-run --perf_profile turbo\n', ["burst", "turbo"]),
     ("package.json", '{"scripts": {"run": "qnn-net-run --perf_profile turbo"}}', ["turbo"]),
 ]  # fmt: skip
