@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from htppower.extensions.to_profiles import to_profiles
 from htppower.extensions.unknown_keys import refuse_others, unknown_keys
 from htppower.profiles.regular_file import NotRegular, read_regular_file
 from htppower.review.layout import terminal_width, wrapped
-from htppower.review.settings_check.check import findings_of, outer_of_dialog
+from htppower.review.settings_check.check import findings_of, outer_of_dialog, why_unread
 from htppower.runtimes.json_kinds import other_kind
 from htppower.runtimes.reading import named_extensions, said, sniff
 
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from htppower.extensions.refusals.wrong import Wrong
 
 _MOST_CORES = 2**32 - 1
-# What begins like a word, as code, YAML and TOML do.
-_OF_ANOTHER_KIND = re.compile(r"\s*[\w#-]")
 
 
 @click.command(name="import", cls=Command, example="htppower import htp_config.json -o profiles")
@@ -121,8 +118,13 @@ def _tell(unknown: list[Finding], *, strict: bool) -> None:
 def _extension_files(data: bytes, path: str) -> tuple[tuple[ExtensionFile, ...], list[Finding]]:
     """Return an extension file, or those that it, or a dialog of Genie, names; and what a dialog does not mean so."""
     text = data.decode("utf-8", "replace")
-    if _OF_ANOTHER_KIND.match(text) and parse_json(data, path).root is None:
-        message, hint = "no setting of a runtime that votes, and no JSON", "name a file with settings that vote"
+    found = said(text, path)
+    is_other = text.lstrip()[:1] not in ("{", "[", "") and parse_json(data, path).root is None
+    if is_other or (found.open_values and not found.form):
+        if found.problems:
+            raise ProfileError(found.problems)
+        message = f"no setting that htppower can read{', and no JSON' * is_other}{why_unread(found)}"
+        hint = "name a file with settings that vote"
         raise ProfileError([Finding.of_file(path, "JSON-1", message, hint)])
     named = named_extensions(text, path)
     if named is not None:

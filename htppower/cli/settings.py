@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import attrs
 import click
 
 from htppower.cli.completion import values as completion
@@ -18,6 +19,7 @@ from htppower.profiles.loading import load_profile
 from htppower.review.layout import labelled, wrapped
 from htppower.review.styled import styled
 from htppower.runtimes.catalogue import NAMES, runtime
+from htppower.runtimes.settings import LANGUAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +48,13 @@ _EXTENSION_FILE = "an extension file"
     group=WHAT,
     help=f"Make settings of this runtime: {', '.join(NAMES)}.",
 )
+@option(
+    "--language",
+    type=click.Choice(LANGUAGES),
+    metavar="LANGUAGE",
+    group=WHAT,
+    help=f"Make only texts in this language: {', '.join(LANGUAGES)}.",
+)
 @option("--check", is_flag=True, group=WHAT, help="Check settings in files instead of making some.")
 @option("--strict", is_flag=True, group=WHAT, help="With --check: let warnings count, too.")
 @format_option(FORMS)
@@ -64,6 +73,7 @@ _EXTENSION_FILE = "an extension file"
 def command(
     names: tuple[str, ...],
     chosen: str | None,
+    language: str | None,
     form: str,
     outputs: tuple[tuple[str, str], ...],
     folders: tuple[str, ...],
@@ -84,7 +94,7 @@ def command(
     Exit code 0: made, or no findings that count; 1: findings; 2: it could not be run, or a file could not be read.
     """
     if check:
-        refuse_given(click.get_current_context(), ("chosen", "folders"), "settings of a profile")
+        refuse_given(click.get_current_context(), ("chosen", "language", "folders"), "settings of a profile")
         _check(names, form, outputs, strict=strict)
         return
     if len(names) != 1 or chosen is None:
@@ -95,6 +105,8 @@ def command(
         raise click.UsageError(f"--strict and forms besides {', '.join(_MADE)} are for --check; leave them out")
     profile = load_profile(names[0], folders)
     made = runtime(chosen).write(profile)
+    if language is not None:
+        made = _only(made, chosen, language)
 
     def render(form: str, width: int) -> str:
         return _as_json(profile, chosen, made) if form == "json" else "\n".join(_as_text(profile, chosen, made, width))
@@ -104,6 +116,16 @@ def command(
     if len(pasted) + len(reports) < len(outputs):
         raise click.UsageError("--output names a file twice")
     print_document(write_outputs(reports, form, render, pasted, force=force), form)
+
+
+def _only(made: Settings, chosen: str, language: str) -> Settings:
+    """Return settings in one language alone."""
+    parts = made.only(language)
+    if not parts:
+        there = ", ".join(made.languages)
+        raise click.UsageError(f"no settings of {chosen} are made in {language}; name one of its languages: {there}")
+    lost = made.lost if parts[0].lost is None else parts[0].lost
+    return attrs.evolve(made, parts=parts, lost=lost, in_code=())
 
 
 def _check(paths: tuple[str, ...], form: str, outputs: tuple[tuple[str, str], ...], *, strict: bool) -> None:
@@ -123,8 +145,8 @@ def _check(paths: tuple[str, ...], form: str, outputs: tuple[tuple[str, str], ..
     for path, known in checked.forms.items():
         if known == _EXTENSION_FILE:
             echo(f"{printable(path)}: {known}: htppower lint checks it", err=True)
-        elif not known:
-            echo(f"{printable(path)}: no setting in it that votes", err=True)
+    for note in checked.notes:
+        echo(printable(note), err=True)
     if any(each.rule == "FILE-1" for each in report.findings):
         click.get_current_context().exit(INVALID)
     if any(map(report.counts, report.findings)):
@@ -139,6 +161,10 @@ def _as_text(profile: Profile, chosen: str, made: Settings, width: int) -> Itera
         yield part.text
         yield from wrapped(part.note, width) if part.note else ()
     yield ""
+    if made.in_code:
+        others = ", ".join(dict.fromkeys(part.language for part in made.in_code))
+        yield from labelled("also in", f"{others}: see --language", width)
+        yield ""
     if not made.lost:
         which = f"The first text ({made.parts[0].where})" if len(made.parts) > 1 else "It"
         yield from wrapped(f"{which} expresses all of the profile.", width)

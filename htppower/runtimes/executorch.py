@@ -34,7 +34,7 @@ def write(profile: Profile) -> Settings:
         Part(
             "at run time, in C++",
             f'backend_options.set_option("{RUN_TIME_OPTION}", {number});',
-            "c++",
+            "cpp",
             note=f"The number {number} is {enumerator(found.mode)}: what is no int is ignored without a word.",
         ),
         Part("command line of qnn_executor_runner", f"--htp_performance_mode={number}", "shell"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from htppower.runtimes.in_code import GENAI_CALLS, calls
 from htppower.runtimes.onnxruntime import KNOWN, nearest_mode, provider_settings
 from htppower.runtimes.settings import Part, Settings
 
@@ -19,9 +20,13 @@ PATH = ("model", "decoder", "session_options", "provider_options")
 def write(profile: Profile) -> Settings:
     """Return a profile as provider options of genai_config.json: ONNX Runtime's provider votes."""
     found = nearest_mode(profile)
-    node: object = [{"qnn": provider_settings(found, profile)}]
+    options = provider_settings(found, profile)
+    node: object = [{"qnn": options}]
     for key in reversed(PATH):
         node = {key: node}
     note = "Beside what the file has there, such as backend_path; the same goes into each model of a pipeline."
     text = json.dumps(node, indent=2)
-    return Settings((Part("genai_config.json", text, "json", "genai_config.json", note),), found.lost, KNOWN)
+    in_code = calls(
+        "options of a Config", GENAI_CALLS, options, "For a config with the provider qnn, before its model."
+    )
+    return Settings((Part("genai_config.json", text, "json", "genai_config.json", note),), found.lost, KNOWN, in_code)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from htppower.extensions.json_nodes import Kind
+from htppower.extensions.json_nodes import Kind, Member
 from htppower.runtimes.mistaken import MISTAKEN, is_of
 from htppower.runtimes.options import Where
 from htppower.runtimes.statements import Said, Statement
@@ -13,8 +13,9 @@ from htppower.runtimes.statements import Said, Statement
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from htppower.extensions.json_nodes import Member, Node
+    from htppower.extensions.json_nodes import Node
     from htppower.extensions.json_text import JsonText
+    from htppower.runtimes.statements import Text
 
 GENAI = "genai_config.json"
 DIALOG = "a dialog of Genie"
@@ -37,7 +38,7 @@ DIALOGS = (
 )
 # What those write who take Genie for one of the vendor's tools.
 _OF_POWER = ("perf", "power", "rpc", "performance", "hmx")
-_PREFIXES = {"qnn.": Where.RUN, "ep.dynamic.": Where.DYNAMIC, "ep.qnnexecutionprovider.": Where.SESSION}
+PREFIXES = {"qnn.": Where.RUN, "ep.dynamic.": Where.DYNAMIC, "ep.qnnexecutionprovider.": Where.SESSION}
 # An object of options under one of these keys is what the key says.
 _NAMED = {
     "run_options": Where.RUN,
@@ -48,7 +49,12 @@ _NAMED = {
     "delegate_options": Where.DELEGATE,
 }
 # Of keys that both ONNX Runtime and the delegate have, these siblings are the delegate's alone.
-_OF_THE_DELEGATE = ("htp_perf_ctrl_strategy", "dsp_performance_mode", "htp_precision", "htp_optimization_strategy")
+OF_THE_DELEGATE = ("htp_perf_ctrl_strategy", "dsp_performance_mode", "htp_precision", "htp_optimization_strategy")
+
+
+_QNN = ("qnn", "qnnexecutionprovider")
+# Keys of genai_config.json that lead to options, and name no model.
+_OF_NO_MODEL = ("model", "session_options", "pipeline", "provider_options", "run_options", *_QNN)
 
 
 def said_by_json(text: JsonText) -> Said | None:
@@ -57,7 +63,7 @@ def said_by_json(text: JsonText) -> Said | None:
     if root is None or root.kind is not Kind.OBJECT:
         return None
     if _is_genai(root):
-        return Said(tuple(_of_genai(text, root)), form=GENAI)
+        return _of_genai_config(text, root)
     if any(_engine(root, name) is not None for name in DIALOGS):
         return _of_dialog(text, root)
     policy = _policy(root)
@@ -65,7 +71,7 @@ def said_by_json(text: JsonText) -> Said | None:
         return Said((_statement(text, Where.POLICY, policy, ()),), form=POLICY)
     if _OF_EXTENSIONS.intersection(member.key for member in root.members):
         return Said(form=EXTENSION_FILE)
-    found = tuple(_of_objects(text, root, (), None))
+    found = tuple(of_objects(text, root, (), None))
     return Said(found, form=OPTIONS_OBJECT) if found else None
 
 
@@ -74,27 +80,47 @@ def _is_genai(root: Node) -> bool:
     return model is not None and model.kind is Kind.OBJECT and (model.get("decoder") or model.get("type")) is not None
 
 
-def _of_genai(text: JsonText, node: Node, at: tuple[str, ...] = ()) -> Iterator[Statement]:
-    """Yield the provider options of every model, and the run options."""
+def _of_genai_config(text: JsonText, root: Node) -> Said:
+    """Return what the options of every model say; what is no text there makes the file one that is refused."""
+    statements: list[Statement] = []
+    no_texts, without_mode = [], []
+    for where, member, group in _genai_options(root):
+        found = list(_of_object(text, member.node, where, group, _model_of(group)))
+        statements += found
+        known = {each.key for each in found}
+        no_texts += [
+            (each.key, json.dumps(each.node.plain()), text.place(each.node.start))
+            for each in member.node.members
+            if each.node.kind is not Kind.TEXT and (where is Where.RUN or each.key not in known)
+        ]
+        if where is Where.GENAI and not any(each.option is not None and each.option.is_mode for each in found):
+            without_mode.append(text.place(member.start))
+    has_mode = any(each.option is not None and each.option.is_mode for each in statements)
+    return Said(
+        tuple(statements), no_texts=tuple(no_texts), without_mode=() if has_mode else tuple(without_mode), form=GENAI
+    )
+
+
+def _genai_options(node: Node, at: tuple[str, ...] = ()) -> Iterator[tuple[Where, Member, tuple[str, ...]]]:
+    """Yield the provider options of every model, and the run options, with the keys that lead there."""
     for member in node.members:
         below = (*at, member.key)
         if member.key == "provider_options":
             for number, item in enumerate(member.node.items):
                 for provider in item.members:
-                    group = (*below, str(number), provider.key)
-                    if provider.key.lower() in ("qnn", "qnnexecutionprovider"):
-                        yield from _of_object(text, provider.node, Where.GENAI, group, _model_of(at))
+                    if provider.key.lower() in _QNN:
+                        yield Where.GENAI, provider, (*below, str(number), provider.key)
         elif member.key == "run_options":
-            yield from _of_object(text, member.node, Where.RUN, below, _model_of(at))
+            yield Where.RUN, member, below
         else:
-            yield from _of_genai(text, member.node, below)
+            yield from _genai_options(member.node, below)
     for number, item in enumerate(node.items):
-        yield from _of_genai(text, item, (*at, str(number)))
+        yield from _genai_options(item, (*at, str(number)))
 
 
 def _model_of(at: tuple[str, ...]) -> str:
     """Return the name of the model whose session options these are."""
-    names = [key for key in at if key not in ("model", "session_options", "pipeline") and not key.isdecimal()]
+    names = [key for key in at if key.lower() not in _OF_NO_MODEL and not key.isdecimal()]
     return names[-1] if names else ""
 
 
@@ -153,18 +179,22 @@ def _of_power(node: Node) -> Iterator[Member]:
             yield member
 
 
-def _of_objects(text: JsonText, node: Node, at: tuple[str, ...], where: Where | None) -> Iterator[Statement]:
+def of_objects(text: JsonText | Text, node: Node, at: tuple[str, ...], where: Where | None) -> Iterator[Statement]:
     """Yield the settings of every object of a text that nothing else is known of."""
+    name, value = node.get("name") or node.get("key"), node.get("value")
+    if name is not None and value is not None and is_of(where or Where.PROVIDER, str(name.value)):
+        member = Member(str(name.value), name.start, name.end, value)
+        yield _statement(text, where or _where(member, set()) or Where.PROVIDER, member, at)
     if node.kind is Kind.OBJECT:
         yield from _of_object(text, node, where, at, at[-1] if at else "")
         for member in node.members:
-            yield from _of_objects(text, member.node, (*at, member.key), _NAMED.get(member.key.lower(), where))
+            yield from of_objects(text, member.node, (*at, member.key), _NAMED.get(member.key.lower(), where))
     for number, item in enumerate(node.items):
-        yield from _of_objects(text, item, (*at, str(number)), where)
+        yield from of_objects(text, item, (*at, str(number)), where)
 
 
 def _of_object(
-    text: JsonText, node: Node, where: Where | None, group: tuple[str, ...], name: str
+    text: JsonText | Text, node: Node, where: Where | None, group: tuple[str, ...], name: str
 ) -> Iterator[Statement]:
     siblings = {member.key for member in node.members}
     for member in node.members:
@@ -175,10 +205,10 @@ def _of_object(
 
 def _where(member: Member, siblings: set[str]) -> Where | None:
     """Return what a key of an object of options is a setting of, as far as the object tells."""
-    for prefix, where in _PREFIXES.items():
+    for prefix, where in PREFIXES.items():
         if member.key.startswith(prefix):
             return where
-    if siblings.intersection(_OF_THE_DELEGATE):
+    if siblings.intersection(OF_THE_DELEGATE):
         return Where.DELEGATE
     value = str(member.node.value)
     if member.key == "htp_performance_mode" and "backend_type" in siblings and value.isdecimal():
@@ -187,7 +217,9 @@ def _where(member: Member, siblings: set[str]) -> Where | None:
     return Where.PROVIDER if spoken_of and is_of(Where.PROVIDER, member.key) else None
 
 
-def _statement(text: JsonText, where: Where, member: Member, group: tuple[str, ...], name: str = "") -> Statement:
+def _statement(
+    text: JsonText | Text, where: Where, member: Member, group: tuple[str, ...], name: str = ""
+) -> Statement:
     node = member.node
     quoted = node.kind is Kind.TEXT
     value = node.value if quoted else json.dumps(node.plain())

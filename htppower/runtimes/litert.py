@@ -31,6 +31,8 @@ NUMBERS: Mapping[str, int] = MappingProxyType(
         "extreme_power_saver": 9,
     }
 )
+# Before each mode of the C API.
+C_MODE = "kLiteRtQualcommHtpPerformanceMode"
 CONTROL = MappingProxyType({"manual": 0, "auto": 1})
 MODE_FLAG = "--qualcomm_htp_performance_mode"
 CONTROL_FLAG = "--qualcomm_htp_perf_ctrl_mode"
@@ -38,7 +40,13 @@ _AUTO = (
     "Auto raises on a thread of its own, so a vote may come after its inference began; it is for one inference at a "
     "time."
 )
+_HELD_IN_CODE = "The option for the control mode is left out here: the votes are held."
 _HELD_IN_PYTHON = "ai-edge-litert 2.3.0 has no option for the control mode in Python: its votes are held."
+
+
+def enumerator(mode: str) -> str:
+    """Return the enumerator of a mode in C++, such as ``kBurst``."""
+    return f"k{''.join(word.capitalize() for word in mode.split('_'))}"
 
 
 def chosen(profile: Profile) -> tuple[Nearest, str]:
@@ -52,6 +60,8 @@ def write(profile: Profile) -> Settings:
     """Return a profile as LiteRT's options."""
     found, control = chosen(profile)
     mode, number = found.mode, NUMBERS[found.mode]
+    # Where the control mode can't be said, votes are held.
+    held = nearest(profile, ("litert",))
     parts = (
         Part("command line", f"{MODE_FLAG}={mode} {CONTROL_FLAG}={control}", "shell", note=_AUTO * (control == "auto")),
         Part(
@@ -62,9 +72,18 @@ def write(profile: Profile) -> Settings:
         ),
         Part(
             "Python",
-            f"QualcommOptions(htp_performance_mode=QualcommOptions.HTP_PERFORMANCE_MODE.{mode.upper()})",
+            f"QualcommOptions(htp_performance_mode=QualcommOptions.HTP_PERFORMANCE_MODE.{held.mode.upper()})",
             "python",
             note=_HELD_IN_PYTHON * (control == "auto"),
+            lost=held.lost,
         ),
     )
-    return Settings(parts, found.lost, KNOWN)
+    note = _HELD_IN_CODE * (control == "auto")
+    options = "CompiledModel.QualcommOptions"
+    kotlin = f"{options}(\n    htpPerformanceMode = {options}.HtpPerformanceMode.{held.mode.upper()},\n)"
+    cpp = f"litert::qualcomm::QualcommOptions::HtpPerformanceMode::{enumerator(held.mode)}"
+    in_code = (
+        Part("Kotlin", kotlin, "kotlin", note=note, lost=held.lost),
+        Part("C++", f"qualcomm_options.SetHtpPerformanceMode(\n    {cpp});", "cpp", note=note, lost=held.lost),
+    )
+    return Settings(parts, found.lost, KNOWN, in_code)

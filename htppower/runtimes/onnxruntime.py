@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.runtimes.expressed import Nearest, nearest
+from htppower.runtimes.in_code import RUN_CALLS, calls, maps
 from htppower.runtimes.settings import Part, Settings
 
 if TYPE_CHECKING:
@@ -40,13 +41,16 @@ def write(profile: Profile) -> Settings:
     found = nearest_mode(profile)
     options = provider_settings(found, profile)
     parts = [Part("provider options", json.dumps(options, indent=2), "json")]
+    in_code = maps("provider options", options, "Beside what the host passes there, such as backend_path.")
     if profile.relax is not None and found.mode != NO_MODE:
-        parts.append(_of_a_run(profile, found, profile.relax.to))
-    return Settings(tuple(parts), found.lost, KNOWN)
+        of_run, note = _of_a_run(profile, found, profile.relax.to)
+        parts.append(Part("options of each run", json.dumps(of_run, indent=2), "json", note=note))
+        in_code += calls("options of each run", RUN_CALLS, of_run, note)
+    return Settings(tuple(parts), found.lost, KNOWN, in_code)
 
 
-def _of_a_run(profile: Profile, found: Nearest, state: PowerState) -> Part:
-    """Return the options of a run that raise before it and lower right after it."""
+def _of_a_run(profile: Profile, found: Nearest, state: PowerState) -> tuple[dict[str, str], str]:
+    """Return the options of a run that raise before it and lower right after it, and what there is to know of them."""
     lowered = nearest_mode(attrs.evolve(profile, votes=state.votes, relax=None, lineage=()))
     latency_us = profile.votes.rpc_control_latency_us
     options = {
@@ -58,4 +62,4 @@ def _of_a_run(profile: Profile, found: Nearest, state: PowerState) -> Part:
         f"Instead, with the provider option {PERFORMANCE_MODE}={NO_MODE}: each run raises, and lowers to mode "
         f"{lowered.mode} at its end, whatever the sustain time is."
     )
-    return Part("options of each run", json.dumps(options, indent=2), "json", note=note)
+    return options, note

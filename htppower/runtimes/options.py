@@ -15,9 +15,10 @@ import attrs
 from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.runtimes import aihub, litert, mlperf
 from htppower.runtimes.executorch import RUN_TIME_OPTION, enumerator
+from htppower.runtimes.tflite import enumerator as tflite_enumerator
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 
 class Where(str, enum.Enum):
@@ -27,17 +28,25 @@ class Where(str, enum.Enum):
     SESSION = "ONNX Runtime's session config entries"
     RUN = "ONNX Runtime's run options"
     DYNAMIC = "ONNX Runtime's dynamic options"
-    GENAI = "genai_config.json"
+    GENAI = "genai_config.json's options"
     LITERT_FLAG = "LiteRT's flags"
-    LITERT_TOML = "LiteRT's TOML"
+    LITERT_TOML = "LiteRT's TOML options"
     LITERT_PYTHON = "LiteRT's enumerators in Python"
+    LITERT_KOTLIN = "LiteRT's enumerators in Kotlin"
+    LITERT_CPP = "LiteRT's enumerators in C++"
     DELEGATE = "the QNN delegate's options"
+    DELEGATE_C = "the QNN delegate's enumerators in C"
+    DELEGATE_JAVA = "the QNN delegate's enumerators in Java"
     EXECUTORCH_FLAG = "qnn_executor_runner's flags"
     EXECUTORCH_OPTION = "ExecuTorch's run-time options"
+    EXECUTORCH_ENUM = "ExecuTorch's enumerators"
+    ORT_RUST = "the modes of ONNX Runtime's Rust binding"
+    APPBUILDER = "AppBuilder's profiles"
+    GENIEX = "GenieX's flags"
     AIHUB_QNN = "AI Hub's --qnn_options"
     AIHUB_ONNX = "AI Hub's --onnx_options"
     AIHUB_TFLITE = "AI Hub's --tflite_options"
-    POLICY = "Genie's policy"
+    POLICY = "Genie's policies"
     TOOL_FLAG = "the flags of qnn-net-run and snpe-net-run"
     MLPERF = "MLPerf's custom settings"
 
@@ -84,6 +93,28 @@ class Option:
 
 
 _NINE = aihub.MODES
+# With default it leaves all as it is.
+APPBUILDER_MODES = MappingProxyType(
+    {"burst": "burst", "high_performance": "high_performance", "default": "system_settings"}
+)
+# What else ONNX Runtime's provider takes: a list of such names is no key with its value. Source: ONNX Runtime's page
+# of the QNN execution provider.
+OTHER_OPTIONS = frozenset(
+    (
+        *(
+            "backend_type",
+            "backend_path",
+            "profiling_level",
+            "profiling_file_path",
+            "vtcm_mb",
+            "soc_model",
+            "device_id",
+        ),
+        *("qnn_saver_path", "qnn_context_priority", "op_packages", "offload_graph_io_quantization", "extended_udma"),
+        *("dump_json_qnn_graph", "json_qnn_graph_dir", "skip_qnn_version_check", "share_ep_contexts"),
+    )
+)
+OPTION_PREFIXES = ("htp_", "rpc_", "qnn_", "enable_", "disable_", "dsp_", "gpu_", "ep.", "qnn.")
 # Before a provider's option as a session config entry; among provider options such a key is ignored (measured).
 OF_SESSIONS = "ep.qnnexecutionprovider."
 _OF_ORT = (*_NINE, "default")
@@ -96,6 +127,16 @@ def _same(names: tuple[str, ...]) -> Mapping[str, str]:
 
 def _numbers(most: int) -> Mapping[str, str]:
     return MappingProxyType({str(number): name for name, number in litert.NUMBERS.items() if number <= most})
+
+
+def _enumerators(
+    where: Where, key: str, modes: Mapping[str, str], runtime: str = "litert", *, is_mode: bool = True
+) -> Option:
+    return Option(where, key, Takes.NAME, modes, runtime, unknown="it does not compile", is_mode=is_mode)
+
+
+def _spelt(spell: Callable[[str], str], names: Iterable[str] = litert.NUMBERS) -> Mapping[str, str]:
+    return MappingProxyType({spell(name): name for name in names})
 
 
 def _ort(where: Where, key: str, unknown: str = _ORT_UNKNOWN) -> Option:
@@ -154,11 +195,52 @@ _ALL = (
             Where.LITERT_PYTHON,
             key,
             Takes.NAME,
-            MappingProxyType({name.upper(): name for name in litert.NUMBERS}),
+            _spelt(str.upper),
             "litert",
             unknown="the program ends with an error",
         )
         for key in ("HTP_PERFORMANCE_MODE", "QualcommHtpPerformanceMode")
+    ),
+    _enumerators(Where.LITERT_KOTLIN, "HtpPerformanceMode", _spelt(str.upper)),
+    _enumerators(Where.LITERT_CPP, "HtpPerformanceMode", _spelt(litert.enumerator)),
+    _enumerators(Where.LITERT_CPP, litert.C_MODE, _spelt(lambda name: f"{litert.C_MODE}{enumerator(name)[4:]}")),
+    _enumerators(Where.LITERT_CPP, "HtpPerfCtrlMode", _spelt(litert.enumerator, litert.CONTROL), is_mode=False),
+    _enumerators(Where.DELEGATE_JAVA, "HtpPerformanceMode", _spelt(tflite_enumerator)),
+    _enumerators(
+        Where.DELEGATE_JAVA,
+        "HtpPerfCtrlStrategy",
+        _spelt(lambda name: f"HTP_PERF_CTRL_{name.upper()}", litert.CONTROL),
+        is_mode=False,
+    ),
+    _enumerators(Where.DELEGATE_C, "performance_mode", _spelt(enumerator)),
+    _enumerators(
+        Where.DELEGATE_C,
+        "perf_ctrl_strategy",
+        _spelt(lambda name: f"kHtpPerfCtrl{name.capitalize()}", litert.CONTROL),
+        is_mode=False,
+    ),
+    _enumerators(
+        Where.EXECUTORCH_ENUM,
+        "QnnExecuTorchHtpPerformanceMode",
+        _spelt(enumerator, tuple(litert.NUMBERS)[:-1]),
+        "executorch",
+    ),
+    _enumerators(Where.ORT_RUST, "PerformanceMode", _spelt(lambda name: enumerator(name)[4:], _OF_ORT), "onnxruntime"),
+    Option(
+        Where.APPBUILDER,
+        "PerfProfile",
+        Takes.NAME,
+        MappingProxyType({spelt: mode for name, mode in APPBUILDER_MODES.items() for spelt in (name, name.upper())}),
+        "vendor",
+        unknown="AppBuilder votes nothing for it",
+    ),
+    Option(
+        Where.GENIEX,
+        "power-mode",
+        Takes.NAME,
+        MappingProxyType({**_same(_NINE), "default": "burst"}),
+        "vendor",
+        unknown="the program refuses its flags",
     ),
     Option(Where.DELEGATE, "htp_performance_mode", Takes.NUMBER, _numbers(9), "litert", unknown="the process ends"),
     Option(
@@ -189,7 +271,7 @@ _ALL = (
         Where.AIHUB_QNN,
         aihub.QNN_KEY,
         Takes.NAME,
-        MappingProxyType({name.upper(): name for name in _NINE}),
+        _spelt(str.upper, _NINE),
         "vendor",
         unknown="AI Hub documents no such value",
     ),
@@ -205,7 +287,7 @@ _ALL = (
         Where.AIHUB_TFLITE,
         aihub.OTHER_KEY,
         Takes.NAME,
-        MappingProxyType({enumerator(name): name for name in litert.NUMBERS}),
+        _spelt(enumerator),
         "litert",
         unknown="AI Hub documents no such value",
     ),

@@ -9,6 +9,8 @@ if reader is not None:
 from __future__ import annotations
 
 import codecs
+import os
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import attrs
@@ -22,14 +24,17 @@ from htppower.profiles.paths import stem_of
 from htppower.profiles.profile_files import ProfileFiles
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES
 from htppower.profiles.yaml_text import comment, profile_name, quoted
-from htppower.runtimes.json_settings import DIALOG, GENAI, said_by_json
+from htppower.runtimes.json_settings import DIALOG, GENAI, OPTIONS_OBJECT, POLICY, said_by_json
+from htppower.runtimes.literals import is_template
+from htppower.runtimes.litert import CONTROL
 from htppower.runtimes.options import LARGEST_TIME_US, Takes, Where, time_us
 from htppower.runtimes.profile_text import state_lines
 from htppower.runtimes.snpe_profile import imported
 from htppower.runtimes.snpe_reading import PERF_CONFIG, is_perf_config
 from htppower.runtimes.snpe_reading import read as read_perf_config
-from htppower.runtimes.statements import Said, Statement, is_unquoted
-from htppower.runtimes.text_settings import said_by_text
+from htppower.runtimes.statements import Said, Statement, Text, is_unquoted
+from htppower.runtimes.structured import said_by_markdown, said_by_notebook, said_by_texts, said_by_yaml
+from htppower.runtimes.text_settings import TooMany, joined, said_by_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,6 +46,14 @@ if TYPE_CHECKING:
 
 JSON_RULE = "SET-13"
 _CUSTOM = "custom"
+# No host has more; each may become a finding or a profile.
+_MOST_SETTINGS = 5000
+_BY_SUFFIX = MappingProxyType(
+    {
+        **dict.fromkeys((".yaml", ".yml"), said_by_yaml),
+        **dict.fromkeys((".md", ".markdown"), said_by_markdown),
+    }
+)
 _MARK = codecs.BOM_UTF8.decode()
 
 
@@ -52,29 +65,64 @@ def said(data: bytes | str, path: str) -> Said:
         text = data.decode("utf-8") if isinstance(data, bytes) else data
     except UnicodeDecodeError:
         return Said(problems=(Finding.of_file(path, "FILE-3", "not UTF-8", "save the file as UTF-8"),))
-    text = text.removeprefix(_MARK)
+    try:
+        return _literals(_said(data, text.removeprefix(_MARK), path))
+    except TooMany as error:
+        hint = "name a file of settings, or a part of it"
+        return Said(problems=(Finding.of_file(path, "FILE-2", f"more than {error}", hint),))
+
+
+def _said(data: bytes | str, text: str, path: str) -> Said:
     if text.lstrip()[:1] in ("{", "[", "/"):
         found = _said_by_json(data, path)
         if found is not None:
             return found
     if is_perf_config(text):
         return read_perf_config(text, path).said
-    return said_by_text(text, path)
+    return _BY_SUFFIX.get(os.path.splitext(path)[1].lower(), said_by_text)(text, path)
+
+
+def _literals(found: Said) -> Said:
+    """Return what is said but for values that stand for others, such as ``{{MODE}}``: of these nothing is known.
+
+    Raises:
+        TooMany: it says more than a host has.
+    """
+    if len(found.statements) > _MOST_SETTINGS:
+        raise TooMany(f"{_MOST_SETTINGS} settings")
+    templates = [each for each in found.statements if is_template(each.value)]
+    if not templates:
+        return found
+    known = tuple(each for each in found.statements if not is_template(each.value))
+    return attrs.evolve(
+        found,
+        statements=known,
+        form=found.form if known or found.form in (GENAI, POLICY) else "",
+        open_values=(*found.open_values, *((each.key, each.place) for each in templates)),
+    )
 
 
 def _said_by_json(data: bytes | str, path: str) -> Said | None:
     """Return what a JSON text says; None where it is none that is known, or is code that only begins like it."""
     parsed = parse_json(data, path)
     if parsed.root is not None:
-        return _marked(said_by_json(parsed), parsed)
+        found = said_by_json(parsed)
+        if found is not None and found.form != OPTIONS_OBJECT:
+            return _marked(found, parsed)
+        text = Text(parsed.text, path)
+        notebook = said_by_notebook(text, parsed.root)
+        if notebook is not None:
+            return notebook
+        parts = [*([] if found is None else [found]), *said_by_texts(text, parsed.root)]
+        return joined(parts) if parts else None
     if not path.endswith(".json") or parsed.problem is None:
         return None
     return Said(problems=(attrs.evolve(parsed.problem, rule=JSON_RULE),), form="JSON")
 
 
-def _marked(found: Said | None, parsed: JsonText) -> Said | None:
+def _marked(found: Said, parsed: JsonText) -> Said:
     """Return what a JSON text says, and that a byte order mark refuses it where it does."""
-    if found is None or found.form != GENAI or not parsed.byte_order_mark:
+    if found.form != GENAI or not parsed.byte_order_mark:
         return found
     problem = Finding(JSON_RULE, (), "a byte order mark", "save the file as UTF-8 without one", place=parsed.place(0))
     return attrs.evolve(found, problems=(problem,))
@@ -134,6 +182,7 @@ def read(text: str, path: str) -> tuple[ProfileFiles, ...]:
     if found.form == PERF_CONFIG:
         return (imported(read_perf_config(text, path), path),)
     problems = [_unknown(each) for each in found.statements if _is_unknown(each)]
+    problems += [no_text(*each) for each in found.no_texts]
     if problems:
         raise ProfileError(problems)
     profiles = tuple(_named_apart(_profiles(found.statements, path)))
@@ -156,8 +205,7 @@ def _is_unknown(statement: Statement) -> bool:
 
 def _unknown(statement: Statement) -> Finding:
     if is_unquoted(statement):
-        message = f"{statement.key} is {shortened(statement.value)} without quotes, and {statement.where} takes texts"
-        return Finding("SET-6", (), message, f'write "{shortened(statement.value)}"', place=statement.place)
+        return no_text(statement.key, statement.value, statement.place)
     if statement.option is not None and statement.option.takes is Takes.TIME:
         message = f"{statement.key} is {shortened(statement.value)!r}, no whole number of us up to {LARGEST_TIME_US}"
         return Finding("SET-7", (), message, "write one, such as 100", place=statement.place)
@@ -166,6 +214,13 @@ def _unknown(statement: Statement) -> Finding:
         return Finding("KEY-2", (), message, "import that file", place=statement.place)
     message = f"{statement.key} is {statement.value!r}, which {statement.where} do not have"
     return Finding("SET-2", (), message, "htppower settings --check says what to write", place=statement.place)
+
+
+def no_text(key: str, value: str, place: Place) -> Finding:
+    """Return that the value of an option of genai_config.json is no text."""
+    message = f"{key} is {shortened(value)} without quotes, and {Where.GENAI} are texts: the file is refused"
+    hint = "leave it out" if value[:1] in ("{", "[") or value == "null" else f'write "{shortened(value)}"'
+    return Finding("SET-6", (), message, hint, place=place)
 
 
 def _profiles(statements: tuple[Statement, ...], path: str) -> Iterator[ProfileFiles]:
@@ -182,7 +237,7 @@ def _profiles(statements: tuple[Statement, ...], path: str) -> Iterator[ProfileF
 
 def _profile(statement: Statement, beside: dict[str, Statement], path: str) -> ProfileFiles:
     mode, runtime = statement.mode, statement.option.runtime if statement.option else ""
-    control = next((each.mode for key, each in beside.items() if "_perf_ctrl_" in key), "")
+    control = next((each.mode for each in beside.values() if each.mode in CONTROL), "")
     # Records have no automatic default.
     if runtime == "litert" and control == "auto" and mode != "default":
         runtime = "litert-auto"

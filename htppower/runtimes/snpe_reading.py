@@ -58,7 +58,9 @@ _OF_A_PHASE: Mapping[str, Any] = MappingProxyType(
     }
 )
 _KEYS: Mapping[str, Mapping[str, Any]] = MappingProxyType({"general": _GENERAL, **dict.fromkeys(SECTIONS, _OF_A_PHASE)})
-_OURS = re.compile(r"^\s*(?:(?:BUS|CORE)_VOLTAGE_CORNER_|DSP_HYSTERESIS_TIME_US|DSP_RPC_POLLING_TIME_US)", re.MULTILINE)
+_OURS = re.compile(
+    r"^[ \t]*(?:(?:BUS|CORE)_VOLTAGE_CORNER_|DSP_HYSTERESIS_TIME_US|DSP_RPC_POLLING_TIME_US)", re.MULTILINE
+)
 
 
 def is_perf_config(text: str) -> bool:

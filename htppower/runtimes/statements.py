@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import TYPE_CHECKING
 
 import attrs
@@ -13,6 +14,9 @@ from htppower.runtimes.options import OPTIONS, Option, Where
 
 if TYPE_CHECKING:
     from htppower.errors import Finding
+
+
+_MODE = re.compile(r"perf(?:ormance)?_?mode", re.IGNORECASE)
 
 
 @attrs.frozen
@@ -69,6 +73,9 @@ class Said:
         silent: the places of Genie's dialogs that name no extension file.
         unread: keys of SNPE's perf config that it does not have, each with its place and the nearest that it has.
         unknown: values there that it does not have, each with its key before it, and its place and nearest likewise.
+        open_values: keys whose values are no literals, so that nothing is known of them, with their places.
+        without_mode: where ONNX Runtime's provider is used with options that have no mode.
+        no_texts: keys with values that are no texts where the runtime takes texts alone, each with its value and place.
         form: what the file is, in words; empty where nothing is known of it.
     """
 
@@ -79,6 +86,9 @@ class Said:
     silent: tuple[Place, ...] = ()
     unread: tuple[tuple[str, Place, str], ...] = ()
     unknown: tuple[tuple[str, str, Place, str], ...] = ()
+    open_values: tuple[tuple[str, Place], ...] = ()
+    without_mode: tuple[Place, ...] = ()
+    no_texts: tuple[tuple[str, str, Place], ...] = ()
     form: str = ""
 
 
@@ -102,6 +112,11 @@ class Text:
             middle = (low + high) // 2
             low, high = (middle, high) if before[middle] <= offset else (low, middle)
         return Place(self.path, low + 1, offset - before[low] + 1)
+
+    @functools.cached_property
+    def names_a_mode(self) -> bool:
+        """Whether a mode is named anywhere: it may be the one of a provider."""
+        return _MODE.search(self.text) is not None
 
     @functools.cached_property
     def _starts(self) -> list[int]:

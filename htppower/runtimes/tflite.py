@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from htppower.runtimes.in_code import calls
 from htppower.runtimes.litert import CONTROL, NUMBERS, chosen
 from htppower.runtimes.settings import Part, Settings
 
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
 TITLE = "TensorFlow Lite's QNN delegate"
 KNOWN = "What the delegate votes is taken to be what LiteRT does, which was read in its public source."
 _GSTREAMER = "delegate=external external-delegate-path=libQnnTFLiteDelegate.so external-delegate-options"
+
+
+def enumerator(mode: str) -> str:
+    """Return the enumerator of a mode in Java, such as ``HTP_PERFORMANCE_BURST``."""
+    return f"HTP_PERFORMANCE_{mode.upper()}"
 
 
 def write(profile: Profile) -> Settings:
@@ -34,4 +40,14 @@ def write(profile: Profile) -> Settings:
         Part("Python", f"load_delegate('libQnnTFLiteDelegate.so', options={{{python}}})", "python"),
         Part("GStreamer, qtimltflite", f'{_GSTREAMER}="QNNExternalDelegate,{of_gstreamer};"', "shell"),
     )
-    return Settings(parts, found.lost, KNOWN)
+    of_java = (
+        f"options.setHtpPerformanceMode(QnnDelegate.Options.HtpPerformanceMode.{enumerator(found.mode)})",
+        f"options.setHtpPerfCtrlStrategy(QnnDelegate.Options.HtpPerfCtrlStrategy.HTP_PERF_CTRL_{control.upper()})",
+    )
+    insert = 'TfLiteExternalDelegateOptionsInsert(&delegate_options, "{}", "{}");'
+    in_code = (
+        Part("QnnDelegate.Options", "\n".join(f"{each};" for each in of_java), "java"),
+        Part("QnnDelegate.Options", "\n".join(of_java), "kotlin"),
+        *calls("external delegate", {"cpp": insert}, options, note),
+    )
+    return Settings(parts, found.lost, KNOWN, in_code)

@@ -18,13 +18,6 @@ TIMES_SIZE, TIMES_TIME = 4, 9
 TRIES = 2
 
 PATTERNS = package_patterns()
-# These are known to be slow: on a settings file of 100 KB they take seconds.
-SLOW = {
-    "htppower.runtimes.text_settings._ITEM",
-    "htppower.runtimes.text_settings._PBTXT",
-    "htppower.runtimes.together._OBJECT",
-    "htppower.runtimes.together._TOKEN",
-}
 
 
 def _took_ns(used: Used, text: str) -> int:
@@ -62,12 +55,7 @@ def slow_text(used: Used) -> tuple[Hostile, int] | None:
     return None
 
 
-def _param(used: Used) -> Any:
-    marks = [pytest.mark.xfail(reason="known to be slow")] if used.where in SLOW else []
-    return pytest.param(used, id=f"{used.where}-{used.method}", marks=marks)
-
-
-@pytest.mark.parametrize("used", [*map(_param, PATTERNS)])
+@pytest.mark.parametrize("used", PATTERNS, ids=[f"{used.where}-{used.method}" for used in PATTERNS])
 def test_a_pattern_takes_linear_time(used: Used) -> None:
     """Long runs of what a pattern repeats, after what leads to them, take time that grows as their length does."""
     slow = slow_text(used)

@@ -24,7 +24,7 @@ from htppower.review.lint.report import LintReport
 from htppower.review.lint.suppressions import Found, apply
 from htppower.runtimes.litert import NUMBERS
 from htppower.runtimes.options import LARGEST_TIME_US, Option, Takes, Where, time_us
-from htppower.runtimes.reading import said
+from htppower.runtimes.reading import no_text, said
 from htppower.runtimes.statements import is_unquoted
 
 if TYPE_CHECKING:
@@ -46,10 +46,12 @@ class Checked:
     Attributes:
         report: the findings.
         forms: what each file is, in words; empty for one in which nothing is known.
+        notes: what there is to know of a file besides, in a sentence; no more than that is known for sure.
     """
 
     report: LintReport
     forms: dict[str, str] = attrs.field(hash=False)
+    notes: tuple[str, ...] = ()
 
 
 def check(paths: Iterable[str]) -> Checked:
@@ -57,6 +59,7 @@ def check(paths: Iterable[str]) -> Checked:
     findings: list[Finding] = []
     lines: dict[str, Lines] = {}
     forms: dict[str, str] = {}
+    notes: list[str] = []
     for path in dict.fromkeys(paths):
         try:
             data = read_regular_file(joined(path))
@@ -71,11 +74,29 @@ def check(paths: Iterable[str]) -> Checked:
         for linted in _linted(found, path):
             findings += linted.findings
             lines[linted.lines.path] = linted.lines
+        notes += _notes(found, path)
         forms[path] = found.form or ("unread" if found.problems else "")
         # A link that leads out of its folder may lead to a secret, so no line is shown.
         text = () if leads_elsewhere(path) else tuple(re.split(LINE_BREAK, data.decode("utf-8", "replace")))
         lines[path] = Lines(path, text, ())
-    return Checked(LintReport(tuple(forms), tuple(sorted(map(_weighed, findings), key=_order)), lines=lines), forms)
+    report = LintReport(tuple(forms), tuple(sorted(map(_weighed, findings), key=_order)), lines=lines)
+    return Checked(report, forms, tuple(notes))
+
+
+def _notes(found: Said, path: str) -> Iterator[str]:
+    """Yield that nothing could be read, and why as far as that is known, and that a provider has no mode."""
+    if not found.form and not found.problems:
+        yield f"{path}: no setting in it that htppower can read{why_unread(found)}"
+    for place in found.without_mode:
+        yield f"{place}: the QNN provider has no htp_performance_mode here: without one it votes nothing"
+
+
+def why_unread(found: Said) -> str:
+    """Return why nothing could be read in a file, as far as that is known, as the end of a sentence."""
+    if not found.open_values:
+        return ""
+    key, place = found.open_values[0]
+    return f"; the value of {key} in line {place.line} is not a literal"
 
 
 def findings_of(found: Said, path: str) -> Iterator[Finding]:
@@ -83,6 +104,8 @@ def findings_of(found: Said, path: str) -> Iterator[Finding]:
     for statement in found.statements:
         yield from _of_statement(statement)
     yield from _of_runs(found.statements)
+    for wrong in found.no_texts:
+        yield no_text(*wrong)
     for key, place, hint in found.unread:
         yield Finding("SET-1", (), f"{key} is read by nobody: SNPE has no such field", hint, place=place)
     for key, value, place, hint in found.unknown:
@@ -108,8 +131,7 @@ def _of_statement(statement: Statement) -> Iterator[Finding]:
         yield Finding("SET-1", (), message, hint, place=statement.key_place)
         return
     if is_unquoted(statement):
-        said_so = f"{statement.key} is {statement.value} without quotes, and {statement.where} takes texts"
-        yield Finding("SET-6", (), said_so, f'write "{statement.value}"', place=statement.place)
+        yield no_text(statement.key, statement.value, statement.place)
     if option.takes is Takes.TIME:
         yield from _of_time(statement, option)
     elif not statement.mode and statement.value:

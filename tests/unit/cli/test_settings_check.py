@@ -66,7 +66,7 @@ def test_a_file_without_settings_is_told(command: Command, tmp_path: Path) -> No
     extension.write_text('{"devices": []}', encoding="utf-8")
     result = command.run("settings", "--check", str(other), str(extension))
     assert result.exit_code == 0
-    assert f"{other}: no setting in it that votes" in result.stderr
+    assert f"{other}: no setting in it that htppower can read\n" in result.stderr
     assert f"{extension}: an extension file: htppower lint checks it" in result.stderr
 
 
@@ -164,3 +164,59 @@ def test_what_genie_votes_for_an_outer_file_is_told(
     (tmp_path / "outer.json").write_text(json.dumps(whole), encoding="utf-8")
     told = " ".join(command.output("settings", "--check", dialog_naming(tmp_path, "outer.json"), exit_code=1).split())
     assert f"SET-9 outer.json is the outer file of the vendor's tools, which Genie does not follow: it {voted}" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("host.py", '\nopts["htp_performance_mode"] = mode\n'),
+        ("host.kt", '\nval o = mapOf("htp_performance_mode" to mode)\n'),
+        ("serve.yaml", "\nhtp_performance_mode: '{{ mode }}'\n"),
+        ("options.json", '{\n"htp_performance_mode": "${MODE}"}'),
+    ],
+)
+def test_what_is_no_literal_is_told_as_unread(command: Command, tmp_path: Path, name: str, text: str) -> None:
+    """It is no finding, and it is not said that the file votes nothing; import makes nothing of it."""
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+    told = f"{file}: no setting in it that htppower can read; the value of htp_performance_mode in line 2 is not"
+    assert told in " ".join(command.run("settings", "--check", str(file)).stderr.split())
+    refused = command.run("import", str(file))
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "the value of htp_performance_mode in line 2 is not a literal" in " ".join(refused.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_told"),
+    [
+        ("a.py", 's = InferenceSession(m, providers=[("QNNExecutionProvider", {"backend_path": "x"})])\n', True),
+        ("a.py", 's = InferenceSession(m, providers=[("QNNExecutionProvider", {**options})])\n', False),
+        ("a.py", 's = InferenceSession(m, providers=[("QNNExecutionProvider", options)])\n', False),
+        ("a.py", 'mode(performance_mode)\np = [("QNNExecutionProvider", {"backend_path": "x"})]\n', False),
+        ("a.cc", 'so.AppendExecutionProvider("QNN", {{"backend_path", "QnnHtp.dll"}});\n', True),
+        ("a.cc", 'so.AppendExecutionProvider("QNN", options);\n', False),
+        (
+            "genai_config.json",
+            '{"model": {"decoder": {"session_options": {"provider_options": [{"qnn": {"soc_model": "60"}}]}}}}',
+            True,
+        ),
+    ],
+)
+def test_a_provider_without_a_mode_is_told(
+    command: Command, tmp_path: Path, name: str, text: str, *, is_told: bool
+) -> None:
+    """Only if its options are all there, and nothing in the file speaks of a mode; it is no finding."""
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+    result = command.run("settings", "--check", str(file))
+    assert result.exit_code == 0
+    assert ("the QNN provider has no htp_performance_mode here" in result.stderr) is is_told
+
+
+def test_yaml_that_can_not_be_read_is_told(command: Command, tmp_path: Path) -> None:
+    """A template is no YAML, and not a file without settings."""
+    file = tmp_path / "serve.yaml"
+    file.write_text("a: 1\n{% if fast %}\nhtp_performance_mode: burst\n{% endif %}\n", encoding="utf-8")
+    told = " ".join(command.output("settings", "--check", str(file), exit_code=1).split())
+    assert f"{file}:2:2: error YAML-1 not read as YAML" in told
+    assert "YAML-1" in command.run("import", str(file)).stderr

@@ -213,7 +213,8 @@ def test_no_path_is_a_command_of_a_step_of_github(
     (tmp_path / name).write_text("profile: [", encoding="utf-8")
     result = command.run(*words, name)
     lines = f"{result.stdout}\n{result.stderr}".split("\n")
-    assert any(line.startswith(("./::stop-commands::x.yaml", "htppower: ")) for line in lines)
+    told = ("./::stop-commands::x.yaml", "htppower: ", "::error file=%3A%3Astop-commands")
+    assert any(line.startswith(told) for line in lines)
     assert not any(line.lstrip().startswith("::stop") for line in lines)
     github = command.run("lint", name, "--format", "github").stdout
     assert github.startswith("::warning file=%3A%3Astop-commands")

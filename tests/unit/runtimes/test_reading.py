@@ -101,6 +101,44 @@ def test_the_check_finds_nothing_in_what_is_made(runtime: str, name: str) -> Non
         assert found.problems == ()
 
 
+FILES = {"python": "host.py", "kotlin": "Host.kt", "java": "Host.java", "cpp": "host.cc", "csharp": "Host.cs"}
+# In which languages the options of each runtime are made, and with which other text of it they agree.
+LANGUAGES = {
+    "onnxruntime": (0, ("python", "kotlin", "java", "cpp", "csharp")),
+    "genai": (0, ("python", "kotlin", "java", "cpp", "csharp")),
+    "litert": (2, ("kotlin", "cpp")),
+    "tflite": (0, ("kotlin", "java", "cpp")),
+}
+
+
+@pytest.mark.parametrize(
+    ("runtime", "language"), [(runtime, each) for runtime, (_, known) in LANGUAGES.items() for each in known]
+)
+@pytest.mark.parametrize(
+    "name", ["burst", "balanced", "extreme_power_saver", "system_settings", "litert-auto:balanced"]
+)
+def test_every_language_is_read_back_with_the_same_votes(
+    runtime: str, language: str, name: str, tmp_path: Path
+) -> None:
+    """What is made in a host's language is checked without a finding, and imported as the same text in JSON is."""
+    made = settings(load_profile(name), runtime)
+    of, languages = LANGUAGES[runtime]
+    assert {part.language for part in made.in_code} == set(languages)
+    (first, *_) = read(made.parts[of].text, made.parts[of].file or "options")
+    expected = loaded(first, tmp_path)
+    part, *of_run = [each for each in made.in_code if each.language == language]
+    text = "\n".join(each.text for each in (part, *of_run))
+    assert list(findings_of(said(text, FILES[language]), "")) == []
+    found, *runs = read(text, FILES[language])
+    again = loaded(found, tmp_path)
+    assert again.votes == expected.votes
+    assert again.lineage[1:] == expected.lineage[1:]
+    assert len(runs) == len(of_run)
+    for run in runs:
+        (in_json,) = read(made.parts[1].text, "options")
+        assert loaded(run, tmp_path).votes == loaded(in_json, tmp_path).votes
+
+
 @pytest.mark.parametrize("name", [name for name in profile_names() if name != "system_settings"])
 def test_a_perf_config_of_snpe_is_read_back(name: str, tmp_path: Path) -> None:
     """All that it can say comes back: clocks, modes, latencies, polling, times, on both sides."""

@@ -15,6 +15,7 @@ from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.profiles.profile import Then
 from htppower.profiles.sustain import Adaptive
 from htppower.runtimes.catalogue import NAMES, settings
+from htppower.runtimes.settings import LANGUAGES
 from htppower.votes.clock_votes import VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 
@@ -240,8 +241,32 @@ def test_the_command_prints_writes_and_refuses(command: Command, tmp_path: Path)
         ("settings", "burst", "--for", "genai", "--strict"),
         ("settings", "burst", "--for", "genai", "--format", "sarif"),
         ("settings", "--check", str(file), "--for", "genai"),
+        ("settings", "--check", str(file), "--language", "cpp"),
+        ("settings", "burst", "--for", "genie", "--language", "kotlin"),
     ):
         assert command.run(*arguments).exit_code == 2, arguments
+
+
+@pytest.mark.parametrize("runtime", NAMES)
+def test_only_one_language_is_made(command: Command, runtime: str) -> None:
+    """Each language that there is can be named, and nothing of another is printed; another is an error that says so."""
+    languages = settings(load_profile("burst"), runtime).languages
+    assert languages
+    for language in LANGUAGES:
+        call = ("settings", "burst", "--for", runtime, "--language", language)
+        if language in languages:
+            made = json.loads(command.output(*call, "--format", "json"))
+            assert {each["language"] for each in made["settings"]} == {language}
+        else:
+            assert f"name one of its languages: {', '.join(languages)}" in command.run(*call).stderr
+
+
+def test_what_a_language_can_not_say_is_told(command: Command) -> None:
+    """In Kotlin LiteRT has no automatic control, so that what is lowered is held."""
+    call = ("settings", "litert-auto:balanced", "--for", "litert", "--format", "json")
+    assert json.loads(command.output(*call))["lost"] == []
+    fields = {each["field"] for each in json.loads(command.output(*call, "--language", "kotlin"))["lost"]}
+    assert set(LOWERED) <= fields
 
 
 @pytest.mark.parametrize("runtime", NAMES)

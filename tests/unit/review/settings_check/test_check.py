@@ -85,6 +85,11 @@ def found(text: str, name: str = "a.txt") -> list[tuple[str, str, str]]:
         ("--tflite_options qnn_htp_performance_mode=burst", "SET-5", "1:43", "write kHtpBurst"),
         ('{"performance": {"policy": "Burst"}}', "SET-5", "1:28", "write burst"),
         ('{"performance": {"policy": "burst", "policy": "Burst"}}', "SET-5", "1:47", "write burst"),
+        (f'{_GENAI}{{"soc_model": 60}}{_END}', "SET-6", "1:87", 'write "60"'),
+        (f'{_GENAI}{{"soc_model": null}}{_END}', "SET-6", "1:87", "leave it out"),
+        (f'{_GENAI}{{"op_packages": ["x"]}}{_END}', "SET-6", "1:89", "leave it out"),
+        (f'{_GENAI}{{"soc_model": "60", "vtcm_mb": 8}}{_END}', "SET-6", "1:104", 'write "8"'),
+        ('{"model": {"decoder": {"run_options": {"qnn.rpc_control_latency": 100}}}}', "SET-6", "1:67", 'write "100"'),
         ('{"qnn.rpc_control_latency": "4294967296"}', "SET-7", "1:29", "write a whole number of us, such as 100"),
         (f'{{"rpc_control_latency": "{"9" * 5000}"}}', "SET-7", "1:25", "write a whole number of us, such as 100"),
         ('{"rpc_control_latency": "-1"}', "SET-7", "1:25", "write a whole number of us, such as 100"),
@@ -185,6 +190,13 @@ def test_every_mode_of_the_table_is_known(where: Where) -> None:
             assert modes <= set(records(option.runtime))
     for (place, _), meant in MISTAKEN.items():
         assert not meant or (place, meant) in OPTIONS
+
+
+@pytest.mark.parametrize("where", Where)
+def test_messages_speak_of_several_options(where: Where) -> None:
+    """They say that these have, take and read something, so that what is named is a plural."""
+    head = where.value.partition(" in ")[0].partition(" of ")[0]
+    assert head.endswith("s"), where
 
 
 def test_a_file_is_told_once_and_in_order(tmp_path: Path) -> None:

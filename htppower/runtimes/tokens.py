@@ -1,0 +1,202 @@
+"""Tokens of source code, scripts and texts: names, texts, numbers and marks, without the comments.
+
+One scanner serves all languages; a language says only which comments and quotes it has. No pattern fails behind a long
+match, and no search for an end is made twice, so that the time grows with the size of the text, whatever is in it.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+class Kind(enum.Enum):
+    """What a token is."""
+
+    NAME = "a name"
+    TEXT = "a text"
+    NUMBER = "a number"
+    MARK = "a mark"
+    LINE = "the end of a line"
+
+
+# A named tuple: a file has one for each of its words.
+class Token(NamedTuple):
+    """One token.
+
+    Attributes:
+        kind: what it is.
+        word: how it is spelt; of a text what stands between its quotes.
+        start, end: its first character in the whole text, and the one behind its last.
+        at: where its word begins, behind the quote of a text.
+    """
+
+    kind: Kind
+    word: str
+    start: int
+    end: int
+    at: int
+
+
+class Language(NamedTuple):
+    """What the scanner and its readers must know of a language.
+
+    Attributes:
+        pattern: one token, by the name of its group.
+        has_lines: its texts in single or double quotes may have several lines.
+        is_commands: its lines are commands, or may be.
+        braces_are_sets: braces around words without colons are a set of words.
+    """
+
+    pattern: re.Pattern[str]
+    has_lines: bool = False
+    is_commands: bool = False
+    braces_are_sets: bool = False
+
+
+_WORDS = r"""
+| (?P<name>[^\W\d]\w*)
+| (?P<number>\d[\w.]*)
+| (?P<space>[^\S\n]+|\\\r?\n)
+| (?P<line>\n)
+| (?P<mark>=>|->|::|:=|===?|!==?|\?[.:?]|&&|\|\||[+\-*/%&|^<>]=|\.\.\.?|\\.|.)
+"""
+_PREFIX = r"(?P<prefix>(?i:u8r?|[rbuflt]{1,2}|[$@]{1,2})?\#{0,8})"
+# The characters of C: an apostrophe is also the mark of a lifetime in Rust, and parts the digits of a number in C++.
+_CHARACTER = r"(?P<character>'(?:\\[^\n][^'\n]{0,8}|[^'\\\n])')"
+_BLOCK = r"(?P<open>/\*|^[ \t]*\#[ \t]*if[ \t]+0\b)"
+# Where a comment may begin in a text of which the language is not known: not within a word or an address.
+_APART = r"(?<![^\s;,(){}\[\]])"
+
+
+def _language(comments: str, quotes: str, **more: bool) -> Language:
+    text = rf"| {_PREFIX}(?P<quote>{quotes})"
+    return Language(re.compile(comments + text + _WORDS, re.VERBOSE | re.MULTILINE), **more)
+
+
+_TRIPLE = r'"""|\'\'\'|'
+C_LIKE = _language(rf"(?P<comment>//[^\n]*)|{_BLOCK}|{_CHARACTER}", r'"""|\\"|"|`')
+SCRIPT = _language(rf"(?P<comment>//[^\n]*)|{_BLOCK}", r'"""|\\"|["\'`]')
+PYTHON = _language(r"(?P<comment>\#[^\n]*)", rf"{_TRIPLE}[\"']", braces_are_sets=True)
+SHELL = _language(
+    rf"(?P<comment>{_APART}\#[^\n]*|^[ \t]*(?:::|(?i:rem)\b)[^\n]*)",
+    r"\\[\"']|\"|(?<!\w)'",
+    has_lines=True,
+    is_commands=True,
+)
+# A text of any kind.
+ANY = _language(
+    rf"(?P<comment>{_APART}(?:\#|//)[^\n]*)|(?P<open>{_APART}/\*)",
+    rf"{_TRIPLE}\\[\"']|\"|(?<!\w)'",
+    is_commands=True,
+)
+_SUFFIXES: Mapping[Language, str] = MappingProxyType(
+    {
+        C_LIKE: "c cc cpp cxx h hh hpp hxx m mm java kt kts cs rs go swift scala",
+        SCRIPT: "js jsx mjs cjs ts tsx mts dart groovy gradle",
+        PYTHON: "py pyi pyw",
+        SHELL: "sh bash zsh fish bat cmd ps1 mk cmake env",
+    }
+)
+# What a code block of Markdown is called besides its suffix.
+_CALLED: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("c++", "kotlin", "csharp", "c#", "rust"), "cc"),
+        **dict.fromkeys(("javascript", "typescript", "json", "jsonc"), "js"),
+        **dict.fromkeys(("python", "python3"), "py"),
+        **dict.fromkeys(("shell", "console", "batch", "powershell"), "sh"),
+    }
+)
+_BY_SUFFIX = MappingProxyType({each: language for language, known in _SUFFIXES.items() for each in known.split()})
+_FILES = MappingProxyType({"makefile": SHELL, "dockerfile": SHELL, "cmakelists.txt": SHELL})
+_CLOSES: Mapping[str, str] = MappingProxyType({"/*": "*/"})
+_OF_A_LINE: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {quote: re.compile(rf"[^{quote}\\\n]*(?:\\[^\n][^{quote}\\\n]*|\\\n[^{quote}\\\n]*)*") for quote in "\"'"}
+)
+_OF_LINES: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {'"': re.compile(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL), "'": re.compile(r"[^']*")}
+)
+# What stands before the parenthesis of a raw text of C++, which closes with it.
+_DELIMITER = re.compile(r"[^()\\\s\"]{0,16}\(")
+
+
+_KINDS: Mapping[str | None, Kind] = MappingProxyType(
+    {"name": Kind.NAME, "number": Kind.NUMBER, "mark": Kind.MARK, "line": Kind.LINE}
+)
+
+
+def language_of(path: str) -> Language:
+    """Return the language of a file by its name; ``ANY`` where that says nothing."""
+    name = os.path.basename(path).lower()
+    return _FILES.get(name) or named(name.rpartition(".")[2])
+
+
+def named(word: str) -> Language:
+    """Return the language of a suffix or of a code block's word; ``ANY`` for another word."""
+    word = word.lower()
+    return _BY_SUFFIX.get(_CALLED.get(word, word), ANY)
+
+
+def tokens(text: str, start: int, end: int, language: Language) -> Iterator[Token]:
+    """Yield the tokens of a part of a text."""
+    match = language.pattern.match
+    at = start
+    # Where the line ends, as far as it was looked for.
+    line_end = start - 1
+    while at < end:
+        found = match(text, at, end)
+        if found is None:  # no character is without a mark, but a type checker can't know
+            return
+        group, first, at = found.lastgroup, at, found.end()
+        if group in _KINDS:
+            yield Token(_KINDS[group], found[0], first, at, first)
+        elif group == "character":
+            yield Token(Kind.TEXT, found[0][1:-1], first, at, first + 1)
+        elif group == "open":
+            # Of #if 0 the end is the first #else, #elif or #endif.
+            close = _CLOSES.get(found[0], "#e")
+            at = _behind(text, close, at, end)
+        elif group == "quote":
+            if line_end < at:
+                line_end = _until(text, "\n", at, end)
+            inside, at = _text(text, found, end, line_end, language)
+            yield Token(Kind.TEXT, text[slice(*inside)], first, at, inside[0])
+
+
+def _until(text: str, what: str, at: int, end: int) -> int:
+    found = text.find(what, at, end)
+    return end if found < 0 else found
+
+
+def _behind(text: str, what: str, at: int, end: int) -> int:
+    return min(_until(text, what, at, end) + len(what), end)
+
+
+def _text(text: str, found: re.Match[str], end: int, line_end: int, language: Language) -> tuple[tuple[int, int], int]:
+    """Return where the inside of a text begins and ends, and what is behind it; unclosed it ends with its line."""
+    quote, prefix, at = found["quote"], found["prefix"], found.end()
+    hashes = prefix.count("#")
+    if prefix[-1:] == "R" and (raw := _DELIMITER.match(text, at, end)):
+        close, at = f"){raw[0][:-1]}{quote}", raw.end()
+        last = _until(text, close, at, end)
+    elif len(quote) == 1 and quote != "`" and not hashes and not _is_raw(prefix, language):
+        close = quote
+        last = (_OF_LINES if language.has_lines else _OF_A_LINE)[quote].match(text, at, end).end()  # type: ignore[union-attr]
+    else:
+        close = quote + "#" * hashes
+        last = _until(text, close, at, line_end if quote[0] == "\\" else end)
+    if last < end and text.startswith(close, last):
+        return (at, last), last + len(close)
+    last = min(last, line_end)
+    return (at, last), last
+
+
+def _is_raw(prefix: str, language: Language) -> bool:
+    """Return whether a backslash does not keep a text open: verbatim texts of C#, and raw ones of Rust."""
+    return "@" in prefix or (language is C_LIKE and "r" in prefix)
