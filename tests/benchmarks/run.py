@@ -13,6 +13,7 @@ import background
 import fleet
 import hanging_call
 import hot_path
+import large_files
 import lateness
 import learnt_sustain
 import many_threads
@@ -39,7 +40,7 @@ PARTS = (
         background,
         recording,
     ),
-    *(learnt_sustain, lateness, scale, startup, tuner, fleet),
+    *(learnt_sustain, lateness, scale, startup, tuner, fleet, large_files),
 )
 
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from htppower.tuning.counted import counted
+from htppower.tuning.reading_limits import SESSION_ROOM
 from htppower.tuning.traces.trace import SessionTrace
 
 if TYPE_CHECKING:
+    from htppower.tuning.reading_limits import Room
     from htppower.tuning.traces.readers.source import Source
 
 # 285 years: up to here a float tells every us.
@@ -28,8 +30,10 @@ class Inferences:
         profiles: how many used which profile.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, room: Room) -> None:
         self.name = name
+        self._room = room
+        room.take(SESSION_ROOM)
         self.profiles: Counter[str] = Counter()
         self._begins = array("q")
         self._ends = array("q")
@@ -44,10 +48,23 @@ class Inferences:
         return sum(self._ends) - sum(self._begins)
 
     def add(self, begin_us: int, end_us: int, *, cold: bool | None = None) -> None:
-        """Add an inference; ``cold`` is whether it waited for a raise, None where nothing says that."""
+        """Add an inference; ``cold`` is whether it waited for a raise, None where nothing says that.
+
+        Raises:
+            TooMuch: no more inferences are read.
+        """
+        self._room.left -= 1
+        if self._room.left < 0:
+            self._room.refuse()
         self._begins.append(begin_us)
         self._ends.append(end_us)
         self._cold.append(_UNKNOWN if cold is None else cold)
+
+    def used(self, profile: str) -> None:
+        """Note that an inference used a profile."""
+        if profile not in self.profiles:
+            self._room.take(SESSION_ROOM)
+        self.profiles[profile] += 1
 
     def session(self, name: str | None = None) -> SessionTrace:
         """Return them in the order in which they began."""

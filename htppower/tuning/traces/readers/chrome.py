@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from htppower.errors.trace_error import TraceError
+from htppower.tuning.reading_limits import BEGUN_ROOM
 from htppower.tuning.traces.collected import Inferences, left_out, span_us, whole_us
 from htppower.tuning.traces.readers.chrome_events import events
 
@@ -84,12 +85,14 @@ class _Collector:
         """Take an event."""
         kind, name = str(event.get("ph")), self._wanted(event)
         if kind == "B":
+            self._source.room.take(BEGUN_ROOM)
             self._open.setdefault(_thread(event), []).append((name, event.get("ts"), self._session(event)))
         elif kind == "E":
             self._end(event)
         elif kind == "M" and event.get("name") == "thread_name":
             args = event.get("args")
             if isinstance(args, dict) and isinstance(args.get("name"), str):
+                self._source.room.take(BEGUN_ROOM)
                 self._threads["\0".join(_thread(event))] = args["name"][:_LONGEST_NAME]
         elif name and (take := self._takes.get(kind)) is not None:
             self._try(name, take, event, name, kind)
@@ -110,6 +113,7 @@ class _Collector:
             self._without_begin += 1
             return
         name, begin, session = stack.pop()
+        self._source.room.left += BEGUN_ROOM
         if name:
             self._try(name, self._add, name, session, begin, event.get("ts"))
 
@@ -127,8 +131,10 @@ class _Collector:
         ends_us = self._early_ends.get(key, [])
         place = bisect.bisect_left(ends_us, begin_us)
         if place < len(ends_us):
+            self._source.room.left += BEGUN_ROOM
             self._of(name, session).add(begin_us, ends_us.pop(place))
         else:
+            self._source.room.take(BEGUN_ROOM)
             bisect.insort(self._begins.setdefault(key, []), (begin_us, session))
 
     def _end_async(self, event: dict[str, Any], name: str, kind: str) -> None:
@@ -138,9 +144,11 @@ class _Collector:
         begins = self._begins.get(key, [])
         place = bisect.bisect_right(begins, end_us, key=lambda each: each[0])
         if place == 0:
+            self._source.room.take(BEGUN_ROOM)
             bisect.insort(self._early_ends.setdefault(key, []), end_us)
             return
         begin_us, session = begins.pop(place - 1)
+        self._source.room.left += BEGUN_ROOM
         if not begins:
             del self._begins[key]
         self._of(name, session).add(begin_us, end_us)
@@ -176,6 +184,7 @@ class _Collector:
         """Return the sessions of a name."""
         sessions = self._found.get(name)
         if sessions is None:
+            self._source.room.take(BEGUN_ROOM)
             if len(self._found) >= _MOST_NAMES:
                 raise self._source.wrong(f"has more than {_MOST_NAMES} names of events", "say which by --name", line=0)
             sessions = self._found[name] = {}
@@ -185,7 +194,7 @@ class _Collector:
         sessions = self._named(name)
         found = sessions.get(session)
         if found is None:
-            found = sessions[session] = Inferences(session)
+            found = sessions[session] = Inferences(session, self._source.room)
         return found
 
     def finish(self) -> None:
