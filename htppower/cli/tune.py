@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,7 @@ from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
 from htppower.cli.options import GivenPath, folders_option, output_options, refuse_given
 from htppower.cli.outputs import print_document, write_files, write_outputs
 from htppower.cli.parameter_types import Duration, FolderToWrite, WholeNumber
+from htppower.cli.progress import shown_progress, size_of
 from htppower.cli.terminal import echo
 from htppower.cli.trace_options import reading_options, stream_of
 from htppower.cli.tune_fleet import OF_A_FLEET, fleet_options, run_fleet
@@ -124,6 +125,7 @@ _MOST = 100_000
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     file: str | None,
     limits: tuple[str, ...],
     break_even_us: int,
@@ -143,9 +145,7 @@ def command(
     form: str,
     outputs: tuple[tuple[str, str], ...],
     fleet: Path | None,
-    pattern: str,
-    jobs: int,
-    scheduler: str | None,
+    **of_fleet: Any,
 ) -> None:
     """Find the profile and the sustain time that cost least on a recording: exactly, over all of them.
 
@@ -176,9 +176,7 @@ def command(
             folder=folder,
             form=form,
             outputs=outputs,
-            pattern=pattern,
-            jobs=jobs,
-            scheduler=scheduler,
+            **of_fleet,
         )
         return
     if file is None or fleet is not None:
@@ -200,8 +198,11 @@ def command(
         verify=verify,
     )
     model = load_device_model(device, folders)
-    trace = read_trace(file, format=kind, name=name, unit=unit, stream=stream_of(file))
-    tuning = tune(chosen(trace, sessions), model, question)
+    with shown_progress() as progress:
+        progress.begin(f"reading {file}", size_of(file))
+        trace = read_trace(file, format=kind, name=name, unit=unit, stream=stream_of(file), progress=progress.add)
+        progress.begin("tuning", 1.0)
+        tuning = tune(chosen(trace, sessions), model, question, progress.at)
     if page is not None:
         outputs = (*outputs, ("html", str(page)))
     document = write_outputs(outputs, form, lambda form, width: render(tuning, form, width))

@@ -17,7 +17,7 @@ from htppower.tuning.trial import Trial, thinned
 from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from htppower.profiles.profile import Profile
     from htppower.tuning.limits import Limit
@@ -122,9 +122,17 @@ def make_offers(
 
 
 def advise(
-    session: SessionTrace, variants: Sequence[Variant], measured_under: Variant, model: DeviceModel, aim: Aim
+    session: SessionTrace,
+    variants: Sequence[Variant],
+    measured_under: Variant,
+    model: DeviceModel,
+    aim: Aim,
+    progress: Callable[[float], None] = lambda _: None,
 ) -> SessionAdvice:
-    """Return what is found for a session; it has an inference at least, and its profile is one of the variants."""
+    """Return what is found for a session; it has an inference at least, and its profile is one of the variants.
+
+    ``progress`` is told which share of it is done, 0 to 1.
+    """
     offers = make_offers(session, variants, measured_under.profile, model, aim.most_us)
     most = max(_FEWEST_SETTINGS, min(aim.settings, _MOST_LOOKED_AT // (session.begins_us.size * len(offers))))
     inferences, price_w = session.begins_us.size, aim.price_in_cost_w
@@ -137,6 +145,7 @@ def advise(
         found += [] if best_of_it is None else [best_of_it]
         if not any(each.trial is offer.trial for each in offers[place + 1 :]):
             offer.trial.let_go()
+        progress((place + 1) / (len(offers) + 2))
     found.sort(key=lambda each: each.cost_j(price_w, inferences))
     offers, notes = _with_learnt(offers, [each.variant for each in found], model, aim)
     found += [offer.choice(each) for offer in offers for each in offer.learnt]
@@ -144,6 +153,7 @@ def advise(
     all_choices = [*fixed, present, *found]
     for offer in offers:
         offer.trial.let_go()
+    progress(1)
     return SessionAdvice(
         session=session,
         measured_under=measured_under,
