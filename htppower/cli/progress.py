@@ -1,7 +1,7 @@
-"""How far a command is, on a terminal: one line on the standard error that is gone when the command goes on.
+"""A progress line for commands that take long, on standard error.
 
-It shows after a second, so quick commands show nothing. Nothing is written where the standard error is no terminal, or
-one that can't return to the begin of a line. It uses no colour.
+The line appears after a second and is cleared at the end. Nothing is written if standard error is not a terminal, or is
+a terminal that can't return to the start of a line. The line has no colours.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LEAST_NAME = 8
 
 
 class Progress:
-    """What is done, and how much of it; the methods may be called from anywhere, and often."""
+    """The step that a command is at, and how much of it is done; the methods are cheap."""
 
     def __init__(self) -> None:
         self._what = ""
@@ -36,7 +36,7 @@ class Progress:
         self._unit = ""
 
     def begin(self, what: str, of: float | None = None, unit: str = "") -> None:
-        """Begin with something: so much is to be done, where that is known. Without a unit a share is shown."""
+        """Begin a step; ``of`` is how much there is to do, if known. Without a unit the line shows a percentage."""
         self._what, self._done, self._of, self._unit = printable(what), 0.0, of, unit
 
     def add(self, count: float) -> None:
@@ -67,7 +67,7 @@ class Progress:
 
 @contextlib.contextmanager
 def shown_progress() -> Iterator[Progress]:
-    """Yield what is told how far the body is; on a terminal that is drawn, until the body ends."""
+    """Yield the progress of the body; on a terminal it is drawn until the body ends."""
     progress = Progress()
     if not is_screen(err=True):
         yield progress

@@ -1,7 +1,7 @@
-"""How much of a file is read, so that no file fills the memory; ``HTPPOWER_READ_MORE`` raises all of it.
+"""Limits on what is read from a file, so that no file fills the memory; ``HTPPOWER_READ_MORE`` raises them all.
 
-The limits are far beyond what recordings and profiles reach, and each keeps a file of 50 MB, packed or not, below
-about 1 GB of memory.
+Honest recordings and profiles stay far below them. With them, reading a file of 50 MB, packed or not, takes less than
+1 GB of memory.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ class TooMuch(HtpPowerError):  # noqa: N818 - reads as what it is
 
     def __init__(self, message: str) -> None:
         self.message = message
-        self.hint = f"if it is right so, set {VARIABLE}=10 to read ten times as much; that takes as much more memory"
+        self.hint = (
+            f"if you trust the file, set {VARIABLE}=10 to read ten times as much; it may take ten times the memory"
+        )
         super().__init__(f"{message} ({self.hint})")
 
 
@@ -63,10 +65,10 @@ def raised(limit: int) -> int:
 
 
 class Room:
-    """How much more of something is read.
+    """Counts how much more of something may be read.
 
     Attributes:
-        left: so much. Whoever takes one away, and finds less than 0 left, calls ``refuse``.
+        left: so much. A caller that subtracts from it itself calls ``refuse`` if the result is below 0.
     """
 
     def __init__(self, limit: int, what: str) -> None:

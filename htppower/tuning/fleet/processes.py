@@ -1,7 +1,8 @@
 """Reads the files of a fleet in several processes of this machine.
 
-Each process is connected to this one by two pipes, and to nothing else: none opens a port. A worker tells each file as
-soon as it is done. So it is known which file it was at when it died, or which file takes too long.
+Each worker has two pipes to this process and no other connection: none opens a port. A worker sends the answer of each
+file as soon as it has read it. So this process knows which file a worker was reading when it died, and which file takes
+too long.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class _Worker:
 
 
 class _Pool:
-    """Workers, the files that they read, and those that a dead worker has left."""
+    """The workers, the files that they read, and files of dead workers that are still to be read."""
 
     def __init__(self, question: Question, timeout_s: float | None) -> None:
         self._question = question
@@ -85,7 +86,7 @@ class _Pool:
         self._failed_starts = 0
 
     def hand_out(self, chunks: Chunks, jobs: int) -> bool:
-        """Give a chunk to each worker that has none, and start workers that are needed; return whether any reads."""
+        """Give a chunk to each idle worker, and start missing workers; return whether any worker has a chunk."""
         idle = [each for each in self._workers if not each.left]
         while idle or len(self._workers) < jobs:
             files = [self._again.pop()] if self._again else chunks.next(jobs)
@@ -93,7 +94,7 @@ class _Pool:
                 break
             worker = idle.pop() if idle else self._started()
             worker.left, worker.since_s = files, time.monotonic()
-            with contextlib.suppress(OSError):  # it is dead, which the other pipe tells
+            with contextlib.suppress(OSError):  # if the worker is dead, the other pipe reports it
                 worker.tasks.send(files)
         return any(each.left for each in self._workers)
 
@@ -133,7 +134,7 @@ class _Pool:
         worker.took_s += took_s
 
     def _died(self, worker: _Worker) -> None:
-        """Read again what a worker has left; give up a file at which several have died."""
+        """Queue the files that a dead worker has not read; give up a file if several workers died while reading it."""
         if not worker.ready:
             self._failed_starts += 1
             if self._failed_starts >= _MOST_DEATHS:
@@ -155,7 +156,7 @@ class _Pool:
         worker.read.append((worker.left.pop(0), unread))
 
     def _end(self, worker: _Worker) -> None:
-        """End a worker; others read what it has left."""
+        """End a worker, and queue the files that it has not read."""
         self._again += worker.left
         worker.left = []
         self._workers.remove(worker)
