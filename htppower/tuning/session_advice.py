@@ -170,8 +170,8 @@ def advise(
 
 def _fixed(offer: Offer, most: int) -> list[Choice]:
     """Return the choices of an offer with fixed sustain times of which none has more energy, cold starts and waits."""
-    time_outs = thinned(offer.trial.time_outs_us, most)
-    choices = [offer.choice(0), *offer.choices(time_outs)]
+    at_once = offer.choice(0)  # first: it takes much memory for a moment, as what the time-outs need does for long
+    choices = [at_once, *offer.choices(thinned(offer.trial.time_outs_us, most))]
     # Also what costs least of all, whatever latency is worth.
     least = offer.best(0.0, ())
     return choices if least is None or isinstance(least.sustain, Adaptive) else [*choices, least]
@@ -219,6 +219,7 @@ def _present(offers: Sequence[Offer], measured_under: Variant) -> Choice:
     """Return what the profile comes to that the session was recorded under, with the sustain time that it states."""
     offer = next(each for each in offers if each.variant == measured_under)
     relax = measured_under.profile.relax
+    offer.choice(0)  # as in _fixed
     return offer.choice(0 if relax is None else relax.after_inference_us)
 
 
