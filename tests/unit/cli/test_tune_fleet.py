@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +13,6 @@ from htppower import load_profile
 from htppower.cli.tune_fleet import fleet_options, tune_fleet
 from htppower.errors import HtpPowerError
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive
-from htppower.tuning.fleet import on_dask
 from htppower.tuning.fleet.settle import Aim
 from htppower.tuning.traces.read import read_trace
 
@@ -76,7 +76,8 @@ def test_jobs_and_a_scheduler_do_not_go_together(traces: Path) -> None:
 
 def test_a_scheduler_needs_dask(traces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only a scheduler needs it, which is said with what to install."""
-    monkeypatch.setattr(on_dask, "has_dask", lambda: False)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert len(tuned(traces, jobs=2).fleet.answers) == _FILES
     with pytest.raises(click.UsageError, match="--scheduler needs Dask: pip install"):
         tuned(traces, scheduler="tcp://127.0.0.1:1")
 
