@@ -17,7 +17,7 @@ _MOST_TIMES = 1_000_000
 UNPACKED_TIMES = 100
 # So much may come out of any packed file, however small.
 UNPACKED_FREE_BYTES = 4 * 2**20
-# An inference takes 17 bytes while it is read, and some 60 while it is described.
+# An inference takes 17 bytes while it is read, and some 40 while it is described.
 INFERENCES = 15_000_000
 # In the room of inferences: a session, and a pair of which only one end has come.
 SESSION_ROOM = 100

@@ -67,17 +67,21 @@ class Inferences:
         self.profiles[profile] += 1
 
     def session(self, name: str | None = None) -> SessionTrace:
-        """Return them in the order in which they began."""
-        begins_us = np.array(self._begins, dtype=np.int64)
-        ends_us = np.array(self._ends, dtype=np.int64)
-        order = np.lexsort((ends_us, begins_us))
-        cold = np.frombuffer(bytes(self._cold), dtype=np.uint8)[order]
+        """Return them in the order in which they began; none may be added afterwards."""
+        # Most are in order already; the arrays are then taken as they are, since a copy doubles the memory.
+        begins_us, ends_us = (np.frombuffer(each, dtype=np.int64) for each in (self._begins, self._ends))
+        cold = np.frombuffer(self._cold, dtype=np.uint8)
+        later = begins_us[1:] > begins_us[:-1]
+        later |= (begins_us[1:] == begins_us[:-1]) & (ends_us[1:] >= ends_us[:-1])
+        if not later.all():
+            order = np.lexsort((ends_us, begins_us))
+            begins_us, ends_us, cold = begins_us[order], ends_us[order], cold[order]
         told = bool(cold.size) and not (cold == _UNKNOWN).any()
         return SessionTrace(
             self.name if name is None else name,
             self.profiles.most_common(1)[0][0] if self.profiles else None,
-            begins_us[order],
-            ends_us[order],
+            begins_us,
+            ends_us,
             cold.astype(np.bool_) if told else None,
         )
 
