@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import subprocess
 import sys
 import time
@@ -31,14 +30,20 @@ def packed(path: Path, parts: Iterable[bytes]) -> Path:
     return path
 
 
+# Linux counts the memory of the process that starts another one as that one's, so a small process starts it.
+_MEASURE = """
+import os, subprocess, sys
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+print(os.waitstatus_to_exitcode(status), usage.ru_maxrss)
+"""
+
+
 def take(*arguments: str) -> Taken:
     """Run ``htppower`` with arguments, and return what it took."""
     began_s = time.monotonic()
-    command = [sys.executable, "-m", "htppower", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
-        assert process.stderr is not None
-        said = process.stderr.read().decode()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+    command = [sys.executable, "-S", "-c", _MEASURE, sys.executable, "-m", "htppower", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    code, most = map(int, done.stdout.split())
     per_mb = 2**20 if sys.platform == "darwin" else 2**10
-    return Taken(time.monotonic() - began_s, usage.ru_maxrss / per_mb, process.returncode, said)
+    return Taken(time.monotonic() - began_s, most / per_mb, code, done.stderr)
