@@ -12,6 +12,7 @@ from htppower.cli.help import DEVICE, WHAT, Command, option
 from htppower.cli.inputs import STANDARD_INPUT, standard_input_stream
 from htppower.cli.options import GivenPath, folders_option, output_options
 from htppower.cli.outputs import print_document, write_outputs
+from htppower.cli.progress import shown_progress, size_of
 from htppower.review.advice.formats import NAMES, render
 from htppower.review.advice.readers.recognise import read_measurements
 from htppower.review.advice.run import advise
@@ -20,6 +21,7 @@ from htppower.tuning.counted import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from htppower.cli.progress import Progress
     from htppower.profiles.profile import Profile
     from htppower.review.advice.measurement import Measurement
 
@@ -67,18 +69,28 @@ def command(
     profiles = _profiles(names, folders, len(files))
     if files.count(STANDARD_INPUT) > 1:
         raise click.UsageError("the standard input can be read only once")
+    with shown_progress() as progress:
+        report = advise(_measurements(files, profiles, soc, progress))
+    document = write_outputs(outputs, form, lambda name, width: render(report, name, width))
+    print_document(document, form)
+
+
+def _measurements(
+    files: Sequence[str], profiles: Sequence[Profile | None], soc: str | None, progress: Progress
+) -> list[Measurement]:
     measurements: list[Measurement] = []
     for path, profile in zip(files, profiles, strict=True):
-        found = read_measurements(path, standard_input_stream() if path == STANDARD_INPUT else None)
+        progress.begin(f"reading {path}", size_of(path))
+        given = standard_input_stream() if path == STANDARD_INPUT else None
+        found = read_measurements(path, given, progress.add)
         measurements += (attrs.evolve(each, profile=profile) for each in found)
+    progress.begin("looking for advice")
     if soc is not None:
         from htppower.rules.platforms import find_soc  # noqa: PLC0415 - only where one is named
 
         model = find_soc(soc)
         measurements = [attrs.evolve(each, soc=model) for each in measurements]
-    report = advise(measurements)
-    document = write_outputs(outputs, form, lambda name, width: render(report, name, width))
-    print_document(document, form)
+    return measurements
 
 
 def _profiles(names: tuple[str, ...], folders: tuple[str, ...], count: int) -> Sequence[Profile | None]:

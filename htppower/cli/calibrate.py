@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import gc
+import itertools
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -135,6 +136,7 @@ def command(**options: Any) -> None:
     from htppower.cli.vendor_output import kept_off_stdout  # noqa: PLC0415
     from htppower.tuning.models.calibration.run import calibrate  # noqa: PLC0415 - as above
 
+    numbers = itertools.count(1)
     with kept_off_stdout(), contextlib.closing(_backend(options)) as backend:
         found = calibrate(
             backend,
@@ -145,7 +147,7 @@ def command(**options: Any) -> None:
             date=datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
             make_inference=make,
             meter=meter,
-            tell=lambda step: echo(f"htppower: {step.does}", err=True),
+            tell=lambda step: echo(f"htppower: {next(numbers)} of {len(steps)}: {step.does}", err=True),
         )
     _write(Path(options["output"]), found, base, sort, force=options["force"])
 

@@ -13,6 +13,7 @@ from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import WHAT, Command, option
 from htppower.cli.options import GivenPath, folders_option, output_options, refuse_given, refuse_soc_with_arch
 from htppower.cli.outputs import print_document, write_outputs
+from htppower.cli.progress import shown_progress
 from htppower.cli.workload import OF_A_WORKLOAD, simulated_htp, workload, workload_options
 from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import is_record
@@ -116,9 +117,18 @@ def _comparison(paths: tuple[str, ...], revision: str | None, folders: tuple[str
     with _side(paths[0], folders) as (old, old_tree), _side(paths[1], folders) as (new, new_tree):
         if Path(old).is_dir() is not Path(new).is_dir():
             raise click.UsageError("OLD and NEW are two profiles or two folders, not one of each")
-        sides = read_side([old], old_tree), read_side([new], new_tree)
-        _refuse_empty(paths, *sides)
-        yield compare((paths[0], paths[1]), (sides[0], old_tree), (sides[1], new_tree), files=not Path(old).is_dir())
+        with shown_progress() as progress:
+            one, other = read_side([old], old_tree, progress.begin), read_side([new], new_tree, progress.begin)
+            _refuse_empty(paths, one, other)
+            progress.begin("comparing", unit="profiles")
+            comparison = compare(
+                (paths[0], paths[1]),
+                (one, old_tree),
+                (other, new_tree),
+                files=not Path(old).is_dir(),
+                progress=progress.done_of,
+            )
+        yield comparison
 
 
 @contextlib.contextmanager
@@ -166,12 +176,16 @@ def _comparison_with_revision(paths: tuple[str, ...], revision: str, folders: tu
             before += [path_then] if path_then.exists() else []
             after += [Path(path)] if Path(path).exists() else []
         old_tree, new_tree = _tree_of(then, revision, folders), here(folders)
-        old_side = read_side(before, old_tree) if before else Side()
-        new_side = read_side(after, new_tree) if after else Side()
-        _refuse_empty(paths, old_side, new_side)
         names = (f"{revision} ({then.commit[:12]})", "now")
         files = len(paths) == 1 and not any(Path(path).is_dir() for path in (*before, *after))
-        yield compare(names, (old_side, old_tree), (new_side, new_tree), files=files)
+        with shown_progress() as progress:
+            old_side = read_side(before, old_tree, progress.begin) if before else Side()
+            new_side = read_side(after, new_tree, progress.begin) if after else Side()
+            _refuse_empty(paths, old_side, new_side)
+            progress.begin("comparing", unit="profiles")
+            old, new = (old_side, old_tree), (new_side, new_tree)
+            comparison = compare(names, old, new, files=files, progress=progress.done_of)
+        yield comparison
 
 
 def _refuse_empty(paths: tuple[str, ...], *sides: Side) -> None:

@@ -14,6 +14,7 @@ from htppower.cli.exit_codes import REFUSED
 from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
 from htppower.cli.options import SYSTEMS, GivenPath, folders_option, output_options, refuse_soc_with_arch
 from htppower.cli.outputs import File, Sort, print_document, write_files, write_outputs
+from htppower.cli.progress import shown_progress
 from htppower.cli.terminal import echo
 from htppower.errors import printable
 from htppower.profiles.discovery import Folders, is_record
@@ -127,16 +128,19 @@ def command(
     texts = _standard_input() if STDIN in paths else {}
 
     def run(instead: Mapping[str, bytes]) -> LintReport:
-        return lint(
-            files,
-            today,
-            profiles=folders,
-            platform=platform,
-            notes=notes,
-            exclude=exclude,
-            texts=instead,
-            prepared=io_memory,
-        )
+        with shown_progress() as progress:
+            progress.begin("linting", unit="files")
+            return lint(
+                files,
+                today,
+                profiles=folders,
+                platform=platform,
+                notes=notes,
+                exclude=exclude,
+                texts=instead,
+                prepared=io_memory,
+                progress=progress.done_of,
+            )
 
     if statistics and form not in ("text", "json"):
         raise click.UsageError(f"--statistics is not in the format {form}; choose text or json")

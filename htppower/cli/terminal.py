@@ -40,9 +40,9 @@ def in_colour(*, err: bool = False) -> bool:
     return is_terminal(err=err) if wanted is None else wanted
 
 
-def is_screen() -> bool:
-    """Return whether the standard output is a terminal that can move its cursor."""
-    return is_terminal() and os.environ.get("TERM", "").lower() not in _DUMB
+def is_screen(*, err: bool = False) -> bool:
+    """Return whether the standard output, or the standard error, is a terminal that can move its cursor."""
+    return is_terminal(err=err) and os.environ.get("TERM", "").lower() not in _DUMB
 
 
 def shown(text: str, *, err: bool = False) -> str:
@@ -72,9 +72,9 @@ def echo_commands(text: str, *, nl: bool = True) -> None:
     click.echo(plain(text), nl=nl)
 
 
-def draw(text: str) -> None:
+def draw(text: str, *, err: bool = False) -> None:
     """Write sequences of our own on a screen, and texts that ``shown`` has made safe."""
-    click.echo(text, nl=False, color=True)
+    click.echo(text, nl=False, err=err, color=True)
 
 
 def echo_markup(text: str, *, nl: bool = True) -> None:

@@ -8,6 +8,7 @@ from htppower.cli.extras import needs_extra
 from htppower.cli.help import Command
 from htppower.cli.options import GivenPath, output_options
 from htppower.cli.outputs import print_document, write_outputs
+from htppower.cli.progress import shown_progress, size_of
 from htppower.cli.trace_options import reading_options, stream_of
 from htppower.review.traces.formats import NAMES, render
 
@@ -40,7 +41,10 @@ def command(
         from htppower.tuning.traces.describe import describe  # noqa: PLC0415 - a usage error need not wait for numpy
         from htppower.tuning.traces.read import read_trace  # noqa: PLC0415 - as above
 
-    trace = read_trace(file, format=kind, name=name, unit=unit, stream=stream_of(file))
-    described = describe(trace)
+    with shown_progress() as progress:
+        progress.begin(f"reading {file}", size_of(file))
+        trace = read_trace(file, format=kind, name=name, unit=unit, stream=stream_of(file), progress=progress.add)
+        progress.begin(f"describing {file}")
+        described = describe(trace)
     document = write_outputs(outputs, form, lambda form, width: render(trace, described, form, width))
     print_document(document, form)

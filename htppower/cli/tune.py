@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +15,7 @@ from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
 from htppower.cli.options import GivenPath, folders_option, force_option, output_options, refuse_given
 from htppower.cli.outputs import File, Sort, print_document, write_outputs
 from htppower.cli.parameter_types import Duration, FolderToWrite, WholeNumber
+from htppower.cli.progress import shown_progress, size_of
 from htppower.cli.terminal import echo
 from htppower.cli.trace_options import reading_options, stream_of
 from htppower.cli.tune_fleet import OF_A_FLEET, fleet_options, run_fleet
@@ -127,6 +129,7 @@ _MOST = 100_000
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     file: str | None,
     limits: tuple[str, ...],
     break_even_us: int,
@@ -146,11 +149,9 @@ def command(
     form: str,
     outputs: tuple[tuple[str, str], ...],
     fleet: Path | None,
-    pattern: str,
-    jobs: int,
-    scheduler: str | None,
     *,
     force: bool,
+    **of_fleet: Any,
 ) -> None:
     """Find the profile and the sustain time that cost least on a recording: exactly, over all of them.
 
@@ -181,10 +182,8 @@ def command(
             folder=folder,
             form=form,
             outputs=outputs,
-            pattern=pattern,
-            jobs=jobs,
-            scheduler=scheduler,
             force=force,
+            **of_fleet,
         )
         return
     if file is None or fleet is not None:
@@ -207,8 +206,11 @@ def command(
         verify=verify,
     )
     model = load_device_model(device, folders)
-    trace = read_trace(file, format=kind, name=name, unit=unit, stream=stream_of(file))
-    tuning = tune(chosen(trace, sessions), model, question)
+    with shown_progress() as progress:
+        progress.begin(f"reading {file}", size_of(file))
+        trace = read_trace(file, format=kind, name=name, unit=unit, stream=stream_of(file), progress=progress.add)
+        progress.begin("tuning", 1.0)
+        tuning = tune(chosen(trace, sessions), model, question, progress.at)
     profiles = {} if folder is None else _profiles(tuning, folder)
     document = write_outputs(outputs, form, lambda form, width: render(tuning, form, width), profiles, force=force)
     for path in profiles:

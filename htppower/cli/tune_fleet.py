@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +16,9 @@ from htppower.cli.extras import needs_extra
 from htppower.cli.help import FLEET, WHAT, option
 from htppower.cli.options import refuse_given
 from htppower.cli.outputs import File, Sort, print_document, write_files, write_outputs
-from htppower.cli.parameter_types import WholeNumber
-from htppower.cli.terminal import echo, is_terminal
+from htppower.cli.parameter_types import Duration, WholeNumber
+from htppower.cli.progress import shown_progress
+from htppower.cli.terminal import echo
 from htppower.profiles.loading import load_profile
 from htppower.profiles.regular_file import note_opened, noting_opened_files
 from htppower.profiles.yaml_text import profile_name
@@ -34,8 +35,11 @@ if TYPE_CHECKING:
 _DEFAULT_PROFILE = "burst"
 # The parameters of the command that a fleet has no use for, and those that only a fleet has.
 _OF_ONE_TRACE = ("kind", "name", "unit", "measured_under", "settings", "verify", "page")
-OF_A_FLEET = ("pattern", "jobs", "scheduler")
+_TLS = ("tls_ca", "tls_cert", "tls_key")
+OF_A_FLEET = ("pattern", "jobs", "file_timeout_us", "scheduler", *_TLS)
 _MOST_JOBS = 1024
+_LONGEST_TIMEOUT_US = 24 * 3_600_000_000
+_US = 1_000_000
 _INSTALL = "pip install 'htppower[fleet]'"
 _FLEET_OPTIONS = (
     option(
@@ -59,14 +63,37 @@ _FLEET_OPTIONS = (
         default=1,
         show_default=True,
         group=FLEET,
-        help="Read in so many processes of this machine; more than one takes Dask.",
+        help="Read in so many processes of this machine.",
+    ),
+    option(
+        "--file-timeout",
+        "file_timeout_us",
+        type=Duration(1_000, _LONGEST_TIMEOUT_US),
+        default="5min",
+        show_default=True,
+        group=FLEET,
+        help="Leave out a file that takes longer to read.",
     ),
     option("--scheduler", metavar="ADDRESS", group=FLEET, help="Read on the Dask cluster of this scheduler."),
+    *(
+        option(
+            f"--tls-{what}",
+            metavar="FILE",
+            type=click.Path(exists=True, dir_okay=False),
+            group=FLEET,
+            help=f"Connect to the scheduler by TLS: {does}, in PEM.",
+        )
+        for what, does in (
+            ("ca", "the certificate of the cluster's authority"),
+            ("cert", "the certificate of this client"),
+            ("key", "the key of that certificate"),
+        )
+    ),
 )
 
 
 def fleet_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a fleet to a command: ``fleet``, ``pattern``, ``jobs`` and ``scheduler``."""
+    """Add the options of a fleet to a command: ``fleet``, and those of ``OF_A_FLEET``."""
     for each in reversed(_FLEET_OPTIONS):
         command = each(command)
     return command
@@ -86,12 +113,12 @@ def run_fleet(
     folder: Path | None,
     form: str,
     outputs: tuple[tuple[str, str], ...],
-    pattern: str,
-    jobs: int,
-    scheduler: str | None,
     force: bool,
+    **of_fleet: Any,
 ) -> None:
     """Print what is best for a fleet, and write what is to be written, by the options of ``htppower tune``.
+
+    ``of_fleet`` holds those of ``OF_A_FLEET``.
 
     Raises:
         click.UsageError: an option is for one trace, or does not go together with another.
@@ -129,10 +156,8 @@ def run_fleet(
         extends=profile.name,
         break_even_us=break_even_us,
         aim=Aim(_most_cold_ppm(limits), most_us),
-        pattern=pattern,
         sessions=sessions,
-        jobs=jobs,
-        scheduler=scheduler,
+        **of_fleet,
         profile=None if folder is None else folder / f"{profile_name(f'{profile.name}_fleet')}.yaml",
         device=device,
         saved_w=raised_idle_w(model, profile) - lowered_idle_w(model, profile.relax.to),
@@ -161,7 +186,11 @@ def tune_fleet(
     sessions: tuple[str, ...] = (),
     form: str | None = None,
     jobs: int = 1,
+    file_timeout_us: int | None = None,
     scheduler: str | None = None,
+    tls_ca: str | None = None,
+    tls_cert: str | None = None,
+    tls_key: str | None = None,
     profile: Path | None = None,
     device: str | None = None,
     saved_w: float | None = None,
@@ -178,7 +207,11 @@ def tune_fleet(
         sessions: only the sessions of these names; all where there is none.
         form: the format of the files; None is found out.
         jobs: how many processes read.
+        file_timeout_us: a file that takes longer to read, in us, is left out; None is no limit.
         scheduler: the address of a Dask scheduler whose workers read.
+        tls_ca: the certificate of the authority of the cluster, to connect by TLS; None connects without.
+        tls_cert: the certificate of this client.
+        tls_key: the key of that certificate.
         profile: the file that is written; beside it a file with the ending ``.gaps.jsonl`` keeps what was read.
         device: the device model, to be named.
         saved_w: by that model, the power that lowering the votes of the profile saves, in W.
@@ -189,8 +222,7 @@ def tune_fleet(
         HtpPowerError: no file can be read, the cluster fails, or what was kept is something else.
         OSError: the profile can't be written.
     """
-    if scheduler is not None and jobs > 1:
-        raise click.UsageError("--jobs is for this machine, and --scheduler for a cluster; leave one out")
+    read = _reader(jobs, file_timeout_us, scheduler, (tls_ca, tls_cert, tls_key))
     name = None if profile is None else _name(profile)
     gc.enable()  # start-up has it off; a fleet is thousands of files
     from htppower.profiles.sustain import Adaptive  # noqa: PLC0415 - a usage error need not wait for numpy
@@ -208,12 +240,13 @@ def tune_fleet(
     question = Question(break_even_us, tuple(learnt), sessions, form, str(folder.absolute()))
     results = None if profile is None else profile.with_name(f"{profile.stem}.gaps.jsonl")
     files = trace_files(folder, pattern, but=[each for each in (profile, results) if each is not None])
-    read = _reader(jobs, scheduler)
     # A file that is not a trace may be an earlier report, which may be replaced. The traces are noted below.
-    with _progress(len(files)) as progress, _said_where_it_is_kept(results), noting_opened_files():
-        fleet = read_fleet(files, question, read=read, results=results, progress=progress)
+    with _said_where_it_is_kept(results), noting_opened_files(), shown_progress() as progress:
+        progress.begin("reading traces", len(files), "files")
+        fleet = read_fleet(files, question, read=read, results=results, progress=progress.add)
+        progress.begin("choosing a sustain time")
+        settled = settle(fleet.answers, question, aim)
     answered = {each.file for each in fleet.answers}
-    settled = settle(fleet.answers, question, aim)
     report = FleetReport(str(folder), question, extends, aim, fleet, settled, device, saved_w)
     for each in files:
         for part in each.parts if each in answered else ():
@@ -238,32 +271,39 @@ def _name(profile: Path) -> str:
     return profile.stem
 
 
-def _reader(jobs: int, scheduler: str | None) -> Reader:
-    from htppower.tuning.fleet.on_dask import has_dask, on_cluster, on_this_machine  # noqa: PLC0415 - numpy
-    from htppower.tuning.fleet.one_process import read_here  # noqa: PLC0415
+def _reader(jobs: int, timeout_us: int | None, scheduler: str | None, tls: tuple[str | None, ...]) -> Reader:
+    """Return what reads the files.
 
-    if scheduler is None and jobs == 1:
-        return read_here
-    if has_dask():
-        return on_this_machine(jobs) if scheduler is None else on_cluster(scheduler, _tell)
-    if scheduler is not None:
+    Raises:
+        click.UsageError: two options do not go together, one lacks another, or Dask is not installed.
+    """
+    timeout_s = None if timeout_us is None else timeout_us / _US
+    if scheduler is None:
+        if any(tls):
+            raise click.UsageError("--tls-ca, --tls-cert and --tls-key are for a --scheduler; leave them out")
+        if jobs > 1:
+            from htppower.tuning.fleet.processes import in_processes  # noqa: PLC0415 - numpy
+
+            return in_processes(jobs, timeout_s)
+        from htppower.tuning.fleet.one_process import read_here  # noqa: PLC0415 - numpy
+
+        return functools.partial(read_here, timeout_s=timeout_s)
+    if jobs > 1:
+        raise click.UsageError("--jobs is for this machine, and --scheduler for a cluster; leave one out")
+    from htppower.tuning.fleet.on_dask import Tls, has_dask, on_cluster  # noqa: PLC0415 - numpy
+
+    if not has_dask():
         raise click.UsageError(f"--scheduler needs Dask: {_INSTALL}")
-    _tell(f"one process reads, since Dask is not installed: {_INSTALL}")
-    return read_here
+    ca, cert, key = tls
+    if ca is not None and cert is not None and key is not None:
+        return on_cluster(scheduler, _tell, tls=Tls(ca, cert, key), timeout_s=timeout_s)
+    if any(tls) or scheduler.startswith("tls://"):
+        raise click.UsageError("TLS needs all of --tls-ca, --tls-cert and --tls-key")
+    return on_cluster(scheduler, _tell, timeout_s=timeout_s)
 
 
 def _tell(text: str) -> None:
     echo(f"htppower: {text}", err=True)
-
-
-@contextlib.contextmanager
-def _progress(files: int) -> Iterator[Callable[[int], None]]:
-    """Yield what is told how many files more are done: a bar on a terminal."""
-    if not is_terminal(err=True):
-        yield lambda _: None
-        return
-    with click.progressbar(length=files, label="reading traces", show_pos=True, file=sys.stderr) as bar:
-        yield bar.update
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ from htppower.tuning.trial import Trial, thinned
 from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from htppower.tuning.cost.outcome import Outcomes
     from htppower.tuning.cost.workload import Timing
@@ -113,15 +113,23 @@ class _Judge:
         return outcomes.taken(trial.within(time_outs, self._aim.limits))
 
 
-def assumptions(advice: SessionAdvice, best: Choice, model: DeviceModel, aim: Aim) -> tuple[Assumption, ...]:
+def assumptions(
+    advice: SessionAdvice,
+    best: Choice,
+    model: DeviceModel,
+    aim: Aim,
+    progress: Callable[[float], None] = lambda _: None,
+) -> tuple[Assumption, ...]:
     """Return each value that nobody has measured, and how far it may move before other advice would be better.
 
     The others stay as they are. Advice changes where it breaks a limit that another choice keeps to, or costs over 1 %
-    more than another.
+    more than another. ``progress`` is told which share of it is done, always below 1.
     """
     judge = _Judge(advice, best, aim)
     found = []
-    for name, quantity in model.quantities().items():
+    quantities = model.quantities()
+    for place, (name, quantity) in enumerate(quantities.items()):
+        progress(place / len(quantities))
         if not quantity.assumed or not _concerns(name, advice):
             continue
         lowest, highest = quantity.range or (quantity.value / _FACTOR, quantity.value * _FACTOR)

@@ -17,7 +17,7 @@ from htppower.tuning.trial import Trial, thinned
 from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from htppower.profiles.profile import Profile
     from htppower.tuning.limits import Limit
@@ -122,9 +122,17 @@ def make_offers(
 
 
 def advise(
-    session: SessionTrace, variants: Sequence[Variant], measured_under: Variant, model: DeviceModel, aim: Aim
+    session: SessionTrace,
+    variants: Sequence[Variant],
+    measured_under: Variant,
+    model: DeviceModel,
+    aim: Aim,
+    progress: Callable[[float], None] = lambda _: None,
 ) -> SessionAdvice:
-    """Return what is found for a session; it has an inference at least, and its profile is one of the variants."""
+    """Return what is found for a session; it has an inference at least, and its profile is one of the variants.
+
+    ``progress`` is told which share of it is done, 0 to 1.
+    """
     offers = make_offers(session, variants, measured_under.profile, model, aim.most_us)
     most = max(_FEWEST_SETTINGS, min(aim.settings, _MOST_LOOKED_AT // (session.begins_us.size * len(offers))))
     inferences, price_w = session.begins_us.size, aim.price_in_cost_w
@@ -137,6 +145,7 @@ def advise(
         found += [] if best_of_it is None else [best_of_it]
         if not any(each.trial is offer.trial for each in offers[place + 1 :]):
             offer.trial.let_go()
+        progress((place + 1) / (len(offers) + 2))
     found.sort(key=lambda each: each.cost_j(price_w, inferences))
     offers, notes = _with_learnt(offers, [each.variant for each in found], model, aim)
     found += [offer.choice(each) for offer in offers for each in offer.learnt]
@@ -144,6 +153,7 @@ def advise(
     all_choices = [*fixed, present, *found]
     for offer in offers:
         offer.trial.let_go()
+    progress(1)
     return SessionAdvice(
         session=session,
         measured_under=measured_under,
@@ -160,8 +170,8 @@ def advise(
 
 def _fixed(offer: Offer, most: int) -> list[Choice]:
     """Return the choices of an offer with fixed sustain times of which none has more energy, cold starts and waits."""
-    time_outs = thinned(offer.trial.time_outs_us, most)
-    choices = [offer.choice(0), *offer.choices(time_outs)]
+    at_once = offer.choice(0)  # first: it takes much memory for a moment, as what the time-outs need does for long
+    choices = [at_once, *offer.choices(thinned(offer.trial.time_outs_us, most))]
     # Also what costs least of all, whatever latency is worth.
     least = offer.best(0.0, ())
     return choices if least is None or isinstance(least.sustain, Adaptive) else [*choices, least]
@@ -209,6 +219,7 @@ def _present(offers: Sequence[Offer], measured_under: Variant) -> Choice:
     """Return what the profile comes to that the session was recorded under, with the sustain time that it states."""
     offer = next(each for each in offers if each.variant == measured_under)
     relax = measured_under.profile.relax
+    offer.choice(0)  # as in _fixed
     return offer.choice(0 if relax is None else relax.after_inference_us)
 
 

@@ -73,7 +73,6 @@ class Trial:
         self._session = session
         self._timing = timing
         self._most_us = most_us
-        self.polled_us = int(np.minimum(self.workload.takes_us, timing.polls_us).sum()) if timing.polls_us else 0
         self._latencies: dict[Sustain, Latency] = {}
         self._outcomes: dict[Sustain, Outcomes] = {}
         self._counters: dict[Limit, tuple[Counter, int]] = {}
@@ -87,6 +86,12 @@ class Trial:
     def workload(self) -> Workload:
         """The inferences as they run under the profile."""
         return Workload.of(self._session, self._timing)
+
+    @functools.cached_property
+    def polled_us(self) -> int:
+        """How long the CPU polls for answers."""
+        polls_us = self._timing.polls_us
+        return int(np.minimum(self.workload.takes_us, polls_us).sum()) if polls_us else 0
 
     @functools.cached_property
     def exact(self) -> ExactTimeOuts | None:

@@ -18,7 +18,7 @@ from htppower.tuning.variants import Variant, candidates_beside, variants
 from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from htppower.profiles.profile import Profile
     from htppower.tuning.choices import Choice
@@ -139,14 +139,20 @@ def chosen(trace: Trace, names: Sequence[str]) -> Trace:
     return attrs.evolve(trace, sessions=tuple(each for each in trace.sessions if each.name in names))
 
 
-def tune(trace: Trace, model: DeviceModel, question: Question) -> Tuning:
+def tune(
+    trace: Trace, model: DeviceModel, question: Question, progress: Callable[[float], None] = lambda _: None
+) -> Tuning:
     """Return what is found for a recording.
+
+    ``progress`` is told which share of it is done, 0 to 1, each time it is more.
 
     Raises:
         ProfileError: a profile can't be found or read.
         TuningError: no session has an inference, or none of the profiles can be tried.
     """
-    found = [_advise(each, model, question) for each in trace.sessions if each.begins_us.size]
+    sessions = [each for each in trace.sessions if each.begins_us.size]
+    steps = _Steps(len(sessions), progress)
+    found = [_advise(each, model, question, steps.part) for each in sessions]
     if not found:
         raise TuningError(f"{trace.source}: no session has an inference; there is nothing to tune")
     together = None
@@ -156,14 +162,31 @@ def tune(trace: Trace, model: DeviceModel, question: Question) -> Tuning:
         together = settle_together([advice for advice, _ in found], found[0][1])
         if together.choices is not None:
             best = list(together.choices)
-    sessions = tuple(
-        _finished(advice, choice, model, aim, question) for (advice, aim), choice in zip(found, best, strict=True)
+    tuned = tuple(
+        _finished(advice, choice, model, aim, question, steps.part)
+        for (advice, aim), choice in zip(found, best, strict=True)
     )
-    verified = _verified_together(sessions) if question.verify and len(sessions) > 1 else ()
-    return Tuning(trace, model, question, sessions, together, verified)
+    verified = _verified_together(tuned) if question.verify and len(tuned) > 1 else ()
+    return Tuning(trace, model, question, tuned, together, verified)
 
 
-def _advise(session: SessionTrace, model: DeviceModel, question: Question) -> tuple[SessionAdvice, Aim]:
+class _Steps:
+    """Which share is done: each session is a step of advice, and one of looking at the advice."""
+
+    def __init__(self, sessions: int, progress: Callable[[float], None]) -> None:
+        self._of = 2 * sessions
+        self._done = 0
+        self._progress = progress
+
+    def part(self, share: float) -> None:
+        """Tell of a share of the present step; 1 ends it."""
+        self._progress((self._done + share) / self._of)
+        self._done += share >= 1
+
+
+def _advise(
+    session: SessionTrace, model: DeviceModel, question: Question, progress: Callable[[float], None]
+) -> tuple[SessionAdvice, Aim]:
     try:
         present, notes = _measured_under(session, question)
     except TuningError as error:
@@ -176,7 +199,7 @@ def _advise(session: SessionTrace, model: DeviceModel, question: Question) -> tu
         tried = (*variants_of(present), *tried)
     price_w = price_of_latency_w(model, present, question.break_even_us)
     aim = Aim(question.limits, price_w, question.most_us, question.settings)
-    advice = advise(session, tried, own, model, aim)
+    advice = advise(session, tried, own, model, aim, progress)
     return attrs.evolve(advice, notes=(*notes, *left_out, *advice.notes)), aim
 
 
@@ -226,13 +249,22 @@ def _measured_under(session: SessionTrace, question: Question) -> tuple[Profile,
     return profile, tuple(notes)
 
 
-def _finished(advice: SessionAdvice, best: Choice | None, model: DeviceModel, aim: Aim, question: Question) -> Tuned:
+def _finished(
+    advice: SessionAdvice,
+    best: Choice | None,
+    model: DeviceModel,
+    aim: Aim,
+    question: Question,
+    progress: Callable[[float], None],
+) -> Tuned:
     alone = best is not None and best == advice.best
-    found = assumptions(advice, best, model, aim) if best is not None and alone else ()
+    found = assumptions(advice, best, model, aim, progress) if best is not None and alone else ()
     if best is not None and not alone:
         said = "it suits the sessions together, and is not the best for this one alone: how far the values of the"
         advice = attrs.evolve(advice, notes=(*advice.notes, f"{said} device model may move is not worked out"))
-    return Tuned(advice, best, aim, found, _verified(advice, best, question.verify))
+    verified = _verified(advice, best, question.verify)
+    progress(1)
+    return Tuned(advice, best, aim, found, verified)
 
 
 def _verified(advice: SessionAdvice, best: Choice | None, count: int) -> tuple[Verified, ...]:

@@ -1,4 +1,4 @@
-"""The traces of a fleet, read by two workers of a Dask cluster and by one."""
+"""The traces of a fleet, read by two processes and by one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fleets import write_fleet
 from htppower.profiles.sustain import Adaptive
 from htppower.tuning.fleet.files import trace_files
 from htppower.tuning.fleet.fleet import read_fleet
-from htppower.tuning.fleet.on_dask import has_dask, read_on
+from htppower.tuning.fleet.processes import in_processes
 from htppower.tuning.fleet.records import Question
 from htppower.tuning.fleet.settle import settle
 
@@ -34,8 +34,6 @@ _QUESTION = Question(100_000, (Adaptive(100_000),))
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
     """Yield by how much two workers are faster than one, each measured in turn, from the folder to the advice."""
-    if not has_dask():
-        return
     files, runs = (200, 1) if smoke else (FILES, 3)
     with tempfile.TemporaryDirectory() as folder:
         write_fleet(Path(folder), files, INFERENCES)
@@ -58,29 +56,17 @@ class _Run(NamedTuple):
 
 
 def _run(folder: Path, workers: int) -> _Run:
-    """Return how long a fleet takes a cluster that is up."""
-    from distributed import Client, LocalCluster  # noqa: PLC0415 - where Dask is
-
+    """Return how long a fleet takes, with the start of the processes."""
     reading_s: list[float] = []
-    with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
-        Client(cluster) as client,
-        tempfile.TemporaryDirectory() as kept,
-    ):
+    with tempfile.TemporaryDirectory() as kept:
 
         def read(chunks: Chunks, question: Question) -> Generator[ReadChunk, None, None]:
-            for chunk in read_on(client, chunks, question):
+            for chunk in in_processes(workers)(chunks, question):
                 reading_s.append(chunk.took_s)
                 yield chunk
 
-        client.run(_import)
         began_s = time.perf_counter()
         fleet = read_fleet(trace_files(folder), _QUESTION, read=read, results=Path(kept, "results.jsonl"))
         settle(fleet.answers, _QUESTION)
         took_s = time.perf_counter() - began_s
         return _Run(took_s, sum(reading_s) / (workers * took_s))
-
-
-def _import() -> None:
-    """Import what a worker needs: a cluster that is up has done so."""
-    import htppower.tuning.fleet.reading  # noqa: F401, PLC0415 - that is all it is for

@@ -16,6 +16,7 @@ from htppower.review.advice.measurement import Measurement
 from htppower.review.advice.rows import Collector, Row
 from htppower.review.advice.run import advise
 from htppower.review.diff.export import Listing, export
+from htppower.tuning.reading_limits import INFERENCES, Room
 from htppower.tuning.traces.collected import Inferences, named_apart
 from htppower.tuning.traces.read import read_trace
 
@@ -31,7 +32,7 @@ _SMOKE = 20
 
 
 def _sessions(count: int) -> Callable[[], object]:
-    sessions = [Inferences("camera") for _ in range(count)]
+    sessions = [Inferences("camera", Room(INFERENCES, "inferences")) for _ in range(count)]
     return lambda: named_apart(sessions)
 
 

@@ -13,6 +13,7 @@ import background
 import fleet
 import hanging_call
 import hot_path
+import large_files
 import large_inputs
 import lateness
 import learnt_sustain
@@ -40,7 +41,7 @@ PARTS = (
         background,
         recording,
     ),
-    *(learnt_sustain, lateness, scale, startup, tuner, fleet, large_inputs),
+    *(learnt_sustain, lateness, scale, startup, tuner, fleet, large_files, large_inputs),
 )
 
 

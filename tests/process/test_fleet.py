@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import importlib.util
 import json
-import socket
 import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 from fleets import write_fleet
 
 from htppower.profiles.sustain import Adaptive
+from htppower.tuning.fleet import on_dask
 from htppower.tuning.fleet.files import trace_files
 from htppower.tuning.fleet.fleet import read_fleet
-from htppower.tuning.fleet.on_dask import on_cluster, on_this_machine
+from htppower.tuning.fleet.fleet_error import FleetError
+from htppower.tuning.fleet.on_dask import Tls, on_cluster
 from htppower.tuning.fleet.records import Question
 from htppower.tuning.fleet.settle import settle
 
@@ -80,6 +86,53 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]
         yield scheduler, workers
 
 
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tls, Tls]:
+    """Return files of TLS, of two authorities that have each signed themselves alone."""
+    return certified(tmp_path_factory.mktemp("mine")), certified(tmp_path_factory.mktemp("other"))
+
+
+def certified(folder: Path) -> Tls:
+    """Write a key, and its certificate, which is its own authority."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "fleet")])
+    now = datetime.datetime.now(datetime.timezone.utc)
+    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    made = made.serial_number(x509.random_serial_number())
+    made = made.not_valid_before(now - datetime.timedelta(days=1)).not_valid_after(now + datetime.timedelta(days=1))
+    signed = made.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+    (folder / "cert.pem").write_bytes(signed.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    plain = serialization.NoEncryption()
+    form = serialization.PrivateFormat.PKCS8
+    (folder / "key.pem").write_bytes(key.private_bytes(serialization.Encoding.PEM, form, plain))
+    return Tls(str(folder / "cert.pem"), str(folder / "cert.pem"), str(folder / "key.pem"))
+
+
+def test_tls_lets_in_whom_the_authority_has_signed(
+    files: tuple[TraceFile, ...],
+    alone: Fleet,
+    certificates: tuple[Tls, Tls],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The result is that of one process; a client with another certificate, or with none, is let do nothing."""
+    mine, other = certificates
+    named = tmp_path / "scheduler.json"
+    tls = ("--tls-ca-file", mine.ca, "--tls-cert", mine.cert, "--tls-key", mine.key)
+    quick = ("--scheduler-file", str(named), "--dashboard-address", "127.0.0.1:0", *tls)
+    with (
+        dask("scheduler", *quick, "--protocol", "tls", "--port", "0"),
+        dask("worker", *quick, "--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path)),
+    ):
+        scheduler = address(named)
+        assert scheduler.startswith("tls://")
+        assert read_fleet(files, _QUESTION, read=on_cluster(scheduler, tls=mine)) == alone
+        monkeypatch.setattr(on_dask, "_CONNECTING_S", 1)
+        for wrong in (other, None):
+            with pytest.raises(FleetError, match="no Dask scheduler answers at"):
+                read_fleet(files, _QUESTION, read=on_cluster(scheduler, tls=wrong))
+
+
 def address(named: Path) -> str:
     """Return the address in the file that a scheduler writes."""
     deadline_s = time.monotonic() + _DEADLINE_S
@@ -118,12 +171,3 @@ def test_a_worker_that_is_killed_costs_no_file(
     assert settle(fleet.answers, _QUESTION) == settle(alone.answers, _QUESTION)
     again = read_fleet(files, _QUESTION, read=on_cluster(scheduler), results=results)
     assert (again.answers, again.kept, len(again.unread)) == (fleet.answers, _FILES, 1)
-
-
-def test_processes_of_this_machine_read_the_same(files: tuple[TraceFile, ...], alone: Fleet) -> None:
-    """Two of them, started for it and ended with it, return what one does; also where Dask's usual port is taken."""
-    with socket.socket() as other:
-        with contextlib.suppress(OSError):  # somebody else has it then
-            other.bind(("127.0.0.1", 8787))
-            other.listen()
-        assert read_fleet(files, _QUESTION, read=on_this_machine(2)) == alone

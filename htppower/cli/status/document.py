@@ -15,12 +15,13 @@ from htppower.control.status.process_identity import Life, life
 from htppower.control.status.to_json import KIND
 from htppower.errors import HtpPowerError, printable
 from htppower.profiles.regular_file import NotRegular, read_regular_file
+from htppower.tuning.reading_limits import TooMuch, check_json, raised
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 # Ten thousand sessions on two cores each take 40 MB.
-_LARGEST = 200_000_000
+_LARGEST = 64 * 2**20
 _SERVED = "name a file that a host writes with controller.serve_status(path), or none to list those of this user"
 
 
@@ -57,14 +58,16 @@ def read_status(path: Path) -> dict[str, Any]:
     """
     shown = printable(str(path))
     try:
-        held = read_regular_file(path, _LARGEST)
+        held = read_regular_file(path, raised(_LARGEST))
     except NotRegular:
         raise StatusUnreadable(f"{shown} is no file: {_SERVED}") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise StatusUnreadable(f"can't read {shown}: {reason}: {_SERVED}") from None
-    if len(held) > _LARGEST:
-        raise StatusUnreadable(f"{shown} is too large for a status: {_SERVED}")
+    try:
+        check_json(held, _LARGEST)
+    except TooMuch as error:
+        raise StatusUnreadable(f"{shown} {error.message}; that is too large for a status: {error.hint}") from None
     try:
         document = json.loads(held)
     except (ValueError, RecursionError):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from htppower.review.advice.events import Event
 from htppower.review.advice.measurement import MISSING
 from htppower.review.advice.statistics import median
+from htppower.tuning.reading_limits import GRAPH_ROOM, MEASURED, Room, TooMuch, raised
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +26,8 @@ _USUAL = 0.6
 # The first inference of a file may lack so many of its first rows.
 _LACKING = 2
 _MOST_COMPARED = 100
+# Rows of ops are kept until their inference ends; no graph has so many.
+_MOST_PENDING = 500_000
 _NO_OPS: frozenset[str] = frozenset()
 # Two lists of ops are of one graph where they share this much: rows may be missing.
 _ALIKE = 0.5
@@ -131,6 +134,8 @@ class Collector:
         self._buffer: list[Row] | None = []
         self._ranks: Mapping[Event, int] = {}
         self._rank = -1
+        self._room = Room(MEASURED, "numbers and graphs")
+        self._most_pending = raised(_MOST_PENDING)
 
     @property
     def begun(self) -> bool:
@@ -191,6 +196,8 @@ class Collector:
             self._rank = rank
             self._seen.add(row.event)
         self._rows.append(row)
+        if len(self._rows) > self._most_pending:
+            raise TooMuch(f"has more than {self._most_pending} rows of one inference")
 
     def _flush(self) -> None:
         rows, self._rows, self._seen, self._rank = self._rows, [], set(), -1
@@ -198,12 +205,14 @@ class Collector:
             self._keep(rows)
 
     def _keep(self, rows: list[Row]) -> None:
+        self._room.take(len(rows))
         graph = next((row.graph for row in rows if row.graph), "")
         ops = frozenset(row.op for row in rows if row.op) if any(row.event is None for row in rows) else _NO_OPS
         for series in self._session.of(graph):
             if not ops or not series.ops or _alike(series.ops, ops):
                 series.add(rows)
                 return
+        self._room.take(GRAPH_ROOM + len(ops))
         series = Series(graph, ops)
         self._session.append(series)
         series.add(rows)

@@ -16,7 +16,7 @@ from htppower.review.diff.extension_source import ExtensionSource
 from htppower.review.diff.renames import Rename, renames, with_new_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from htppower.errors import Place
     from htppower.profiles.loading import Examined
@@ -100,10 +100,18 @@ class Comparison:
         return tuple(SharedChange(each[0], tuple(change.profile for change in each)) for each in alike.values())
 
 
-def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tree], *, files: bool) -> Comparison:
+def compare(
+    names: tuple[str, str],
+    old: tuple[Side, Tree],
+    new: tuple[Side, Tree],
+    *,
+    files: bool,
+    progress: Callable[[int, int], None] = lambda _done, _of: None,
+) -> Comparison:
     """Return what differs between two sides, named so in messages. Profiles are paired by their names.
 
-    With ``files`` each side is one file; then the two are a pair, whatever their names.
+    With ``files`` each side is one file; then the two are a pair, whatever their names. ``progress`` is told how many
+    pairs are done, and how many there are.
     """
     before, after = old[0], new[0]
     moved = () if files else renames(before, after)
@@ -111,7 +119,8 @@ def compare(names: tuple[str, str], old: tuple[Side, Tree], new: tuple[Side, Tre
     pairs = [*_pairs(before.profiles, after.profiles, alone=files), *part_pairs(before, after, alone=files)]
     changes: list[Change] = []
     changed = []
-    for name, one, other in pairs:
+    for done, (name, one, other) in enumerate(pairs):
+        progress(done, len(pairs))
         of_extension = isinstance(one.file, ExtensionSource) or isinstance(other.file, ExtensionSource)
         found = (changes_of_part if of_extension else changes_of_profile)(one, other)
         changes += (attrs.evolve(change, profile=name) for change in found)

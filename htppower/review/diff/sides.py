@@ -16,7 +16,7 @@ from htppower.review.file_selection import Source, find_sources
 from htppower.review.name_lookup import find_either, folders_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from htppower.extensions.extension_file import ExtensionFile
     from htppower.profiles.profile import PowerState, Profile
@@ -102,8 +102,12 @@ class Side:
         return {**self.profiles, **of_parts}
 
 
-def read_side(names: Iterable[str | os.PathLike[str]], tree: Tree) -> Side:
+def read_side(
+    names: Iterable[str | os.PathLike[str]], tree: Tree, progress: Callable[[str], None] = lambda _: None
+) -> Side:
     """Return the profiles of files, folders and names, and the power states in the folders.
+
+    ``progress`` is told the path of each file before it is read.
 
     Raises:
         ProfileError: with every problem: a file is missing, can't be read, breaks a rule, or repeats a name.
@@ -114,6 +118,7 @@ def read_side(names: Iterable[str | os.PathLike[str]], tree: Tree) -> Side:
     for name in names:
         try:
             for key, source in _sources(name, tree):
+                progress(source.path)
                 within = joined(name) if os.path.isdir(name) else source.home
                 problems |= dict.fromkeys(_read(key, source, tree.folders(source.home, within), tree, side, known))
         except ProfileError as error:

@@ -18,7 +18,7 @@ from htppower.rules import table as rules
 
 if TYPE_CHECKING:
     import datetime
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from htppower.errors import Place
     from htppower.review.extension_lint.run import Linted
@@ -38,6 +38,7 @@ def lint(
     exclude: Iterable[str] = (),
     texts: Mapping[str, bytes] = MappingProxyType({}),
     prepared: str | None = None,
+    progress: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> LintReport:
     """Return every finding in the files, and in the folders and below.
 
@@ -50,6 +51,7 @@ def lint(
         exclude: patterns of files and folders to leave out (``find_sources``).
         texts: what is read in the place of files; that of ``STDIN`` is linted, too, as a file of the current folder.
         prepared: how the context was prepared that extension files run, ``raw`` or ``memhandle``; None: not known.
+        progress: is told how many profiles and power states are done, and how many there are.
 
     Raises:
         ProfileError: FILE-1, a path does not exist or can't be read, or a folder holds no profile; also where patterns
@@ -71,7 +73,10 @@ def lint(
     every += _inner_sources(every, instead, tuple(exclude))
     sources = tuple(source for source in every if source.kind not in (Kind.EXTENSION, Kind.DEVICE))
     linting = ProfileFindings(sources, folder_list(profiles), within, platform, instead)
-    found = [each for source in sources for each in linting.findings(source)]
+    found: list[Found] = []
+    for done, source in enumerate(sources):
+        progress(done, len(sources))
+        found += linting.findings(source)
     extensions = _linted_extensions(every, within, instead, platform, prepared)
     models = _linted_models(every, instead)
     others: tuple[Linted | LintedModel, ...] = (*extensions, *models)

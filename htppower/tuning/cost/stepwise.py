@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -10,9 +11,14 @@ from htppower.tuning.cost.outcome import Run
 from htppower.tuning.cost.workload import in_line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from htppower.tuning.cost.workload import Workload
+
+
+_TOGETHER = 2**16
 
 
 class Learns(Protocol):
@@ -59,15 +65,12 @@ def run_lowered_at_once(workload: Workload) -> Run:
 def _run_one_at_a_time(workload: Workload, learner: Learns) -> Run:
     """Return the run of a host whose inferences wait for each other: each begins after a gap, of 0 if it had to."""
     late_us = workload.late_us
-    cold: list[int] = []
-    raised_us: list[int] = []
-    lowered_us: list[int] = []
-    begins: list[int] = []
+    cold, raised_us, lowered_us, begins = (array("q") for _ in range(4))
     learn = learner.learn
     time_out_us = learner.time_out_us
     end_us = 0
     for number, (asked_us, takes_us) in enumerate(
-        zip(workload.asked_us.tolist(), workload.takes_us.tolist(), strict=True)
+        zip(_integers(workload.asked_us), _integers(workload.takes_us), strict=True)
     ):
         gap_us = asked_us - end_us
         begin_us = asked_us
@@ -98,13 +101,12 @@ def _run_side_by_side(workload: Workload, learner: Learns) -> Run:
     """Return the run of a host whose inferences overlap: none begins before the votes are in force."""
     periods = workload.periods
     first = np.append(periods.first, workload.count)
-    ends: list[int] = periods.ends_us.tolist()
-    cold: list[int] = []
-    lowered_us: list[int] = []
-    # When the votes were in force that the last raise before each busy time has cast.
-    ready: list[int] = []
+    # ``ready``: when the votes were in force that the last raise before each busy time has cast.
+    cold, lowered_us, ready = (array("q") for _ in range(3))
     ready_us = end_us = 0
-    for place, begin_us in enumerate(periods.begins_us.tolist()):
+    for place, (begin_us, ends_us) in enumerate(
+        zip(_integers(periods.begins_us), _integers(periods.ends_us), strict=True)
+    ):
         gap_us, time_out_us = begin_us - end_us, learner.time_out_us
         if not place or gap_us >= max(time_out_us, 0):
             if place:
@@ -114,12 +116,12 @@ def _run_side_by_side(workload: Workload, learner: Learns) -> Run:
         if place and gap_us >= 0:
             learner.learn(gap_us)
         ready.append(ready_us)
-        moved_us = ends[place]
+        moved_us = ends_us
         if ready_us > begin_us:
             of_it = slice(first[place], first[place + 1])
             moved_us = int((np.maximum(workload.begins_us[of_it], ready_us) + workload.takes_us[of_it]).max())
         end_us = moved_us if not place else max(end_us, moved_us)
-    if ends:
+    if periods.count:
         lowered_us.append(end_us + learner.time_out_us)
     starts = _array(cold)
     begins = np.maximum(workload.begins_us, np.repeat(_array(ready), np.diff(first)))
@@ -134,7 +136,13 @@ def _run_side_by_side(workload: Workload, learner: Learns) -> Run:
     )
 
 
-def _array(values: list[int]) -> NDArray[np.int64]:
+def _integers(values: NDArray[np.int64]) -> Iterator[int]:
+    """Yield values as integers of Python, which take four times the memory, a part at a time."""
+    for start in range(0, values.size, _TOGETHER):
+        yield from values[start : start + _TOGETHER].tolist()
+
+
+def _array(values: array[int]) -> NDArray[np.int64]:
     return np.array(values, np.int64)
 
 

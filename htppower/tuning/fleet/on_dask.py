@@ -1,4 +1,4 @@
-"""Reads the files of a fleet on a Dask cluster: of this machine, or one that runs already. Needs the extra ``fleet``.
+"""Reads the files of a fleet on a Dask cluster that runs already. Needs the extra ``fleet``.
 
 Dask gives the chunks of a worker that dies to the others. A chunk on which several workers died is read again file by
 file, so that one file that kills its readers is named, and the others are read.
@@ -11,9 +11,10 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from htppower._version import __version__
 from htppower.errors import printable
-from htppower.tuning.fleet import worker_setup
 from htppower.tuning.fleet.fleet_error import FleetError
 from htppower.tuning.fleet.reading import read_chunk
 from htppower.tuning.fleet.records import ReadChunk, Unread
@@ -21,7 +22,7 @@ from htppower.tuning.fleet.records import ReadChunk, Unread
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-    from distributed import Client, Future
+    from distributed import Client, Future, Security
 
     from htppower.tuning.fleet.chunks import Chunks
     from htppower.tuning.fleet.one_process import Reader
@@ -45,61 +46,57 @@ def has_dask() -> bool:
     return True
 
 
-def on_this_machine(jobs: int) -> Reader:
-    """Return what reads in so many processes on this machine."""
+@attrs.frozen
+class Tls:
+    """The files, in PEM, by which a client and a cluster know each other.
 
-    def read(chunks: Chunks, question: Question) -> Generator[ReadChunk, None, None]:
-        if chunks:
-            with _cluster_here(jobs) as client:
-                yield from read_on(client, chunks, question)
+    Attributes:
+        ca: the certificate of the authority that has signed those of the cluster.
+        cert: the certificate of this client.
+        key: its key.
+    """
 
-    return read
+    ca: str
+    cert: str
+    key: str
 
 
-def on_cluster(address: str, tell: Callable[[str], None] = lambda _: None) -> Reader:
+def on_cluster(
+    address: str,
+    tell: Callable[[str], None] = lambda _: None,
+    *,
+    tls: Tls | None = None,
+    timeout_s: float | None = None,
+) -> Reader:
     """Return what reads on a cluster that runs, by the address of its scheduler; it raises what ``read_on`` does.
 
     Args:
-        address: such as ``tcp://10.0.0.1:8786``.
+        address: such as ``tls://10.0.0.1:8786``.
         tell: is told where nothing goes on because there is no worker.
+        tls: connect by TLS, and by nothing else.
+        timeout_s: a file that takes longer, in s, is left out; None is no limit.
     """
 
     def read(chunks: Chunks, question: Question) -> Generator[ReadChunk, None, None]:
         if chunks:
-            with _cluster_at(address) as client:
-                yield from read_on(client, chunks, question, tell)
+            with _cluster_at(address, tls) as client:
+                yield from read_on(client, chunks, question, tell, timeout_s)
 
     return read
 
 
 @contextlib.contextmanager
-def _cluster_here(jobs: int) -> Iterator[Client]:
-    """Yield a client of a cluster of so many processes on this machine, which ends with it."""
-    from distributed import Client, LocalCluster  # noqa: PLC0415 - takes long to import
-
-    # Its page is for this machine, on any port that is free. What matters in the logs is told as errors of ours.
-    started = LocalCluster(
-        n_workers=jobs,
-        threads_per_worker=1,
-        dashboard_address="127.0.0.1:0",
-        silence_logs=logging.CRITICAL,
-        preload=[worker_setup.__name__],
-    )
-    with started as cluster, Client(cluster) as client:
-        yield client
-
-
-@contextlib.contextmanager
-def _cluster_at(address: str) -> Iterator[Client]:
+def _cluster_at(address: str, tls: Tls | None) -> Iterator[Client]:
     """Yield a client of a cluster that runs, which runs on afterwards.
 
     Raises:
-        FleetError: no scheduler answers there, or it has no worker.
+        FleetError: no scheduler answers there, or it has no worker, or a file of TLS can't be used.
     """
     from distributed import Client  # noqa: PLC0415 - takes long to import
 
+    security = None if tls is None else _security(tls)
     try:
-        client = Client(address, timeout=_CONNECTING_S)
+        client = Client(address, timeout=_CONNECTING_S, security=security)
     except (OSError, ValueError, TypeError) as error:
         said = printable(str(error))
         raise FleetError(f"no Dask scheduler answers at {address}: {said}; start one with: dask scheduler") from None
@@ -110,6 +107,26 @@ def _cluster_at(address: str) -> Iterator[Client]:
             said = f"has had no worker for {_FIRST_WORKER_S} s; start one with: dask worker {address}"
             raise FleetError(f"the Dask scheduler at {address} {said}") from None
         yield client
+
+
+def _security(tls: Tls) -> Security:
+    """Return what makes Dask use TLS, and refuse a cluster that does not.
+
+    Raises:
+        FleetError: a file can't be used.
+    """
+    from distributed import Security  # noqa: PLC0415 - takes long to import
+
+    found = Security(tls_ca_file=tls.ca, tls_client_cert=tls.cert, tls_client_key=tls.key, require_encryption=True)
+    try:
+        found.get_connection_args("client")
+    except (OSError, ValueError) as error:
+        named = f"{tls.ca}, {tls.cert}, {tls.key}"
+        said = printable(str(error))
+        raise FleetError(
+            f"can't use TLS by {named}: {said}; name files in PEM, and the key of the certificate"
+        ) from None
+    return found
 
 
 @contextlib.contextmanager
@@ -125,7 +142,11 @@ def _quiet(name: str) -> Iterator[None]:
 
 
 def read_on(
-    client: Client, chunks: Chunks, question: Question, tell: Callable[[str], None] = lambda _: None
+    client: Client,
+    chunks: Chunks,
+    question: Question,
+    tell: Callable[[str], None] = lambda _: None,
+    timeout_s: float | None = None,
 ) -> Generator[ReadChunk, None, None]:
     """Yield each chunk when it is read.
 
@@ -134,6 +155,7 @@ def read_on(
         chunks: the files.
         question: what is asked of each.
         tell: is told where nothing goes on because there is no worker.
+        timeout_s: a file that takes longer, in s, is left out; None is no limit.
 
     Raises:
         FleetError: the cluster is gone, or its workers can't run htppower, or have another version of it.
@@ -143,7 +165,7 @@ def read_on(
         while True:
             readers = max(1, sum(_threads(client).values()))
             while len(under_way) < _CHUNKS_A_THREAD * readers and (files := chunks.next(readers)):
-                under_way[_submitted(client, files, question)] = files
+                under_way[_submitted(client, files, question, timeout_s)] = files
             if not under_way:
                 return
             for future in _done(client, under_way, tell):
@@ -152,7 +174,7 @@ def read_on(
                 files = under_way.pop(future)
                 read = _result(future, files)
                 if read is None:
-                    under_way.update((_submitted(client, [each], question), [each]) for each in files)
+                    under_way.update((_submitted(client, [each], question, timeout_s), [each]) for each in files)
                 else:
                     chunks.took(files, read.took_s)
                     yield read
@@ -162,9 +184,11 @@ def read_on(
             client.cancel(list(under_way))
 
 
-def _submitted(client: Client, files: list[TraceFile], question: Question) -> Future[ReadChunk]:
+def _submitted(
+    client: Client, files: list[TraceFile], question: Question, timeout_s: float | None
+) -> Future[ReadChunk]:
     # Impure: a file that has changed since is read again, though its name is the same.
-    return client.submit(read_chunk, files, question, pure=False)
+    return client.submit(read_chunk, files, question, timeout_s, pure=False)
 
 
 def _threads(client: Client) -> dict[str, int]:

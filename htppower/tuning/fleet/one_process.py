@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from htppower.tuning.fleet.chunks import Chunks
     from htppower.tuning.fleet.records import Question, ReadChunk
 
-    # What reads chunks: in this process, or on a cluster.
+    # What reads chunks: in this process, in several, or on a cluster.
     Reader: TypeAlias = Callable[[Chunks, Question], Generator[ReadChunk, None, None]]
 
 
-def read_here(chunks: Chunks, question: Question) -> Generator[ReadChunk, None, None]:
-    """Yield each chunk when it is read."""
+def read_here(chunks: Chunks, question: Question, timeout_s: float | None = None) -> Generator[ReadChunk, None, None]:
+    """Yield each chunk when it is read; a file that takes longer than ``timeout_s`` is left out."""
     while files := chunks.next():
-        read = read_chunk(files, question)
+        read = read_chunk(files, question, timeout_s)
         chunks.took(files, read.took_s)
         yield read

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -16,7 +19,7 @@ from htppower.tuning.fleet.records import Cost, FileGaps, ReadChunk, Unread
 from htppower.tuning.traces.read import read_trace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -24,17 +27,28 @@ if TYPE_CHECKING:
     from htppower.tuning.fleet.records import Question, TraceFile
 
 
-def read_chunk(files: Sequence[TraceFile], question: Question) -> ReadChunk:
-    """Read files one after another; one that can't be read stops none of the others."""
+class _TookTooLong(Exception):  # noqa: N818 - it ends the reading of a file, and leaves this module never
+    """A file has taken longer than it may."""
+
+
+def read_chunk(files: Sequence[TraceFile], question: Question, timeout_s: float | None = None) -> ReadChunk:
+    """Read files one after another; one that can't be read stops none of the others.
+
+    A file that takes longer than ``timeout_s`` can't be read. In the main thread of a POSIX system a signal ends it, at
+    once. Elsewhere it ends when the next part of it is read.
+    """
     began_s = time.perf_counter()
-    answers = tuple(read_file(file, question) for file in files)
+    answers = tuple(read_file(file, question, timeout_s) for file in files)
     return ReadChunk(answers, time.perf_counter() - began_s, __version__)
 
 
-def read_file(file: TraceFile, question: Question) -> FileGaps | Unread:
+def read_file(file: TraceFile, question: Question, timeout_s: float | None = None) -> FileGaps | Unread:
     """Return the gaps of a file, or why it has none."""
     try:
-        return _answer(file, question)
+        with _at_most(timeout_s) as look:
+            return _answer(file, question, look)
+    except _TookTooLong:
+        return too_long(file.path, timeout_s or 0.0)
     except HtpPowerError as error:
         return Unread(file.path, str(error))
     except OSError as error:
@@ -43,9 +57,39 @@ def read_file(file: TraceFile, question: Question) -> FileGaps | Unread:
         return Unread(file.path, f"{file.path}: {type(error).__name__}: {error}")
 
 
-def _answer(file: TraceFile, question: Question) -> FileGaps | Unread:
+def too_long(path: str, timeout_s: float) -> Unread:
+    """Return the answer of a file that takes longer than it may."""
+    return Unread(path, f"{path}: takes longer than {timeout_s:g} s; --file-timeout gives each file more")
+
+
+@contextlib.contextmanager
+def _at_most(timeout_s: float | None) -> Iterator[Callable[[int], None]]:
+    """Yield what is told of each part that is read; it, or a signal, raises ``_TookTooLong`` after so long."""
+    ends_s = time.monotonic() + (timeout_s or 0.0)
+
+    def look(_: int) -> None:
+        if timeout_s is not None and time.monotonic() > ends_s:
+            raise _TookTooLong
+
+    def end(*_: object) -> None:
+        raise _TookTooLong
+
+    by_signal = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    if timeout_s is None or not by_signal:
+        yield look
+        return
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, timeout_s)
+    try:
+        yield look
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _answer(file: TraceFile, question: Question, look: Callable[[int], None]) -> FileGaps | Unread:
     folder = question.folder or os.path.dirname(file.path)  # noqa: PTH120 - thousands of texts
-    trace = read_trace(file.path, format=question.form, within=folder)
+    trace = read_trace(file.path, format=question.form, within=folder, progress=look)
     wanted = question.sessions
     sessions = [each for each in trace.sessions if each.begins_us.size and (not wanted or each.name in wanted)]
     if not sessions:

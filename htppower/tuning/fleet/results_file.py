@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import stat
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from htppower._version import __version__
 from htppower.tuning.fleet.fleet_error import FleetError
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _FLAGS = ("O_BINARY", "O_CLOEXEC", "O_NOCTTY", "O_NOFOLLOW", "O_NONBLOCK")
 _APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND | sum(getattr(os, name, 0) for name in _FLAGS)
+# An answer takes some kilobytes; a name and notes may add to them.
+_LONGEST_LINE = 2**20
 _HEADER = {"htppower": "gaps of a fleet", "format_version": 1}
 
 
@@ -41,18 +43,19 @@ class ResultsFile:
         self._descriptor = descriptor
         self.found: dict[TraceFile, FileGaps] = {}
         self.broken = 0
+        self._before = b""
         with open(descriptor, "rb", closefd=False) as file:
-            lines = file.read().split(b"\n")
-        if len(lines) == 1 and _line(_HEADER).startswith(lines[0]):
-            os.ftruncate(descriptor, 0)  # it is new, or its first run ended before the header did
-            lines = [b""]
-        if any(lines) and _parsed(lines[0]) != _HEADER:
-            raise FleetError(f"{path}: is no file of results of a fleet; name another output, or move it away")
-        for line in filter(None, lines[1:]):
-            self._take(line)
-        self._before = b"\n" if lines[-1] else b""
-        if not any(lines):
-            self._write(_line(_HEADER))
+            header = file.readline(_LONGEST_LINE)
+            if not header.endswith(b"\n") and _line(_HEADER).startswith(header):
+                os.ftruncate(descriptor, 0)  # it is new, or its first run ended before the header did
+                self._write(_line(_HEADER))
+                return
+            if _parsed(header) != _HEADER:
+                raise FleetError(f"{path}: is no file of results of a fleet; name another output, or move it away")
+            for line in _lines(file):
+                self._take(line)
+            file.seek(-1, os.SEEK_END)
+            self._before = b"" if file.read(1) == b"\n" else b"\n"
 
     def _take(self, line: bytes) -> None:
         try:
@@ -103,6 +106,13 @@ def results_file(path: Path, question: Question) -> Iterator[ResultsFile]:
 
 def _line(value: dict[str, Any]) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode() + b"\n"
+
+
+def _lines(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield the lines that are not empty; one that is too long comes as several, none of which is an answer."""
+    while line := file.readline(_LONGEST_LINE):
+        if line.strip():
+            yield line
 
 
 def _parsed(line: bytes) -> Any:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from htppower.tuning.counted import counted
+from htppower.tuning.reading_limits import SESSION_ROOM
 from htppower.tuning.traces.trace import SessionTrace
 
 if TYPE_CHECKING:
+    from htppower.tuning.reading_limits import Room
     from htppower.tuning.traces.readers.source import Source
 
 # 285 years: up to here a float tells every us.
@@ -29,8 +31,10 @@ class Inferences:
         profiles: how many used which profile.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, room: Room) -> None:
         self.name = name
+        self._room = room
+        room.take(SESSION_ROOM)
         self.profiles: Counter[str] = Counter()
         self._begins = array("q")
         self._ends = array("q")
@@ -45,23 +49,40 @@ class Inferences:
         return sum(self._ends) - sum(self._begins)
 
     def add(self, begin_us: int, end_us: int, *, cold: bool | None = None) -> None:
-        """Add an inference; ``cold`` is whether it waited for a raise, None where nothing says that."""
+        """Add an inference; ``cold`` is whether it waited for a raise, None where nothing says that.
+
+        Raises:
+            TooMuch: no more inferences are read.
+        """
+        self._room.left -= 1
+        if self._room.left < 0:
+            self._room.refuse()
         self._begins.append(begin_us)
         self._ends.append(end_us)
         self._cold.append(_UNKNOWN if cold is None else cold)
 
+    def used(self, profile: str) -> None:
+        """Note that an inference used a profile."""
+        if profile not in self.profiles:
+            self._room.take(SESSION_ROOM)
+        self.profiles[profile] += 1
+
     def session(self, name: str | None = None) -> SessionTrace:
-        """Return them in the order in which they began."""
-        begins_us = np.array(self._begins, dtype=np.int64)
-        ends_us = np.array(self._ends, dtype=np.int64)
-        order = np.lexsort((ends_us, begins_us))
-        cold = np.frombuffer(bytes(self._cold), dtype=np.uint8)[order]
+        """Return them in the order in which they began; none may be added afterwards."""
+        # Most are in order already; the arrays are then taken as they are, since a copy doubles the memory.
+        begins_us, ends_us = (np.frombuffer(each, dtype=np.int64) for each in (self._begins, self._ends))
+        cold = np.frombuffer(self._cold, dtype=np.uint8)
+        later = begins_us[1:] > begins_us[:-1]
+        later |= (begins_us[1:] == begins_us[:-1]) & (ends_us[1:] >= ends_us[:-1])
+        if not later.all():
+            order = np.lexsort((ends_us, begins_us))
+            begins_us, ends_us, cold = begins_us[order], ends_us[order], cold[order]
         told = bool(cold.size) and not (cold == _UNKNOWN).any()
         return SessionTrace(
             self.name if name is None else name,
             self.profiles.most_common(1)[0][0] if self.profiles else None,
-            begins_us[order],
-            ends_us[order],
+            begins_us,
+            ends_us,
             cold.astype(np.bool_) if told else None,
         )
 

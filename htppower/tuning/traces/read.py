@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from htppower.errors.trace_error import TraceError
+from htppower.tuning.reading_limits import TooMuch
 from htppower.tuning.traces.collected import named_apart
 from htppower.tuning.traces.readers import chrome, csv_rows, loadgen, onnxruntime, own
 from htppower.tuning.traces.readers.other_files import begins_as_json, is_of_profiler, other_file
@@ -16,6 +17,8 @@ from htppower.tuning.traces.readers.source import opened
 from htppower.tuning.traces.trace import Trace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from htppower.tuning.traces.collected import Inferences
     from htppower.tuning.traces.readers.source import Source
 
@@ -40,6 +43,7 @@ def read_trace(
     unit: str | None = None,
     stream: IO[bytes] | None = None,
     within: str | os.PathLike[str] | None = None,
+    progress: Callable[[int], None] = lambda _: None,
 ) -> Trace:
     """Return what a trace file says.
 
@@ -54,9 +58,10 @@ def read_trace(
         unit: of CSV, the unit of a time whose column says none: ``s``, ``ms``, ``us`` or ``ns``.
         stream: is read in place of the file, which then only names it.
         within: the folder in which the file was found; no link may lead out of it. None: the user named the path.
+        progress: is told how many bytes more are read, packed as they lie there, each time some are.
 
     Raises:
-        TraceError: it can't be read, is none of these, is wrong, or holds no inference.
+        TraceError: it can't be read, is none of these, is wrong, holds no inference, or holds more than is read.
         ValueError: there is no such format or unit.
     """
     if format is not None and format not in FORMATS:
@@ -64,18 +69,21 @@ def read_trace(
     if unit is not None and unit not in UNITS:
         raise ValueError(f"no such unit: {unit!r}; one of {', '.join(UNITS)}")
     folder = None if within is None else os.fspath(within)
-    with opened(os.fspath(path), stream, folder) as source:
-        kind = format or _recognised(source)
-        _require_fitting(source, kind, name, unit)
-        if kind == "csv":
-            found = csv_rows.read(source, unit)
-        elif kind == "chrome" or name is not None:
-            kind = "chrome"
-            found = chrome.read(source, name)
-        elif kind == "htppower":
-            found = _read_own(source, folder or str(Path(path).parent), beside=stream is None)
-        else:
-            found = {"loadgen": loadgen.read, "onnxruntime": onnxruntime.read}[kind](source)
+    try:
+        with opened(os.fspath(path), stream, folder, progress) as source:
+            kind = format or _recognised(source)
+            _require_fitting(source, kind, name, unit)
+            if kind == "csv":
+                found = csv_rows.read(source, unit)
+            elif kind == "chrome" or name is not None:
+                kind = "chrome"
+                found = chrome.read(source, name)
+            elif kind == "htppower":
+                found = _read_own(source, folder or str(Path(path).parent), progress, beside=stream is None)
+            else:
+                found = {"loadgen": loadgen.read, "onnxruntime": onnxruntime.read}[kind](source)
+    except TooMuch as error:
+        raise TraceError(os.fspath(path), 0, error.message, error.hint) from None
     found = [each for each in found if len(each)]
     if not found:
         why = "; ".join(source.notes)
@@ -117,14 +125,14 @@ def _recognised(source: Source) -> str:
     return "csv"
 
 
-def _read_own(source: Source, folder: str, *, beside: bool) -> list[Inferences]:
+def _read_own(source: Source, folder: str, progress: Callable[[int], None], *, beside: bool) -> list[Inferences]:
     """Return the inferences of a recording, with those of its older files where there are any of the same run."""
-    recording = own.Recording()
+    recording = own.Recording(source.room)
     newer = own.run_of(source.head) if beside else None
     with contextlib.ExitStack() as stack:
         older: list[Source] = []
         for path in _older_files(source.path) if newer is not None else ():
-            each = stack.enter_context(opened(str(path), within=folder))
+            each = stack.enter_context(opened(str(path), within=folder, progress=progress))
             run = own.run_of(each.head)
             if run is None or newer is None or not run.goes_on_as(newer):
                 source.notes.append(f"{path.name} is of another run, and was left out")

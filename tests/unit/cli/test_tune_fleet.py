@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 import pytest
 from fleets import write_fleet
 
 from htppower import load_profile
-from htppower.cli import tune_fleet as module
 from htppower.cli.tune_fleet import fleet_options, tune_fleet
 from htppower.errors import HtpPowerError
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive
-from htppower.tuning.fleet import on_dask
 from htppower.tuning.fleet.settle import Aim
+from htppower.tuning.traces.read import read_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from htppower.review.fleet_report import FleetReport
+    from htppower.tuning.traces.trace import Trace
 
 _FILES = 6
 
@@ -73,13 +74,10 @@ def test_jobs_and_a_scheduler_do_not_go_together(traces: Path) -> None:
         tuned(traces, jobs=2, scheduler="tcp://127.0.0.1:1")
 
 
-def test_without_dask_one_process_reads(
-    traces: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A note says so, and what to install; a scheduler is of no use then."""
-    monkeypatch.setattr(on_dask, "has_dask", lambda: False)
+def test_a_scheduler_needs_dask(traces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a scheduler needs it, which is said with what to install."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
     assert len(tuned(traces, jobs=2).fleet.answers) == _FILES
-    assert "one process reads, since Dask is not installed: pip install 'htppower[fleet]'" in capsys.readouterr().err
     with pytest.raises(click.UsageError, match="--scheduler needs Dask: pip install"):
         tuned(traces, scheduler="tcp://127.0.0.1:1")
 
@@ -110,18 +108,34 @@ def test_a_run_that_is_interrupted_says_where_it_goes_on(
     assert capsys.readouterr().err == ""
 
 
-def test_a_bar_is_shown_on_a_terminal_alone(
-    traces: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """It is on the standard error, and counts the files."""
-    tuned(traces)
-    assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(module, "is_terminal", lambda *, err: err)
-    monkeypatch.setattr("click._termui_impl.isatty", lambda _: True)
-    tuned(traces)
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert f"{_FILES}/{_FILES}" in err
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"tls_ca": "ca.pem"}, "are for a --scheduler"),
+        ({"tls_ca": "ca.pem", "scheduler": "tls://127.0.0.1:1"}, "TLS needs all of"),
+        ({"scheduler": "tls://127.0.0.1:1"}, "TLS needs all of"),
+    ],
+)
+def test_tls_needs_a_scheduler_and_three_files(traces: Path, options: dict[str, str], said: str) -> None:
+    """What is missing is told before anything is read or connected to."""
+    with pytest.raises(click.UsageError, match=said):
+        tuned(traces, **options)
+
+
+def test_a_file_that_takes_too_long_is_named(traces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others are read, and so is what comes after it."""
+    slow = sorted(traces.iterdir())[2]
+
+    def read(path: str, **options: Any) -> Trace:
+        while path == str(slow):
+            pass
+        return read_trace(path, **options)
+
+    monkeypatch.setattr("htppower.tuning.fleet.reading.read_trace", read)
+    report = tuned(traces, file_timeout_us=200_000)
+    assert len(report.fleet.answers) == _FILES - 1
+    (unread,) = report.fleet.unread
+    assert unread.why == f"{slow}: takes longer than 0.2 s; --file-timeout gives each file more"
 
 
 def test_the_options_give_the_arguments(traces: Path) -> None:
@@ -133,11 +147,12 @@ def test_the_options_give_the_arguments(traces: Path) -> None:
     def command(**options: object) -> None:
         seen.update(options)
 
+    others = {"file_timeout_us": 300_000_000, "tls_ca": None, "tls_cert": None, "tls_key": None}
     command.main(["--fleet", str(traces)], standalone_mode=False)
-    assert seen == {"fleet": traces, "pattern": "*", "jobs": 1, "scheduler": None}
+    assert seen == {"fleet": traces, "pattern": "*", "jobs": 1, "scheduler": None, **others}
     more = ["--files", "*.csv", "--jobs", "3", "--scheduler", "tcp://a:1"]
     command.main(["--fleet", str(traces), *more], standalone_mode=False)
-    assert seen == {"fleet": traces, "pattern": "*.csv", "jobs": 3, "scheduler": "tcp://a:1"}
+    assert seen == {"fleet": traces, "pattern": "*.csv", "jobs": 3, "scheduler": "tcp://a:1", **others}
     with pytest.raises(click.BadParameter, match="not in the range 1 to 1024"):
         command.main(["--jobs", "0"], standalone_mode=False)
 

@@ -12,19 +12,25 @@ from htppower.tuning.traces.readers.other_files import begins_as_json, other_fil
 from htppower.tuning.traces.readers.own_head import is_own
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from htppower.review.advice.measurement import Measurement
     from htppower.review.advice.readers.json_tree import Node
 
 _KNOWN = "a profile of Genie, a profile job of AI Hub, a report of qairt.Profiler or a trace of optrace"
 
 
-def read_measurements(path: str, standard_input: IO[bytes] | None = None) -> list[Measurement]:
+def read_measurements(
+    path: str, standard_input: IO[bytes] | None = None, progress: Callable[[int], None] = lambda _: None
+) -> list[Measurement]:
     """Return what was measured, a value for each graph. ``standard_input`` is read in place of the path ``-``.
+
+    ``progress`` is told how many bytes more are read, each time some are.
 
     Raises:
         UnreadableMeasurement: the file is of no kind that is known, or is wrong.
     """
-    with opened(path, standard_input) as source:
+    with opened(path, standard_input, progress) as source:
         if etdump.is_etdump(source.head):
             return etdump.read(source)
         if not source.is_text:

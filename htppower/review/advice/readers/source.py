@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import io
 import itertools
 import os
 import zlib
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from htppower.profiles.regular_file import NotRegular, open_regular
 from htppower.review.advice.measurement import UnreadableMeasurement
+from htppower.tuning.reading_limits import JSON_BYTES, TooMuch, check_json, raised
 from htppower.tuning.traces.readers.joined import Joined
+from htppower.tuning.traces.readers.unpacked import GZIP, Counted, Unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _HEAD_BYTES = 65_536
-# RFC 1952.
-_GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
-# A file that is read as a whole may be this large; those that grow without end are read line by line.
-_LARGEST_WHOLE = 512 * 2**20
+_PART_BYTES = 2**20
+# Packed bytes are read in small parts, so that it shows early if far too much comes out of them.
+_PACKED_BYTES = 2**14
 # No line of a profiler is longer, so what is longer is none.
 _LONGEST_LINE = 2**20
 # What a file says that is cut off, or has other bytes than were packed.
@@ -72,20 +72,25 @@ class Source:
         """Return all of it as bytes.
 
         Raises:
-            UnreadableMeasurement: it is too large.
+            TooMuch: it is too large.
         """
-        content = self.head + self._stream.read(_LARGEST_WHOLE)
-        if len(content) > _LARGEST_WHOLE:
-            raise UnreadableMeasurement(self.path, "", f"is larger than {_LARGEST_WHOLE // 2**20} MiB", "profile less")
-        return content
+        content = bytearray(self.head)
+        most = raised(JSON_BYTES)
+        while len(content) <= most and (part := self._stream.read(_PART_BYTES)):
+            content += part
+        if len(content) > most:
+            raise TooMuch(f"is larger than {most // 2**20} MiB")
+        return bytes(content)
 
     def whole(self) -> str:
-        """Return all of it.
+        """Return all of it, which is JSON.
 
         Raises:
-            UnreadableMeasurement: it is no UTF-8, or too large.
+            UnreadableMeasurement: it is no UTF-8.
+            TooMuch: it is too large, or holds too many values.
         """
         content = self.content().removeprefix(_BOM)
+        check_json(content)
         try:
             return content.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -99,19 +104,24 @@ class Source:
 
 
 @contextlib.contextmanager
-def opened(path: str, standard_input: IO[bytes] | None = None) -> Iterator[Source]:
+def opened(
+    path: str, standard_input: IO[bytes] | None = None, progress: Callable[[int], None] = lambda _: None
+) -> Iterator[Source]:
     """Yield a file, unpacked where it is packed with gzip; ``standard_input`` in place of the path ``-``.
 
+    ``progress`` is told how many bytes more are read, packed as they lie there.
+
     Raises:
-        UnreadableMeasurement: it can't be read, or is empty.
+        UnreadableMeasurement: it can't be read, is empty, or holds more than is read.
     """
     with contextlib.ExitStack() as stack:
         try:
             plain = standard_input or stack.enter_context(open_regular(path, pipe=True))
-            buffered = io.BufferedReader(Joined(b"", plain)) if isinstance(plain, io.RawIOBase) else plain
-            packed = getattr(buffered, "peek", lambda _: b"")(2)[:2] == _GZIP
-            stream = stack.enter_context(gzip.open(buffered)) if packed else buffered
-            source = Source(path, stream)  # type: ignore[arg-type] # gzip's file is one of bytes
+            counted = Counted(plain, progress)
+            stream: io.BufferedReader[Any] = io.BufferedReader(counted, _PACKED_BYTES)
+            if stream.peek(len(GZIP))[: len(GZIP)] == GZIP:
+                stream = io.BufferedReader(stack.enter_context(contextlib.closing(Unpacked(stream, counted))))
+            source = Source(path, stream)
         except NotRegular as error:
             hint = "name a file in it" if os.path.isdir(path) else "name a file"
             raise UnreadableMeasurement(path, "", f"is {error}", hint) from None
@@ -127,6 +137,8 @@ def opened(path: str, standard_input: IO[bytes] | None = None) -> Iterator[Sourc
             yield source
         except _DAMAGED as error:
             raise _damaged(path, "can't be read to its end", error) from None
+        except TooMuch as error:
+            raise UnreadableMeasurement(path, "", error.message, error.hint) from None
 
 
 def _damaged(path: str, what: str, error: Exception) -> UnreadableMeasurement:

@@ -27,6 +27,8 @@ UNITS = (*UNITS_OF_POWER, *UNITS_OF_ENERGY)
 # A rail is averaged over some ms by what measures it; looking more often tells nothing more.
 LOOK_EVERY_US = 20_000
 _US = 1_000_000
+# The number stands at the begin of what a rail prints, in so many letters.
+_LONGEST_READING = 4096
 _LONGEST_COMMAND_S = 10
 # Also .5, as bc prints it; but not the 1 of power1.
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
@@ -123,7 +125,7 @@ def file_meter(path: FilePath, unit: str) -> Meter:
 
     def read() -> float:
         try:
-            return _number(read_regular_file(path).decode("ascii", "replace"), str(path))
+            return _number(read_regular_file(path, _LONGEST_READING).decode("ascii", "replace"), str(path))
         except (OSError, ValueError) as error:
             said = getattr(error, "strerror", None) or f"it is {error}"
             raise CalibrationFailed(f"{path} can't be read: {said}; name a file with a power") from None

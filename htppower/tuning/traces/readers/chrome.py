@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from htppower.errors.trace_error import TraceError
+from htppower.tuning.reading_limits import BEGUN_ROOM
 from htppower.tuning.traces.collected import Inferences, left_out, span_us, whole_us
 from htppower.tuning.traces.readers.chrome_events import events
 
@@ -122,12 +123,14 @@ class _Collector:
         """Take an event."""
         kind, name = str(event.get("ph")), self._wanted(event)
         if kind == "B":
+            self._source.room.take(BEGUN_ROOM)
             self._open.setdefault(_thread(event), []).append((name, event.get("ts"), self._session(event)))
         elif kind == "E":
             self._end(event)
         elif kind == "M" and event.get("name") == "thread_name":
             args = event.get("args")
             if isinstance(args, dict) and isinstance(args.get("name"), str):
+                self._source.room.take(BEGUN_ROOM)
                 self._threads["\0".join(_thread(event))] = args["name"][:_LONGEST_NAME]
         elif name and (take := self._takes.get(kind)) is not None:
             self._try(name, take, event, name, kind)
@@ -148,6 +151,7 @@ class _Collector:
             self._without_begin += 1
             return
         name, begin, session = stack.pop()
+        self._source.room.left += BEGUN_ROOM
         if name:
             self._try(name, self._add, name, session, begin, event.get("ts"))
 
@@ -165,8 +169,10 @@ class _Collector:
         ends = self._early_ends.get(key)
         end = None if ends is None else ends.take(-begin_us)
         if end is None:
+            self._source.room.take(BEGUN_ROOM)
             self._begins.setdefault(key, _Times()).add((begin_us, session))
         else:
+            self._source.room.left += BEGUN_ROOM
             self._of(name, session).add(begin_us, -end[0])
 
     def _end_async(self, event: dict[str, Any], name: str, kind: str) -> None:
@@ -176,8 +182,10 @@ class _Collector:
         begins = self._begins.get(key)
         begin = None if begins is None else begins.take(end_us)
         if begin is None:
+            self._source.room.take(BEGUN_ROOM)
             self._early_ends.setdefault(key, _Times()).add((-end_us, ""))
             return
+        self._source.room.left += BEGUN_ROOM
         if not begins:
             del self._begins[key]
         self._of(name, begin[1]).add(begin[0], end_us)
@@ -213,6 +221,7 @@ class _Collector:
         """Return the sessions of a name."""
         sessions = self._found.get(name)
         if sessions is None:
+            self._source.room.take(BEGUN_ROOM)
             if len(self._found) >= _MOST_NAMES:
                 raise self._source.wrong(f"has more than {_MOST_NAMES} names of events", "say which by --name", line=0)
             sessions = self._found[name] = {}
@@ -222,7 +231,7 @@ class _Collector:
         sessions = self._named(name)
         found = sessions.get(session)
         if found is None:
-            found = sessions[session] = Inferences(session)
+            found = sessions[session] = Inferences(session, self._source.room)
         return found
 
     def finish(self) -> None:

@@ -231,9 +231,9 @@ def _add(row: Sequence[str], columns: _Columns, sessions: dict[str, Inferences],
     name = row[columns.session].strip() if columns.session >= 0 else ""
     found = sessions.get(name)
     if found is None:
-        found = sessions[name] = Inferences(name or "inferences")
+        found = sessions[name] = Inferences(name or "inferences", source.room)
     if columns.profile >= 0 and row[columns.profile].strip():
-        found.profiles[row[columns.profile].strip()] += 1
+        found.used(row[columns.profile].strip())
     found.add((begin_ns + 500) // 1000, (end_ns + 500) // 1000, cold=cold)
 
 

@@ -7,7 +7,10 @@ later than due it was done (loadgen/loadgen.cc and loadgen/logging.cc of mlcommo
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from htppower.tuning.traces.collected import Inferences, left_out, whole_us
 from htppower.tuning.traces.readers.chrome_events import events
@@ -15,6 +18,7 @@ from htppower.tuning.traces.readers.chrome_events import events
 if TYPE_CHECKING:
     from htppower.tuning.traces.readers.source import Source
 
+_MOST_QUERIES = 2**63
 _NEEDLES = (b'"Sample"',)
 _OF_LOADGEN = (b"QuerySamplesComplete", b"GenerateLoadableSets", b"loadgen_version", b"complete_ns")
 
@@ -30,8 +34,8 @@ def read(source: Source) -> list[Inferences]:
     Raises:
         TraceError: an event is wrong.
     """
-    found = Inferences("LoadGen")
-    queries: set[int] = set()
+    found = Inferences("LoadGen", source.room)
+    queries = array("q")
     unfinished = 0
     for event in events(source, _NEEDLES):
         if event.get("name") != "Sample" or event.get("ph") != "b":
@@ -48,10 +52,12 @@ def read(source: Source) -> list[Inferences]:
         if end_us < begin_us:
             raise source.wrong(f"is done {begin_us - end_us} us before it is issued", "record the run again")
         found.add(begin_us, end_us)
-        if isinstance(args.get("query_seq"), int):
-            queries.add(args["query_seq"])
+        query = args.get("query_seq")
+        if isinstance(query, int) and 0 <= query < _MOST_QUERIES:
+            queries.append(query)
     source.notes.extend(left_out(unfinished, "sample", ("was", "were"), "never done"))
-    if 0 < len(queries) < len(found):
-        several = "a query" if len(queries) == 1 else f"{len(queries)} queries"
+    different = int(np.unique(np.frombuffer(queries, dtype=np.int64)).size) if queries else 0
+    if 0 < different < len(found):
+        several = "a query" if different == 1 else f"{different} queries"
         source.notes.append(f"{several} of several samples: each sample counts from when its query was issued")
     return [found]

@@ -39,7 +39,7 @@ def read(source: Source) -> list[Inferences]:
         TraceError: an event is wrong.
     """
     name = _STAMP.sub("", PurePath(source.path.removesuffix(".gz")).stem) or "ONNX Runtime"
-    runs, executions = Inferences(name), Inferences(name)
+    runs, executions = Inferences(name, source.room), Inferences(name, source.room)
     wrong: TraceError | None = None
     for event in events(source, (b"model_run", b"Executor::Execute")):
         said = event.get("name")

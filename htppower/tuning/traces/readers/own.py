@@ -16,6 +16,7 @@ from htppower.tuning.traces.collected import LONGEST_US, Inferences, span_us
 from htppower.tuning.traces.readers.chrome_events import events
 
 if TYPE_CHECKING:
+    from htppower.tuning.reading_limits import Room
     from htppower.tuning.traces.readers.source import Source
 
 VERSION = 1
@@ -71,7 +72,8 @@ def _run(event: dict[str, Any]) -> Run:
 class Recording:
     """What the files of one recording hold; the older ones are added first."""
 
-    def __init__(self) -> None:
+    def __init__(self, room: Room) -> None:
+        self._room = room
         self._runs: list[Run] = []
         self._sessions: dict[tuple[int, str, str], Inferences] = {}
         self._lost = 0
@@ -110,10 +112,10 @@ class Recording:
         if found is None:
             # A session without an owner is told by its number.
             name = f"session {number}" if not isinstance(owner, str) or owner in ("", number) else owner
-            found = self._sessions[key] = Inferences(name)
+            found = self._sessions[key] = Inferences(name, self._room)
         profile, cold = told.get("profile"), told.get("cold")
         if isinstance(profile, str):
-            found.profiles[profile] += 1
+            found.used(profile)
         found.add(begin_us, end_us, cold=cold if isinstance(cold, bool) else None)
 
     def finish(self, source: Source) -> list[Inferences]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import io
 import itertools
 import re
@@ -13,17 +12,19 @@ from typing import IO, TYPE_CHECKING
 
 from htppower.errors.trace_error import TraceError
 from htppower.profiles.regular_file import NotRegular, open_regular
+from htppower.tuning.reading_limits import INFERENCES, Room
 from htppower.tuning.traces.readers.joined import Joined
+from htppower.tuning.traces.readers.unpacked import GZIP, Counted, Unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 _HEAD_BYTES = 65_536
 _BUFFER_BYTES = 2**20
+# Packed bytes are read in small parts, so that it shows early if far too much comes out of them.
+_PACKED_BYTES = 2**14
 # A longer line comes in several pieces, so that a file of one line does not fill the memory.
 LONGEST_PIECE = 2**20
-# RFC 1952.
-_GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 # What ``split`` appends to a name: letters (aa, ab, ...) or, with -d, digits (00, 01, ...).
 _PART = re.compile(r"(?P<whole>.+\.(?:json|csv|txt|gz))(?P<part>[a-z]{2,4}|[0-9]{2,4})", re.DOTALL)
@@ -38,14 +39,16 @@ class Source:
         line: the line that was read last, from 1; over parts of a file it goes on.
         line_ended: whether that line has its end, as all but the last one of a file have.
         notes: what was left out so far, and why.
+        room: for how many inferences more there is room.
     """
 
-    def __init__(self, path: str, stream: IO[bytes], packed: _Unpacked | None = None) -> None:
+    def __init__(self, path: str, stream: IO[bytes], packed: Unpacked | None = None) -> None:
         self.path = path
         self.line = 0
         self.line_ended = True
         self._packed = packed
         self.notes: list[str] = []
+        self.room = Room(INFERENCES, "inferences")
         self._stream = stream
         self.head = stream.read(_HEAD_BYTES).removeprefix(_BOM)
 
@@ -69,34 +72,6 @@ class Source:
     def wrong(self, message: str, hint: str = "", *, line: int | None = None) -> TraceError:
         """Return the error of something in the line that was read last, or in another."""
         return TraceError(self.path, self.line if line is None else line, message, hint)
-
-
-class _Unpacked(io.RawIOBase):
-    """What is packed with gzip, as far as it goes.
-
-    Attributes:
-        is_cut: whether it ended before the mark of its end.
-    """
-
-    def __init__(self, packed: IO[bytes]) -> None:
-        self.is_cut = False
-        self._file = gzip.GzipFile(fileobj=packed)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override] # typeshed has any buffer
-        try:
-            part = self._file.read1(len(buffer))
-        except EOFError:
-            self.is_cut = True
-            return 0
-        buffer[: len(part)] = part
-        return len(part)
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
 
 
 class _Chained(io.RawIOBase):
@@ -129,7 +104,12 @@ class _Chained(io.RawIOBase):
 
 
 @contextlib.contextmanager
-def opened(path: str, stream: IO[bytes] | None = None, within: str | None = None) -> Iterator[Source]:
+def opened(
+    path: str,
+    stream: IO[bytes] | None = None,
+    within: str | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Iterator[Source]:
     """Yield a trace file; ``stream`` is read in its place where there is one.
 
     Of a file that was split, any part names all of them. A path that the user named may be a link or a pipe.
@@ -138,16 +118,20 @@ def opened(path: str, stream: IO[bytes] | None = None, within: str | None = None
         path: the file.
         stream: what is read instead.
         within: the folder in which the file was found; no link may lead out of it. None: the user named the path.
+        progress: is told how many bytes more are read, packed as they lie there.
 
     Raises:
         TraceError: it can't be read, is empty, or one of its parts is missing.
+        TooMuch: it is packed, and unpacks to far more than a trace does.
     """
     with contextlib.ExitStack() as stack:
         try:
             raw = stream or stack.enter_context(contextlib.closing(_stream_of(path, within)))
-            first = raw.read(len(_GZIP)) or b""
-            buffered = io.BufferedReader(Joined(first, raw), _BUFFER_BYTES)  # type: ignore[arg-type] # all read bytes
-            packed = stack.enter_context(contextlib.closing(_Unpacked(buffered))) if first == _GZIP else None
+            counted = Counted(raw, progress)
+            buffered = io.BufferedReader(counted, _PACKED_BYTES)
+            packed = None
+            if buffered.peek(len(GZIP))[: len(GZIP)] == GZIP:
+                packed = stack.enter_context(contextlib.closing(Unpacked(buffered, counted, may_be_cut=True)))
             source = Source(path, buffered if packed is None else io.BufferedReader(packed), packed)
         except (NotRegular, OSError, EOFError, zlib.error) as error:
             raise _unreadable(path, error) from None

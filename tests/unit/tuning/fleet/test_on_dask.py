@@ -17,7 +17,7 @@ from htppower.tuning.fleet import on_dask
 from htppower.tuning.fleet.chunks import Chunks
 from htppower.tuning.fleet.files import trace_files
 from htppower.tuning.fleet.fleet_error import FleetError
-from htppower.tuning.fleet.on_dask import on_cluster, on_this_machine, read_on
+from htppower.tuning.fleet.on_dask import Tls, on_cluster, read_on
 from htppower.tuning.fleet.reading import read_chunk
 from htppower.tuning.fleet.records import FileGaps, Question, TraceFile, Unread
 
@@ -60,7 +60,9 @@ class _Cluster:
     def nthreads(self) -> dict[str, int]:
         return {"a": 1, "b": 1}
 
-    def submit(self, _work: object, files: list[TraceFile], _question: Question, *, pure: bool) -> _Future:
+    def submit(
+        self, _work: object, files: list[TraceFile], _question: Question, _timeout_s: None, *, pure: bool
+    ) -> _Future:
         assert not pure
         self.submitted.append(files)
         return self._outcome(files)
@@ -186,11 +188,19 @@ def test_a_cluster_without_workers_is_waited_for(monkeypatch: pytest.MonkeyPatch
 def test_no_cluster_is_started_for_nothing() -> None:
     """Where an earlier run has read all, none is asked for; this address has no port."""
     assert list(on_cluster("nowhere")(Chunks([]), _QUESTION)) == []
-    assert list(on_this_machine(2)(Chunks([]), _QUESTION)) == []
 
 
 def test_an_address_that_is_none_is_refused() -> None:
     """The error names it, and says how to start a scheduler."""
     reading = on_cluster("nowhere")(Chunks([TraceFile("a", 1, 1)]), _QUESTION)
     with pytest.raises(FleetError, match=r"no Dask scheduler answers at nowhere: .*start one with: dask scheduler"):
+        list(reading)
+
+
+def test_a_file_that_is_no_certificate_is_told(tmp_path: Path) -> None:
+    """The error names the files; nothing is connected to."""
+    (tmp_path / "a.pem").write_text("nothing", encoding="utf-8")
+    named = str(tmp_path / "a.pem")
+    reading = on_cluster("tls://127.0.0.1:1", tls=Tls(named, named, named))(Chunks([TraceFile("a", 1, 1)]), _QUESTION)
+    with pytest.raises(FleetError, match=r"can't use TLS by .*a\.pem.*; name files in PEM"):
         list(reading)

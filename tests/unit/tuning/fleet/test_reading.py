@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -131,3 +132,12 @@ def test_whatever_goes_wrong_stops_no_other_file(
     assert isinstance(found, Unread)
     assert found.why.startswith(f"{file.path}: ")
     assert said in found.why
+
+
+def test_a_file_that_takes_too_long_ends_off_the_main_thread_too(tmp_path: Path) -> None:
+    """As on a worker of Dask, where no signal arrives: it ends at the next part that is read."""
+    path = tmp_path / "slow.csv"
+    path.write_text("begin_us\n" + "1\n" * 100_000, encoding="utf-8")
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(read_file, TraceFile.at(str(path)), Question(100_000), 1e-6).result()
+    assert read == Unread(str(path), f"{path}: takes longer than 1e-06 s; --file-timeout gives each file more")

@@ -24,7 +24,7 @@ def event(kind: str, name: str, ts: float, tid: int = 1, **more: Any) -> dict[st
     return {"ph": kind, "name": name, "ts": ts, "pid": 1, "tid": tid, **more}
 
 
-def read(events: list[dict[str, Any]] | str, **how: str) -> Trace:
+def read(events: list[dict[str, Any]] | str, **how: Any) -> Trace:
     """Return the trace in some events."""
     text = events if isinstance(events, str) else json.dumps(events)
     return read_trace("trace", stream=io.BytesIO(text.encode()), **how)

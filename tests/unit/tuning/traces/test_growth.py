@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING
 
 from growth import MOST, growth
 
+from htppower.tuning.reading_limits import INFERENCES, Room
 from htppower.tuning.traces.collected import Inferences, named_apart
 from htppower.tuning.traces.read import read_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+ROOM = Room(INFERENCES, "inferences")
+
 
 def _named(count: int) -> Callable[[], object]:
-    sessions = [Inferences("cam") for _ in range(count)] + [Inferences(f"cam ({number})") for number in range(count)]
+    sessions = [Inferences("cam", ROOM) for _ in range(count)]
+    sessions += [Inferences(f"cam ({number})", ROOM) for number in range(count)]
     return lambda: named_apart(sessions)
 
 
@@ -25,7 +29,7 @@ def test_sessions_of_one_name_are_numbered_in_linear_time() -> None:
     """Each number follows the last one of its name, also where other sessions are called as if they were numbered."""
     assert growth(_named, 1_000) < MOST
     names = ["cam", "cam (2)", "x", "cam", "cam", "cam (2)"]
-    told = named_apart([Inferences(name) for name in names])
+    told = named_apart([Inferences(name, ROOM) for name in names])
     assert told == ["cam (1)", "cam (2) (1)", "x", "cam (3)", "cam (4)", "cam (2) (2)"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ SOME = [Ran(10_000, 12_100), Ran(43_333, 45_000), Ran(44_000, 50_000), Ran(50_00
 FORMATS = {kind: kind.partition("-")[0] for kind in trace_files.WRITERS}
 
 
-def read(text: str | bytes, name: str = "trace", **how: str) -> Trace:
+def read(text: str | bytes, name: str = "trace", **how: Any) -> Trace:
     """Return the trace in a text."""
     content = text.encode() if isinstance(text, str) else text
     return read_trace(name, stream=io.BytesIO(content), **how)

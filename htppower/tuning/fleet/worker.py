@@ -1,0 +1,58 @@
+"""What runs in a process that reads traces for another one."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from multiprocessing import resource_tracker
+from typing import TYPE_CHECKING
+
+from htppower.tuning.fleet.reading import read_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from multiprocessing.connection import Connection
+
+    from htppower.tuning.fleet.records import Question
+
+
+@contextlib.contextmanager
+def without_interrupts() -> Iterator[None]:
+    """Hold back Ctrl-C in the body, and in a process that is started there."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # it lets signals through again where it is started in the body
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def serve(tasks: Connection, answers: Connection, question: Question) -> None:
+    """Read the files of each list that comes, and answer each file with how long it took, until no more can come.
+
+    The first answer is None: the process runs.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asks ends this one
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    with contextlib.suppress(OSError, EOFError):
+        answers.send(None)
+        while True:
+            for file in tasks.recv():
+                began_s = time.perf_counter()
+                answer = read_file(file, question)
+                answers.send((answer, time.perf_counter() - began_s))
+
+
+def _end_with_parent() -> None:
+    """End this process as soon as its parent has ended, killed or not."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
