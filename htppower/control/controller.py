@@ -284,10 +284,13 @@ class VoteController(Closing):
 
     def status(self) -> ControllerStatus:
         """Return what is in force, for whom, and what failed; wait for no native call."""
+        # First: a session that closes meanwhile is in none of the two for a moment, but never in both.
+        inferences = self._registry.inferences
         return controller_status(
             self._time.now_us,
             self._description,
             self._registry.all(),
+            inferences,
             self._settings,
             self._registry.caps,
             self._registry.orphan_ids,
