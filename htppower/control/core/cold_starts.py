@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import NamedTuple
 
-# The upper bounds of the waits that are counted together. A raise takes 0.1 to 2 ms, and seconds while the DSP restarts.
+import attrs
+
+# Waits are counted by these upper bounds. A raise takes 0.1 to 2 ms, and seconds while the DSP restarts.
 WAIT_BOUNDS_US = (250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 100_000, 1_000_000)
 
 
-class ColdStarts(NamedTuple):
+@attrs.frozen(weakref_slot=False)
+class ColdStarts:
     """How many inferences waited for a native call before they could begin, and how long.
 
     Attributes:

@@ -178,9 +178,7 @@ _SESSION: dict[str, Leaf | Group] = {
         "its last native call.",
         nullable=True,
     ),
-    "inferences": Leaf(
-        int, "how many inferences have begun, with those that run or wait for their votes.", added=True
-    ),
+    "inferences": Leaf(int, "how many inferences have begun, with those that run or wait for their votes.", added=True),
     "cold_starts": Group(
         {
             "count": Leaf(int, "how many."),
