@@ -11,16 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.cli.status.folders import open_status, owns_process
 from htppower.control.status.json_form import FORMAT, STATUS, wrong
 from htppower.control.status.process_identity import Life, life
 from htppower.control.status.to_json import KIND
 from htppower.errors import HtpPowerError, printable
+from htppower.events import State
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 # Ten thousand sessions on two cores each take 40 MB.
 _LARGEST = 200_000_000
+# Root reads what other users have written, and must not run out of memory by it.
+_LARGEST_OF_OTHERS = 20_000_000
+# A change is written within a second and a little: what is older than this and has nothing up still holds.
+WRITTEN_WITHIN_US = 1_500_000
 _SERVED = "name a file that a host writes with controller.serve_status(path), or none to list those of this user"
 
 
@@ -36,11 +42,15 @@ class Seen:
         document: the content of the file.
         age_us: its age by the wall clock, at least 0.
         process: whether the process that wrote it runs.
+        holds: whether what it says is so still: nothing is up, and the process would have written any change.
+        uid: the user whose it is, if that is another one.
     """
 
     document: dict[str, Any]
     age_us: int
     process: Life
+    holds: bool = False
+    uid: int | None = None
 
     @property
     def time_us(self) -> int:
@@ -48,23 +58,41 @@ class Seen:
         time_us: int = self.document["time_us"]
         return time_us
 
+    @property
+    def until_us(self) -> int:
+        """The controller's clock up to when it holds, as far as is known."""
+        return self.time_us + self.age_us if self.holds else self.time_us
 
-def read_status(path: Path) -> dict[str, Any]:
-    """Return the content of a file.
+
+def may_change(document: dict[str, Any]) -> bool:
+    """Return whether a status may change without a change of a vote: it is then written once a second.
+
+    This is what ``control.status.status_file`` goes by.
+    """
+    recording = document["recording"]
+    if recording is not None and (recording["pending"] or recording["error"] is not None):
+        return True
+    up = any(session["state"] == State.RAISED or session["in_flight"] for session in document["sessions"])
+    # Older files have no calls.
+    return up or bool(document.get("calls_under_way"))
+
+
+def read_status(path: Path, uid: int | None = None) -> dict[str, Any]:
+    """Return the content of a file; ``uid``: the user to whom it must belong, if that is another one.
 
     Raises:
         StatusUnreadable: it can't be read, or holds no status of a known format.
     """
-    shown = printable(str(path))
+    shown, largest = printable(str(path)), _LARGEST if uid is None else _LARGEST_OF_OTHERS
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
+        if uid is None and not stat.S_ISREG(path.stat().st_mode):
             raise StatusUnreadable(f"{shown} is no file: {_SERVED}")
-        with path.open("rb") as file:
-            held = file.read(_LARGEST + 1)
+        with os.fdopen(open_status(path, uid), "rb") as file:
+            held = file.read(largest + 1)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
+        reason = (error.strerror or error) if isinstance(error, OSError) else error
         raise StatusUnreadable(f"can't read {shown}: {reason}: {_SERVED}") from None
-    if len(held) > _LARGEST:
+    if len(held) > largest:
         raise StatusUnreadable(f"{shown} is too large for a status: {_SERVED}")
     try:
         document = json.loads(held)
@@ -84,11 +112,15 @@ def read_status(path: Path) -> dict[str, Any]:
     return document
 
 
-def seen(document: dict[str, Any], now: datetime.datetime) -> Seen:
-    """Return a status as it is seen at a time."""
+def seen(document: dict[str, Any], now: datetime.datetime, uid: int | None = None) -> Seen:
+    """Return a status as it is seen at a time; what another user's says of a process of a third counts for nothing."""
     age = now - datetime.datetime.fromisoformat(document["written"])
     process = life(document["pid"], document["started_ticks"], document["place"])
-    return Seen(document, max(0, age // datetime.timedelta(microseconds=1)), process)
+    if uid is not None and process is Life.RUNNING and not owns_process(uid, document["pid"]):
+        process = Life.UNKNOWN
+    age_us = max(0, age // datetime.timedelta(microseconds=1))
+    written = age_us >= WRITTEN_WITHIN_US and process is Life.RUNNING and not document["closed"]
+    return Seen(document, age_us, process, written and not may_change(document), uid)
 
 
 def stamp(path: Path) -> object:

@@ -1,0 +1,106 @@
+"""The folders in which statuses are looked for, and how a file there is opened: root looks into those of all users.
+
+A folder of another user is that user's to change, also while it is read. So nothing there is reached by a link, each
+folder and file must belong to the user that the folder is of, and what a file says of its process is checked.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from htppower.control.status.runtime_folder import NAME, temporary_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+USERS = Path("/run/user")
+
+
+class Folder(NamedTuple):
+    """A folder of statuses.
+
+    Attributes:
+        path: where it is.
+        uid: whose it is, if that is another user; None for this user's own.
+    """
+
+    path: Path
+    uid: int | None = None
+
+
+def folders_of_others() -> Iterator[Folder]:
+    """Yield the folders of all other users to root, and none to another user."""
+    if os.name == "nt" or os.geteuid() != 0:
+        return
+    apart = ((path, path.name.removeprefix(f"{NAME}-")) for path in _listed(temporary_folder()))
+    for path, name in (*((path / NAME, path.name) for path in _listed(USERS)), *apart):
+        if name.isdecimal() and int(name) != os.geteuid() and is_of(path, int(name)):
+            yield Folder(path, int(name))
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def is_of(path: Path, uid: int | None) -> bool:
+    """Return whether a folder is there, belongs to a user, and nobody else may write to it. A link is not."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == uid and not found.st_mode & _OTHERS_WRITE
+
+
+def open_status(path: Path, uid: int | None) -> int:
+    """Return a descriptor of a file in a folder of another user, or of any file if ``uid`` is None.
+
+    Raises:
+        OSError: it can't be opened, is no file, or it or its folder does not belong to that user.
+    """
+    if uid is None:
+        return os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        _require_of(folder, uid, path.parent)
+        found = os.open(path.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    finally:
+        os.close(folder)
+    try:
+        _require_of(found, uid, path)
+        if not stat.S_ISREG(os.fstat(found).st_mode):
+            raise PermissionError(f"it is no file: {path.name}")  # noqa: TRY301
+    except BaseException:
+        os.close(found)
+        raise
+    return found
+
+
+def _require_of(descriptor: int, uid: int, path: Path) -> None:
+    found = os.fstat(descriptor)
+    if found.st_uid != uid or found.st_mode & _OTHERS_WRITE:
+        raise PermissionError(f"it does not belong to user {uid} alone: {path.name}")
+
+
+def user_name(uid: int) -> str:
+    """Return the name of a user, or the number if there is no name."""
+    import pwd  # noqa: PLC0415 - Windows has none
+
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def owns_process(uid: int, pid: int) -> bool:
+    """Return whether a process belongs to a user, as far as the system says."""
+    try:
+        return os.stat(f"/proc/{pid}").st_uid == uid
+    except OSError:
+        return False
