@@ -77,6 +77,16 @@ def test_the_python_of_a_page_runs(page: str) -> None:
         gc.collect()
 
 
+def test_the_tests_of_the_fastapi_application_pass() -> None:
+    """With warnings as errors, as the page on testing promises: no warning of SIGTERM comes from the thread."""
+    pytest.importorskip("httpx2")
+    tests = DOCS / "examples" / "tests" / "test_fastapi_app.py"
+    paths = f"pythonpath={tests.parents[1]}"
+    done = run("-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", "-o", paths, str(tests))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
+
+
 def test_the_host_makes_one_raise_and_one_lowering() -> None:
     """200 inferences from 4 threads under burst cost one raise and one lowering, as the page prints."""
     pytest.importorskip("onnx")
