@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
 
-# Of the name of a backend, in what a debugger shows.
+# The repr cuts the name of a backend.
 _LONGEST_NAME = 40
 # What a controller asks of its backend and its time; of a time of one's own, the rest where it is needed.
 _BACKEND = tuple(name for name in vars(Backend) if not name.startswith("_"))
@@ -286,7 +286,7 @@ class VoteController(Closing):
 
     def status(self) -> ControllerStatus:
         """Return what is in force, for whom, and what failed; wait for no native call."""
-        # First: a session that closes meanwhile is in none of the two for a moment, but never in both.
+        # Read before the sessions: one that closes in between is then missing for a moment, but never counted twice.
         inferences = self._registry.inferences
         return controller_status(
             self._time.now_us,

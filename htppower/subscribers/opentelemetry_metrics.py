@@ -1,7 +1,7 @@
 """Metrics for OpenTelemetry: how many inferences there are, which of them wait for a native call, and how long.
 
-``subscribers.opentelemetry.subscribe`` makes them beside the spans. Without a meter provider of the host they go
-nowhere. Attributes name a session only where a value is read at each collection, so that it ends with its session.
+``subscribers.opentelemetry.subscribe`` makes them together with the spans. Without a meter provider they go nowhere.
+Only values that are read at each collection name a session: such a series ends with its session.
 """
 
 from __future__ import annotations

@@ -101,9 +101,9 @@ def vote_controller(
 
 
 def _running(opened: Iterable[Session], time: VirtualTime) -> list[str]:
-    """Return what is wrong with each session of which an inference has not ended."""
+    """Return a message for each session with an inference that has not ended."""
     if any(session.in_flight for session in opened):
-        # What is dropped, or closed, ends soon after, once it is collected and the time moves.
+        # A dropped ticket and a closed stream end soon after, once they are collected and the time moves.
         gc.collect()
         time.advance_us(0)
     return [

@@ -91,7 +91,7 @@ def test_the_tests_of_the_fastapi_application_pass() -> None:
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
 def test_systemd_takes_the_unit(tmp_path: Path) -> None:
-    """``systemd-analyze verify`` finds nothing in it, with a program in the place of the one that it starts."""
+    """``systemd-analyze verify`` accepts it; an existing program replaces the one that it starts."""
     text = (DOCS / "examples" / "htppower-camera.service").read_text(encoding="utf-8")
     assert "ExecStart=/usr/local/bin/htppower profile burst -- /" in text
     unit = tmp_path / "htppower-camera.service"

@@ -1,7 +1,6 @@
-"""A status as text: what is voted, for which session, since when and why, and what is not known.
+"""A status as text: each session with its votes, since when and why, and the unknown parts.
 
-Ages reach up to now if the file still holds. Otherwise they are those of the writing: it tells nothing of the time
-after it.
+Ages reach up to now if the file still holds. Otherwise they reach up to the moment when the file was written.
 """
 
 from __future__ import annotations
@@ -120,7 +119,7 @@ def _utc(written: str) -> datetime.datetime:
 
 
 def _so_far(seen: Seen) -> Line:
-    """Return what says that the file still holds, or what nobody can tell from it."""
+    """Return the line which says whether the file still holds, and what is unknown if it does not."""
     if seen.holds:
         return "still so", "nothing is up, and the process writes any change: ages are up to now"
     return "not known", _not_known(seen)

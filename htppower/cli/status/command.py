@@ -51,8 +51,8 @@ def command(path: str | None, watch: bool, everything: bool, form: str) -> None:
     """Show what hosts have voted, since when and why.
 
     Without PATH, every controller of this user that serves its status in the runtime folder is listed, as
-    controller.serve_status() does, and htppower profile NAME -- COMMAND. Root sees those of all users. PATH is the file
-    of one, of which everything is shown; so does the process id of one that is listed.
+    controller.serve_status() does, and htppower profile NAME -- COMMAND. Root sees those of all users. With the PATH of
+    one file, or the process id of a listed host, everything in that file is shown.
     """
     terminal = form == "text" and is_screen()
     if path is None:
@@ -86,7 +86,7 @@ def _look_for_good(watch: Watch | Overview) -> None:
 
 
 class _Watched:
-    """What is drawn in place on a terminal, and printed below the last elsewhere, whenever there is something new."""
+    """A view that is drawn in place on a terminal. Elsewhere each change is printed below the last one."""
 
     def __init__(self, form: str, *, terminal: bool) -> None:
         self.terminal = terminal
@@ -111,7 +111,7 @@ class _Watched:
 
 
 class Overview(_Watched):
-    """Lists every status that is served, at each look where it is another or a second has passed."""
+    """Lists every status that is served, again whenever one changes or a second has passed."""
 
     def __init__(self, form: str, *, terminal: bool, everything: bool = False) -> None:
         super().__init__(form, terminal=terminal)

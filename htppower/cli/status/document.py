@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _LARGEST = 200_000_000
 # Root reads what other users have written, and must not run out of memory by it.
 _LARGEST_OF_OTHERS = 20_000_000
-# A change is written within a second and a little: what is older than this and has nothing up still holds.
+# A change is written within a second and a little. An older file of an idle host still holds.
 WRITTEN_WITHIN_US = 1_500_000
 _SERVED = "name a file that a host writes with controller.serve_status(path), or none to list those of this user"
 
@@ -42,8 +42,8 @@ class Seen:
         document: the content of the file.
         age_us: its age by the wall clock, at least 0.
         process: whether the process that wrote it runs.
-        holds: whether what it says is so still: nothing is up, and the process would have written any change.
-        uid: the user whose it is, if that is another one.
+        holds: whether the content is still true: no vote is up, and the process would have written any change.
+        uid: the user who owns it, if that is another user.
     """
 
     document: dict[str, Any]
@@ -78,7 +78,7 @@ def may_change(document: dict[str, Any]) -> bool:
 
 
 def read_status(path: Path, uid: int | None = None) -> dict[str, Any]:
-    """Return the content of a file; ``uid``: the user to whom it must belong, if that is another one.
+    """Return the content of a file; ``uid``: its owner must be this user, if that is another user.
 
     Raises:
         StatusUnreadable: it can't be read, or holds no status of a known format.
@@ -113,7 +113,7 @@ def read_status(path: Path, uid: int | None = None) -> dict[str, Any]:
 
 
 def seen(document: dict[str, Any], now: datetime.datetime, uid: int | None = None) -> Seen:
-    """Return a status as it is seen at a time; what another user's says of a process of a third counts for nothing."""
+    """Return a status as it is seen at a time. A file of another user can't vouch for the process of a third one."""
     age = now - datetime.datetime.fromisoformat(document["written"])
     process = life(document["pid"], document["started_ticks"], document["place"])
     if uid is not None and process is Life.RUNNING and not owns_process(uid, document["pid"]):

@@ -1,7 +1,7 @@
-"""The folders in which statuses are looked for, and how a file there is opened: root looks into those of all users.
+"""The status folders of other users, for root, and how a file in such a folder is opened.
 
-A folder of another user is that user's to change, also while it is read. So nothing there is reached by a link, each
-folder and file must belong to the user that the folder is of, and what a file says of its process is checked.
+A user can change the own folder at any time, also while root reads it. So root follows no link there, and each folder
+and file must belong to that user alone. The process id in a file must be one of the user's processes.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Folder(NamedTuple):
     """A folder of statuses.
 
     Attributes:
-        path: where it is.
-        uid: whose it is, if that is another user; None for this user's own.
+        path: its path.
+        uid: the user who owns it, or None for this user.
     """
 
     path: Path
@@ -50,7 +50,7 @@ def _listed(folder: Path) -> list[Path]:
 
 
 def is_of(path: Path, uid: int | None) -> bool:
-    """Return whether a folder is there, belongs to a user, and nobody else may write to it. A link is not."""
+    """Return whether a path is a folder, not a link, that belongs to a user and that only this user may write to."""
     try:
         found = os.lstat(path)
     except OSError:
@@ -62,7 +62,7 @@ def open_status(path: Path, uid: int | None) -> int:
     """Return a descriptor of a file in a folder of another user, or of any file if ``uid`` is None.
 
     Raises:
-        OSError: it can't be opened, is no file, or it or its folder does not belong to that user.
+        OSError: it can't be opened, is not a file, or the file or its folder does not belong to that user.
     """
     if uid is None:
         return os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
@@ -75,7 +75,7 @@ def open_status(path: Path, uid: int | None) -> int:
     try:
         _require_of(found, uid, path)
         if not stat.S_ISREG(os.fstat(found).st_mode):
-            raise PermissionError(f"it is no file: {path.name}")  # noqa: TRY301
+            raise PermissionError(f"it is not a file: {path.name}")  # noqa: TRY301
     except BaseException:
         os.close(found)
         raise
@@ -89,7 +89,7 @@ def _require_of(descriptor: int, uid: int, path: Path) -> None:
 
 
 def user_name(uid: int) -> str:
-    """Return the name of a user, or the number if there is no name."""
+    """Return the name of a user, or the number of a user without a name."""
     import pwd  # noqa: PLC0415 - Windows has none
 
     try:

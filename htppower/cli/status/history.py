@@ -30,7 +30,7 @@ Key = tuple[str, int]
 
 
 class Sample(NamedTuple):
-    """What a session had done when its status was written; a file of an earlier version has no inferences."""
+    """The counts of a session when its status was written. A file of an earlier version has no inferences."""
 
     time_us: int
     raised_us: int
@@ -41,7 +41,7 @@ class Sample(NamedTuple):
 
 @attrs.frozen
 class Rate:
-    """What a session did of late.
+    """The recent rate of a session.
 
     Attributes:
         each_s: how many inferences began in a second.
@@ -80,10 +80,10 @@ class Histories:
             self._note((path, session["number"]), Sample(view.document["time_us"], raised_us, *counts))
 
     def strip(self, key: Key, now_us: int, width: int = COLUMNS + _BESIDE) -> str:
-        """Return a strip that ends now, a column a second; a dot where nothing is known.
+        """Return a strip that ends now, a column for each second; an unknown second is a dot.
 
-        That is before the first writing, and after the last one unless that still holds. With its label the strip fits
-        a terminal of this width.
+        Seconds before the first writing are unknown, and seconds after the last one unless that still holds. With its
+        label the strip fits a terminal of this width.
         """
         most = min(COLUMNS, width - _BESIDE)
         samples = self._samples(key)

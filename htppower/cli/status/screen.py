@@ -1,4 +1,4 @@
-"""A terminal on which a watched status is drawn in place: its keys, its scrolling, and how it is left as it was."""
+"""The terminal of a watched status: drawing in place, keys, scrolling, and restoring the terminal at the end."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Screen:
             yield name
 
     def show(self, head: Sequence[str], body: Sequence[str], foot: Sequence[str]) -> None:
-        """Draw a head that stays, as much of the body as fits, and a foot: where that is, and what keys there are."""
+        """Draw a fixed head, the visible part of the body, and a foot with the position and the keys."""
         height, width = terminal_height(), terminal_width()
         room = max(1, height - len(head) - 1)
         self._page, self._most = max(1, room - 1), max(0, len(body) - room)

@@ -1,4 +1,4 @@
-"""The statuses that controllers serve where no file is named, and as a list of them."""
+"""The statuses in the runtime folders, and the list of them."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def _folders() -> tuple[Folder, ...]:
 def find_served(now: datetime.datetime) -> tuple[Served, ...]:
     """Return every status in the folders of this user, and for root of all users.
 
-    Those of running processes come first, and those of processes that are gone last; among them that of the oldest
-    process. What a third user could have written is passed over.
+    Running processes come first and processes that are gone last; the oldest is the first of each group. A folder that
+    another user may write to is left out.
     """
     found = []
     for folder in _folders():
@@ -92,7 +92,7 @@ def find_served(now: datetime.datetime) -> tuple[Served, ...]:
 
 
 def file_of(name: str) -> Folder:
-    """Return the file that a user means, with whose it is: a path, or the status of a process id.
+    """Return the file for a path or a process id, and the user who owns it.
 
     Raises:
         StatusUnreadable: it is a number, and neither a file nor a process that serves a status.

@@ -36,7 +36,7 @@ class Row:
         served: the host.
         view: its status.
         session: the session, or None.
-        rate: what that did of late, as far as is known.
+        rate: its recent rate, if it is known.
     """
 
     served: Served
@@ -46,7 +46,7 @@ class Row:
 
     @property
     def name(self) -> str:
-        """What a session is for."""
+        """The owner of the session, or its number."""
         if self.session is None:
             return "no session"
         return self.session["owner"] or f"session {self.session['number']}"
@@ -64,8 +64,8 @@ class Column:
     """A column.
 
     Attributes:
-        title: its heading, by which one sorts.
-        width: how wide it is; 0 for that of the names, which takes what is left.
+        title: its heading.
+        width: how wide it is; 0 for the names, which take the rest of the line.
         from_width: how wide a terminal has it.
         cell: what stands in it.
         order: what sorts by it.
@@ -140,7 +140,7 @@ def _rows(served: Served, histories: Histories) -> Iterator[Row]:
         return
     for session in view.document["sessions"]:
         rate = histories.rate((str(served.path), session["number"]))
-        # Of one that is gone nothing is known of late.
+        # A process that is gone has no rate.
         yield Row(served, view, session, None if view.process is Life.GONE else rate)
     if not view.document["sessions"]:
         yield Row(served, view, None, None)

@@ -1,4 +1,4 @@
-"""What is worked out of a session in a status, in words: since when, by what profile, and how many inferences."""
+"""Parts of a status in words: since when, which profile and why, how many inferences, and which waited."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from htppower.cli.status.document import Seen
 
 _DAY = datetime.timedelta(days=1)
-# The greatest share of waits that is told: that of which operators speak.
+# Operators ask for the 99th percentile of the waits.
 _MOST = 0.99
 _CLOCKS = (("core", "DCVS_V3", "coreVoltageCornerTarget"), ("bus", "DCVS_V3", "busVoltageCornerTarget"))
 
@@ -23,7 +23,7 @@ def lasted(view: Seen, since_us: int) -> str:
 
 
 def lasted_in_list(view: Seen, since_us: int) -> str:
-    """Return the same, and say so if it is up to a writing that is not of just now."""
+    """Return the same, marked if it reaches up to an old writing."""
     return lasted(view, since_us) + ("" if view.holds or view.age_us < WRITTEN_WITHIN_US else " when written")
 
 

@@ -47,7 +47,8 @@ class Gate:
         open: whether a phase may begin without a call.
         tokens: those of the phases.
         saved: how many inferences have ended that had not waited for a call when they began.
-        unsaved: how many others have ended: they had waited, had found votes that went up ahead, or were collected.
+        unsaved: how many other inferences have ended: they waited, found votes that were raised ahead, or were
+            garbage collected.
         cold_starts: those that waited for a call, also of the ones that run.
         plan: what the session casts.
         following: whether it changes to another plan, or was interrupted as it did, so that it is to do that again.

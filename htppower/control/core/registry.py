@@ -65,7 +65,7 @@ class Registry:
             return tuple(self.sessions.values())
 
     def remove(self, session: SessionRecord) -> None:
-        """Take in that a session is not open any more; twice is fine."""
+        """Remove a session that is closed, and keep its count of inferences; removing it twice is fine."""
         with self.lock:
             if self.sessions.pop(session.number, None) is not None:
                 self.inferences += session.gate.inferences

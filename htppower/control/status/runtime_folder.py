@@ -37,7 +37,7 @@ def runtime_folders() -> tuple[Path, ...]:
 
 
 def temporary_folder() -> Path:
-    """Return the folder in which each user has a folder of statuses, if there is no runtime folder."""
+    """Return the parent of the folders of users who have no runtime folder."""
     return Path("/tmp" if os.path.isdir("/tmp") else os.environ.get("TMPDIR", "/data/local/tmp"))  # noqa: S108, PTH112
 
 

@@ -171,7 +171,7 @@ def test_ages_move_where_the_file_still_holds(command: Command, tmp_path: Path) 
 
 @pytest.mark.parametrize("moves", ["just written", "recording", "call", "closed", "gone"])
 def test_ages_stand_where_the_file_may_not_hold(command: Command, tmp_path: Path, moves: str) -> None:
-    """Within the second in which a change is written, beside what changes by itself, and once the process is gone."""
+    """While a change may wait to be written, with a call or a recording under way, and after the process has ended."""
     bench = Bench.make()
     path = tmp_path / "status.json"
     bench.infer(bench.controller.session("high_performance"))
@@ -231,7 +231,7 @@ def test_inferences_and_those_that_waited(command: Command, tmp_path: Path) -> N
 
 
 def test_nothing_is_drawn_out_to_now(command: Command, served: Path) -> None:
-    """However old the file is, if a session is up, all are told of as they were when it was written."""
+    """While a session is up, all sessions are shown as of the writing, however old the file is."""
     rewrite(served, pid=os.getpid(), started_ticks=started(os.getpid()), place=place())
     shown = []
     for time in ("2026-01-01 12:00:01", "2026-01-01 15:00:00"):

@@ -38,7 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def given_away(*paths: Path) -> None:
-    """Make files those of the other user."""
+    """Give files to the other user."""
     for path in paths:
         os.chown(path, OTHER, OTHER, follow_symlinks=False)
 
@@ -54,7 +54,7 @@ def test_root_sees_the_hosts_of_all_users(command: Command, folder: Path) -> Non
 
 
 def test_a_process_of_a_third_user_is_not_taken_for_the_writer(command: Command, folder: Path) -> None:
-    """Anybody can write the id of any process into a file: that it runs is not said of it."""
+    """A user can write the id of any process into a file, so the status does not call such a process running."""
     assert folder.exists()
     assert "whether it runs can't be told" in " ".join(command.output("status").split())
 

@@ -223,6 +223,6 @@ def test_its_repr_is_short_and_safe() -> None:
 
 @pytest.mark.parametrize("kind", [int, type("Model", (), {"__call__": lambda _self: None})])
 def test_a_class_is_not_taken_for_a_function(bench: Bench, kind: type) -> None:
-    """Under ``votes`` it would become a function, of which nothing is an instance."""
+    """``votes`` would make a function of it, and ``isinstance`` would fail."""
     with pytest.raises(TypeError, match=r"is a class.*: put votes on its methods"):
         bench.controller.session("burst").votes(kind)

@@ -170,7 +170,7 @@ def test_what_is_no_controller_is_refused_by_name() -> None:
 
 
 def test_every_session_has_inferences_and_cold_starts(bench: Bench, scraped: Scraped) -> None:
-    """Of a plain profile, too: how many began, how many waited for a call, and how long, by session and in total."""
+    """Also with a plain profile: inferences, those that waited for a call, and the waits, by session and in total."""
     bench.simulated._sleep = bench.time.sleep
     bench.simulated.delay_calls(2_000, "setPowerConfig")
     session = bench.controller.session("burst", owner="camera")
@@ -192,7 +192,7 @@ def test_every_session_has_inferences_and_cold_starts(bench: Bench, scraped: Scr
 
 
 def test_no_metric_has_a_help_text_alone(bench: Bench, scraped: Scraped) -> None:
-    """What only a session with a learnt sustain time has is not on the page of one without, and on that of one with."""
+    """The metrics of a learnt sustain time are on the page only if a session learns one."""
     bench.infer(bench.controller.session("burst"))
     learnt = b"# HELP htppower_session_learnt_cold_starts_total"
     assert learnt not in generate_latest(scraped.registry)

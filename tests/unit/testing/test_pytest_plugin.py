@@ -125,7 +125,7 @@ def test_the_plugin_alone_imports_none_of_the_controller(pytester: pytest.Pytest
 
 
 def _each(bodies: list[str]) -> str:
-    """Return a file with a test for each of some lines, in which a session is open."""
+    """Return a file with a test for each body; each test has an open session."""
     tests = (
         f"""
         def test_{number}(vote_controller, htp_time):
@@ -154,7 +154,7 @@ def test_an_inference_that_never_ends_fails_the_test(pytester: pytest.Pytester) 
 
 
 def test_an_inference_that_ends_soon_is_no_leak(pytester: pytest.Pytester) -> None:
-    """What is closed, dropped, over or ended has ended once the test has."""
+    """A closed stream, a dropped ticket and a ticket past its timeout pass."""
     ended = [
         "session.begin()",
         "kept = session.begin(); cycle = [kept]; cycle.append(cycle)",
