@@ -13,10 +13,13 @@ from learning import relaxing
 from htppower import VoteRejected
 from htppower.backends import SimulatedHtp
 from htppower.control.core.cold_starts import NO_COLD_STARTS, WAIT_BOUNDS_US
+from htppower.control.phases.waiting_line import WaitingLine
 from htppower.events import ColdStart
 from htppower.votes.native_codes import FAILED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from htppower import Session
 
 
@@ -83,6 +86,23 @@ def test_each_wait_is_told_and_counted_under_its_bound() -> None:
     (status,) = bench.controller.status().sessions
     assert (told, status.cold_starts.wait_us) == (waits, sum(waits))
     assert status.cold_starts.by_bound == (2, *(2 for _ in WAIT_BOUNDS_US[1:]), 1)
+    bench.controller.close()
+
+
+def test_a_coroutine_waits_from_its_begin_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time until a thread takes its raise up is part of its wait."""
+    bench = slow_bench(2_000)
+    session = bench.controller.session("burst")
+    post = WaitingLine.post
+
+    def post_late(line: WaitingLine, action: Callable[[], object]) -> None:
+        bench.time.sleep(0.003)
+        post(line, action)
+
+    monkeypatch.setattr(WaitingLine, "post", post_late)
+    begun(session, "coroutine")
+    (status,) = bench.controller.status().sessions
+    assert status.cold_starts.wait_us == 5_000
     bench.controller.close()
 
 
