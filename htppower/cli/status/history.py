@@ -65,6 +65,7 @@ class Histories:
 
     def __init__(self) -> None:
         self._seen: dict[Key, deque[Sample]] = {}
+        self._voteless: set[Key] = set()
         # Up to when the last writing of a file holds, if it does.
         self._holds_us: dict[str, int] = {}
 
@@ -74,10 +75,12 @@ class Histories:
         if view.holds:
             self._holds_us[path] = now_of(view)
         for session in view.document["sessions"]:
+            key = (path, session["number"])
+            (self._voteless.add if session.get("power_config_ids") == [] else self._voteless.discard)(key)
             cold = session.get("cold_starts") or {"count": 0, "wait_us": 0}
             raised_us = session["time_in_state_us"].get("RAISED", 0)
             counts = session.get("inferences", 0), cold["count"], cold["wait_us"]
-            self._note((path, session["number"]), Sample(view.document["time_us"], raised_us, *counts))
+            self._note(key, Sample(view.document["time_us"], raised_us, *counts))
 
     def strip(self, key: Key, now_us: int, width: int = COLUMNS + _BESIDE) -> str:
         """Return a strip that ends now, a column for each second; an unknown second is a dot.
@@ -96,7 +99,12 @@ class Histories:
         return f"|{''.join(columns)}| last {most} s"
 
     def rate(self, key: Key) -> Rate | None:
-        """Return what a session did in the last seconds; None before there are two writings to compare."""
+        """Return what a session did in the last seconds; None before there are two writings to compare.
+
+        It is also None for a session without votes: its inferences are no reason to write the file.
+        """
+        if key in self._voteless:
+            return None
         samples = self._samples(key)
         if len(samples) < 2:  # noqa: PLR2004 - a first and a last
             return None

@@ -23,8 +23,9 @@ def lasted(view: Seen, since_us: int) -> str:
 
 
 def lasted_in_list(view: Seen, since_us: int) -> str:
-    """Return the same, marked if it reaches up to an old writing."""
-    return lasted(view, since_us) + ("" if view.holds or view.age_us < WRITTEN_WITHIN_US else " when written")
+    """Return the same, marked if it reaches up to a writing so long ago that the difference matters."""
+    small = view.age_us < WRITTEN_WITHIN_US and 2 * view.age_us <= view.until_us - since_us
+    return lasted(view, since_us) + ("" if view.holds or small else " when written")
 
 
 def clock_time(view: Seen, time_us: int) -> str:

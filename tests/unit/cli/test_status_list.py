@@ -17,6 +17,7 @@ from htppower.cli.status.command import Overview, Watch
 from htppower.cli.status.document import Seen, read_status
 from htppower.cli.status.history import COLUMNS, Histories, now_of
 from htppower.cli.status.served import find_served, overview
+from htppower.cli.status.wording import lasted_in_list
 from htppower.control.status.process_identity import Life
 from htppower.review.layout import shown_width
 
@@ -264,6 +265,23 @@ def test_rates_are_those_of_the_last_seconds() -> None:
         assert (rate is None) is (second == 0)
     assert rate is not None
     assert (rate.each_s, rate.cold, rate.wait_us) == (4, 0.25, 2_000)
+
+
+def test_a_session_without_votes_has_no_rate() -> None:
+    """Its inferences change no vote, so the file is not written for them: a rate of 0 would be wrong."""
+    histories = Histories()
+    for second in (1, 2):
+        view = _view(second * S, 0, "UNVOTED")
+        view.document["sessions"][0].update(inferences=second, power_config_ids=[])
+        histories.see("x", view)
+    assert histories.rate(("x", 1)) is None
+
+
+@pytest.mark.parametrize(("age_us", "said"), [(549_000, "4 ms when written"), (1_000, "4 ms"), (2 * S, "2.0 s")])
+def test_an_age_that_may_be_far_too_low_says_so(age_us: int, said: str) -> None:
+    """Half a second after the writing, 4 ms in a state is misleading; a millisecond after it, or if it holds, not."""
+    view = Seen({"time_us": 10 * S}, age_us, Life.RUNNING, holds=age_us == 2 * S)
+    assert lasted_in_list(view, 10 * S - 4_000) == said
 
 
 def test_what_nobody_wrote_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
