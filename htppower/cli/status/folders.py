@@ -36,10 +36,15 @@ def folders_of_others() -> Iterator[Folder]:
     """Yield the folders of all other users to root, and none to another user."""
     if os.name == "nt" or os.geteuid() != 0:
         return
-    apart = ((path, path.name.removeprefix(f"{NAME}-")) for path in _listed(temporary_folder()))
-    for path, name in (*((path / NAME, path.name) for path in _listed(USERS)), *apart):
-        if name.isdecimal() and int(name) != os.geteuid() and is_of(path, int(name)):
-            yield Folder(path, int(name))
+    named = [(path.name, path / NAME) for path in _listed(USERS)]
+    named += [(path.name.partition("-")[2], path) for path in _listed(temporary_folder()) if _has_prefix(path)]
+    for uid, path in named:
+        if uid.isdecimal() and int(uid) != os.geteuid() and is_of(path, int(uid)):
+            yield Folder(path, int(uid))
+
+
+def _has_prefix(path: Path) -> bool:
+    return path.name.startswith(f"{NAME}-")
 
 
 def _listed(folder: Path) -> list[Path]:
