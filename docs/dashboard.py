@@ -65,9 +65,9 @@ class Panel:
         }
 
 
-def _p99(metric: str, by: str = "") -> str:
+def _quantile(share: float, metric: str, by: str = "") -> str:
     labels = ", ".join(filter(None, (by, "le")))
-    return f"histogram_quantile(0.99, sum by ({labels}) (rate({metric}_bucket{{%}}[$__rate_interval])))"
+    return f"histogram_quantile({share}, sum by ({labels}) (rate({metric}_bucket{{%}}[$__rate_interval])))"
 
 
 PANELS = (
@@ -87,6 +87,33 @@ PANELS = (
                 'sum by (instance) (rate(htppower_state_seconds_total{state="RAISED", %}[$__rate_interval]))',
                 "{{instance}}",
             ),
+        ),
+    ),
+    Panel(
+        "Inferences a second",
+        "Those that begin, on all sessions.",
+        "ops",
+        (Query("sum by (instance) (rate(htppower_inferences_total{%}[$__rate_interval]))", "{{instance}}"),),
+    ),
+    Panel(
+        "Share of inferences that wait for a native call",
+        "Near 100 %: the sustain time is too short for the gaps between inferences.",
+        "percentunit",
+        (
+            Query(
+                "sum by (instance) (rate(htppower_cold_starts_total{%}[$__rate_interval]))"
+                " / sum by (instance) (rate(htppower_inferences_total{%}[$__rate_interval]))",
+                "{{instance}}",
+            ),
+        ),
+    ),
+    Panel(
+        "How long they wait",
+        "From the begin of an inference until its votes are in force.",
+        "s",
+        (
+            Query(_quantile(0.5, "htppower_cold_start_wait_seconds"), "50 %"),
+            Query(_quantile(0.99, "htppower_cold_start_wait_seconds"), "99 %"),
         ),
     ),
     Panel(
@@ -118,13 +145,13 @@ PANELS = (
         "Time of a native call, 99 %",
         "An inference that raises waits for createPowerConfigId and setPowerConfig.",
         "s",
-        (Query(_p99("htppower_call_duration_seconds", "function"), "{{function}}"),),
+        (Query(_quantile(0.99, "htppower_call_duration_seconds", "function"), "{{function}}"),),
     ),
     Panel(
         "Lateness of lowerings, 99 %",
         "How long after its deadline a timer lowered. More than 10 ms: the process gets no processor in time.",
         "s",
-        (Query(_p99("htppower_lowering_lateness_seconds"), "99 %"),),
+        (Query(_quantile(0.99, "htppower_lowering_lateness_seconds"), "99 %"),),
     ),
     Panel(
         "Failures, by what they leave behind",
@@ -137,7 +164,7 @@ PANELS = (
         "Time until lost votes were known again, 99 %",
         "From the loss to the first call that succeeded.",
         "s",
-        (Query(_p99("htppower_unknown_duration_seconds"), "99 %"),),
+        (Query(_quantile(0.99, "htppower_unknown_duration_seconds"), "99 %"),),
     ),
     Panel(
         "Raises by cause",
@@ -180,6 +207,18 @@ PANELS = (
                 'rate(htppower_session_state_seconds_total{state="RAISED", %}[$__rate_interval])'
                 " * on (job, instance, session) group_left (profile) htppower_session_info{%}",
                 "{{instance}} {{session}} {{owner}}: {{profile}}",
+            ),
+        ),
+    ),
+    Panel(
+        "Inferences of a session a second, and those that wait",
+        "By session. Those that wait for a native call are lines of their own.",
+        "ops",
+        (
+            Query("rate(htppower_session_inferences_total{%}[$__rate_interval])", "{{instance}} {{session}} {{owner}}"),
+            Query(
+                "rate(htppower_session_cold_starts_total{%}[$__rate_interval])",
+                "{{instance}} {{session}} {{owner}} waits",
             ),
         ),
     ),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import attrs
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 import htppower
+from htppower.profiles.sustain import Adaptive
 from htppower.subscribers.prometheus import PrometheusMetrics
 from htppower.subscribers.snapshot import controller_samples, session_samples
 from htppower.testing import VirtualTime
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
     from prometheus_client import Metric
 
+    from htppower import Profile
     from htppower.control.status.controller_status import ControllerStatus
 
 _OF_A_SESSION = "htppower_session_"
@@ -25,7 +28,7 @@ def _families(*, of_sessions: bool) -> str:
     """Return a row for each metric: its name, its type, its labels, and what it says of itself."""
     registry = CollectorRegistry()
     with htppower.VoteController("simulated", time=VirtualTime(), handle_sigterm=False) as controller:
-        controller.session("burst")
+        controller.session(_learning())
         metrics = PrometheusMetrics(controller, registry)
         labels = _labels(metrics, controller.status())
         families = [(_name(family), family.type, family.documentation) for family in registry.collect()]
@@ -36,6 +39,13 @@ def _families(*, of_sessions: bool) -> str:
         if name.startswith(_OF_A_SESSION) is of_sessions
     )
     return "\n".join(("| Metric | Type | Labels | What |", "| --- | --- | --- | --- |", *rows))
+
+
+def _learning() -> Profile:
+    """Return a profile whose sustain time is learnt: a session with another one lacks the metrics of that."""
+    burst = htppower.load_profile("burst")
+    sustain = Adaptive(break_even_us=100_000)
+    return attrs.evolve(burst, relax=burst.relax and attrs.evolve(burst.relax, after_inference_us=sustain))
 
 
 def _name(family: Metric) -> str:

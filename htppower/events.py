@@ -218,6 +218,17 @@ class CallsSaved(Event):
 
 
 @attrs.frozen(repr=False)
+class ColdStart(Event):
+    """An inference has begun that waited for a native call.
+
+    Attributes:
+        wait_us: how long it waited, until its votes were in force or the call failed.
+    """
+
+    wait_us: int
+
+
+@attrs.frozen(repr=False)
 class SustainLearned(Event):
     """A session has learnt another sustain time, from a gap in which its votes came down.
 

@@ -12,12 +12,13 @@ import htppower
 @contextlib.asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Make the controller when the server starts, and close it when it shuts down."""
-    with htppower.VoteController() as controller:
+    with app.state.make_controller() as controller:
         app.state.session = controller.session("burst", owner="detector")
         yield
 
 
 app = FastAPI(lifespan=lifespan)
+app.state.make_controller = htppower.VoteController  # a test puts a simulated one here
 
 
 @app.get("/detect")

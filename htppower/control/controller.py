@@ -33,7 +33,7 @@ from htppower.control.session import Session
 from htppower.control.status.controller_status import ControllerStatus, controller_status
 from htppower.control.termination import ProcessExit
 from htppower.control.time.locks import comes_free, is_held
-from htppower.errors import CloseTimedOut, VoteRejected
+from htppower.errors import CloseTimedOut, VoteRejected, printable
 from htppower.events import Event
 from htppower.profiles.cache import ProfileCache
 
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
 
+# The repr cuts the name of a backend.
+_LONGEST_NAME = 40
 # What a controller asks of its backend and its time; of a time of one's own, the rest where it is needed.
 _BACKEND = tuple(name for name in vars(Backend) if not name.startswith("_"))
 _TIME = ("call_at", "cancel", "worker")
@@ -286,10 +288,13 @@ class VoteController(Closing):
 
     def status(self) -> ControllerStatus:
         """Return what is in force, for whom, and what failed; wait for no native call."""
+        # Read before the sessions: one that closes in between is then missing for a moment, but never counted twice.
+        inferences = self._registry.inferences
         return controller_status(
             self._time.now_us,
             self._description,
             self._registry.all(),
+            inferences,
             self._settings,
             self._registry.caps,
             self._registry.orphan_ids,
@@ -385,6 +390,16 @@ class VoteController(Closing):
             self._time.call_soon(self._close_soon)
         else:
             self._close(timeout_s)
+
+    def __repr__(self) -> str:
+        """Return which controller it is, on what, and how many sessions are open; take no lock, at any time."""
+        description, settings = getattr(self, "_description", None), getattr(self, "_settings", None)
+        if description is None or settings is None:
+            return "<VoteController, not made yet>"
+        many = len(self._registry.sessions)
+        backend = printable(str(description.name))[:_LONGEST_NAME]
+        closed = ", closed" if self._registry.closed else ""
+        return f"<VoteController {settings.number} on {backend}, {many} session{'' if many == 1 else 's'}{closed}>"
 
     def _close_soon(self) -> None:
         # What failed is logged, and nobody waits for it.

@@ -12,6 +12,7 @@ from htppower.events import (
     CallMade,
     CapLifted,
     CapSet,
+    ColdStart,
     Degraded,
     HoldBegan,
     HoldEnded,
@@ -35,8 +36,8 @@ _NOTEWORTHY = frozenset({Recovered, HoldBegan, HoldEnded, CapSet, CapLifted})
 
 
 def log_wants(kind: type[Event], details: Mapping[str, Any]) -> bool:
-    """Return whether an event is logged; a native call is not: what it was made for is, where that is worth a line."""
-    if kind is CallMade:
+    """Return whether an event is logged. Native calls and waits for them are not: the transition that made them is."""
+    if kind is CallMade or kind is ColdStart:
         return False
     # As ``UnlockedLogger``, by one file less on the way of a vote: locks of the controller's are held here.
     return (

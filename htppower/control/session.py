@@ -161,6 +161,9 @@ class Session(Closing):
         A generator is one inference from the first ``next`` until it is exhausted, closed, or garbage collected; where
         it is not exhausted, the inference is ended soon after, on another thread. A plain function that returns an
         iterator has ended before its first token: use ``stream`` for that.
+
+        Raises:
+            TypeError: it is a class, or can't be called.
         """
         return vote_on_calls(self._phases, function)
 

@@ -1,11 +1,11 @@
-"""Spans for OpenTelemetry: one while the votes of a session are up, with its native calls as children.
+"""Spans for OpenTelemetry: one while the votes of a session are up, with its native calls as children; and metrics.
 
 unsubscribe = subscribe(controller)
 
 A raise is linked to the span of the request whose inference asked for it. It is no child of that: votes outlive the
 request, and serve others.
 
-Only the API is imported. Without a tracer provider of the host, spans cost next to nothing and go nowhere.
+Only the API is imported. Without the providers of the host, spans and metrics cost next to nothing and go nowhere.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import attrs
 from htppower._version import __version__
 from htppower.backends.whole_lock import whole_lock
 from htppower.control.arguments import checked_part
-from htppower.events import CallMade, CallsSaved, Degraded, Event, State, Transition, Trigger
+from htppower.events import CallMade, CallsSaved, ColdStart, Degraded, Event, State, Transition, Trigger
 from htppower.subscribers.snapshot import encodable
 from htppower.votes.native_codes import SUCCESS, code_name
 
@@ -26,12 +26,15 @@ try:
     from opentelemetry import trace
     from opentelemetry.context import Context
     from opentelemetry.trace import Link, SpanKind, Status, StatusCode
+
+    from htppower.subscribers.opentelemetry_metrics import measure
 except ImportError as error:
     raise ImportError('the API of OpenTelemetry can\'t be imported: pip install "htppower[otel]"') from error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import Span, Tracer, TracerProvider
 
     from htppower.control.controller import VoteController
@@ -40,8 +43,12 @@ if TYPE_CHECKING:
 _COMMON = frozenset(field.name for field in attrs.fields(Event))
 
 
-def subscribe(controller: VoteController, tracer_provider: TracerProvider | None = None) -> Callable[[], None]:
-    """Make spans of a controller's events from now on.
+def subscribe(
+    controller: VoteController,
+    tracer_provider: TracerProvider | None = None,
+    meter_provider: MeterProvider | None = None,
+) -> Callable[[], None]:
+    """Make spans of a controller's events from now on, and metrics of its inferences.
 
     Their times are those of the controller's clock, set against the wall clock once, here: later steps of the wall
     clock do not move them.
@@ -49,9 +56,10 @@ def subscribe(controller: VoteController, tracer_provider: TracerProvider | None
     Args:
         controller: its events become spans.
         tracer_provider: where the spans go; the host's global one by default.
+        meter_provider: where the metrics go; likewise.
 
     Returns:
-        A function that ends the subscription and the open spans.
+        A function that ends the subscription, the open spans and the metrics.
 
     Raises:
         TypeError: what is given is no controller.
@@ -59,9 +67,17 @@ def subscribe(controller: VoteController, tracer_provider: TracerProvider | None
     checked_part(controller, "controller", ("status", "subscribe"), "a VoteController")
     tracer = trace.get_tracer("htppower", __version__, tracer_provider)
     spans = _Spans(tracer, time.time_ns() - controller.status().time_us * 1000, controller.status)
-    unsubscribe = controller.subscribe(spans, in_context=True)
+    note_wait, end_metrics = measure(controller, meter_provider)
+
+    def take(event: Event) -> None:
+        if isinstance(event, ColdStart):
+            note_wait(event)
+        spans(event)
+
+    unsubscribe = controller.subscribe(take, in_context=True)
 
     def end() -> None:
+        end_metrics()
         unsubscribe()
         spans.close(controller.status().time_us)
 

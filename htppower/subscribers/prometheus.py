@@ -12,6 +12,7 @@ What a closed session did stays in the totals over all sessions.
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections import Counter as Sum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,11 +20,13 @@ import attrs
 
 from htppower.backends.whole_lock import whole_lock
 from htppower.control.arguments import checked_part
+from htppower.control.core.cold_starts import WAIT_BOUNDS_US
 from htppower.control.log import LOWERINGS
 from htppower.events import (
     CallMade,
     CallsSaved,
     Cause,
+    ColdStart,
     Degraded,
     ProfileChanged,
     Recovered,
@@ -37,7 +40,8 @@ from htppower.votes.native_codes import code_name
 
 try:
     from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram
-    from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+    from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+    from prometheus_client.utils import floatToGoString
 
     from htppower.subscribers.multiprocess import StatusFiles, is_multiprocess
 except ImportError as error:
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from htppower.control.controller import VoteController
+    from htppower.control.core.cold_starts import ColdStarts
     from htppower.control.status.controller_status import ControllerStatus
     from htppower.events import Event
 
@@ -56,6 +61,9 @@ _CALL_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1
 # A timer may be 2 ms late.
 _LATENESS_BUCKETS = (0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.1, 0.5)
 _UNKNOWN_BUCKETS = (0.01, 0.1, 0.5, 1, 5, 15, 60, 300, 1800)
+_WAIT_BUCKETS = tuple(bound_us / _US for bound_us in WAIT_BOUNDS_US)
+# As prometheus_client spells the bounds of its own histograms.
+_BOUNDS = (*map(floatToGoString, _WAIT_BUCKETS), "+Inf")
 _FAILURES = ("lowering", "raise", "link", "release")
 
 
@@ -124,7 +132,8 @@ class PrometheusMetrics:
         yield from self._counted.collect()
         yield from map(_family, self._of_controller(sums, status))
         if self._per_session:
-            for sample in session_samples(status):
+            # A metric without a value, as of a sustain time that no session learns, has no help text either.
+            for sample in filter(lambda each: each.values, session_samples(status)):
                 yield _family(self._never_falling(sample, ended=False) if sample.rises else sample)
 
     def _totals(self) -> Iterator[Sample]:
@@ -186,6 +195,8 @@ class _Counted:
         self._unknown = self._histogram(
             "unknown_duration_seconds", "For how long the votes of a session were unknown.", _UNKNOWN_BUCKETS
         )
+        self._cold_starts = self._counter("cold_starts", "Inferences that waited for a native call.")
+        self._waits = self._histogram("cold_start_wait_seconds", "How long those inferences waited.", _WAIT_BUCKETS)
         self._changes = self._counter("profile_changes", "Changes of the profile that a session uses.", "cause")
         self._degradations = self._counter("degradations", "Votes that the platform does not have.", "rule")
 
@@ -199,6 +210,9 @@ class _Counted:
         elif isinstance(event, Recovered):
             self._recoveries.labels(str(event.cause)).inc()
             self._unknown.observe(event.unknown_us / _US)
+        elif isinstance(event, ColdStart):
+            self._cold_starts.inc()
+            self._waits.observe(event.wait_us / _US)
         elif isinstance(event, CallsSaved):
             with self._lock:
                 self._sums = self._sums._replace(saved=self._sums.saved + event.calls)
@@ -269,8 +283,18 @@ def _failure_kind(lost: Transition) -> str:
 
 
 def _family(sample: Sample) -> Metric:
+    if sample.waits is not None:
+        return _histogram_family(sample, sample.waits)
     kind = CounterMetricFamily if sample.rises else GaugeMetricFamily
     family = kind(sample.name, sample.meaning, labels=sample.labels)
     for labels, value in sample.values.items():
         family.add_metric([encodable(label) for label in labels], value)
+    return family
+
+
+def _histogram_family(sample: Sample, waits: dict[tuple[str, ...], ColdStarts]) -> Metric:
+    family = HistogramMetricFamily(sample.name, sample.meaning, labels=sample.labels)
+    for labels, each in waits.items():
+        buckets = list(zip(_BOUNDS, map(float, itertools.accumulate(each.by_bound)), strict=True))
+        family.add_metric([encodable(label) for label in labels], buckets, each.wait_us / _US)
     return family

@@ -11,6 +11,7 @@ from htppower.events import State
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from htppower.control.core.cold_starts import ColdStarts
     from htppower.control.status.controller_status import ControllerStatus, LearntSustain, SessionStatus
 
 
@@ -26,7 +27,7 @@ _LEARNT: tuple[tuple[str, str, Callable[[LearntSustain], float]], ...] = (
         lambda learnt: learnt.raised_us / _US,
     ),
     (
-        "cold_starts_total",
+        "learnt_cold_starts_total",
         "Inferences after those gaps that waited for a raise.",
         lambda learnt: float(learnt.cold_starts),
     ),
@@ -51,13 +52,15 @@ class Sample:
         name: its name with the unit; ends in ``_total`` where it only rises.
         meaning: its meaning in one line.
         labels: the names of its labels.
-        values: its values, by the values of the labels.
+        values: its values, by the values of the labels; of a histogram, how many there are.
+        waits: of a histogram, what it is made of, by the same labels.
     """
 
     name: str
     meaning: str
     labels: tuple[str, ...]
     values: dict[tuple[str, ...], float]
+    waits: dict[tuple[str, ...], ColdStarts] | None = None
 
     @property
     def rises(self) -> bool:
@@ -88,6 +91,7 @@ def controller_samples(status: ControllerStatus) -> Iterator[Sample]:
             "Ids that no session has any more, and that could not be destroyed yet.",
             len(status.orphans),
         ),
+        ("inferences_total", "Inferences that have begun, on all sessions, also closed ones.", status.inferences),
         ("events_lost_total", "Events that subscribers were too slow for.", status.events_lost),
     ):
         yield Sample(f"htppower_{name}", meaning, (), {(): float(value)})
@@ -114,6 +118,12 @@ def session_samples(status: ControllerStatus) -> Iterator[Sample]:
     )
     values: tuple[tuple[str, str, Callable[[SessionStatus], float]], ...] = (
         ("inferences_in_flight", "Inferences that run now on an open session.", lambda session: session.in_flight),
+        ("inferences_total", "Inferences of an open session that have begun.", lambda session: session.inferences),
+        (
+            "cold_starts_total",
+            "Inferences of an open session that waited for a native call.",
+            lambda session: session.cold_starts.count,
+        ),
         ("calls_sent_total", "Native calls made for an open session.", lambda session: session.calls_sent),
         ("calls_saved_total", "Calls that an open session did without so far.", lambda session: session.calls_saved),
     )
@@ -124,6 +134,14 @@ def session_samples(status: ControllerStatus) -> Iterator[Sample]:
             _SESSION,
             {_labels(session): float(value(session)) for session in sessions},
         )
+    waits: dict[tuple[str, ...], ColdStarts] = {_labels(session): session.cold_starts for session in sessions}
+    yield Sample(
+        "htppower_session_cold_start_wait_seconds",
+        "How long those inferences waited.",
+        _SESSION,
+        {labels: float(each.count) for labels, each in waits.items()},
+        waits,
+    )
     for name, meaning, learnt in _LEARNT:
         yield Sample(
             f"htppower_session_{name}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from htppower import VoteController
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 DOCS = ROOT / "docs"
 
@@ -75,6 +77,28 @@ def test_the_python_of_a_page_runs(page: str) -> None:
             each.close()
         namespace.clear()
         gc.collect()
+
+
+def test_the_tests_of_the_fastapi_application_pass() -> None:
+    """With warnings as errors, as the page on testing promises: no warning of SIGTERM comes from the thread."""
+    pytest.importorskip("httpx2")
+    tests = DOCS / "examples" / "tests" / "test_fastapi_app.py"
+    paths = f"pythonpath={tests.parents[1]}"
+    done = run("-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", "-o", paths, str(tests))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_systemd_takes_the_unit(tmp_path: Path) -> None:
+    """``systemd-analyze verify`` accepts it; an existing program replaces the one that it starts."""
+    text = (DOCS / "examples" / "htppower-camera.service").read_text(encoding="utf-8")
+    assert "ExecStart=/usr/local/bin/htppower profile burst -- /" in text
+    unit = tmp_path / "htppower-camera.service"
+    unit.write_text(text.replace("/usr/local/bin/htppower", sys.executable), encoding="utf-8")
+    verify = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(unit)]
+    done = subprocess.run(verify, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
 def test_the_host_makes_one_raise_and_one_lowering() -> None:

@@ -47,6 +47,9 @@ WORKER = """
     inference = session.inference()
     inference.__enter__()
     metrics = PrometheusMetrics(controller, CollectorRegistry())
+    with controller.session("high_performance").inference():
+        pass
+    assert controller.flush_events(60)
     print("up", flush=True)
     sys.stdin.readline()
     inference.__exit__(None, None, None)
@@ -91,6 +94,8 @@ def test_the_workers_of_a_server_are_one_in_a_scrape(tmp_path: Path) -> None:
         values = _scrape(tmp_path)
         assert values["htppower_sessions RAISED"] == 2
         assert values["htppower_inferences_in_flight"] == 2
+        assert values["htppower_cold_starts_total"] == 2
+        assert values["htppower_cold_start_wait_seconds_count"] == 2
         raised_s = values["htppower_state_seconds_total RAISED"]
         assert raised_s > 0
 
@@ -106,6 +111,8 @@ def test_the_workers_of_a_server_are_one_in_a_scrape(tmp_path: Path) -> None:
         assert values["htppower_sessions RAISED"] == 0
         assert values["htppower_inferences_in_flight"] == 0
         assert values["htppower_state_seconds_total RAISED"] > raised_s
+        # The one that was killed had written its total before its second inference.
+        assert values["htppower_inferences_total"] == 3
     finally:
         for worker in workers:
             worker.kill()

@@ -146,4 +146,5 @@ def test_a_break_of_the_core_is_found() -> None:
     (mutation,) = (each for each in MUTATIONS if each.name == "a session is settled without its turn")
     found = caught(mutation)
     assert found.rule is not None
-    assert found.rule.startswith("one call at a time on an id")
+    # Two threads in one session call at the same time, or their events cross; the order that is drawn first decides.
+    assert found.rule.startswith(("one call at a time on an id", "events tell what happened"))

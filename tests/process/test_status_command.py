@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -82,6 +83,22 @@ def test_watching_in_a_terminal(host: subprocess.Popen[str], tmp_path: Path) -> 
     terminal.press(CTRL_C)
     assert terminal.wait() == 130
     assert b"Traceback" not in terminal.output
+
+
+def test_leaving_a_watched_terminal_restores_it(host: subprocess.Popen[str], tmp_path: Path) -> None:
+    """Q ends it with exit code 0; keys are lines again and are shown, as before, and so is the cursor."""
+    shell = "stty -g; {0} -m htppower status {1} --watch; echo code $?; stty -g"
+    path = shlex.quote(str(tmp_path / "status.json"))
+    command = ["/bin/sh", "-c", shell.format(shlex.quote(sys.executable), path)]
+    terminal = Terminal(command, {**os.environ, "COLUMNS": "40", "LINES": "12"})
+    terminal.until(lambda: b"written" in terminal.read())
+    terminal.press(b"\x1b[6~q")
+    assert terminal.wait() == 0
+    before, *_, after = terminal.output.decode().replace("\r", "").strip().split("\n")
+    assert b"code 0" in terminal.output
+    assert before == after
+    assert terminal.output.index(b"\x1b[?1049h") < terminal.output.index(b"\x1b[?25h\x1b[?1049l")
+    assert host.poll() is None
 
 
 def test_a_command_under_a_profile_finds_that_raised_in_the_status(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ class Bench:
 
 
 def use_sessions(controller: VoteController, times: int) -> None:
-    """Open a session, raise, lower and close, so many times: eight events each, four of them of native calls."""
+    """Open a session, raise, lower and close, so many times: nine events each, four of them of native calls."""
     for _ in range(times):
         with controller.session("high_performance") as session, session.inference():
             pass

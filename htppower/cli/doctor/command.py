@@ -115,7 +115,7 @@ def _rows_of_platform(description: Description) -> Iterator[tuple[str, str]]:
         cores = ", ".join(map(str, device.core_ids))
         signed = "yes" if device.signed_pd else "no"
         text = (
-            f"SoC model {device.soc_model}, Hexagon V{device.arch}, cores {cores}, VTCM {device.vtcm_mb} MB, "
+            f"SoC model {device.soc_model}, Hexagon V{device.arch}, core ids {cores}, VTCM {device.vtcm_mb} MB, "
             f"signed process domains: {signed}"
         )
         yield f"device {device.device_id}", text

@@ -1,6 +1,6 @@
-"""A status as text: what was voted when it was written, for which session, since when and why, and what is not known.
+"""A status as text: each session with its votes, since when and why, and the unknown parts.
 
-Times are those of the writing: a file tells nothing of the time after it.
+Ages reach up to now if the file still holds. Otherwise they reach up to the moment when the file was written.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import datetime
 from typing import TYPE_CHECKING, Any
 
 from htppower.cli.status.painted import painted
-from htppower.cli.status.sessions import share_up
+from htppower.cli.status.wording import clock_time, inferences, lasted, share_up, time_in_states, wait
 from htppower.control.status.process_identity import Life
 from htppower.events import State
 from htppower.review.durations import duration, rough_duration
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from htppower.cli.status.document import Seen
+    from htppower.cli.status.history import Rate
 
 _LABEL = 11
 _WITH_STATES = ("state", "states")
@@ -28,13 +29,18 @@ _NO_WISH_US = 65535
 _LATE_US = 5_000_000
 
 
-def as_text(seen: Seen, width: int = WIDTH, strips: Mapping[int, str] | None = None) -> str:
-    """Return a status, styled; ``strips`` are what the sessions did of late, by their numbers."""
+def as_text(
+    seen: Seen,
+    width: int = WIDTH,
+    strips: Mapping[int, str] | None = None,
+    rates: Mapping[int, Rate | None] | None = None,
+) -> str:
+    """Return a status, styled; ``strips`` and ``rates`` are what the sessions did of late, by their numbers."""
     document = seen.document
     owners = {session["number"]: session["owner"] for session in document["sessions"]}
     blocks = [
         _head(seen),
-        *(_session(session, seen, strips or {}) for session in document["sessions"]),
+        *(_session(session, seen, strips or {}, rates or {}) for session in document["sessions"]),
         *(_core(core, owners) for core in document["cores"]),
         _settings(document["settings"], owners),
     ]
@@ -56,8 +62,8 @@ def _head(seen: Seen) -> list[Line]:
     hardware = "" if backend["hardware"] else "; no vote reaches hardware"
     lines = [
         ("written", _written(seen)),
-        ("at", f"{_utc(document['written']):%Y-%m-%d %H:%M:%S} UTC"),
-        ("not known", _not_known(seen)),
+        ("at", f"{_utc(document['written']):%Y-%m-%d %H:%M:%S} UTC, as are all times below"),
+        _so_far(seen),
         ("backend", f"{backend['name']}: {backend['library']}{hardware}"),
         ("platform", backend["platform"] or "not known"),
         *(("cap", _hold_or_cap(cap, seen)) for cap in document["caps"]),
@@ -75,16 +81,16 @@ def _head(seen: Seen) -> list[Line]:
     if document["events_lost"]:
         lines.append(("events", f"{document['events_lost']} lost by subscribers that are too slow"))
     # Older files have none.
-    lines += [("calling", _calling(call, seen.time_us)) for call in document.get("calls_under_way", ())]
+    lines += [("calling", _calling(call, seen)) for call in document.get("calls_under_way", ())]
     if document["recording"]:
         lines.append(("recording", _recording(document["recording"])))
     return lines
 
 
-def _calling(call: dict[str, Any], time_us: int) -> str:
+def _calling(call: dict[str, Any], seen: Seen) -> str:
     whose = f"session {call['session']}" if call["session"] else "the controller"
     on = "" if call["power_config_id"] is None else f" on id {call['power_config_id']}"
-    return f"{call['function']}{on} for {whose} has not returned for {rough_duration(time_us - call['since_us'])}"
+    return f"{call['function']}{on} for {whose} has not returned for {lasted(seen, call['since_us'])}"
 
 
 def _recording(recording: dict[str, Any]) -> str:
@@ -112,8 +118,14 @@ def _utc(written: str) -> datetime.datetime:
     return datetime.datetime.fromisoformat(written).astimezone(datetime.timezone.utc)
 
 
+def _so_far(seen: Seen) -> Line:
+    """Return the line which says whether the file still holds, and what is unknown if it does not."""
+    if seen.holds:
+        return "still so", "nothing is up, and the process writes any change: ages are up to now"
+    return "not known", _not_known(seen)
+
+
 def _not_known(seen: Seen) -> str:
-    """Return what nobody can tell from the file."""
     document = seen.document
     if seen.process is Life.GONE and not document["closed"]:
         if document["backend"]["hardware"]:
@@ -130,11 +142,14 @@ def _is_late(seen: Seen) -> bool:
     return up and running and seen.age_us > _LATE_US
 
 
-def _session(session: dict[str, Any], seen: Seen, strips: Mapping[int, str]) -> list[Line]:
-    time_us = seen.time_us
+def _session(
+    session: dict[str, Any], seen: Seen, strips: Mapping[int, str], rates: Mapping[int, Rate | None]
+) -> list[Line]:
     why = "" if session["cause"] is None else f": {session['cause']}"
     ends = "; it is being closed" if session.get("closing") else ""
-    since = f"{session['state']} for {rough_duration(time_us - session['since_us'])}{why}{ends}"
+    began_us = session["since_us"]
+    since = f"{session['state']} for {lasted(seen, began_us)}, since {clock_time(seen, began_us)}{why}{ends}"
+    count = inferences(session, seen.document)
     core_ids = _numbers(session["core_ids"])
     ids = f"; power config ids {_numbers(session['power_config_ids'])}" if session["power_config_ids"] else ""
     lines = [
@@ -142,46 +157,66 @@ def _session(session: dict[str, Any], seen: Seen, strips: Mapping[int, str]) -> 
         ("  state", since),
         ("  profile", _profile(session, seen)),
         *(("  hold", _hold_or_cap(hold, seen)) for hold in session["holds"]),
-        ("  in flight", f"{session['in_flight']}{_time_to_lowering(session, time_us)}"),
-        *_tickets(session, time_us),
-        ("  where", f"device {session['device_id']}, cores {core_ids}{ids}"),
+        ("  in flight", f"{session['in_flight']}{_time_to_lowering(session, seen)}"),
+        *_tickets(session, seen),
+        *([("  begun", count)] if count else ()),
+        ("  where", f"device {session['device_id']}, core ids {core_ids}{ids}"),
         *_learnt(session),
         ("  calls", f"{session['calls_sent']} sent, {session['calls_saved']} saved"),
-        *_calls(session, time_us),
+        *_calls(session, seen),
         *(("  without", f"{lost['option']}: {lost['rule']}: {lost['message']}") for lost in session["degradations"]),
     ]
-    times = session["time_in_state_us"]
+    times = time_in_states(session, seen)
     lines.append(("  states", ", ".join(f"{state} {rough_duration(lasted_us)}" for state, lasted_us in times.items())))
-    lines.append(("  share", share_up(session)))
+    lines.append(("  share", share_up(session, seen)))
     if session["number"] in strips:
         lines.append(("  timeline", strips[session["number"]]))
+    rate = rates.get(session["number"])
+    if rate is not None:
+        lines.append(("  rate", _rate(rate)))
     return lines
+
+
+def _rate(rate: Rate) -> str:
+    """Return how many inferences a second there were of late, and how many of them waited."""
+    cold = "" if rate.cold is None else f"; {rate.cold:.0%} waited for a call"
+    mean = "" if rate.wait_us is None else f", {wait(rate.wait_us)} on average"
+    return f"{rate.each_s:.1f} inferences a second{cold}{mean}"
 
 
 def _profile(session: dict[str, Any], seen: Seen) -> str:
     decides = session["decided_by"]
     if decides is None:
         return str(session["profile"])
-    why = f"{decides['kind']} '{decides['reason']}' for {rough_duration(seen.time_us - decides['since_us'])}"
+    since_us = decides["since_us"]
+    why = f"{decides['kind']} '{decides['reason']}' for {lasted(seen, since_us)}, since {clock_time(seen, since_us)}"
     return f"{session['profile']} in place of {session['own_profile']}: {why}"
 
 
 def _hold_or_cap(claim: dict[str, Any], seen: Seen) -> str:
-    until = "" if claim["until_us"] is None else f", ends in {rough_duration(max(0, claim['until_us'] - seen.time_us))}"
-    return f"{claim['profile']}: '{claim['reason']}' for {rough_duration(seen.time_us - claim['since_us'])}{until}"
+    until_us = claim["until_us"]
+    until = "" if until_us is None else f", ends in {rough_duration(max(0, until_us - seen.until_us))}"
+    return f"{claim['profile']}: '{claim['reason']}' for {lasted(seen, claim['since_us'])}{until}"
 
 
-def _tickets(session: dict[str, Any], time_us: int) -> Iterator[Line]:
+def _tickets(session: dict[str, Any], seen: Seen) -> Iterator[Line]:
     """Yield how many inferences wait for their end, and for how long the oldest has: it may have been abandoned."""
     tickets = session["tickets"]
     if tickets:
-        oldest = rough_duration(time_us - tickets[0]["since_us"])
+        oldest = lasted(seen, tickets[0]["since_us"])
         yield "  tickets", f"{len(tickets)} not ended, the oldest for {oldest}"
 
 
-def _time_to_lowering(session: dict[str, Any], time_us: int) -> str:
+def _time_to_lowering(session: dict[str, Any], seen: Seen) -> str:
+    """Return when a session comes down; once that is past, only that it was to: the next writing will tell."""
     until_us = session["sustained_until_us"]
-    return "" if until_us is None else f"; lowers in {rough_duration(max(0, until_us - time_us))}"
+    if until_us is None:
+        return ""
+    at = f"at {clock_time(seen, until_us)} unless an inference begins"
+    left_us = until_us - seen.time_us - seen.age_us
+    if seen.process is not Life.RUNNING or left_us < 0:
+        return f"; was to lower {at}: not known yet" if seen.process is Life.RUNNING else f"; was to lower {at}"
+    return f"; lowers in {rough_duration(left_us)}, {at}"
 
 
 def _learnt(session: dict[str, Any]) -> Iterator[Line]:
@@ -196,16 +231,16 @@ def _learnt(session: dict[str, Any]) -> Iterator[Line]:
                 yield f"    {what}", f"{stays} for {up}, {cold} cold starts"
 
 
-def _calls(session: dict[str, Any], time_us: int) -> Iterator[Line]:
+def _calls(session: dict[str, Any], seen: Seen) -> Iterator[Line]:
     call, failed = session["last_call"], session["last_error"]
     if call is not None:
         on = "" if call["power_config_id"] is None else f" on id {call['power_config_id']}"
         answer = "succeeded" if call["code"] == SUCCESS else f"returned {call['code']} {call['name']}"
-        ago = f"{rough_duration(time_us - call['time_us'])} ago, took {rough_duration(call['duration_us'])}"
+        ago = f"{lasted(seen, call['time_us'])} ago, took {rough_duration(call['duration_us'])}"
         yield "  last call", f"{call['function']}{on} {answer} {ago}"
     if failed is not None:
         cured = "" if session["error"] is not None else "; calls have succeeded since"
-        yield "  last error", f"{rough_duration(time_us - failed['time_us'])} ago: {failed['message']}{cured}"
+        yield "  last error", f"{lasted(seen, failed['time_us'])} ago: {failed['message']}{cured}"
 
 
 def _core(core: dict[str, Any], owners: dict[int, str | None]) -> list[Line]:

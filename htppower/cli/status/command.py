@@ -14,14 +14,17 @@ from htppower.cli.help import WHAT, Command, option
 from htppower.cli.options import format_option
 from htppower.cli.status.as_text import as_text
 from htppower.cli.status.document import StatusUnreadable, read_status, seen, stamp
+from htppower.cli.status.folders import user_name
 from htppower.cli.status.history import Histories, now_of
-from htppower.cli.status.served import file_of, find_served, overview
-from htppower.cli.terminal import draw, echo, is_screen, shown
+from htppower.cli.status.screen import QUIT, REDRAW, Screen
+from htppower.cli.status.served import file_of, find_served, listed, overview
+from htppower.cli.status.table import COLUMNS, table
+from htppower.cli.terminal import echo, is_screen
 from htppower.review.layout import terminal_height, terminal_width, wrapped
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any, NoReturn
+    from typing import Any
 
     from htppower.cli.status.document import Seen
     from htppower.cli.status.served import Served
@@ -30,69 +33,121 @@ FORMAT_VERSION = 1
 _POLL_S = 0.25
 # A terminal is redrawn this often, since ages grow while the file stays the same.
 _DRAWN_AGAIN_S = 1.0
-_CLEAR, _HOME, _TO_LINE_END, _TO_END = "\x1b[2J", "\x1b[H", "\x1b[K", "\x1b[J"
+_SORTS = {"s": 1, ">": 1, ".": 1, "S": -1, "<": -1, ",": -1}
 
 
 @click.command(name="status", cls=Command, example="htppower status --watch")
 @click.argument("path", required=False, metavar="[PATH|PID]", shell_complete=completion.files)
-@option("--watch", is_flag=True, group=WHAT, help="Show it again whenever it changes, until Ctrl-C.")
+@option(
+    "--watch",
+    is_flag=True,
+    group=WHAT,
+    help="Show it again whenever it changes. On a terminal q quits, the arrows and PgUp and PgDn scroll, and s sorts by"
+    " the next column.",
+)
+@option("--all", "everything", is_flag=True, group=WHAT, help="List processes that are gone and left no vote up, too.")
 @format_option(("text", "json"))
-def command(path: str | None, watch: bool, form: str) -> None:
+def command(path: str | None, watch: bool, everything: bool, form: str) -> None:
     """Show what hosts have voted, since when and why.
 
     Without PATH, every controller of this user that serves its status in the runtime folder is listed, as
-    controller.serve_status() does, and htppower profile NAME -- COMMAND. PATH is the file of one, of which everything
-    is shown; so does the process id of one that is listed.
+    controller.serve_status() does, and htppower profile NAME -- COMMAND. Root sees those of all users. With the PATH of
+    one file, or the process id of a listed host, everything in that file is shown.
     """
     terminal = form == "text" and is_screen()
     if path is None:
-        _list(Overview(form, terminal=terminal), watch=watch)
+        shown_of = Overview(form, terminal=terminal and watch, everything=everything)
+        if watch:
+            _look_for_good(shown_of)
+        else:
+            shown_of.look(time.monotonic())
         return
-    file = file_of(path)
-    document = read_status(file)
+    file, uid = file_of(path)
+    document = read_status(file, uid)
     if not watch:
-        echo(_shown(_seen_now(document), form, indent=2))
+        echo(_shown(_seen_now(document, uid), form, indent=2))
         return
-    _look_for_good(Watch(file, document, form, terminal=terminal))
+    _look_for_good(Watch(file, document, form, terminal=terminal, uid=uid))
 
 
-def _list(overview_of: Overview, *, watch: bool) -> None:
-    if watch:
-        _look_for_good(overview_of)
-    overview_of.look(time.monotonic())
+def _look_for_good(watch: Watch | Overview) -> None:
+    """Show what changes until Ctrl-C, on a terminal until q is pressed, too."""
+    if not watch.terminal:
+        while True:
+            watch.look(time.monotonic())
+            time.sleep(_POLL_S)
+    with watch.screen as screen:
+        while True:
+            watch.look(time.monotonic())
+            for key in screen.keys(_POLL_S):
+                if key == QUIT:
+                    return
+                watch.press(key)
 
 
-def _look_for_good(watch: Watch | Overview) -> NoReturn:
-    while True:
-        watch.look(time.monotonic())
-        time.sleep(_POLL_S)
-
-
-class Overview:
-    """Lists every status in the folders of this user, at each look where it is another or a second has passed."""
+class _Watched:
+    """A view that is drawn in place on a terminal. Elsewhere each change is printed below the last one."""
 
     def __init__(self, form: str, *, terminal: bool) -> None:
+        self.terminal = terminal
+        self.screen = Screen()
         self._form = form
-        self._terminal = terminal
         self._shown: object = None
         self._drawn_s: float | None = None
         self._histories = Histories()
 
+    def press(self, key: str) -> None:
+        """Take a key."""
+        if key == REDRAW:
+            self._drawn_s = None
+
+    def _is_due(self, news: object, now_s: float) -> bool:
+        """Return whether to draw again: there is news, another size, or a second has passed. Note that it is drawn."""
+        news = (news, terminal_width(), terminal_height())
+        due = news != self._shown or self._drawn_s is None or now_s - self._drawn_s >= _DRAWN_AGAIN_S
+        if due:
+            self._shown, self._drawn_s = news, now_s
+        return due
+
+
+class Overview(_Watched):
+    """Lists every status that is served, again whenever one changes or a second has passed."""
+
+    def __init__(self, form: str, *, terminal: bool, everything: bool = False) -> None:
+        super().__init__(form, terminal=terminal)
+        self._everything = everything
+        self._sorted_by = 0
+
     def look(self, now_s: float) -> None:
         """Read the statuses, and show what changed."""
         found = find_served(datetime.datetime.now(datetime.timezone.utc))
-        for each in found:
-            if each.seen is not None:
-                self._histories.see(str(each.path), each.seen)
         news = [_news(each) for each in found]
-        if self._terminal and (news != self._shown or self._drawn_s is None or now_s - self._drawn_s >= _DRAWN_AGAIN_S):
-            draw_screen(overview(found, terminal_width(), self._histories), first=self._drawn_s is None)
-            self._drawn_s = now_s
-        elif not self._terminal and news != self._shown:
+        if self.terminal:
+            for each in found:
+                if each.seen is not None:
+                    self._histories.see(str(each.path), each.seen)
+            if self._is_due(news, now_s):
+                self._draw(found)
+        elif news != self._shown:
             if self._shown is not None and self._form == "text":
                 echo("")
-            echo(_listed(found) if self._form == "json" else overview(found, terminal_width()))
-        self._shown = news
+            as_json, width = self._form == "json", terminal_width()
+            echo(_listed(found) if as_json else overview(found, width, everything=self._everything))
+            self._shown = news
+
+    def press(self, key: str) -> None:
+        """Take a key: sort by another column."""
+        step = _SORTS.get(key, 0)
+        if step:
+            self._sorted_by = (self._sorted_by + step) % len(COLUMNS)
+            key = REDRAW
+        super().press(key)
+
+    def _draw(self, found: tuple[Served, ...]) -> None:
+        kept, left_out = listed(found, everything=self._everything)
+        head, body = table(kept, self._histories, terminal_width(), self._sorted_by)
+        foot = ("q quit", f"s sort: {COLUMNS[self._sorted_by].title}", f"{left_out} gone: --all" if left_out else "")
+        self.screen.show(head, body, (*foot, "arrows, PgUp, PgDn scroll"))
 
 
 def _news(served: Served) -> object:
@@ -101,41 +156,37 @@ def _news(served: Served) -> object:
     return served.path, served.problem, view and (view.document["written"], view.process)
 
 
-class Watch:
-    """Watches a file that held this document. It waits while the file is gone or holds no status.
+class Watch(_Watched):
+    """Watches a file that held this document. It waits while the file is gone or holds no status."""
 
-    On a terminal it draws in place; elsewhere it prints each change below the last.
-    """
-
-    def __init__(self, path: Path, document: dict[str, Any], form: str, *, terminal: bool) -> None:
+    def __init__(
+        self, path: Path, document: dict[str, Any], form: str, *, terminal: bool, uid: int | None = None
+    ) -> None:
+        super().__init__(form, terminal=terminal)
         self._path = path
         self._document = document
-        self._form = form
-        self._terminal = terminal
+        self._uid = uid
         self._stamp: object = None
-        self._shown: object = None
         self._trouble: str | None = None
-        self._histories = Histories()
-        self._drawn_s: float | None = None
 
     def look(self, now_s: float) -> None:
         """Read the file if it is another, and show what changed."""
         held = stamp(self._path)
         if held is None or held != self._stamp:
             try:
-                self._document, self._trouble = read_status(self._path), None
+                self._document, self._trouble = read_status(self._path, self._uid), None
             except StatusUnreadable as error:
                 self._trouble = str(error)
             self._stamp = held
-        view = _seen_now(self._document)
+        view = _seen_now(self._document, self._uid)
         news = (view.document["written"], view.process, self._trouble)
-        if self._terminal:
-            if news != self._shown or self._drawn_s is None or now_s - self._drawn_s >= _DRAWN_AGAIN_S:
+        if self.terminal:
+            self._histories.see(str(self._path), view)
+            if self._is_due(news, now_s):
                 self._draw(view)
-                self._drawn_s = now_s
         elif news != self._shown:
             self._print(view)
-        self._shown = news
+            self._shown = news
 
     def _print(self, view: Seen) -> None:
         if self._trouble is not None:
@@ -146,29 +197,19 @@ class Watch:
         echo(_shown(view, self._form, indent=None))
 
     def _draw(self, view: Seen) -> None:
-        path = str(self._path)
-        self._histories.see(path, view)
-        numbers = [session["number"] for session in view.document["sessions"]]
-        width = terminal_width()
-        strips = {number: self._histories.strip((path, number), now_of(view), width) for number in numbers}
-        text = as_text(view, width, strips)
-        if self._trouble is not None:
-            text = "\n".join((*wrapped(f"waiting: {self._trouble}", width), text))
-        draw_screen(text, first=self._drawn_s is None)
+        path, width = str(self._path), terminal_width()
+        strips, rates = {}, {}
+        for session in view.document["sessions"]:
+            number = session["number"]
+            strips[number] = self._histories.strip((path, number), now_of(view), width)
+            rates[number] = self._histories.rate((path, number))
+        head = [] if self._trouble is None else wrapped(f"waiting: {self._trouble}", width)
+        body = as_text(view, width, strips, rates).splitlines()
+        self.screen.show(head, body, ("q quit", "arrows, PgUp, PgDn scroll"))
 
 
-def draw_screen(text: str, *, first: bool) -> None:
-    """Draw a text in place of what was drawn before, as far as the terminal is high enough."""
-    lines, height = text.splitlines(), terminal_height()
-    if len(lines) > height - 1:
-        below = len(lines) - (height - 2)
-        lines = [*lines[: height - 2], f"... {below} lines more: see it without --watch"]
-    start = _CLEAR + _HOME if first else _HOME
-    draw(start + "".join(f"{shown(line)}{_TO_LINE_END}\n" for line in lines) + _TO_END)
-
-
-def _seen_now(document: dict[str, Any]) -> Seen:
-    return seen(document, datetime.datetime.now(datetime.timezone.utc))
+def _seen_now(document: dict[str, Any], uid: int | None) -> Seen:
+    return seen(document, datetime.datetime.now(datetime.timezone.utc), uid)
 
 
 def _shown(view: Seen, form: str, indent: int | None) -> str:
@@ -176,13 +217,19 @@ def _shown(view: Seen, form: str, indent: int | None) -> str:
 
 
 def _with_seen(view: Seen) -> dict[str, Any]:
-    return {**view.document, "seen": {"age_us": view.age_us, "process": view.process.value}}
+    told = {"age_us": view.age_us, "process": view.process.value, "holds": view.holds, "until_us": view.until_us}
+    return {**view.document, "seen": told}
 
 
 def _listed(found: tuple[Served, ...]) -> str:
-    """Return the statuses of a list as one line of JSON."""
-    listed = [
-        {"path": str(each.path), "problem": each.problem or None, "status": each.seen and _with_seen(each.seen)}
+    """Return the statuses of a list as one line of JSON, also those of processes that are gone."""
+    listed_ones = [
+        {
+            "path": str(each.path),
+            "user": None if each.uid is None else user_name(each.uid),
+            "problem": each.problem or None,
+            "status": each.seen and _with_seen(each.seen),
+        }
         for each in found
     ]
-    return json.dumps({"format_version": FORMAT_VERSION, "statuses": listed})
+    return json.dumps({"format_version": FORMAT_VERSION, "statuses": listed_ones})

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.cli.status.folders import open_status, owns_process
 from htppower.control.status.json_form import FORMAT, STATUS, wrong
 from htppower.control.status.process_identity import Life, life
 from htppower.control.status.to_json import KIND
 from htppower.errors import HtpPowerError, printable
+from htppower.events import State
 from htppower.profiles.regular_file import NotRegular, read_regular_file
 from htppower.tuning.reading_limits import TooMuch, check_json, raised
 
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
 
 # Ten thousand sessions on two cores each take 40 MB.
 _LARGEST = 64 * 2**20
+# Root reads what other users have written, and must not run out of memory by it.
+_LARGEST_OF_OTHERS = 20 * 2**20
+# A change is written within a second and a little. An older file of an idle host still holds.
+WRITTEN_WITHIN_US = 1_500_000
 _SERVED = "name a file that a host writes with controller.serve_status(path), or none to list those of this user"
 
 
@@ -37,11 +43,15 @@ class Seen:
         document: the content of the file.
         age_us: its age by the wall clock, at least 0.
         process: whether the process that wrote it runs.
+        holds: whether the content is still true: no vote is up, and the process would have written any change.
+        uid: the user who owns it, if that is another user.
     """
 
     document: dict[str, Any]
     age_us: int
     process: Life
+    holds: bool = False
+    uid: int | None = None
 
     @property
     def time_us(self) -> int:
@@ -49,23 +59,41 @@ class Seen:
         time_us: int = self.document["time_us"]
         return time_us
 
+    @property
+    def until_us(self) -> int:
+        """The controller's clock up to when it holds, as far as is known."""
+        return self.time_us + self.age_us if self.holds else self.time_us
 
-def read_status(path: Path) -> dict[str, Any]:
-    """Return the content of a file.
+
+def may_change(document: dict[str, Any]) -> bool:
+    """Return whether a status may change without a change of a vote: it is then written once a second.
+
+    This is what ``control.status.status_file`` goes by.
+    """
+    recording = document["recording"]
+    if recording is not None and (recording["pending"] or recording["error"] is not None):
+        return True
+    up = any(session["state"] == State.RAISED or session["in_flight"] for session in document["sessions"])
+    # Older files have no calls.
+    return up or bool(document.get("calls_under_way"))
+
+
+def read_status(path: Path, uid: int | None = None) -> dict[str, Any]:
+    """Return the content of a file; ``uid``: its owner must be this user, if that is another user.
 
     Raises:
         StatusUnreadable: it can't be read, or holds no status of a known format.
     """
-    shown = printable(str(path))
+    shown, largest = printable(str(path)), _LARGEST if uid is None else _LARGEST_OF_OTHERS
     try:
-        held = read_regular_file(path, raised(_LARGEST))
+        held = _content(path, uid, largest)
     except NotRegular:
         raise StatusUnreadable(f"{shown} is no file: {_SERVED}") from None
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
+        reason = (error.strerror or error) if isinstance(error, OSError) else error
         raise StatusUnreadable(f"can't read {shown}: {reason}: {_SERVED}") from None
     try:
-        check_json(held, _LARGEST)
+        check_json(held, largest)
     except TooMuch as error:
         raise StatusUnreadable(f"{shown} {error.message}; that is too large for a status: {error.hint}") from None
     try:
@@ -86,11 +114,23 @@ def read_status(path: Path) -> dict[str, Any]:
     return document
 
 
-def seen(document: dict[str, Any], now: datetime.datetime) -> Seen:
-    """Return a status as it is seen at a time."""
+def _content(path: Path, uid: int | None, largest: int) -> bytes:
+    """Return what is in a file, up to a byte more than the limit."""
+    if uid is None:
+        return read_regular_file(path, raised(largest))
+    with os.fdopen(open_status(path, uid), "rb") as file:
+        return file.read(raised(largest) + 1)
+
+
+def seen(document: dict[str, Any], now: datetime.datetime, uid: int | None = None) -> Seen:
+    """Return a status as it is seen at a time. A file of another user can't vouch for the process of a third one."""
     age = now - datetime.datetime.fromisoformat(document["written"])
     process = life(document["pid"], document["started_ticks"], document["place"])
-    return Seen(document, max(0, age // datetime.timedelta(microseconds=1)), process)
+    if uid is not None and process is Life.RUNNING and not owns_process(uid, document["pid"]):
+        process = Life.UNKNOWN
+    age_us = max(0, age // datetime.timedelta(microseconds=1))
+    written = age_us >= WRITTEN_WITHIN_US and process is Life.RUNNING and not document["closed"]
+    return Seen(document, age_us, process, written and not may_change(document), uid)
 
 
 def stamp(path: Path) -> object:

@@ -1,10 +1,12 @@
-"""What a watched session did of late, as a strip: how much of each second it was raised."""
+"""What watched sessions did of late: how much of each second they were raised, and how many inferences they had."""
 
 from __future__ import annotations
 
 import sys
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import attrs
 
 from htppower.control.status.process_identity import Life
 
@@ -20,9 +22,36 @@ _COLUMN_US = 1_000_000
 COLUMNS = 40
 # A narrow terminal has fewer: what stands beside a strip, its label and its length, takes this much.
 _BESIDE = len("  timeline   || last 40 s")
+# A rate is that of at most so long: a host that writes once a second has some writings in it.
+_RATE_US = 5_000_000
 
 # The file of a controller, and the number of a session.
 Key = tuple[str, int]
+
+
+class Sample(NamedTuple):
+    """The counts of a session when its status was written. A file of an earlier version has no inferences."""
+
+    time_us: int
+    raised_us: int
+    inferences: int = 0
+    cold_starts: int = 0
+    wait_us: int = 0
+
+
+@attrs.frozen
+class Rate:
+    """The recent rate of a session.
+
+    Attributes:
+        each_s: how many inferences began in a second.
+        cold: which share of them waited for a call, None if there were none.
+        wait_us: how long these waited on average, None if there were none.
+    """
+
+    each_s: float
+    cold: float | None
+    wait_us: int | None
 
 
 def now_of(view: Seen) -> int:
@@ -32,60 +61,98 @@ def now_of(view: Seen) -> int:
 
 
 class Histories:
-    """The watched sessions, each by how long it had been raised at each writing of its status."""
+    """The watched sessions, each by what it had done at each writing of its status."""
 
     def __init__(self) -> None:
-        self._seen: dict[Key, deque[tuple[int, int]]] = {}
+        self._seen: dict[Key, deque[Sample]] = {}
+        self._voteless: set[Key] = set()
+        # Up to when the last writing of a file holds, if it does.
+        self._holds_us: dict[str, int] = {}
 
     def see(self, path: str, view: Seen) -> None:
-        """Note how long each session of a status had been raised when it was written."""
+        """Note what each session of a status had done when it was written."""
+        self._holds_us.pop(path, None)
+        if view.holds:
+            self._holds_us[path] = now_of(view)
         for session in view.document["sessions"]:
             key = (path, session["number"])
-            self._note(key, view.document["time_us"], session["time_in_state_us"].get("RAISED", 0))
+            (self._voteless.add if session.get("power_config_ids") == [] else self._voteless.discard)(key)
+            cold = session.get("cold_starts") or {"count": 0, "wait_us": 0}
+            raised_us = session["time_in_state_us"].get("RAISED", 0)
+            counts = session.get("inferences", 0), cold["count"], cold["wait_us"]
+            self._note(key, Sample(view.document["time_us"], raised_us, *counts))
 
     def strip(self, key: Key, now_us: int, width: int = COLUMNS + _BESIDE) -> str:
-        """Return a strip that ends now, a column a second; before the first writing and after the last a dot.
+        """Return a strip that ends now, a column for each second; an unknown second is a dot.
 
-        With its label it fits a terminal of this width.
+        Seconds before the first writing are unknown, and seconds after the last one unless that still holds. With its
+        label the strip fits a terminal of this width.
         """
         most = min(COLUMNS, width - _BESIDE)
-        samples = self._seen.get(key)
+        samples = self._samples(key)
         blocks, unknown = _letters()
         columns = []
         for number in range(most, 0, -1):
             begin_us, end_us = now_us - number * _COLUMN_US, now_us - (number - 1) * _COLUMN_US
-            share = None if samples is None else _share(samples, begin_us, end_us)
+            share = _share(samples, begin_us, end_us) if samples else None
             columns.append(unknown if share is None else blocks[round(share * (len(blocks) - 1))])
         return f"|{''.join(columns)}| last {most} s"
 
-    def _note(self, key: Key, time_us: int, raised_us: int) -> None:
+    def rate(self, key: Key) -> Rate | None:
+        """Return what a session did in the last seconds; None before there are two writings to compare.
+
+        It is also None for a session without votes: its inferences are no reason to write the file.
+        """
+        if key in self._voteless:
+            return None
+        samples = self._samples(key)
+        if len(samples) < 2:  # noqa: PLR2004 - a first and a last
+            return None
+        last = samples[-1]
+        first = next(each for each in samples if each.time_us >= last.time_us - _RATE_US or each is samples[-2])
+        begun, cold = last.inferences - first.inferences, last.cold_starts - first.cold_starts
+        return Rate(
+            begun / ((last.time_us - first.time_us) / 1_000_000),
+            cold / begun if begun > 0 else None,
+            (last.wait_us - first.wait_us) // cold if cold > 0 else None,
+        )
+
+    def _samples(self, key: Key) -> list[Sample]:
+        """Return the samples of a session, with one of now if the last one still holds."""
+        samples = list(self._seen.get(key, ()))
+        holds_us = self._holds_us.get(key[0])
+        if samples and holds_us is not None and holds_us > samples[-1].time_us:
+            samples.append(samples[-1]._replace(time_us=holds_us))
+        return samples
+
+    def _note(self, key: Key, sample: Sample) -> None:
         samples = self._seen.setdefault(key, deque())
-        if samples and time_us == samples[-1][0]:
+        if samples and sample.time_us == samples[-1].time_us:
             return
-        if samples and (time_us < samples[-1][0] or raised_us < samples[-1][1]):
+        if samples and (sample.time_us < samples[-1].time_us or sample.raised_us < samples[-1].raised_us):
             samples.clear()  # another controller has taken the file
-        samples.append((time_us, raised_us))
-        while len(samples) > 1 and samples[1][0] < time_us - (COLUMNS + 1) * _COLUMN_US:
+        samples.append(sample)
+        while len(samples) > 1 and samples[1].time_us < sample.time_us - (COLUMNS + 1) * _COLUMN_US:
             samples.popleft()
 
 
-def _share(samples: deque[tuple[int, int]], begin_us: int, end_us: int) -> float | None:
+def _share(samples: list[Sample], begin_us: int, end_us: int) -> float | None:
     """Return for how much of the known part of a time a session was raised; None where none of it is known."""
-    begin_us, end_us = max(begin_us, samples[0][0]), min(end_us, samples[-1][0])
+    begin_us, end_us = max(begin_us, samples[0].time_us), min(end_us, samples[-1].time_us)
     if end_us <= begin_us:
         return None
     return min(1.0, (_raised_at(samples, end_us) - _raised_at(samples, begin_us)) / (end_us - begin_us))
 
 
-def _raised_at(samples: deque[tuple[int, int]], time_us: int) -> float:
+def _raised_at(samples: list[Sample], time_us: int) -> float:
     """Return how long a session had been raised at a time, between two writings in proportion."""
-    before_us, before_raised_us = samples[0]
-    for after_us, after_raised_us in samples:
-        if after_us >= time_us:
-            part = (time_us - before_us) / (after_us - before_us) if after_us > before_us else 1.0
-            return before_raised_us + part * (after_raised_us - before_raised_us)
-        before_us, before_raised_us = after_us, after_raised_us
-    return before_raised_us
+    before = samples[0]
+    for after in samples:
+        if after.time_us >= time_us:
+            part = (time_us - before.time_us) / (after.time_us - before.time_us) if after is not before else 1.0
+            return before.raised_us + part * (after.raised_us - before.raised_us)
+        before = after
+    return before.raised_us
 
 
 def _letters() -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The statuses that the controllers of this user serve where no file is named, and as an overview of them."""
+"""The statuses in the runtime folders, and the list of them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from htppower.cli.status.document import StatusUnreadable, read_status, seen
-from htppower.cli.status.history import now_of
+from htppower.cli.status.folders import Folder, folders_of_others, user_name
 from htppower.cli.status.painted import painted
-from htppower.cli.status.sessions import share_up
+from htppower.cli.status.wording import (
+    clock_time,
+    clocks,
+    inferences,
+    lasted_in_list,
+    profile_in_use,
+    share_up,
+)
 from htppower.control.status.process_identity import Life
 from htppower.control.status.runtime_folder import is_own, runtime_folders
+from htppower.events import State
 from htppower.review.durations import rough_duration
 from htppower.review.layout import labelled
 
@@ -21,58 +29,97 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from htppower.cli.status.document import Seen
-    from htppower.cli.status.history import Histories
 
 _LABEL = 11
 NONE_SERVED = (
     "no controller of this user serves a status; a host does so by controller.serve_status(), and "
     "htppower profile NAME -- COMMAND by itself"
 )
+_ONE_GONE = "1 process, which left no vote up: htppower status --all shows it"
+_MORE_GONE = "{} processes, which left no vote up: htppower status --all shows them"
 
 
 class Served(NamedTuple):
-    """A status that was found: its file, and what is in it, or why that can't be read."""
+    """A status that was found.
+
+    Attributes:
+        path: its file.
+        seen: what is in it, or None if that can't be read.
+        problem: why not.
+        uid: the user whose it is, if that is another one.
+    """
 
     path: Path
     seen: Seen | None
     problem: str = ""
+    uid: int | None = None
+
+    @property
+    def gone(self) -> bool:
+        """Whether its process is gone."""
+        return self.seen is not None and self.seen.process is Life.GONE
+
+    @property
+    def may_be_up(self) -> bool:
+        """Whether votes of it may be in force on hardware."""
+        if self.seen is None or not self.seen.document["backend"]["hardware"]:
+            return False
+        sessions = self.seen.document["sessions"]
+        return any(session["state"] in (State.RAISED, State.UNKNOWN) for session in sessions)
+
+
+def _folders() -> tuple[Folder, ...]:
+    """Return the folders of this user, and for root those of every other user after them."""
+    return (*(Folder(path) for path in runtime_folders() if is_own(path)), *folders_of_others())
 
 
 def find_served(now: datetime.datetime) -> tuple[Served, ...]:
-    """Return every status in the folders of this user, those of the oldest processes first.
+    """Return every status in the folders of this user, and for root of all users.
 
-    What another user could have written is passed over.
+    Running processes come first and processes that are gone last; the oldest is the first of each group. A folder that
+    another user may write to is left out.
     """
     found = []
-    for folder in filter(is_own, runtime_folders()):
-        for path in folder.glob("*.json"):
+    for folder in _folders():
+        for path in folder.path.glob("*.json"):
             try:
-                found.append(Served(path, seen(read_status(path), now)))
+                view = seen(read_status(path, folder.uid), now, folder.uid)
+                found.append(Served(path, view, uid=folder.uid))
             except StatusUnreadable as error:
                 if _holds_something(path):
-                    found.append(Served(path, None, str(error)))
-    return tuple(sorted(found, key=_age))
+                    found.append(Served(path, None, str(error), folder.uid))
+    return tuple(sorted(found, key=_place))
 
 
-def file_of(name: str) -> Path:
-    """Return the file that a user means: a path, or the status of a process id.
+def file_of(name: str) -> Folder:
+    """Return the file for a path or a process id, and the user who owns it.
 
     Raises:
-        StatusUnreadable: it is a number, and neither a file nor a process of this user that serves a status.
+        StatusUnreadable: it is a number, and neither a file nor a process that serves a status.
     """
     if name.isdecimal() and not Path(name).exists():
-        for folder in filter(is_own, runtime_folders()):
-            for path in sorted(folder.glob(f"{name}-*.json")):
-                return path
+        for folder in _folders():
+            for path in sorted(folder.path.glob(f"{name}-*.json")):
+                return Folder(path, folder.uid)
         raise StatusUnreadable(f"no process {name} of this user serves a status: htppower status lists those that do")
-    return Path(name)
+    return Folder(Path(name))
 
 
-def overview(found: tuple[Served, ...], width: int, histories: Histories | None = None) -> str:
-    """Return each controller in a block, and each of its sessions in a line or two."""
+def listed(found: Iterable[Served], *, everything: bool) -> tuple[tuple[Served, ...], int]:
+    """Return the statuses to list, and how many are left out: of processes that are gone, and left no vote up."""
+    every = tuple(found)
+    kept = tuple(each for each in every if everything or not each.gone or each.may_be_up)
+    return kept, len(every) - len(kept)
+
+
+def overview(found: tuple[Served, ...], width: int, *, everything: bool = False) -> str:
+    """Return each controller in a block, and each of its sessions in a few lines."""
+    kept, left_out = listed(found, everything=everything)
+    blocks = [_block(each) for each in kept]
     if not found:
-        return "\n".join(labelled("none", NONE_SERVED, width, _LABEL))
-    blocks = (_block(each, width, histories) for each in found)
+        blocks.append([("none", NONE_SERVED)])
+    if left_out:
+        blocks.append([("gone", _ONE_GONE if left_out == 1 else _MORE_GONE.format(left_out))])
     return "\n\n".join("\n".join(_lines(block, width)) for block in blocks)
 
 
@@ -82,26 +129,36 @@ def _lines(block: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
         yield from map(painted, lines) if label.startswith("session ") else lines
 
 
-def _block(served: Served, width: int, histories: Histories | None) -> Iterator[tuple[str, str]]:
+def _block(served: Served) -> Iterable[tuple[str, str]]:
     if served.seen is None:
-        yield "unreadable", served.problem
-        return
+        return [("unreadable", served.problem)]
     view, document = served.seen, served.seen.document
-    yield "process", f"{document['pid']}{_command(view)}; {_life(view)}"
     backend = document["backend"]
-    yield "backend", f"{backend['name']}{'' if backend['hardware'] else '; no vote reaches hardware'}"
+    block = [
+        ("process", f"{process_name(served)}; {life(view)}"),
+        ("backend", f"{backend['name']}{'' if backend['hardware'] else '; no vote reaches hardware'}"),
+    ]
+    if served.gone and served.may_be_up:
+        block.append(("not known", "whether the driver has removed its votes; all below is as it was written last"))
     for session in document["sessions"]:
-        yield f"session {session['number']}", _session(session, view)
-        if histories is not None:
-            yield "  timeline", histories.strip((str(served.path), session["number"]), now_of(view), width)
+        block += _session(session, view)
     if not document["sessions"]:
-        yield "sessions", "none is open"
+        block.append(("sessions", "none is open"))
     only = served.path.name == f"{document['pid']}-1.json"
-    yield "more", f"htppower status {document['pid'] if only else served.path}"
+    return [*block, ("more", f"htppower status {document['pid'] if only else served.path}")]
 
 
-def _life(view: Seen) -> str:
-    written = f"written {rough_duration(view.age_us)} ago"
+def process_name(served: Served) -> str:
+    """Return a process by its id, the name of what runs, and its user if that is another one."""
+    if served.seen is None:
+        return served.path.name
+    user = "" if served.uid is None else f" of user {user_name(served.uid)}"
+    return f"{served.seen.document['pid']}{_command(served.seen)}{user}"
+
+
+def life(view: Seen) -> str:
+    """Return whether a process runs, and when it wrote its status."""
+    written = f"written {rough_duration(view.age_us)} ago, at {clock_time(view, view.time_us)} UTC"
     if view.document["closed"]:
         return f"closed; {written}"
     said = {
@@ -124,27 +181,43 @@ def _command(view: Seen) -> str:
         return ""
 
 
-def _session(session: dict[str, Any], view: Seen) -> str:
+def _session(session: dict[str, Any], view: Seen) -> Iterator[tuple[str, str]]:
     owner = session["owner"] or "no owner is named"
-    since = rough_duration(view.time_us - session["since_us"])
+    state = f"{session['state']} for {lasted_in_list(view, session['since_us'])}"
     in_flight = f", {session['in_flight']} in flight" if session["in_flight"] else ""
-    return f"{owner}: {session['state']} for {since}, {session['profile']}{in_flight}; {share_up(session)}"
+    profile = profile_in_use(session)
+    yield f"session {session['number']}", f"{owner}: {state}, {profile}{in_flight}; {share_up(session, view)}"
+    yield "  since", why(session, view)
+    voted = clocks(session)
+    if voted:
+        yield "  votes", voted
+    count = inferences(session, view.document)
+    if count:
+        yield "  begun", count
+
+
+def why(session: dict[str, Any], view: Seen) -> str:
+    """Return since when and why a session is in its state, and since when a hold or a cap decides."""
+    decides = session["decided_by"]
+    cause = "" if session["cause"] is None else f": {session['cause']}"
+    decided = "" if decides is None else f"; the {decides['kind']} since {clock_time(view, decides['since_us'])}"
+    return f"{clock_time(view, session['since_us'])}{cause}{decided}"
 
 
 def _holds_something(path: Path) -> bool:
     """Return whether there is a file: a controller that begins has reserved an empty one, one that ends removes it."""
     try:
-        found = path.stat()
+        found = path.lstat()
     except OSError:
         return False
-    return stat.S_ISREG(found.st_mode) and found.st_size > 0
+    return not stat.S_ISREG(found.st_mode) or found.st_size > 0
 
 
-def _age(served: Served) -> tuple[float, tuple[int, ...], Path]:
-    """Return what sorts by when the process was started, and then by the numbers in the name of the file.
+def _place(served: Served) -> tuple[bool, float, tuple[int, ...], Path]:
+    """Return what sorts by whether the process may run, when it was started, and the numbers in the name of the file.
 
     Each writing makes a new file, of which the time says nothing. What can't be told comes last.
     """
     ticks = None if served.seen is None else served.seen.document["started_ticks"]
     numbers = tuple(int(part) for part in served.path.stem.split("-") if part.isdecimal())
-    return math.inf if ticks is None else ticks, numbers, served.path
+    return served.seen is None or served.gone, math.inf if ticks is None else ticks, numbers, served.path

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from htppower.control.core.cold_starts import NO_COLD_STARTS
 from htppower.control.core.sustain_timer import SustainTimer
 from htppower.control.core.tokens import Token, Tokens, Use
 from htppower.control.learning.pace import Pace
@@ -46,6 +47,9 @@ class Gate:
         open: whether a phase may begin without a call.
         tokens: those of the phases.
         saved: how many inferences have ended that had not waited for a call when they began.
+        unsaved: how many other inferences have ended: they waited, found votes that were raised ahead, or were
+            garbage collected.
+        cold_starts: those that waited for a call, also of the ones that run.
         plan: what the session casts.
         following: whether it changes to another plan, or was interrupted as it did, so that it is to do that again.
         sustain: when that comes down, with its alarm.
@@ -59,6 +63,7 @@ class Gate:
         "_ring",
         "_session",
         "closing",
+        "cold_starts",
         "following",
         "inits",
         "lock",
@@ -69,6 +74,7 @@ class Gate:
         "sustain",
         "time",
         "tokens",
+        "unsaved",
     )
 
     def __init__(
@@ -85,7 +91,8 @@ class Gate:
         self.time = time
         self.lock = make_lock(Rank.GATE)
         self.tokens = Tokens(time, self)
-        self.saved = 0
+        self.saved = self.unsaved = 0
+        self.cold_starts = NO_COLD_STARTS
         self.plan = plan
         self.sustain = SustainTimer(session, time)
         self.pace: Pace | None = None
@@ -110,21 +117,33 @@ class Gate:
             begun = self.saved + sum(not token.waited for token in tokens.running())
             return begun - self._found_up(busy=True)
 
-    def counts(self) -> tuple[int, int, int | None]:
-        """Return ``in_flight``, ``begun``, and when an idle session's votes come down, all at one time.
+    @property
+    def inferences(self) -> int:
+        """How many inferences have begun, with those that wait for their votes."""
+        with self.lock:
+            return self.saved + self.unsaved + self.tokens.in_flight
 
-        That is unless an inference begins before; it is None where no alarm is armed.
+    def counts(self) -> tuple[int, int, int | None, int]:
+        """Return ``in_flight``, ``begun``, when an idle session's votes come down, and ``inferences``, at one time.
+
+        They come down then unless an inference begins before; that is None if no alarm is armed.
         """
         with self.lock:
-            tokens, sustain = self.tokens, self.sustain
+            tokens, sustain, ended = self.tokens, self.sustain, self.saved + self.unsaved
             if len(tokens.idle) != tokens.made:
-                return tokens.in_flight, self.begun, None
+                in_flight = tokens.in_flight
+                return in_flight, self.begun, None, ended + in_flight
             pace = self.pace
             if pace is None or pace.watch is None:
                 # No function of ours is called here either, so this works the deadline out by itself.
-                return 0, self.saved, None if sustain.alarm is None else sustain.ended_ns // 1000 + sustain.us
+                return 0, self.saved, None if sustain.alarm is None else sustain.ended_ns // 1000 + sustain.us, ended
             saved = self.saved - self._found_up(busy=False)
-            return 0, saved, None if sustain.alarm is None else sustain.deadline_us
+            return 0, saved, None if sustain.alarm is None else sustain.deadline_us, ended
+
+    def add_cold_start(self, wait_us: int) -> None:
+        """Count an inference that has waited for a call, for so long."""
+        with self.lock:
+            self.cold_starts = self.cold_starts.after(wait_us)
 
     def use(self) -> Use:
         """Return what is made of the session."""
@@ -313,7 +332,10 @@ class Gate:
         if token.watch() is None:
             return
         waited, token.waited = token.waited, False
-        self.saved += not waited
+        if waited:
+            self.unsaved += 1
+        else:
+            self.saved += 1
         tokens, pace = self.tokens, self.pace
         last = len(tokens.idle) + 1 >= tokens.made
         # Also where others are counted: one that waits for its votes may never begin.
@@ -348,6 +370,7 @@ class Gate:
         with self.lock:
             lost = self.tokens.count_lost()
             if lost:
+                self.unsaved += lost
                 self.sustain.end_inference()
                 if (pace := self.pace) is not None:
                     pace.miss(lost)

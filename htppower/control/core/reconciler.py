@@ -17,7 +17,7 @@ import attrs
 from htppower.control.time.interrupts import run_watched
 from htppower.control.time.locks import comes_free, is_held, run_if_free
 from htppower.errors import VoteRejected, without_frames
-from htppower.events import Cause, State
+from htppower.events import Cause, ColdStart, State
 from htppower.votes.native_codes import LINK_LOST, code_name
 
 if TYPE_CHECKING:
@@ -86,6 +86,12 @@ class Reconciler:
             finally:
                 # Its traceback holds this frame, and that of the inference, with its token and its inputs.
                 del error
+
+    def note_cold_start(self, session: SessionRecord, wait_us: int) -> None:
+        """Count and tell that an inference has waited for a call, for so long."""
+        session.gate.add_cold_start(wait_us)
+        self._events.tell(ColdStart, session, wait_us=wait_us)
+        self._events.deliver()
 
     def alarm_rang(self, session: SessionRecord, cause: Cause) -> None:
         """Settle a session whose alarm rings."""

@@ -35,6 +35,7 @@ class Registry:
         cores: the devices and cores on which ids were created, the one where that was done last at the end.
         caps: the caps that are set.
         record: is called with each inference of a session that is recorded, None where none are.
+        inferences: how many inferences the sessions had that are not open any more.
         learnt: what the sessions begin to learn with, and what keeps it; None where nothing does.
         closed: whether the controller is closed: no session is opened and no cap is set any more.
         ending: whether phases that begin on a closed session are let pass: the process is ending, or is a forked child.
@@ -52,6 +53,7 @@ class Registry:
         self.cores: dict[tuple[int, int], None] = {}
         self.caps: tuple[Claim, ...] = ()
         self.record: Record | None = None
+        self.inferences = 0
         self.learnt: Learnt | None = None
         self.closed = False
         self.ending = False
@@ -61,6 +63,12 @@ class Registry:
         """Return the open sessions, in the order in which they were opened."""
         with self.lock:
             return tuple(self.sessions.values())
+
+    def remove(self, session: SessionRecord) -> None:
+        """Remove a session that is closed, and keep its count of inferences; removing it twice is fine."""
+        with self.lock:
+            if self.sessions.pop(session.number, None) is not None:
+                self.inferences += session.gate.inferences
 
     def all_orphans(self) -> list[Ledger]:
         """Return the orphans, but for those that are borrowed."""

@@ -161,8 +161,7 @@ class Stepper:
 
     def _leave(self, session: SessionRecord) -> None:
         """Take in that a session is gone: once its end was told, so that who closes the controller waits for that."""
-        with self._registry.lock:
-            self._registry.sessions.pop(session.number, None)
+        self._registry.remove(session)
         self._heartbeat.rest()
 
     def _note_done(self, session: SessionRecord) -> None:

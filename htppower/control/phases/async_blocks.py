@@ -54,7 +54,7 @@ class AsyncInference:
             held = True
             if gate.open:
                 return
-            wait = functools.partial(self._phases.wait_for_votes, token)
+            wait = functools.partial(self._phases.wait_for_votes, token, gate.time.now_ns())
             await _AwaitedAction(wait, unheard=self._end).run_on(self._phases.line)
         except GeneratorExit:
             if (taken := self.take()) is not None:

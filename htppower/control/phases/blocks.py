@@ -49,14 +49,22 @@ class Phases:
         """Whether the session's ids are gone, as in a forked child, where no timer of the parent's may be touched."""
         return self._session.gone
 
-    def wait_for_votes(self, token: Token) -> None:
-        """Return when the votes of the inference that holds a token are in force."""
+    def wait_for_votes(self, token: Token, since_ns: int | None = None) -> None:
+        """Return when the votes of the inference that holds a token are in force.
+
+        ``since_ns``: since when it waits, if it has waited before.
+        """
         token.waited = True
-        pace = self.gate.pace
+        gate, history = self.gate, self._session.history
+        calls, since_ns = history.calls, gate.time.now_ns() if since_ns is None else since_ns
+        pace = gate.pace
         if pace is not None:
-            with self.gate.lock:
+            with gate.lock:
                 pace.waits(token)
         self._reconciler.settle(self._session, Cause.INFERENCE_BEGAN, Phase.INFERENCE)
+        # Not on a dead link, for example: no call is made until the back-off allows one.
+        if history.calls != calls:
+            self._reconciler.note_cold_start(self._session, (gate.time.now_ns() - since_ns) // 1000)
 
     def look_again(self) -> None:
         """Settle the session on another thread: a begin or an end was interrupted."""
@@ -187,6 +195,7 @@ class Inference:
                     idle = token.home
                     if waited := token.waited:
                         token.waited = False
+                        gate.unsaved += 1
                     else:
                         gate.saved += 1
                     sustain = gate.sustain

@@ -29,6 +29,8 @@ Token = TypeVar("Token")
 
 def vote_on_calls(phases: Phases, function: Function) -> Function:
     """Return a function of the same kind of which every call is an inference of the session."""
+    if isinstance(function, type):
+        raise TypeError(f"{function!r} is a class, which would be a function then: put votes on its methods")
     if not callable(function):
         raise TypeError(f"{function!r} can't be called: give a function, with classmethod or staticmethod above votes")
     wrapped: Any

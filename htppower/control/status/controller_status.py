@@ -15,6 +15,7 @@ from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from htppower.backends.base import Description
+    from htppower.control.core.cold_starts import ColdStarts
     from htppower.control.core.gate import Gate
     from htppower.control.core.precedence import Claim
     from htppower.control.core.process_settings import ProcessSettings
@@ -92,6 +93,8 @@ class SessionStatus(NamedTuple):
         error: the call that failed last, None once one has succeeded since.
         last_error: the call that failed last and when, also where others have succeeded since.
         last_call: its last native call.
+        inferences: how many inferences have begun, with those that run or wait for their votes.
+        cold_starts: those that waited for a native call before they could begin, and how long they waited.
         calls_sent: how many native calls were made for it.
         calls_saved: how many setPowerConfig calls its inferences did without, since its votes were up when they began:
             a raise and a lowering each, on each core.
@@ -123,6 +126,8 @@ class SessionStatus(NamedTuple):
     error: VoteRejected | None
     last_error: LastError | None
     last_call: LastCall | None
+    inferences: int
+    cold_starts: ColdStarts
     calls_sent: int
     calls_saved: int
     time_in_state_us: dict[State, int]
@@ -167,6 +172,7 @@ class ControllerStatus:
         events_lost: how many events subscribers were too slow for.
         recording: how the recording of its inferences goes, None where there is none.
         calls_under_way: the native calls that have not returned yet, in the order in which they began.
+        inferences: how many inferences have begun, on all sessions that were ever open.
     """
 
     time_us: int
@@ -182,6 +188,7 @@ class ControllerStatus:
     events_lost: int
     recording: RecordingStatus | None = None
     calls_under_way: tuple[CallUnderWay, ...] = ()
+    inferences: int = 0
 
     __repr__ = field_repr
 
@@ -190,6 +197,7 @@ def controller_status(
     now_us: int,
     backend: Description,
     sessions: tuple[SessionRecord, ...],
+    inferences_before: int,
     settings: ProcessSettings,
     caps: tuple[Claim, ...],
     orphans: tuple[int, ...],
@@ -197,14 +205,18 @@ def controller_status(
     recording: RecordingStatus | None,
     calls_under_way: tuple[CallUnderWay, ...],
 ) -> ControllerStatus:
-    """Return the snapshot. It waits for no call: what it reads of a session is replaced whole when it changes."""
+    """Return the snapshot. It waits for no call: what it reads of a session is replaced whole when it changes.
+
+    ``inferences_before``: how many inferences there were on sessions that are not open any more.
+    """
     process = settings.now.known
+    statuses = tuple([_session_status(session, now_us) for session in sessions if session.state is not _DESTROYED])
     return ControllerStatus(
         now_us,
         backend,
         settings.number,
         len(settings.others),
-        tuple([_session_status(session, now_us) for session in sessions if session.state is not _DESTROYED]),
+        statuses,
         core_statuses(sessions, process),
         process,
         tuple(_setting(option, settings) for option in VOTE_OPTIONS if option in PROCESS_WIDE),
@@ -213,6 +225,7 @@ def controller_status(
         events_lost,
         recording,
         calls_under_way,
+        inferences_before + sum([status.inferences for status in statuses]),
     )
 
 
@@ -230,7 +243,7 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
     votes.pop(NULL_CLIENT, None)
     gate, history, state = session.gate, session.history, session.state
     plan, pace = gate.plan, gate.pace
-    in_flight, begun, sustained_until_us = gate.counts()
+    in_flight, begun, sustained_until_us, inferences = gate.counts()
     told, saves = history.saves
     if plan.casts:
         saves += begun - told
@@ -266,6 +279,8 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
         session.error,
         history.last_error,
         history.last_call,
+        inferences,
+        gate.cold_starts,
         history.calls,
         2 * saves * len(session.core_ids),
         lasted_us,

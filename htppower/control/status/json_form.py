@@ -178,6 +178,21 @@ _SESSION: dict[str, Leaf | Group] = {
         "its last native call.",
         nullable=True,
     ),
+    "inferences": Leaf(int, "how many inferences have begun, with those that run or wait for their votes.", added=True),
+    "cold_starts": Group(
+        {
+            "count": Leaf(int, "how many."),
+            "wait_us": Leaf(int, "how long they waited, all together."),
+            "by_bound": Leaf(
+                int,
+                "how many waited up to each of `wait_bounds_us`, and longer than the bound before it; at the end, how "
+                "many waited longer than the last bound.",
+                many=list,
+            ),
+        },
+        "the inferences that waited for a native call before they could begin.",
+        added=True,
+    ),
     "calls_sent": Leaf(int, "how many native calls were made for it."),
     "calls_saved": Leaf(int, "how many setPowerConfig calls its inferences did without."),
     "time_in_state_us": Leaf(int, "for how long it has been in each state, all stays together.", many=dict),
@@ -293,6 +308,8 @@ STATUS = Group(
             many=list,
             added=True,
         ),
+        "inferences": Leaf(int, "how many inferences have begun, on all sessions that were ever open.", added=True),
+        "wait_bounds_us": Leaf(int, "the bounds of `sessions[].cold_starts.by_bound[]`.", many=list, added=True),
     },
     "a controller.",
 )

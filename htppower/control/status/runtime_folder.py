@@ -32,9 +32,13 @@ def runtime_folders() -> tuple[Path, ...]:
     named = os.environ.get("XDG_RUNTIME_DIR", "")
     bases = [Path(named)] if named and Path(named).is_absolute() else []
     bases.append(Path(f"/run/user/{uid}"))
-    temporary = Path("/tmp" if os.path.isdir("/tmp") else os.environ.get("TMPDIR", "/data/local/tmp"))  # noqa: S108, PTH112
     own = [base / NAME for base in bases if is_own(base)]
-    return tuple(dict.fromkeys((*own, temporary / f"{NAME}-{uid}")))
+    return tuple(dict.fromkeys((*own, temporary_folder() / f"{NAME}-{uid}")))
+
+
+def temporary_folder() -> Path:
+    """Return the parent of the folders of users who have no runtime folder."""
+    return Path("/tmp" if os.path.isdir("/tmp") else os.environ.get("TMPDIR", "/data/local/tmp"))  # noqa: S108, PTH112
 
 
 def is_own(folder: Path) -> bool:

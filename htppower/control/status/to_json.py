@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower._version import __version__
+from htppower.control.core.cold_starts import WAIT_BOUNDS_US
 from htppower.control.status.json_form import FORMAT
 from htppower.control.status.process_identity import place, started
 from htppower.events import State
@@ -56,6 +57,8 @@ def status_document(status: ControllerStatus, written: datetime.datetime, *, clo
         "events_lost": status.events_lost,
         "recording": None if status.recording is None else attrs.asdict(status.recording),
         "calls_under_way": [_call(call) for call in status.calls_under_way],
+        "inferences": status.inferences,
+        "wait_bounds_us": list(WAIT_BOUNDS_US),
     }
 
 
@@ -126,6 +129,12 @@ def _session(session: SessionStatus) -> dict[str, Any]:
             "code": call.code,
             "name": code_name(call.code),
             "duration_us": call.duration_us,
+        },
+        "inferences": session.inferences,
+        "cold_starts": {
+            "count": session.cold_starts.count,
+            "wait_us": session.cold_starts.wait_us,
+            "by_bound": list(session.cold_starts.by_bound),
         },
         "calls_sent": session.calls_sent,
         "calls_saved": session.calls_saved,

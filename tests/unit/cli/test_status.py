@@ -149,8 +149,89 @@ def _unwrapped(text: str) -> str:
     return text.replace("\n" + 13 * " ", " ")
 
 
+def test_ages_move_where_the_file_still_holds(command: Command, tmp_path: Path) -> None:
+    """An idle host writes nothing, and what it wrote is so: ages and shares are up to now, also hours later."""
+    bench = Bench.make()
+    path = tmp_path / "status.json"
+    bench.infer(bench.controller.session("high_performance", owner="idle"))
+    bench.controller.serve_status(path)._disown()
+    bench.controller.close()
+    rewrite(path, written=WRITTEN)
+    shown = []
+    for time in ("2026-01-01 12:00:10", "2026-01-01 15:00:00", "2026-01-03 12:00:00"):
+        with freezegun.freeze_time(time):
+            shown.append(_unwrapped(command.output("status", str(path))))
+    assert "state      LOWERED for 10.0 s, since 12:00:00: inference ended" in shown[0]
+    assert "states     UNVOTED 0 us, RAISED 1 ms, LOWERED 10.0 s" in shown[0]
+    assert "share      up 0% of 10.0 s" in shown[0]
+    assert "state      LOWERED for 3.0 h, since 12:00:00" in shown[1]
+    assert "state      LOWERED for 48.0 h, since 2026-01-01 12:00:00" in shown[2]
+    assert all("\nstill so" in text and "\nnot known" not in text for text in shown)
+
+
+@pytest.mark.parametrize("moves", ["just written", "recording", "call", "closed", "gone"])
+def test_ages_stand_where_the_file_may_not_hold(command: Command, tmp_path: Path, moves: str) -> None:
+    """While a change may wait to be written, with a call or a recording under way, and after the process has ended."""
+    bench = Bench.make()
+    path = tmp_path / "status.json"
+    bench.infer(bench.controller.session("high_performance"))
+    bench.time.advance_us(4 * SECOND_US)
+    bench.controller.serve_status(path)._disown()
+    bench.controller.close()
+    recording = {"path": "x", "written": 0, "pending": 1, "lost": 0, "error": None}
+    call = {"session": 1, "function": "setPowerConfig", "power_config_id": 1, "since_us": 0}
+    changes: dict[str, dict[str, object]] = {
+        "just written": {},
+        "recording": {"recording": recording},
+        "call": {"calls_under_way": [call]},
+        "closed": {"closed": True},
+        "gone": {"started_ticks": 1},
+    }
+    rewrite(path, written=WRITTEN, **changes[moves])
+    with freezegun.freeze_time("2026-01-01 12:00:01" if moves == "just written" else "2026-01-01 12:01:00"):
+        said = _unwrapped(command.output("status", str(path)))
+        seen_now = json.loads(command.output("status", str(path), "--format", "json"))["seen"]
+    assert "state      LOWERED for 4.0 s, since 11:59:56" in said
+    assert (seen_now["holds"], seen_now["until_us"]) == (False, 4_001_000)
+
+
+def test_when_a_session_comes_down(command: Command, tmp_path: Path) -> None:
+    """Until then it says in how long from now; after that only that it was to, since an inference may have begun."""
+    bench = Bench.make()
+    path = tmp_path / "status.json"
+    bench.infer(bench.controller.session("burst"))
+    bench.controller.serve_status(path)._disown()
+    bench.controller.close()
+    rewrite(path, written=WRITTEN)
+    shown = []
+    for time in ("2026-01-01 12:00:00.1", "2026-01-01 12:00:00.5"):
+        with freezegun.freeze_time(time):
+            shown.append(_unwrapped(command.output("status", str(path))))
+    assert "in flight  0; lowers in 200 ms, at 12:00:00 unless an inference begins" in shown[0]
+    assert "in flight  0; was to lower at 12:00:00 unless an inference begins: not known yet" in shown[1]
+
+
+def test_inferences_and_those_that_waited(command: Command, tmp_path: Path) -> None:
+    """How many there were, which share of them waited for a call, and how long; an older file has none of it."""
+    bench = Bench.make()
+    path = tmp_path / "status.json"
+    bench.simulated._sleep = bench.time.sleep
+    session = bench.controller.session("burst")
+    bench.simulated.delay_calls(1_500, "setPowerConfig")
+    for _ in range(8):
+        bench.infer(session)
+    bench.controller.serve_status(path)
+    said = _unwrapped(command.output("status", str(path)))
+    assert "begun      8 inferences, 1 (12.5%) waited for a call: 1.5 ms on average, 99% up to 2.5 ms" in said
+    document = json.loads(path.read_text(encoding="ascii"))
+    del document["sessions"][0]["inferences"], document["sessions"][0]["cold_starts"]
+    rewrite(path, **document)
+    assert "begun" not in command.output("status", str(path))
+    bench.controller.close()
+
+
 def test_nothing_is_drawn_out_to_now(command: Command, served: Path) -> None:
-    """However old the file is, a running process's sessions are told of as they were when it was written."""
+    """While a session is up, all sessions are shown as of the writing, however old the file is."""
     rewrite(served, pid=os.getpid(), started_ticks=started(os.getpid()), place=place())
     shown = []
     for time in ("2026-01-01 12:00:01", "2026-01-01 15:00:00"):

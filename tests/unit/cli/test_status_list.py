@@ -9,6 +9,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import pytest
 from bench import Bench
 
@@ -16,6 +17,7 @@ from htppower.cli.status.command import Overview, Watch
 from htppower.cli.status.document import Seen, read_status
 from htppower.cli.status.history import COLUMNS, Histories, now_of
 from htppower.cli.status.served import find_served, overview
+from htppower.cli.status.wording import lasted_in_list
 from htppower.control.status.process_identity import Life
 from htppower.review.layout import shown_width
 
@@ -86,6 +88,51 @@ def test_the_oldest_process_comes_first(tmp_path: Path, bench: Bench, monkeypatc
     (folder / "2-1.json").write_text("{", encoding="utf-8")
     found = find_served(datetime.datetime.now(datetime.timezone.utc))
     assert [each.path.stem for each in found] == ["30-1", "7-9", "7-10", "2-1", "4-1"]
+
+
+def test_the_list_says_what_decides_since_when_and_why(command: Command, bench: Bench) -> None:
+    """A cap or a hold with its reason, the cause of the last transition, the votes, and how many inferences waited."""
+    camera = bench.controller.session("burst", owner="camera")
+    tracker = bench.controller.session("high_power_saver", owner="tracker")
+    cap = bench.controller.cap("balanced", reason="battery at 12 %")
+    hold = tracker.hold("balanced", reason="preview")
+    bench.infer(camera)
+    with tracker.inference():
+        bench.controller.serve_status()
+        said = command.output("status", columns=200)
+    assert re.search(r"camera: LOWERED for .*, balanced \(capped from burst: battery at 12 %\)", said)
+    assert re.search(r"tracker: RAISED .*, balanced \(held, in place of high_power_saver: preview\)", said)
+    assert re.search(r"since      \d\d:\d\d:\d\d: inference ended; the cap since \d\d:\d\d:\d\d", said)
+    assert re.search(r"since      \d\d:\d\d:\d\d: inference began; the hold since \d\d:\d\d:\d\d", said)
+    assert "votes      core SVS, bus SVS" in said
+    assert said.count("begun      1 inference, 1 (100%) waited for a call") == 2
+    del cap, hold
+
+
+@pytest.mark.parametrize("hardware", [True, False])
+def test_the_running_come_first_and_the_gone_last(
+    command: Command, bench: Bench, monkeypatch: pytest.MonkeyPatch, hardware: bool
+) -> None:
+    """One that was killed with its votes up is listed last; one that left nothing up only with --all, or in JSON."""
+    with bench.controller.session("burst").inference():
+        path = bench.controller.serve_status().path
+        document = json.loads(path.read_text(encoding="ascii"))
+    for name, ticks in (("9-1", 1), ("8-1", 2)):
+        backend = {**document["backend"], "hardware": hardware and name == "9-1"}
+        changed = {**document, "pid": int(name[0]), "started_ticks": ticks, "backend": backend}
+        (path.parent / f"{name}.json").write_text(json.dumps(changed), encoding="ascii")
+    monkeypatch.setattr("htppower.cli.status.document.life", lambda pid, *_: Life.GONE if pid < 10 else Life.RUNNING)
+
+    def pids(*options: str) -> list[str]:
+        return re.findall(r"^process +(\d+)", command.output("status", *options, columns=200), re.MULTILINE)
+
+    own = str(os.getpid())
+    assert pids() == ([own, "9"] if hardware else [own])
+    assert pids("--all") == [own, "9", "8"]
+    said = command.output("status", columns=200)
+    assert ("whether the driver has removed its votes" in said) is hardware
+    assert f"gone         {'1 process' if hardware else '2 processes'}, which left no vote up" in said
+    assert len(json.loads(command.output("status", "--format", "json"))["statuses"]) == 3
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
@@ -189,6 +236,52 @@ def test_the_timeline_moves(monkeypatch: pytest.MonkeyPatch) -> None:
     assert strip.startswith("\u00b7" * (COLUMNS - 4))
     assert strip[-4:] == "\u2588\u2588\u2584 "
     assert _strip(histories, 16 * S)[-6:-2] == strip[-4:]
+
+
+def test_what_still_holds_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The seconds after the last writing of an idle host are known: nothing is up, and no inference begins."""
+    monkeypatch.setattr("sys.stdout", type("Ascii", (), {"encoding": "ascii"}))
+    histories = Histories()
+    histories.see("x", _view(10 * S, 0, "LOWERED"))
+    assert _strip(histories, 13 * S)[-4:] == "????"
+    idle = attrs.evolve(_view(10 * S, 0, "LOWERED", age_us=3 * S), holds=True)
+    histories.see("x", idle)
+    assert _strip(histories, now_of(idle))[-4:] == "?   "
+    rate = histories.rate(("x", 1))
+    assert (rate and rate.each_s, rate and rate.cold) == (0, None)
+
+
+def test_rates_are_those_of_the_last_seconds() -> None:
+    """How many inferences a second began, which share of them waited, and for how long; not since the beginning."""
+    histories = Histories()
+    assert histories.rate(("x", 1)) is None
+    for second in range(20):
+        view = _view(second * S, 0, "LOWERED")
+        late = max(0, second - 10)
+        cold = {"count": 1_000 + late, "wait_us": 9 * S + 2_000 * late}
+        view.document["sessions"][0].update(inferences=5_000 + 4 * late, cold_starts=cold)
+        histories.see("x", view)
+        rate = histories.rate(("x", 1))
+        assert (rate is None) is (second == 0)
+    assert rate is not None
+    assert (rate.each_s, rate.cold, rate.wait_us) == (4, 0.25, 2_000)
+
+
+def test_a_session_without_votes_has_no_rate() -> None:
+    """Its inferences change no vote, so the file is not written for them: a rate of 0 would be wrong."""
+    histories = Histories()
+    for second in (1, 2):
+        view = _view(second * S, 0, "UNVOTED")
+        view.document["sessions"][0].update(inferences=second, power_config_ids=[])
+        histories.see("x", view)
+    assert histories.rate(("x", 1)) is None
+
+
+@pytest.mark.parametrize(("age_us", "said"), [(549_000, "4 ms when written"), (1_000, "4 ms"), (2 * S, "2.0 s")])
+def test_an_age_that_may_be_far_too_low_says_so(age_us: int, said: str) -> None:
+    """Half a second after the writing, 4 ms in a state is misleading; a millisecond after it, or if it holds, not."""
+    view = Seen({"time_us": 10 * S}, age_us, Life.RUNNING, holds=age_us == 2 * S)
+    assert lasted_in_list(view, 10 * S - 4_000) == said
 
 
 def test_what_nobody_wrote_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:

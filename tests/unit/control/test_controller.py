@@ -15,7 +15,7 @@ from htppower import (
     VoteRejected,
     load_profile,
 )
-from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.backends import Description, RecordingBackend, SimulatedHtp
 from htppower.events import ReleaseFailed
 from htppower.votes.native_codes import FAILED, INVALID_INPUT
 
@@ -202,3 +202,27 @@ def test_a_wrong_on_error_is_refused() -> None:
     """on_error is continue or raise."""
     with pytest.raises(ValueError, match="on_error"):
         VoteController("simulated", on_error="ignore")  # type: ignore[arg-type]
+
+
+def test_its_repr_is_short_and_safe() -> None:
+    """It says which controller it is, on what, with how many sessions; of one half made, too, and in one line."""
+
+    class Odd(SimulatedHtp):
+        def describe(self) -> Description:
+            return attrs.evolve(super().describe(), name="a\n\x1b[31m" + "x" * 1000)
+
+    with VoteController(SimulatedHtp(), handle_sigterm=False) as controller:
+        assert repr(controller) == "<VoteController 1 on simulated, 0 sessions>"
+        controller.session("burst")
+        assert repr(controller) == "<VoteController 1 on simulated, 1 session>"
+    assert repr(controller) == "<VoteController 1 on simulated, 0 sessions, closed>"
+    assert repr(VoteController.__new__(VoteController)) == "<VoteController, not made yet>"
+    with VoteController(Odd(), handle_sigterm=False) as odd:
+        assert (repr(odd).isprintable(), len(repr(odd)) < 100) == (True, True)
+
+
+@pytest.mark.parametrize("kind", [int, type("Model", (), {"__call__": lambda _self: None})])
+def test_a_class_is_not_taken_for_a_function(bench: Bench, kind: type) -> None:
+    """``votes`` would make a function of it, and ``isinstance`` would fail."""
+    with pytest.raises(TypeError, match=r"is a class.*: put votes on its methods"):
+        bench.controller.session("burst").votes(kind)

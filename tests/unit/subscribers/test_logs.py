@@ -28,12 +28,12 @@ def test_a_transition_is_one_line_with_stable_keys(bench: Bench, caplog: pytest.
     bench.time.advance_us(300_000)
     lowered = [record for record in caplog.records if record.getMessage().startswith("Transition")][-1]
     assert lowered.getMessage() == (
-        "Transition order=6 time_us=301000 session=1 owner=camera profile=burst trigger=lower source=RAISED "
+        "Transition order=7 time_us=301000 session=1 owner=camera profile=burst trigger=lower source=RAISED "
         'dest=LOWERED cause="sustain expired" lasted_us=301000 late_us=0'
     )
     event = lowered.__dict__["htppower"]
     assert isinstance(event, events.Transition)
-    assert event.order == 6
+    assert event.order == 7
 
 
 def test_an_owner_can_not_break_the_line(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:

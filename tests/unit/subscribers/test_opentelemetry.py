@@ -109,6 +109,7 @@ def test_what_happens_meanwhile_is_noted(bench: Bench, exported: Exported) -> No
         session.hold("burst", reason="capture").release()
     (span,) = exported.spans("htppower raised")
     assert [event.name for event in span.events] == [
+        "ColdStart",
         "HoldBegan",
         "ProfileChanged",
         "revise",
@@ -116,7 +117,7 @@ def test_what_happens_meanwhile_is_noted(bench: Bench, exported: Exported) -> No
         "ProfileChanged",
         "revise",
     ]
-    assert dict(span.events[0].attributes or {}) == {"htppower.held": "burst", "htppower.reason": "capture"}
+    assert dict(span.events[1].attributes or {}) == {"htppower.held": "burst", "htppower.reason": "capture"}
     assert all(child.parent == span.context for child in exported.spans("setPowerConfig"))
 
 

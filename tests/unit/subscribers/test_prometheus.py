@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 from bench import Bench
+from learning import learning
+from prometheus_client import generate_latest
 from scraped import Scraped
 
 from htppower.subscribers.prometheus import PrometheusMetrics
@@ -165,3 +167,34 @@ def test_what_is_no_controller_is_refused_by_name() -> None:
     """Metrics of nothing, as of a controller that is not made yet, are refused with what is wanted."""
     with pytest.raises(TypeError, match=r"controller is None, which has no status\(\): a VoteController"):
         PrometheusMetrics(None)  # type: ignore[arg-type]
+
+
+def test_every_session_has_inferences_and_cold_starts(bench: Bench, scraped: Scraped) -> None:
+    """Also with a plain profile: inferences, those that waited for a call, and the waits, by session and in total."""
+    bench.simulated._sleep = bench.time.sleep
+    bench.simulated.delay_calls(2_000, "setPowerConfig")
+    session = bench.controller.session("burst", owner="camera")
+    for _ in range(4):
+        bench.infer(session)
+    bench.time.advance_us(300_000)
+    bench.infer(session)
+    named = {"session": "1", "owner": "camera"}
+    for prefix, labels in (("htppower_", {}), ("htppower_session_", named)):
+        assert scraped(f"{prefix}inferences_total", **labels) == 5
+        assert scraped(f"{prefix}cold_starts_total", **labels) == 2
+        waits = f"{prefix}cold_start_wait_seconds"
+        assert scraped(f"{waits}_sum", **labels) == pytest.approx(0.004)
+        buckets = [scraped(f"{waits}_bucket", le=le, **labels) for le in ("0.001", "0.0025", "1.0", "+Inf")]
+        assert buckets == [0, 2, 2, 2]
+    session.close()
+    assert scraped("htppower_inferences_total") == 5
+    assert scraped("htppower_session_inferences_total", **named) is None
+
+
+def test_no_metric_has_a_help_text_alone(bench: Bench, scraped: Scraped) -> None:
+    """The metrics of a learnt sustain time are on the page only if a session learns one."""
+    bench.infer(bench.controller.session("burst"))
+    learnt = b"# HELP htppower_session_learnt_cold_starts_total"
+    assert learnt not in generate_latest(scraped.registry)
+    bench.infer(bench.controller.session(learning(break_even_us=100_000)))
+    assert learnt in generate_latest(scraped.registry)

@@ -122,3 +122,57 @@ def test_the_plugin_alone_imports_none_of_the_controller(pytester: pytest.Pytest
         """
     )
     pytester.runpytest_subprocess("-p", "no:htppower", "-p", PLUGIN, "-p", "no:xdist", "-q").assert_outcomes(passed=1)
+
+
+def _each(bodies: list[str]) -> str:
+    """Return a file with a test for each body; each test has an open session."""
+    tests = (
+        f"""
+        def test_{number}(vote_controller, htp_time):
+            session = vote_controller.session("burst", owner="camera")
+            {body}
+        """
+        for number, body in enumerate(bodies)
+    )
+    return "        KEPT = []\n" + "".join(tests)
+
+
+def test_an_inference_that_never_ends_fails_the_test(pytester: pytest.Pytester) -> None:
+    """A ticket that is kept, also beyond its session, an inference that is not left, a stream that is not closed."""
+    left = [
+        "KEPT.append(session.begin())",
+        "KEPT.append(session.begin(timeout_us=5))",
+        "KEPT.append(session.inference()); KEPT[-1].__enter__()",
+        "KEPT.append(session.stream([1, 2])); next(KEPT[-1])",
+        "KEPT.append(session.begin()); session.close()",
+        "KEPT.append(vote_controller.session('balanced').begin())",
+    ]
+    result = run(pytester, _each(left))
+    result.assert_outcomes(passed=len(left), errors=len(left))
+    said = "*<Session * has 1 inference that never ended: call end() of every ticket*"
+    result.stdout.fnmatch_lines([said] * len(left))
+
+
+def test_an_inference_that_ends_soon_is_no_leak(pytester: pytest.Pytester) -> None:
+    """A closed stream, a dropped ticket and a ticket past its timeout pass."""
+    ended = [
+        "session.begin()",
+        "kept = session.begin(); cycle = [kept]; cycle.append(cycle)",
+        "tokens = session.stream([1, 2]); next(tokens); tokens.close()",
+        "tokens = session.stream([1, 2]); next(tokens)",
+        "ticket = session.begin(timeout_us=5); htp_time.advance_us(5)",
+        "KEPT.append(session.begin()); KEPT[0].end()",
+    ]
+    run(pytester, _each(ended)).assert_outcomes(passed=len(ended))
+
+
+def test_a_test_that_fails_is_not_blamed_twice(pytester: pytest.Pytester) -> None:
+    """Its traceback keeps what it had begun."""
+    run(
+        pytester,
+        """
+        def test_fails(vote_controller):
+            ticket = vote_controller.session("burst").begin()
+            assert ticket is None
+        """,
+    ).assert_outcomes(failed=1)

@@ -1,0 +1,71 @@
+"""Metrics for OpenTelemetry: how many inferences there are, which of them wait for a native call, and how long.
+
+``subscribers.opentelemetry.subscribe`` makes them together with the spans. Without a meter provider they go nowhere.
+Only values that are read at each collection name a session: such a series ends with its session.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from opentelemetry import metrics
+
+from htppower._version import __version__
+from htppower.subscribers.snapshot import encodable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from opentelemetry.metrics import CallbackOptions, MeterProvider, Observation
+
+    from htppower.control.controller import VoteController
+    from htppower.control.status.controller_status import SessionStatus
+    from htppower.events import ColdStart
+
+_US = 1_000_000
+
+
+def measure(
+    controller: VoteController, meter_provider: MeterProvider | None
+) -> tuple[Callable[[ColdStart], None], Callable[[], None]]:
+    """Measure the inferences of a controller; return what takes each cold start, and what ends the metrics."""
+    meter = metrics.get_meter("htppower", __version__, meter_provider)
+    # Emptied at the end: the API has no way to take a callback back.
+    read = [controller]
+
+    def observed(value: Callable[[SessionStatus], int]) -> Callable[[CallbackOptions], Iterator[Observation]]:
+        def observe(_options: CallbackOptions) -> Iterator[Observation]:
+            for each in read:
+                status = each.status()
+                for session in status.sessions:
+                    yield metrics.Observation(value(session), _attributes(status.number, session))
+
+        return observe
+
+    meter.create_observable_counter(
+        "htppower.inferences",
+        [observed(lambda session: session.inferences)],
+        unit="{inference}",
+        description="Inferences of an open session that have begun.",
+    )
+    meter.create_observable_counter(
+        "htppower.cold_starts",
+        [observed(lambda session: session.cold_starts.count)],
+        unit="{inference}",
+        description="Inferences of an open session that waited for a native call.",
+    )
+    waits = meter.create_histogram(
+        "htppower.cold_start.wait", unit="s", description="How long inferences waited for a native call."
+    )
+
+    def note(event: ColdStart) -> None:
+        waits.record(event.wait_us / _US)
+
+    return note, read.clear
+
+
+def _attributes(controller: int, session: SessionStatus) -> dict[str, str | int]:
+    attributes: dict[str, str | int] = {"htppower.controller": controller, "htppower.session": session.number}
+    if session.owner is not None:
+        attributes["htppower.owner"] = encodable(str(session.owner))
+    return attributes

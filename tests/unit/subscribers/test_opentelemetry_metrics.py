@@ -1,0 +1,43 @@
+"""The inferences of a controller as metrics of OpenTelemetry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+
+from htppower.subscribers.opentelemetry import subscribe
+
+if TYPE_CHECKING:
+    from bench import Bench
+
+
+def collected(reader: InMemoryMetricReader) -> dict[str, list[Any]]:
+    """Return the data points of a collection, by the name of their metric."""
+    data = reader.get_metrics_data()
+    resources = [] if data is None else data.resource_metrics
+    metrics = (metric for each in resources for scope in each.scope_metrics for metric in scope.metrics)
+    return {metric.name: list(metric.data.data_points) for metric in metrics}
+
+
+def test_inferences_cold_starts_and_waits(bench: Bench) -> None:
+    """Each open session has its counts, the waits of all are one histogram in seconds, and the end ends them."""
+    reader = InMemoryMetricReader()
+    end = subscribe(bench.controller, meter_provider=MeterProvider([reader], shutdown_on_exit=False))
+    bench.simulated._sleep = bench.time.sleep
+    bench.simulated.delay_calls(2_000, "setPowerConfig")
+    session, other = bench.controller.session("burst", owner="camera"), bench.controller.session("burst")
+    for _ in range(3):
+        bench.infer(session)
+    points = collected(reader)
+    counts = {name: [point.value for point in points[name]] for name in ("htppower.inferences", "htppower.cold_starts")}
+    assert counts == {"htppower.inferences": [3, 0], "htppower.cold_starts": [1, 0]}
+    named = dict(points["htppower.inferences"][0].attributes)
+    assert named == {"htppower.controller": 1, "htppower.session": 1, "htppower.owner": "camera"}
+    (waits,) = points["htppower.cold_start.wait"]
+    assert (waits.count, waits.sum) == (1, 0.002)
+    other.close()
+    assert len(collected(reader)["htppower.inferences"]) == 1
+    end()
+    assert "htppower.inferences" not in collected(reader)
