@@ -13,7 +13,7 @@ from htppower.cli.extras import needs_extra
 from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
 from htppower.cli.options import GivenPath, folders_option, output_options, refuse_given
 from htppower.cli.outputs import print_document, write_files, write_outputs
-from htppower.cli.parameter_types import Duration, FolderToWrite, WholeNumber
+from htppower.cli.parameter_types import Duration, FolderToWrite, Percent, WholeNumber
 from htppower.cli.terminal import echo
 from htppower.cli.trace_options import reading_options, stream_of
 from htppower.cli.tune_fleet import OF_A_FLEET, fleet_options, run_fleet
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 DEFAULT_DEVICE = "hexagon_assumed"
 _LONGEST_US = 3_600_000_000
 _MOST = 100_000
+_MOST_WITHIN = 20
 
 
 @click.command(name="tune", cls=Command, example="htppower tune trace.json --limit 'p99 <= 12 ms'")
@@ -38,8 +39,8 @@ _MOST = 100_000
     metavar="LIMIT",
     multiple=True,
     group=WHAT,
-    help="Keep to this, such as 'p99 <= 12 ms' or 'cold <= 5 %'; p50, p90, p99, max and mean are times from when an "
-    "inference is asked for until it ends, cold is the share that waits for a raise. May be repeated.",
+    help="Keep to this, such as 'p99 <= 12 ms' or 'cold <= 5 %'; p50, p90, p95, p99, p99.9, max and mean are times "
+    "from when an inference is asked for until it ends, cold is the share that waits for a raise. May be repeated.",
 )
 @option(
     "--break-even",
@@ -77,6 +78,15 @@ _MOST = 100_000
     show_default=True,
     group=WHAT,
     help="Try no longer sustain time.",
+)
+@option(
+    "--within",
+    type=Percent(_MOST_WITHIN),
+    default="1%",
+    show_default=True,
+    group=WHAT,
+    help="Of all choices that cost up to so much more than the least, advise the one furthest from a cliff, and keep a "
+    "reserve to the limits; 0% advises the least cost itself, without a reserve or a check on the last third.",
 )
 @option(
     "--settings",
@@ -135,6 +145,7 @@ def command(
     unit: str | None,
     sessions: tuple[str, ...],
     most_us: int,
+    within: float,
     settings: int,
     device: str,
     verify: int,
@@ -198,6 +209,7 @@ def command(
         most_us=most_us,
         settings=settings,
         verify=verify,
+        within=within,
     )
     model = load_device_model(device, folders)
     trace = read_trace(file, format=kind, name=name, unit=unit, stream=stream_of(file))
