@@ -183,6 +183,7 @@ def command(
             folders=folders,
             sessions=sessions,
             most_us=most_us,
+            within=within,
             device=device,
             folder=folder,
             form=form,
