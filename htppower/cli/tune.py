@@ -167,11 +167,15 @@ def command(
     Energy is that of the device model, whose values are measured or assumed; each result says on which assumptions it
     hangs, and how far each may move before other advice would be better.
 
+    Of what costs about as little the choice furthest from a cliff is advised, and limits are kept with a reserve. It is
+    chosen on the first two thirds of the recording and checked on the rest.
+
     With --fleet one sustain time is found for the traces of many devices, each with a file in FOLDER, and what each
     device loses by it is told. With --write it goes on where it was stopped.
 
-    Exit code 0: a profile is advised; 1: the limits are impossible, or with --verify the controller did something else;
-    2: the trace can't be read, or is nothing to tune; of a fleet, no trace can be read.
+    Exit code 0: a profile is advised; 1: the limits are impossible, or break on a part of the recording, or with
+    --verify the controller did something else; 2: the trace can't be read, or has no gap; of a fleet, no trace can be
+    read.
     """
     if file is None and fleet is not None:
         run_fleet(

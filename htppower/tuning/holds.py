@@ -1,4 +1,4 @@
-"""Up to which gaps and which speeds advice holds, and what it comes to where it was not tuned."""
+"""Which gaps and speeds advice still holds for, and what it comes to on the part that checks it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is to be said about advice beside the numbers: that a recording is short, or what a reserve costs."""
+"""Notes beside the numbers of advice: a recording that is short, and the cost of a reserve."""
 
 from __future__ import annotations
 
