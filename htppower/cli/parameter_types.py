@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import click
@@ -45,6 +46,30 @@ class WholeNumber(click.ParamType):  # type: ignore[type-arg] # generic in newer
         if not self._least <= number <= self._most:
             self.fail(f"{number} is not in the range {self._least} to {self._most}", param, ctx)
         return number
+
+
+class Percent(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
+    """A share such as ``1%``, as a number from 0 to 1.
+
+    Args:
+        most: the largest, in per cent.
+    """
+
+    name = "SHARE"
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+
+    def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the share."""
+        if isinstance(value, float):
+            return value
+        found = re.fullmatch(r"\s*([0-9]{1,3}(?:\.[0-9]{1,4})?)\s*%\s*", value)
+        if found is None:
+            self.fail(f"{value!r} is not a share: write 1%", param, ctx)
+        if float(found[1]) > self._most:
+            self.fail(f"{value!r} is not in the range 0% to {self._most}%", param, ctx)
+        return float(found[1]) / 100
 
 
 class Duration(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only

@@ -14,7 +14,7 @@ from htppower.cli.forms import PageFile
 from htppower.cli.help import DEVICE, OUTPUT, WHAT, Command, option
 from htppower.cli.options import GivenPath, folders_option, force_option, output_options, refuse_given
 from htppower.cli.outputs import File, Sort, print_document, write_outputs
-from htppower.cli.parameter_types import Duration, FolderToWrite, WholeNumber
+from htppower.cli.parameter_types import Duration, FolderToWrite, Percent, WholeNumber
 from htppower.cli.progress import shown_progress, size_of
 from htppower.cli.terminal import echo
 from htppower.cli.trace_options import reading_options, stream_of
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 DEFAULT_DEVICE = "hexagon_assumed"
 _LONGEST_US = 3_600_000_000
 _MOST = 100_000
+_MOST_WITHIN = 20
 
 
 @click.command(name="tune", cls=Command, example="htppower tune trace.json --limit 'p99 <= 12 ms'")
@@ -42,8 +43,8 @@ _MOST = 100_000
     metavar="LIMIT",
     multiple=True,
     group=WHAT,
-    help="Keep to this, such as 'p99 <= 12 ms' or 'cold <= 5 %'; p50, p90, p99, max and mean are times from when an "
-    "inference is asked for until it ends, cold is the share that waits for a raise. May be repeated.",
+    help="Keep to this, such as 'p99 <= 12 ms' or 'cold <= 5 %'; p50, p90, p95, p99, p99.9, max and mean are times "
+    "from when an inference is asked for until it ends, cold is the share that waits for a raise. May be repeated.",
 )
 @option(
     "--break-even",
@@ -81,6 +82,15 @@ _MOST = 100_000
     show_default=True,
     group=WHAT,
     help="Try no longer sustain time.",
+)
+@option(
+    "--within",
+    type=Percent(_MOST_WITHIN),
+    default="1%",
+    show_default=True,
+    group=WHAT,
+    help="Of all choices that cost up to so much more than the least, advise the one furthest from a cliff, and keep a "
+    "reserve to the limits; 0% advises the least cost itself, without a reserve or a check on the last third.",
 )
 @option(
     "--settings",
@@ -141,6 +151,7 @@ def command(
     unit: str | None,
     sessions: tuple[str, ...],
     most_us: int,
+    within: float,
     settings: int,
     device: str,
     verify: int,
@@ -162,11 +173,15 @@ def command(
     Energy is that of the device model, whose values are measured or assumed; each result says on which assumptions it
     hangs, and how far each may move before other advice would be better.
 
+    Of what costs about as little the choice furthest from a cliff is advised, and limits are kept with a reserve. It is
+    chosen on the first two thirds of the recording and checked on the rest.
+
     With --fleet one sustain time is found for the traces of many devices, each with a file in FOLDER, and what each
     device loses by it is told. With --write it goes on where it was stopped.
 
-    Exit code 0: a profile is advised; 1: the limits are impossible, or with --verify the controller did something else;
-    2: the trace can't be read, or is nothing to tune; of a fleet, no trace can be read.
+    Exit code 0: a profile is advised; 1: the limits are impossible, or break on a part of the recording, or with
+    --verify the controller did something else; 2: the trace can't be read, or has no gap; of a fleet, no trace can be
+    read.
     """
     if file is None and fleet is not None:
         run_fleet(
@@ -178,6 +193,7 @@ def command(
             folders=folders,
             sessions=sessions,
             most_us=most_us,
+            within=within,
             device=device,
             folder=folder,
             form=form,
@@ -204,6 +220,7 @@ def command(
         most_us=most_us,
         settings=settings,
         verify=verify,
+        within=within,
     )
     model = load_device_model(device, folders)
     with shown_progress() as progress:

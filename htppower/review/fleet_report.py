@@ -104,10 +104,19 @@ class FleetReport:
         ]
         lines = table(_HEADINGS, [self._row(*row) for row in rows], width)
         lines += ("", *wrapped(_LEGEND, width))
+        if settled.gap_us is not None:
+            lines += ("", f"Holds {self._holds()}.")
         if not settled.keeps and self.aim.most_cold_ppm is not None:
             share = share_text(self.aim.most_cold_ppm)
             lines += ("", f"No sustain time keeps to {share} of cold starts: the one with the fewest is chosen.")
         return lines
+
+    def _holds(self) -> str:
+        """Return up to which gaps a fixed time holds."""
+        sustain, gap_us = self.settled.chosen.sustain, self.settled.gap_us
+        if not sustain or not gap_us:
+            return "for gaps of any length"
+        return f"for gaps up to {_sustain(sustain)} (now up to {duration(gap_us)})"
 
     def _row(self, name: str, cost: Cost, about: str) -> tuple[str, ...]:
         ideal_us = self.settled.clairvoyant_us
@@ -159,6 +168,9 @@ class FleetReport:
             "inferences": self._total("inferences"),
             "gaps": {**settled.gaps.as_json(), "count": settled.gaps.gaps},
             "chosen": _entry(settled.chosen.sustain, settled.chosen.cost),
+            "holds": None
+            if settled.gap_us is None
+            else {"gaps_up_to_us": settled.chosen.sustain or None, "gaps_now_us": settled.gap_us or None},
             "keeps_to_cold_starts": settled.keeps,
             "best_fixed": _entry(settled.fixed.sustain, settled.fixed.cost),
             "learnt": [_entry(each.sustain, each.cost) for each in settled.learnt],
@@ -188,6 +200,7 @@ class FleetReport:
             f"The sustain time of {self.extends} for {traces} with {gaps}, at a break-even time of {worth}.",
             f"Cost over that of whoever knows each gap when it begins: {', '.join(ratios)}.",
             f"Against its own best fixed time half of the devices lose {half} at most, and none more than {most}.",
+            *(() if settled.gap_us is None else (f"Holds {self._holds()}.",)),
         )
         lines = [f"# {line}" for comment in comments for line in wrapped(comment, 110)]
         return "\n".join(

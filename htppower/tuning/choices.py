@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from htppower.profiles.sustain import Sustain
     from htppower.tuning.cost.power import Power
     from htppower.tuning.limits import Limit
+    from htppower.tuning.traces.trace import SessionTrace
     from htppower.tuning.trial import Latency, Trial
     from htppower.tuning.variants import Variant
 
@@ -105,6 +106,16 @@ class Offer:
             int(outcome.raised_us[0]),
         )
 
+    def of(self, session: SessionTrace) -> Offer:
+        """Return the same for another recording, without what is learnt: that is gone through gap by gap."""
+        return attrs.evolve(self, trial=self.trial.of(session), whole_us=whole_us_of(session), learnt=())
+
+    def costs_j(self, time_outs_us: NDArray[np.int64], price_w: float) -> NDArray[np.float64]:
+        """Return the cost of each of some time-outs of 20 ms and more: its energy, and the price of all latency."""
+        outcomes, trial = self.trial.outcomes(time_outs_us), self.trial
+        energy = self.power.energy_j(outcomes, trial.polled_us, self.whole_us)
+        return energy + price_w * (trial.latency_sum_us + outcomes.waits_us) / _US
+
     def choices(self, time_outs_us: NDArray[np.int64]) -> list[Choice]:
         """Return what time-outs of 20 ms and more come to, of which none has more energy, cold starts and waits."""
         if not time_outs_us.size:
@@ -135,7 +146,7 @@ class Offer:
         least = np.zeros(time_outs.size)
         if trial.exact is not None:
             bounds = trial.exact.bounds(time_outs)
-            least = self.power.least_j(bounds, time_outs, trial.first_to_last_us, trial.polled_us, self.whole_us)
+            least = self.power.least_j(bounds, trial.first_to_last_us, trial.polled_us, self.whole_us)
             least += price_w * bounds.least_waits_us / _US
             open_to = trial.perhaps_within(time_outs, limits)
             time_outs, least = time_outs[open_to], least[open_to]
@@ -152,6 +163,11 @@ class Offer:
             if cost[place] < best_j:
                 best_us, best_j = int(time_outs[some[place]]), float(cost[place])
         return best_us
+
+
+def whole_us_of(session: SessionTrace) -> int:
+    """Return how long a recording is, from the first begin to the last end."""
+    return int(session.ends_us.max() - session.begins_us[0])
 
 
 def cheapest(choices: Sequence[Choice], price_w: float, inferences: int, limits: Sequence[Limit]) -> Choice | None:

@@ -16,14 +16,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # The quantiles, each the least time that so large a share of the inferences does not exceed.
-QUANTILES = {"p50": Fraction(1, 2), "p90": Fraction(9, 10), "p99": Fraction(99, 100), "max": Fraction(1)}
+QUANTILES = {
+    "p50": Fraction(1, 2),
+    "p90": Fraction(9, 10),
+    "p95": Fraction(19, 20),
+    "p99": Fraction(99, 100),
+    "p99.9": Fraction(999, 1000),
+    "max": Fraction(1),
+}
 MEAN = "mean"
 COLD = "cold"
 MEASURES = (*QUANTILES, MEAN, COLD)
 # As review/durations.py, which is of a higher layer.
 _US = {"us": 1, "\u00b5s": 1, "ms": 1_000, "s": 1_000_000}
 _FORM = re.compile(
-    r"\s*(?P<measure>\w+)\s*(?P<sign><=|\u2264|=<|<)\s*(?P<number>[0-9]{1,15}(?:\.[0-9]{1,15})?)\s*(?P<unit>\S*)\s*"
+    r"\s*(?P<measure>[\w.]+)\s*(?P<sign><=|\u2264|=<|<)\s*(?P<number>[0-9]{1,15}(?:\.[0-9]{1,15})?)\s*(?P<unit>\S*)\s*"
 )
 _SAYS = f"write MEASURE <= NUMBER UNIT, such as 'p99 <= 12 ms' or 'cold <= 5 %'; the measures are {', '.join(MEASURES)}"
 
@@ -33,8 +40,8 @@ class Limit:
     """The most that a measure may be.
 
     Attributes:
-        measure: ``p50``, ``p90``, ``p99``, ``max`` or ``mean`` of the latency, or ``cold``, the share of the inferences
-            that wait for a raise.
+        measure: one of ``QUANTILES`` or the ``mean`` of the latency, or ``cold``, the share of the inferences that wait
+            for a raise.
         most: in us, or as a share from 0 to 1.
         text: as it was written.
     """

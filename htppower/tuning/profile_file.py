@@ -11,6 +11,7 @@ import attrs
 from htppower.profiles.sustain import Adaptive
 from htppower.profiles.yaml_text import comment, profile_lines, profile_name
 from htppower.tuning.counted import counted
+from htppower.tuning.holds import checked_in_words, holds_in_words
 from htppower.tuning.sensitivity import in_words
 
 if TYPE_CHECKING:
@@ -74,15 +75,23 @@ def _head(tuning: Tuning, tuned: Tuned, best: Choice) -> Iterator[str]:
     yield f"Made by htppower tune from {inferences} of {session.name} in {tuning.trace.source}."
     yield f"Device model: {tuning.model.device}. Its values that nobody has measured are assumptions, see below."
     limits = ", ".join(map(str, tuning.question.limits))
+    within = tuning.question.within
+    least = f"Within {100 * within:g} % of the least" if within else "The least"
     if limits:
-        yield f"The least energy of all profiles and sustain times that keep to: {limits}."
+        yield f"{least} energy of all profiles and sustain times that keep to: {limits}."
     else:
         yield (
-            "The least cost of all profiles and sustain times, energy and latency, at the price of latency that makes "
+            f"{least} cost of all profiles and sustain times, energy and latency, at the price of latency that makes "
             f"{tuning.question.break_even_us} us the break-even time."
         )
+    if within:
+        yield "Of these it is the one furthest from breaking a limit or costing more, as gaps grow or shrink."
     yield f"{_line('This profile', best)}."
     yield f"{_line(f'{present.variant.name} as it is', present)}."
+    if tuned.holds is not None:
+        yield f"Holds {holds_in_words(tuned.holds, best.sustain)}."
+    if tuned.checked is not None:
+        yield f"Checked {checked_in_words(tuned.checked, tuning.question.limits, used=tuned.rest_used)}."
     others = len(tuning.sessions) - 1
     if tuning.together is not None and tuning.together.choices is not None:
         sessions = "1 other session that shares" if others == 1 else f"{others} other sessions that share"

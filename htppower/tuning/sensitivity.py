@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from htppower.tuning.choices import Choice, Offer
+from htppower.tuning.changed import begin_of
+from htppower.tuning.choices import Choice, Offer, whole_us_of
 from htppower.tuning.cost.power import Power
 from htppower.tuning.timing import timing
 from htppower.tuning.trial import Trial, thinned
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from htppower.tuning.cost.workload import Timing
     from htppower.tuning.models.model import DeviceModel, Quantity
     from htppower.tuning.session_advice import Aim, SessionAdvice
-    from htppower.tuning.traces.trace import SessionTrace
 
 _US = 1_000_000
 # Advice stands while nothing else costs less than this of it.
@@ -66,26 +66,37 @@ class Assumption:
 class _Judge:
     """Says whether advice stands by another model."""
 
-    def __init__(self, advice: SessionAdvice, best: Choice, aim: Aim) -> None:
+    def __init__(self, advice: SessionAdvice, best: Choice, aim: Aim, model: DeviceModel) -> None:
         self._advice = advice
         self._best = best
         self._aim = aim
-        self._session = _begin_of(advice.session)
-        self._whole_us = int(self._session.ends_us.max() - self._session.begins_us[0])
+        self._session = begin_of(advice.session, _MOST_INFERENCES)
+        self._whole_us = whole_us_of(self._session)
         # Those of the model itself and of the one looked at: each holds dozens of arrays.
         most = 2 * len(advice.offers)
         self._trial = functools.lru_cache(maxsize=most)(self._trial_of)
         self._keeping = functools.lru_cache(maxsize=most)(self._keeping_of)
+        # A choice with a margin costs a little more than the cheapest.
+        self._now = self._share(model) or 0.0
 
     def stands(self, model: DeviceModel) -> bool:
-        """Return whether the advised choice keeps to the limits, and nothing else costs much less."""
+        """Return whether the advised choice keeps to the limits, and nothing else costs much less than it does now."""
+        share = self._share(model)
+        return share is None or share >= STANDS * self._now
+
+    def _share(self, model: DeviceModel) -> float | None:
+        """Return what the cheapest choice costs, as a share of what the advised one costs: 0 if that breaks a limit.
+
+        None if nothing keeps to the limits.
+        """
         offers = [self._offer(offer, model) for offer in self._advice.offers]
         own = next(each for each in offers if each.variant == self._best.variant)
         advised = own.choice(self._best.sustain)
+        least_j = min(map(self._least_j, offers))
         if not advised.keeps_to(self._aim.limits):
-            return not any(self._least_j(each) < np.inf for each in offers)
+            return 0.0 if least_j < np.inf else None
         cost_j = advised.cost_j(self._aim.price_in_cost_w, own.trial.count)
-        return all(self._least_j(each) >= STANDS * cost_j for each in offers)
+        return min(1.0, least_j / cost_j) if cost_j else 1.0
 
     def _offer(self, offer: Offer, model: DeviceModel) -> Offer:
         takes = timing(model, offer.variant.profile, self._advice.measured_under.profile)
@@ -122,10 +133,11 @@ def assumptions(
 ) -> tuple[Assumption, ...]:
     """Return each value that nobody has measured, and how far it may move before other advice would be better.
 
-    The others stay as they are. Advice changes where it breaks a limit that another choice keeps to, or costs over 1 %
-    more than another. ``progress`` is told which share of it is done, always below 1.
+    The others stay as they are. Advice changes where it breaks a limit that another choice keeps to, or where another
+    choice comes to cost 1 % less beside it than it does now. ``progress`` is told which share of it is done, always
+    below 1.
     """
-    judge = _Judge(advice, best, aim)
+    judge = _Judge(advice, best, aim, model)
     found = []
     quantities = model.quantities()
     for place, (name, quantity) in enumerate(quantities.items()):
@@ -158,17 +170,6 @@ def _edge(judge: _Judge, model: DeviceModel, name: str, end: float) -> float | N
         else:
             far = middle
     return near
-
-
-def _begin_of(session: SessionTrace) -> SessionTrace:
-    """Return the first inferences of a session."""
-    most = _MOST_INFERENCES
-    return attrs.evolve(
-        session,
-        begins_us=session.begins_us[:most],
-        ends_us=session.ends_us[:most],
-        cold=None if session.cold is None else session.cold[:most],
-    )
 
 
 def in_words(found: Sequence[Assumption]) -> list[str]:

@@ -8,9 +8,10 @@ import attrs
 import numpy as np
 
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive
-from htppower.tuning.choices import Choice, Offer, cheapest
+from htppower.tuning.choices import Choice, Offer, cheapest, whole_us_of
 from htppower.tuning.cost.power import Power
 from htppower.tuning.front import pareto_front
+from htppower.tuning.margin import Found, Wanted, with_margin
 from htppower.tuning.models.costs import break_even_us
 from htppower.tuning.timing import timing
 from htppower.tuning.trial import Trial, thinned
@@ -44,12 +45,17 @@ class Aim:
         price_w: without limits, the energy that a second less of latency is worth, in J for each s.
         most_us: the longest time-out that is tried.
         settings: how many time-outs of a profile are tried at most for the front; the best is of all.
+        within: by which share of the least cost a choice may cost more that is further from a cliff; with 0 the
+            cheapest is best.
+        together: whether the session shares a core with others.
     """
 
     limits: tuple[Limit, ...] = ()
     price_w: float = 0.0
     most_us: int = 10_000_000
     settings: int = 200
+    within: float = 0.0
+    together: bool = False
 
     __repr__ = field_repr
 
@@ -81,6 +87,8 @@ class SessionAdvice:
     present: Choice
     front: tuple[Choice, ...]
     best: Choice | None
+    cheapest: Choice | None
+    margin: Found | None
     tried: int
     of: int
     nearest: tuple[tuple[Limit, Choice], ...] = ()
@@ -109,7 +117,7 @@ def make_offers(
     session: SessionTrace, variants: Sequence[Variant], measured_under: Profile, model: DeviceModel, most_us: int
 ) -> tuple[Offer, ...]:
     """Return a session under each variant, by a device model."""
-    whole_us = int(session.ends_us.max() - session.begins_us[0])
+    whole_us = whole_us_of(session)
     trials = {}
     offers = []
     for variant in variants:
@@ -150,6 +158,10 @@ def advise(
     offers, notes = _with_learnt(offers, [each.variant for each in found], model, aim)
     found += [offer.choice(each) for offer in offers for each in offer.learnt]
     best = cheapest(found, price_w, inferences, aim.limits)
+    margin = None
+    if aim.within and best is not None:
+        wanted = Wanted(aim.limits, price_w, aim.most_us, aim.within, aim.together)
+        margin = with_margin(offers, found, wanted)
     all_choices = [*fixed, present, *found]
     for offer in offers:
         offer.trial.let_go()
@@ -160,7 +172,9 @@ def advise(
         offers=offers,
         present=present,
         front=_front(all_choices),
-        best=best,
+        best=best if margin is None else margin.best,
+        cheapest=best,
+        margin=margin,
         tried=sum(min(most, offer.trial.time_outs_us.size) + 1 for offer in offers),
         of=sum(offer.trial.time_outs_us.size + 1 for offer in offers),
         nearest=() if best is not None else _nearest(all_choices, aim.limits),

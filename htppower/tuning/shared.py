@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, TypeVar
 import attrs
 import numpy as np
 
+from htppower.tuning.margin import rounded_up
+from htppower.tuning.reserve import LONGER_GAPS
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TypeAlias
 
     from numpy.typing import NDArray
@@ -36,6 +39,8 @@ _MOST_COMBINATIONS = 512
 _FEWEST_EACH = 4
 _MOST_EACH = 24
 _MOST_ROUNDS = 8
+# Of the times of a session that are longer than is best for it alone so many are kept.
+_MOST_LONGER = 8
 
 
 @attrs.frozen(eq=False)
@@ -133,8 +138,9 @@ class _Core:
             up = _inside_any((each.up_us for each in alike), at)
             active = np.where(up, np.maximum(active, active_w), active)
             idle = np.where(up, np.maximum(idle, idle_w), idle)
-        drawn_us = np.where(busy, active, idle) * lasts_us
-        # As of one session: beyond the end of the recording only what is drawn above lowered votes counts.
+        # As for one session: votes that are up after the last inference count as lowered.
+        last_us = max(int(each.busy_us[1][-1]) for each in spans)
+        drawn_us = np.where(at >= last_us, lowered_w, np.where(busy, active, idle)) * lasts_us
         drawn_us -= np.where(at >= self._end_us, lowered_w, 0.0) * lasts_us
         calls_j = sum(each.calls * each.offer.power.call_j for each in spans)
         return float(drawn_us.sum()) / _US + calls_j + self._polled_j(spans)
@@ -160,9 +166,10 @@ def _grouped(spans: Iterable[_Spans], by: Callable[[_Spans], _Key]) -> Iterable[
 def settle_together(advices: Sequence[SessionAdvice], aim: Aim) -> Together:
     """Return what is best for sessions that share a core and the process, by the energy that they draw together.
 
-    Of each session the choices are kept that keep to the limits and are on its front: at least the best of each
-    profile. All their combinations are tried, or, where those are many, one session after another is given what suits
-    the others best until none changes.
+    Of each session the choice of each profile is kept that is furthest from a cliff, and some longer times. Without a
+    margin those are kept that keep to the limits and are on its front: at least the best of each profile. All their
+    combinations are tried, or, where those are many, one session after another is given what suits the others best
+    until none changes.
     """
     core = _Core(advices)
     present_j = core.energy_j(tuple(each.present for each in advices))
@@ -205,8 +212,24 @@ def _kept(advice: SessionAdvice, aim: Aim, most: int) -> list[Choice]:
         (each for each in advice.front if each.keeps_to(aim.limits)),
         key=lambda each: each.cost_j(aim.price_in_cost_w, inferences),
     )
+    if advice.margin is not None:
+        longer = itertools.islice(_longer(advice, advice.margin.of_each, keeping), _MOST_LONGER)
+        return list(
+            dict.fromkeys(
+                (advice.best, *advice.margin.of_each, *(each for each in longer if each.keeps_to(aim.limits)))
+            )
+        )[:most]
     first = _first_of_each(keeping)
     return list(dict.fromkeys((advice.best, *first, *keeping)))[:most]
+
+
+def _longer(advice: SessionAdvice, firm: Sequence[Choice], front: Sequence[Choice]) -> Iterator[Choice]:
+    """Yield choices with longer times than those with a margin: they may pay if another session keeps the core up."""
+    shortest = {each.variant: each.sustain for each in firm}
+    for each in front:
+        than = shortest.get(each.variant)
+        if isinstance(than, int) and isinstance(each.sustain, int) and each.sustain > than:
+            yield advice.offer(each).choice(rounded_up(LONGER_GAPS * each.sustain))
 
 
 def _first_of_each(choices: Iterable[Choice]) -> list[Choice]:

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from htppower.tuning.limits import Limit
     from htppower.tuning.traces.trace import SessionTrace
 
-# In the place of a time-out that is learnt.
-LEARNT = -1
 # Where a raise is so late that each time-out is gone from gap to gap: so many of them.
 _FEW = 64
 
@@ -42,21 +40,23 @@ class Latency:
     """How long inferences take from when the host asks for them, in us, and how many wait for a raise.
 
     Attributes:
-        p50, p90, p99, max: quantiles; each is the latency of one of the inferences.
+        p50, p90, p95, p99, p99_9, max: quantiles; each is the latency of one of the inferences.
         mean: the mean.
         cold: the share that waits for a raise, from 0 to 1.
     """
 
     p50: int
     p90: int
+    p95: int
     p99: int
+    p99_9: int
     max: int
     mean: float
     cold: float
 
     def of(self, measure: str) -> float:
         """Return a measure by its name."""
-        found: float = getattr(self, measure)
+        found: float = getattr(self, measure.replace(".", "_"))
         return found
 
 
@@ -67,10 +67,13 @@ class Trial:
         session: its recording; it has an inference at least.
         timing: how long inferences take under the profile.
         most_us: the longest time-out that is tried.
+
+    Attributes:
+        session: the recording.
     """
 
     def __init__(self, session: SessionTrace, timing: Timing, most_us: int) -> None:
-        self._session = session
+        self.session = session
         self._timing = timing
         self._most_us = most_us
         self._latencies: dict[Sustain, Latency] = {}
@@ -80,12 +83,21 @@ class Trial:
     @property
     def count(self) -> int:
         """How many inferences there are."""
-        return int(self._session.begins_us.size)
+        return int(self.session.begins_us.size)
+
+    def of(self, session: SessionTrace) -> Trial:
+        """Return a trial of another recording under the same profile."""
+        return Trial(session, self._timing, self._most_us)
+
+    def slower(self, factor: float) -> Trial:
+        """Return a trial in which each inference takes so many times as long."""
+        timing = attrs.evolve(self._timing, stretch=self._timing.stretch * factor)
+        return Trial(self.session, timing, self._most_us)
 
     @functools.cached_property
     def workload(self) -> Workload:
         """The inferences as they run under the profile."""
-        return Workload.of(self._session, self._timing)
+        return Workload.of(self.session, self._timing)
 
     @functools.cached_property
     def polled_us(self) -> int:
@@ -201,8 +213,7 @@ class Trial:
             self.look_at(time_outs, self.outcomes(time_outs))
         else:
             run = self.run(sustain)
-            outcome = run.outcome(LEARNT if isinstance(sustain, Adaptive) else sustain)
-            self._keep(sustain, outcome, run.ends_us - self.workload.asked_us)
+            self._keep(sustain, run.outcome(), run.ends_us - self.workload.asked_us)
 
     def _in_exact(self, sustain: Sustain) -> bool:
         return self.exact is not None and not isinstance(sustain, Adaptive) and sustain >= SHORTEST_SUSTAIN_US
@@ -214,10 +225,11 @@ class Trial:
 
     def _keep(self, sustain: Sustain, outcome: Outcomes, latencies_us: NDArray[np.int64]) -> None:
         count = self.count
-        p50, p90, p99, slowest = quantiles_us(latencies_us)
         mean = (self.latency_sum_us + int(outcome.waits_us[0])) / count
         self._outcomes[sustain] = outcome
-        self._latencies[sustain] = Latency(p50, p90, p99, slowest, mean=mean, cold=int(outcome.cold[0]) / count)
+        p50, p90, p95, p99, p99_9, slowest = quantiles_us(latencies_us)
+        cold = int(outcome.cold[0]) / count
+        self._latencies[sustain] = Latency(p50, p90, p95, p99, p99_9, slowest, mean=mean, cold=cold)
 
 
 def thinned(values: NDArray[np.int64], most: int) -> NDArray[np.int64]:

@@ -9,6 +9,8 @@ import numpy as np
 
 from htppower.errors import HtpPowerError, ProfileError
 from htppower.profiles.loading import load_profile
+from htppower.tuning.holds import Checked, Holds, check, holds
+from htppower.tuning.notes import about_the_reserve, too_short
 from htppower.tuning.replay import Replayed, replay
 from htppower.tuning.sensitivity import Assumption, assumptions
 from htppower.tuning.session_advice import Aim, SessionAdvice, advise, price_of_latency_w
@@ -47,6 +49,7 @@ class Question:
         most_us: the longest time-out that is tried.
         settings: how many time-outs of a profile are tried at most for the front.
         verify: how many choices of each front are replayed by the controller.
+        within: by which share of the least cost a choice may cost more that is further from a cliff; 0 is by none.
     """
 
     limits: tuple[Limit, ...] = ()
@@ -57,6 +60,7 @@ class Question:
     most_us: int = 10_000_000
     settings: int = 200
     verify: int = 0
+    within: float = 0.01
 
     __repr__ = field_repr
 
@@ -86,6 +90,8 @@ class Tuned:
         advice: over all profiles and sustain times.
         best: what it is given: the best for it alone, or together with the others; None where limits are impossible.
         aim: what was wanted of it.
+        holds: up to which gaps and speeds the choice holds.
+        checked: what the choice comes to on the last third of the recording; if nothing is advised, the cheapest one.
         assumptions: how far the values of the device model may move before other advice would be better.
         verified: the choices that were replayed.
     """
@@ -93,8 +99,15 @@ class Tuned:
     advice: SessionAdvice
     best: Choice | None
     aim: Aim
+    holds: Holds | None = None
+    checked: Checked | None = None
     assumptions: tuple[Assumption, ...] = ()
     verified: tuple[Verified, ...] = ()
+
+    @property
+    def rest_used(self) -> bool:
+        """Whether the last third of the recording was used to find it, and not only to check it."""
+        return self.advice.margin is not None and self.advice.margin.rest_used
 
 
 @attrs.frozen(eq=False)
@@ -148,13 +161,19 @@ def tune(
 
     Raises:
         ProfileError: a profile can't be found or read.
-        TuningError: no session has an inference, or none of the profiles can be tried.
+        TuningError: no session has a gap between inferences, or none of the profiles can be tried.
     """
-    sessions = [each for each in trace.sessions if each.begins_us.size]
+    sessions = [each for each in trace.sessions if each.gaps_us().any()]
+    if not sessions:
+        raise TuningError(
+            f"{trace.source}: no session has two inferences with a gap between them; there is nothing to tune"
+        )
+    left_out = [each.name for each in trace.sessions if each.begins_us.size and not each.gaps_us().any()]
+    if left_out:
+        note = f"left out, since no gap is between its inferences: {', '.join(left_out)}"
+        trace = attrs.evolve(trace, notes=(*trace.notes, note))
     steps = _Steps(len(sessions), progress)
-    found = [_advise(each, model, question, steps.part) for each in sessions]
-    if not found:
-        raise TuningError(f"{trace.source}: no session has an inference; there is nothing to tune")
+    found = [_advise(each, model, question, len(sessions) > 1, steps.part) for each in sessions]
     together = None
     best = [advice.best for advice, _ in found]
     if len(found) > 1:
@@ -185,7 +204,7 @@ class _Steps:
 
 
 def _advise(
-    session: SessionTrace, model: DeviceModel, question: Question, progress: Callable[[float], None]
+    session: SessionTrace, model: DeviceModel, question: Question, together: bool, progress: Callable[[float], None]
 ) -> tuple[SessionAdvice, Aim]:
     try:
         present, notes = _measured_under(session, question)
@@ -198,9 +217,9 @@ def _advise(
     if own not in tried:
         tried = (*variants_of(present), *tried)
     price_w = price_of_latency_w(model, present, question.break_even_us)
-    aim = Aim(question.limits, price_w, question.most_us, question.settings)
+    aim = Aim(question.limits, price_w, question.most_us, question.settings, question.within, together)
     advice = advise(session, tried, own, model, aim, progress)
-    return attrs.evolve(advice, notes=(*notes, *left_out, *advice.notes)), aim
+    return attrs.evolve(advice, notes=(*notes, *left_out, *too_short(session, advice), *advice.notes)), aim
 
 
 def _wrong(question: Question) -> Iterator[str]:
@@ -262,9 +281,21 @@ def _finished(
     if best is not None and not alone:
         said = "it suits the sessions together, and is not the best for this one alone: how far the values of the"
         advice = attrs.evolve(advice, notes=(*advice.notes, f"{said} device model may move is not worked out"))
+    held, checked = _looked_into(advice, best, aim)
+    advice = attrs.evolve(advice, notes=(*advice.notes, *about_the_reserve(advice, aim)))
     verified = _verified(advice, best, question.verify)
     progress(1)
-    return Tuned(advice, best, aim, found, verified)
+    return Tuned(advice, best, aim, held, checked, found, verified)
+
+
+def _looked_into(advice: SessionAdvice, best: Choice | None, aim: Aim) -> tuple[Holds | None, Checked | None]:
+    """Return up to what a choice holds, and what it comes to on the last third of the recording."""
+    choice = best or advice.cheapest
+    if choice is None:
+        return None, None
+    offer, price_w = advice.offer(choice), aim.price_in_cost_w
+    held = holds(offer, choice, aim.limits, price_w) if best is not None else None
+    return held, check(offer, choice, aim.limits, price_w) if aim.within else None
 
 
 def _verified(advice: SessionAdvice, best: Choice | None, count: int) -> tuple[Verified, ...]:

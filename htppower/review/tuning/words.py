@@ -9,6 +9,7 @@ from htppower.review.traces.words import percent
 from htppower.review.traces.words import time as time_text
 from htppower.review.tuning.table import choice_text, energy_text
 from htppower.tuning.counted import counted
+from htppower.tuning.holds import checked_in_words, holds_in_words
 from htppower.tuning.limits import COLD
 
 if TYPE_CHECKING:
@@ -56,6 +57,15 @@ def aim_line(tuning: Tuning) -> str:
     worth = duration(tuning.question.break_even_us)
     price = f"{tuning.sessions[0].aim.price_w:.3g} J for each second of latency"
     return f"the least energy with latency at a price of {price}, which makes {worth} the break-even time"
+
+
+def firm_lines(tuned: Tuned) -> Iterator[tuple[str, str]]:
+    """Yield up to which gaps and speeds advice holds, and what it comes to where it was not tuned, each with a word."""
+    if tuned.best is not None and tuned.holds is not None:
+        yield "holds", holds_in_words(tuned.holds, tuned.best.sustain)
+    if tuned.checked is not None:
+        choice = "" if tuned.best is not None else f"{choice_text(tuned.checked.choice)}, "
+        yield "checked", choice + checked_in_words(tuned.checked, tuned.aim.limits, used=tuned.rest_used)
 
 
 def impossible_lines(tuned: Tuned) -> Iterator[str]:
@@ -112,7 +122,7 @@ def verified_line(verified: Verified) -> str:
 def front_line(tuned: Tuned) -> str:
     """Return how many choices are on the front, of how many."""
     advice = tuned.advice
-    of_all = "" if advice.tried >= advice.of else f"; the advised one is the best of all {advice.of}"
+    of_all = "" if advice.tried >= advice.of else f"; for the advice all {advice.of} were compared"
     return (
         f"{len(advice.front)} of {advice.tried} settings are on the front of energy, p50, p99 and cold starts{of_all}"
     )

@@ -149,7 +149,7 @@ class ExactTimeOuts:
         begin = int(blocks.workload.periods.begins_us[0])
         end = int(blocks.workload.periods.ends_us[-1]) + np.where(last_cold, int(blocks.late_us[-1]), 0)
         return Outcomes(
-            time_outs_us=time_outs_us,
+            tail_us=time_outs_us,
             cold=counts + 1,
             raised_us=end + time_outs_us - begin - lowered,
             busy_us=sums["busy"] + int(blocks.cold_busy_us[0]) + blocks.warm_busy_us,

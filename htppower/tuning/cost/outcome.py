@@ -18,14 +18,14 @@ class Outcomes:
     """What a session does under each of some time-outs. One place of each array is one time-out.
 
     Attributes:
-        time_outs_us: the time-outs.
+        tail_us: how long the votes stay up after the last inference has ended: the time-out, or what was learnt.
         cold: how many inferences wait for a raise, the first one included.
         raised_us: how long the votes are up, until they are lowered after the last inference.
         busy_us: how long inferences run, overlapping ones together.
         waits_us: how much later than with votes that are always up the inferences end, all together.
     """
 
-    time_outs_us: NDArray[np.int64]
+    tail_us: NDArray[np.int64]
     cold: NDArray[np.int64]
     raised_us: NDArray[np.int64]
     busy_us: NDArray[np.int64]
@@ -79,9 +79,10 @@ class Run:
         """Return when inferences run, as begins and ends of times in which at least one does."""
         return union(self.begins_us, self.ends_us)
 
-    def outcome(self, time_out_us: int) -> Outcomes:
-        """Return the sums."""
-        sums = (time_out_us, self.cold.size, self.up_us, self.busy_us, int(self.waits_us.sum()))
+    def outcome(self) -> Outcomes:
+        """Return the sums; there is an inference at least."""
+        tail_us = int(self.lowered_us[-1] - self.ends_us.max())
+        sums = (tail_us, self.cold.size, self.up_us, self.busy_us, int(self.waits_us.sum()))
         return Outcomes(*(np.array([each], np.int64) for each in sums))
 
 

@@ -58,22 +58,21 @@ class Power:
         Args:
             outcomes: what the session does.
             polled_us: how long the CPU polls for answers.
-            whole_us: how long the recording is; votes are lowered where they are not up. Of those that are up beyond
-                its end only what they draw above lowered ones counts.
+            whole_us: how long the recording is; votes are lowered where they are not up. What they draw after the last
+                inference is left out: the recording does not say when the next one comes.
         """
+        raised_us = outcomes.raised_us - outcomes.tail_us
         drawn: NDArray[np.float64] = (
             self.active_w * outcomes.busy_us
-            + self.raised_idle_w * (outcomes.raised_us - outcomes.busy_us)
-            + self.lowered_idle_w * (whole_us - outcomes.raised_us)
+            + self.raised_idle_w * (raised_us - outcomes.busy_us)
+            + self.lowered_idle_w * (whole_us - raised_us)
             + self.polling_w * polled_us
         )
         return drawn / _US + self.call_j * outcomes.calls
 
-    def least_j(
-        self, bounds: Bounds, time_outs_us: NDArray[np.int64], from_first_to_last_us: int, polled_us: int, whole_us: int
-    ) -> NDArray[np.float64]:
+    def least_j(self, bounds: Bounds, from_first_to_last_us: int, polled_us: int, whole_us: int) -> NDArray[np.float64]:
         """Return an energy that no outcome of each time-out is below, by what was found by a search alone."""
-        raised_us = from_first_to_last_us + time_outs_us - bounds.most_lowered_us
+        raised_us = from_first_to_last_us - bounds.most_lowered_us
         above_lowered = max(self.raised_idle_w - self.lowered_idle_w, 0.0)
         above_idle = max(self.active_w - self.raised_idle_w, 0.0)
         drawn: NDArray[np.float64] = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 from bisect import bisect_left, bisect_right
@@ -15,6 +16,8 @@ from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
 from htppower.tuning.fleet.bins import EDGES_US, bin_of
 from htppower.tuning.fleet.gap_histogram import PPM, GapHistogram, merged
 from htppower.tuning.fleet.records import Cost
+from htppower.tuning.margin import LARGEST_MARGIN
+from htppower.tuning.reserve import LONGER_GAPS
 from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
@@ -91,6 +94,8 @@ class Settled:
         clairvoyant_us: what it would cost whoever knows each gap when it begins.
         gaps: those of all.
         devices: what each device loses, those that lose most first.
+        gap_us: the longest gap that the chosen time stays up for even if all gaps grow so far that it lasts just that
+            time; up to there it keeps to what it must, and costs about as little. None if no time is fixed.
     """
 
     chosen: Candidate
@@ -103,6 +108,7 @@ class Settled:
     clairvoyant_us: int
     gaps: GapHistogram
     devices: tuple[Device, ...]
+    gap_us: int | None = None
 
     __repr__ = field_repr
 
@@ -115,10 +121,13 @@ class Aim:
         most_cold_ppm: the share of all inferences that may wait for a raise, in millionths; None is any. The first of
             each session does, whatever is chosen.
         most_us: the longest fixed time, in us.
+        within: by which share of the least cost a fixed time may cost more that is further from a cliff; with 0 the
+            cheapest is chosen.
     """
 
     most_cold_ppm: int | None = None
     most_us: int = LONGEST_SUSTAIN_US
+    within: float = 0.0
 
     __repr__ = field_repr
 
@@ -147,7 +156,7 @@ def settle(answers: Sequence[FileGaps], question: Question, aim: Aim = ANY) -> S
     """
     every = merged(each.gaps for each in answers)
     most_cold = aim.most_cold(answers)
-    best, best_keeps = best_fixed(every, question.break_even_us, most_cold, aim.most_us)
+    best, best_keeps, gap_us = _with_margin(every, question.break_even_us, most_cold, aim)
     learnt = tuple(
         Candidate(sustain, functools.reduce(operator.add, (each.learnt[place] for each in answers), Cost(0, 0)))
         for place, sustain in enumerate(question.learnt)
@@ -155,7 +164,11 @@ def settle(answers: Sequence[FileGaps], question: Question, aim: Aim = ANY) -> S
     keeping = [each for each in learnt if most_cold is None or each.cost.cold_starts <= most_cold]
     cheapest = min(keeping, key=_costs, default=None)
     chosen = best
-    if cheapest is not None and (not best_keeps or _costs(cheapest) < _costs(best)):
+    # A learnt time that costs as little as a fixed one with a margin is no better than that.
+    if cheapest is not None and (
+        not best_keeps
+        or (_costs(cheapest) < _costs(best) and cheapest.cost.cost_us * (1 + aim.within) <= best.cost.cost_us)
+    ):
         chosen = cheapest
     devices = tuple(_devices(answers, question, chosen, aim))
     return Settled(
@@ -170,6 +183,7 @@ def settle(answers: Sequence[FileGaps], question: Question, aim: Aim = ANY) -> S
         clairvoyant_us=sum(each.clairvoyant_us for each in answers),
         gaps=every,
         devices=tuple(sorted(devices, key=lambda each: (-each.loss, each.path))),
+        gap_us=gap_us if chosen is best and best_keeps else None,
     )
 
 
@@ -204,6 +218,44 @@ def best_fixed(
         return _candidate(min(kept[first:], key=costs_us.__getitem__), costs_us, beyond), True
     fewest = min(kept, key=lambda place: (beyond[place], costs_us[place]))
     return _candidate(fewest, costs_us, beyond), False
+
+
+def _with_margin(
+    gaps: GapHistogram, break_even_us: int, most_cold: int | None, aim: Aim
+) -> tuple[Candidate, bool, int | None]:
+    """Return the fixed time that is furthest from a cliff, whether it keeps to the share, and a gap that it outlasts.
+
+    Of the times that cost about as little as the cheapest, and keep to the share of cold starts even if gaps are 10 %
+    longer, it is the one that is furthest from the ends of the stretch of such times that it is in.
+    """
+    least, keeps = best_fixed(gaps, break_even_us, most_cold, aim.most_us)
+    if not aim.within or not keeps:
+        return least, keeps, None
+    costs_us, beyond = gaps.costs_us(break_even_us), gaps.beyond()
+    kept = [place for place in _KEPT if EDGES_US[place] <= aim.most_us]
+    if most_cold is not None:
+        reserved = [
+            place for place in kept if beyond[bin_of(max(0, round(EDGES_US[place] / LONGER_GAPS)))] <= most_cold
+        ]
+        kept = reserved or [place for place in kept if beyond[place] <= most_cold]
+    most_us = (1 + aim.within) * min(costs_us[place] for place in kept)
+    runs = [
+        [place for _, place in run]
+        for near, run in itertools.groupby(enumerate(kept), key=lambda each: costs_us[each[1]] <= most_us)
+        if near
+    ]
+    found = [(_margin(place, run, kept[-1]), -costs_us[place], -place, run[0]) for run in runs for place in run]
+    _, _, place, shortest = max(found)
+    return _candidate(-place, costs_us, beyond), True, EDGES_US[shortest]
+
+
+def _margin(place: int, run: Sequence[int], last: int) -> float:
+    """Return by which factor gaps may grow or shrink until a time leaves a stretch of times."""
+    if not EDGES_US[place]:
+        return LARGEST_MARGIN
+    shortest_us = EDGES_US[run[0]] or SHORTEST_SUSTAIN_US
+    longest_us = math.inf if run[-1] == last else EDGES_US[run[-1]]
+    return min(EDGES_US[place] / shortest_us, longest_us / EDGES_US[place], LARGEST_MARGIN)
 
 
 def _candidate(place: int, costs_us: Sequence[int], beyond: Sequence[int]) -> Candidate:

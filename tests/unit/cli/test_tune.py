@@ -124,6 +124,8 @@ def test_an_impossible_limit_is_said_and_exits_with_1(command: Command, limit: s
         (("--profile", "system_settings", "--measured-under", "system_settings"), "casts no votes"),
         (("--break-even", "0"), "range"),
         (("--longest", "10ms"), "range"),
+        (("--within", "1"), "write 1%"),
+        (("--within", "30%"), "range 0% to 20%"),
         (("--write", "nowhere"), "the folder 'nowhere' is missing: make that first"),
         (("--write", "recording.json"), "is a file"),
     ],
@@ -149,6 +151,34 @@ def test_a_profile_of_the_recording_that_is_not_found_is_looked_for_where_told(
     assert "mine as it is" not in command.output("tune", "own.json", "--measured-under", "balanced")
     (tmp_path / "mine.yaml").write_text("profile: mine\nextends: burst\nsummary: Mine.\n", encoding="utf-8")
     assert "mine, sustain 300 ms" in command.output("tune", "own.json", "--profiles", ".")
+
+
+def test_a_recording_without_a_gap_is_refused(command: Command, tmp_path: Path) -> None:
+    """One inference says nothing of gaps: the exit code is 2, and nothing is written."""
+    (tmp_path / "one.csv").write_text("begin_us,end_us\n0,5\n", encoding="utf-8")
+    said = refused(command, "tune", "one.csv", "--write", ".", "--page", "page.html")
+    assert "no session has two inferences with a gap between them" in said
+    assert not list(tmp_path.glob("*_tuned.yaml"))
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_it_is_said_up_to_where_advice_holds_and_what_the_rest_says(command: Command, tmp_path: Path) -> None:
+    """In the text, in the page, in the profile and as numbers in JSON."""
+    (tmp_path / "long.json").write_text(trace_files.own(ran(300)), encoding="utf-8")
+    arguments = ("tune", "long.json", "--limit", "cold <= 20 %", "--profile", "burst")
+    text = " ".join(command.output(*arguments, "--page", "page.html", "--write", ".").split())
+    found = re.search(r"holds for gaps up to [\d.]+ ms \(now up to [\d.]+ ms\), and for inferences from", text)
+    assert found is not None
+    assert "checked on the last third, which was not used to tune:" in text
+    assert "holds</" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    written = (tmp_path / "camera_tuned.yaml").read_text(encoding="utf-8")
+    assert "# Holds for gaps up to" in written
+    assert "# Checked on the last third" in written
+    (session,) = json.loads(command.output(*arguments, "--format", "json"))["sessions"]
+    assert session["holds"]["gaps_now_us"] < session["holds"]["gaps_up_to_us"] == session["advised"]["sustain"]
+    assert session["checked"]["broken"] == []
+    assert session["checked"]["used_to_tune"] is False
+    assert session["least"]["energy_j"] <= session["advised"]["energy_j"]
 
 
 def test_a_file_that_is_no_trace_is_refused(command: Command, tmp_path: Path) -> None:
@@ -188,7 +218,7 @@ def test_a_file_does_not_say_that_sessions_were_settled_together_that_were_not(
     command: Command, tmp_path: Path
 ) -> None:
     """Where one of them can't keep to the limits, the others are tuned each for itself."""
-    slow = [each._replace(end_us=each.end_us + 200_000) for each in ran(5, "voice")]
+    slow = [each._replace(end_us=each.end_us + 90_000) for each in ran(5, "voice")]
     (tmp_path / "two.json").write_text(trace_files.own([*ran(30), *slow]), encoding="utf-8")
     text = command.output("tune", "two.json", "--limit", "p99 <= 20 ms", "--write", ".", exit_code=1)
     assert "not settled together" in " ".join(text.split())

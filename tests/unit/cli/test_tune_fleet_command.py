@@ -42,7 +42,7 @@ def test_what_is_best_is_printed_as_text_and_json(traces: Path, command: Command
     assert [each["path"] for each in document["unread"]] == [str(traces / "notes.txt")]
     assert document["break_even_us"] == 100_000
     assert (document["device"], round(document["saved_w"], 6)) == ("hexagon_assumed", 0.28)
-    assert document["aim"] == {"most_cold_ppm": None, "most_us": 10_000_000}
+    assert document["aim"] == {"most_cold_ppm": None, "most_us": 10_000_000, "within": 0.01}
     printed = command.output("tune", "--fleet", str(traces), "--format", "json")
     assert json.loads(printed) == document
 

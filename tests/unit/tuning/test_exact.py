@@ -37,7 +37,7 @@ def test_a_search_finds_what_going_from_gap_to_gap_finds(seed: int) -> None:
     found, bounds = exact.outcomes(time_outs), exact.bounds(time_outs)
     for place, time_out_us in enumerate(time_outs.tolist()):
         run = run_stepwise(workload, Fixed(time_out_us))
-        one = run.outcome(time_out_us)
+        one = run.outcome()
         assert {name: getattr(found, name)[place] for name in SUMS} == {name: getattr(one, name)[0] for name in SUMS}
         again = exact.run(time_out_us)
         for field in attrs.fields_dict(type(run)):
@@ -110,7 +110,7 @@ def test_intervals_and_rows_one_by_one_come_to_the_same(
     found, counted = exact.outcomes(time_outs), exact.counter(np.ones(exact.blocks.first.size, np.int64))
     assert np.array_equal(counted.sums(time_outs), found.cold)
     for place, time_out_us in enumerate(time_outs.tolist()):
-        one = run_stepwise(workload, Fixed(time_out_us)).outcome(time_out_us)
+        one = run_stepwise(workload, Fixed(time_out_us)).outcome()
         assert {name: getattr(found, name)[place] for name in SUMS} == {name: getattr(one, name)[0] for name in SUMS}
 
 

@@ -15,6 +15,8 @@ from htppower.tuning.limits import Limit, parse_limit, quantiles_us
     [
         ("p99 <= 12 ms", "p99", 12_000),
         ("p50<=1.5ms", "p50", 1_500),
+        ("p99.9 <= 3 ms", "p99.9", 3_000),
+        ("p95<=3ms", "p95", 3_000),
         (" max <= 2 s ", "max", 2_000_000),
         ("mean \u2264 300 us", "mean", 300),
         ("cold <= 5 %", "cold", Fraction(1, 20)),
@@ -44,7 +46,7 @@ def test_a_share_or_a_mean_that_is_just_as_large_is_within(count: int) -> None:
     [
         ("", "no limit"),
         ("fast", "no limit"),
-        ("p95 <= 3 ms", "no measure 'p95'"),
+        ("p98 <= 3 ms", "no measure 'p98'"),
         ("p99 <= 3", "us, ms or s"),
         ("p99 <= 3 %", "us, ms or s"),
         ("p99 < 3 ms", "write <="),
@@ -65,9 +67,9 @@ def test_what_is_no_limit_is_refused_with_what_is_one(text: str, says: str) -> N
 def test_a_quantile_is_the_latency_of_an_inference() -> None:
     """So large a share of all is no slower, and no smaller latency has that."""
     latencies = np.arange(100, 0, -1)
-    assert quantiles_us(latencies) == [50, 90, 99, 100]
-    assert quantiles_us(np.array([7])) == [7, 7, 7, 7]
-    assert quantiles_us(np.array([1, 2, 3])) == [2, 3, 3, 3]
+    assert quantiles_us(latencies) == [50, 90, 95, 99, 100, 100]
+    assert quantiles_us(np.array([7])) == [7] * 6
+    assert quantiles_us(np.array([1, 2, 3])) == [2, 3, 3, 3, 3, 3]
 
 
 @pytest.mark.parametrize("digits", [400, 5_000])

@@ -60,7 +60,7 @@ def around_a_time_out() -> tuple[SessionTrace, list[Choice]]:
     return session, everything(advised(session, aim_of(())))
 
 
-@pytest.mark.parametrize("measure", ["p50", "p90", "p99", "max", "mean", "cold"])
+@pytest.mark.parametrize("measure", ["p50", "p90", "p95", "p99", "p99.9", "max", "mean", "cold"])
 @pytest.mark.parametrize("share", [0.1, 0.5])
 def test_a_limit_that_some_choices_keep_to_is_used_to_its_end(
     measure: str, share: float, monkeypatch: pytest.MonkeyPatch

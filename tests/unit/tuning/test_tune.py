@@ -24,13 +24,37 @@ def test_a_recording_without_an_inference_is_nothing_to_tune() -> None:
         tune(recording(attrs.evolve(periodic(), profile="system_settings")), MODEL, Question())
 
 
-def test_one_inference_is_tuned() -> None:
-    """It has no gap; all is said of it nevertheless."""
-    one = SessionTrace("camera", None, np.array([5], np.int64), np.array([5], np.int64))
-    tuning = tune(recording(one), MODEL, Question(verify=3))
-    assert tuning.sessions[0].best is not None
+def test_a_session_without_a_gap_is_nothing_to_tune() -> None:
+    """Nothing says how long to stay up: it is left out and named; if no session has a gap, the recording is refused."""
+    one = SessionTrace("one", None, np.array([5], np.int64), np.array([9], np.int64))
+    touching = SessionTrace("touching", None, np.array([5, 9], np.int64), np.array([9, 12], np.int64))
+    with pytest.raises(TuningError, match=r"recording\.json: no session has two inferences with a gap"):
+        tune(recording(one, touching), MODEL, Question())
+    tuning = tune(recording(one, periodic(30), touching), MODEL, Question(profiles=("burst",)))
+    assert [each.advice.session.name for each in tuning.sessions] == ["camera"]
+    assert any("left out" in note and "one, touching" in note for note in tuning.trace.notes)
+
+
+def test_two_inferences_are_tuned_and_said_to_be_few() -> None:
+    """All is said of them nevertheless, and that the recording is too short."""
+    two = SessionTrace("camera", None, np.array([5, 90_000], np.int64), np.array([5, 90_000], np.int64))
+    tuning = tune(recording(two), MODEL, Question(verify=3))
+    (session,) = tuning.sessions
+    assert session.best is not None
     assert tuning.equal
-    assert any("it is taken to be of burst" in note for note in tuning.sessions[0].advice.notes)
+    assert any("it is taken to be of burst" in note for note in session.advice.notes)
+    assert any("too short: it has 1 gap" in note for note in session.advice.notes)
+    assert session.checked is None
+
+
+@pytest.mark.parametrize("count", [10, 100, 1_000])
+def test_what_is_drawn_after_the_last_inference_is_no_saving(count: int) -> None:
+    """However few inferences there are, two times that keep the votes up between all of them cost the same."""
+    begins = np.arange(count) * 33_000
+    session = SessionTrace("camera", "burst", begins, begins + 8_000)
+    (tuned,) = tune(recording(session), MODEL, Question(profiles=("burst",), within=0)).sessions
+    offer = tuned.advice.offer(tuned.advice.present)
+    assert offer.choice(30_000).energy_j == pytest.approx(tuned.advice.present.energy_j)
 
 
 def test_all_profiles_of_the_vendor_are_tried_and_those_for_decode_beside_one_of_them() -> None:

@@ -14,6 +14,7 @@ from htppower.review.tuning.words import (
     advice_line,
     aim_line,
     counted_sessions,
+    firm_lines,
     front_line,
     impossible_lines,
     together_line,
@@ -70,6 +71,7 @@ def _session(tuning: Tuning, tuned: Tuned, name: str) -> Iterator[str]:
     advice = tuned.advice
     yield f"<p><strong>{cell(advice_line(tuning, tuned))}</strong></p>"
     yield from (f"<p>{cell(line)}</p>" for line in impossible_lines(tuned))
+    yield label_list(firm_lines(tuned))
     rows = [each.cells(advice.present) for each in lines(tuned)]
     yield table("What is now, what is advised, and points of the front", HEAD, rows, "front")
     yield "<h3>Energy and latency</h3>"

@@ -11,6 +11,7 @@ from htppower.tuning.profile_file import profile_text
 if TYPE_CHECKING:
     from htppower.profiles.sustain import Sustain
     from htppower.tuning.choices import Choice
+    from htppower.tuning.holds import Checked, Holds
     from htppower.tuning.sensitivity import Assumption
     from htppower.tuning.tune import Tuned, Tuning, Verified
 
@@ -25,6 +26,7 @@ def render(tuning: Tuning) -> str:
         "recording": {"source": tuning.trace.source, "format": tuning.trace.format, "notes": list(tuning.trace.notes)},
         "device": tuning.model.device,
         "limits": [str(each) for each in tuning.question.limits],
+        "within": tuning.question.within,
         "break_even_us": tuning.question.break_even_us,
         "sessions": [_session(tuning, each) for each in tuning.sessions],
         "together": None
@@ -51,6 +53,9 @@ def _session(tuning: Tuning, tuned: Tuned) -> dict[str, Any]:
         "price_of_latency_w": tuned.aim.price_w,
         "now": _choice(advice.present),
         "advised": None if tuned.best is None else _choice(tuned.best),
+        "least": None if advice.cheapest is None else _choice(advice.cheapest),
+        "holds": None if tuned.best is None or tuned.holds is None else _holds(tuned.best, tuned.holds),
+        "checked": None if tuned.checked is None else _checked(tuned, tuned.checked),
         "best_alone": None if advice.best is None else _choice(advice.best),
         "nearest": [{"limit": str(limit), "choice": _choice(choice)} for limit, choice in advice.nearest],
         "profile": None if tuned.best is None else profile_text(tuning, tuned),
@@ -63,6 +68,30 @@ def _session(tuning: Tuning, tuned: Tuned) -> dict[str, Any]:
     }
 
 
+def _holds(best: Choice, holds: Holds) -> dict[str, Any]:
+    def inference_us(factor: float | None) -> int | None:
+        return None if factor is None else round(factor * holds.inference_us)
+
+    return {
+        "gaps_up_to_us": None if holds.gap_us is None else best.sustain,
+        "gaps_now_us": holds.gap_us,
+        "gaps_factor": holds.longer_gaps,
+        "inferences_from_us": inference_us(holds.shorter),
+        "inferences_up_to_us": inference_us(holds.longer),
+        "inferences_now_us": holds.inference_us,
+    }
+
+
+def _checked(tuned: Tuned, checked: Checked) -> dict[str, Any]:
+    return {
+        "part": "last third",
+        "used_to_tune": tuned.rest_used,
+        "choice": _choice(checked.choice),
+        "costs_more": checked.loss,
+        "broken": [str(each) for each in checked.broken],
+    }
+
+
 def _choice(choice: Choice) -> dict[str, Any]:
     latency = choice.latency
     return {
@@ -72,7 +101,9 @@ def _choice(choice: Choice) -> dict[str, Any]:
         "energy_j": choice.energy_j,
         "p50_us": latency.p50,
         "p90_us": latency.p90,
+        "p95_us": latency.p95,
         "p99_us": latency.p99,
+        "p99_9_us": latency.p99_9,
         "max_us": latency.max,
         "mean_us": latency.mean,
         "cold_share": latency.cold,

@@ -12,6 +12,7 @@ from htppower.review.tuning.words import (
     advice_line,
     aim_line,
     counted_sessions,
+    firm_lines,
     front_line,
     impossible_lines,
     together_line,
@@ -62,6 +63,8 @@ def _session(tuning: Tuning, tuned: Tuned, width: int) -> Iterator[str]:
     first, *rest = labelled("advice", advice_line(tuning, tuned), width, indent=_INDENT)
     yield styled(first, colour)
     yield from rest
+    for word, said in firm_lines(tuned):
+        yield from labelled(word, said, width, indent=_INDENT)
     for line in impossible_lines(tuned):
         yield from labelled("nearest", line, width, indent=_INDENT)
     yield ""

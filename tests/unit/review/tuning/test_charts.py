@@ -69,7 +69,7 @@ def _tuned(gaps_us: list[int]) -> Tuned:
     return tuned
 
 
-@pytest.mark.parametrize("gaps", [[31_000] * 200, [5_000], []])
+@pytest.mark.parametrize("gaps", [[31_000] * 200, [5_000]])
 def test_the_curve_goes_to_the_longest_time_that_is_marked(gaps: list[int]) -> None:
     """Also beyond the longest gap."""
     svg = cost_chart(_tuned(gaps), "cost")

@@ -14,8 +14,8 @@ from htppower.tuning.tune import Question, tune
 @pytest.mark.parametrize(
     ("gaps_us", "said"),
     [
-        ([31_000] * 200, "3% less than burst as it is"),
-        ([86_400_000_000] * 20, "0.01% less than burst as it is"),
+        ([31_000, 800_000] * 200, "63% less than burst as it is"),
+        ([86_400_000_000] * 20, "0.005% less than burst as it is"),
     ],
 )
 def test_what_is_saved_is_never_told_as_nothing(gaps_us: list[int], said: str) -> None:

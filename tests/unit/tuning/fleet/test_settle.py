@@ -121,3 +121,26 @@ def test_only_an_edge_has_an_exact_cost() -> None:
     """A time between edges is refused, and not rounded."""
     with pytest.raises(ValueError, match="not in tuple"):
         fixed(_QUICK.gaps, _B_US, 30_001)
+
+
+def test_a_margin_is_kept_from_the_gaps() -> None:
+    """Of the edges that cost within 1 % the one furthest from a cliff is chosen, with the gaps that it outlasts."""
+    answers = [answer("a", [30_000] * 2_000 + [60_000_000] * 20)]
+    least = settle(answers, _QUESTION)
+    found = settle(answers, _QUESTION, Aim(within=0.01))
+    assert (least.chosen.sustain, least.gap_us) == (31_500, None)
+    assert found.gap_us == 31_500
+    assert isinstance(found.chosen.sustain, int)
+    assert found.chosen.sustain > 35_000
+    assert found.chosen.cost.cost_us <= 1.01 * least.chosen.cost.cost_us
+
+
+def test_a_share_of_cold_starts_is_kept_with_longer_gaps_too() -> None:
+    """The time for all leaves as few cold starts when all gaps are 10 % longer."""
+    answers = [answer("a", [30_000] * 60 + [95_000] * 35 + [60_000_000] * 5)]
+    found = settle(answers, Question(1_000), Aim(60_000, within=0.01))
+    assert found.keeps
+    assert isinstance(found.chosen.sustain, int)
+    assert found.chosen.sustain > 1.1 * 95_000
+    # A time that is the longest there may be is chosen without that.
+    assert settle(answers, Question(1_000), Aim(60_000, 100_000, 0.01)).chosen.sustain == 100_000

@@ -1,0 +1,184 @@
+"""Which gaps and speeds advice still holds for, and what it comes to on the part that checks it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from htppower.profiles.sustain import Adaptive
+from htppower.tuning.changed import begin_of, tuned_and_rest, with_longer_gaps
+from htppower.votes.field_repr import field_repr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from htppower.profiles.sustain import Sustain
+    from htppower.tuning.choices import Choice, Offer
+    from htppower.tuning.limits import Limit
+
+# Advice holds as long as it costs no more than this beyond what it costs now, each beside the best time of its profile.
+_COSTS_MORE = 0.01
+# Of a long recording so many inferences are looked at.
+_MOST_INFERENCES = 20_000
+# How far gaps and inferences are looked at: so many times as long, and as short.
+_LONGEST_GAPS = 4.0
+_LONGEST_INFERENCES = 2.0
+_FIRST_STEP = 0.01
+# Below this share two costs hardly differ.
+_HARDLY = 0.0005
+_ROUNDS = 5
+
+
+@attrs.frozen
+class Holds:
+    """The changes of a recording under which a choice keeps to the limits, and stays about as cheap as it is.
+
+    Attributes:
+        longer_gaps: all gaps may be up to so many times as long; None for any length that was looked at.
+        gap_us: the longest gap that is stayed up for even then, as it is now; None if no time is fixed.
+        shorter, longer: all inferences may take from so many times to so many times as long; None for any.
+        inference_us: how long an inference takes now, in the median.
+    """
+
+    longer_gaps: float | None
+    gap_us: int | None
+    shorter: float | None
+    longer: float | None
+    inference_us: int
+
+    __repr__ = field_repr
+
+
+@attrs.frozen
+class Checked:
+    """What a choice comes to on the last third of a recording.
+
+    Attributes:
+        choice: the choice, as it is there.
+        loss: by which share it costs more there than the best time of its profile; None if no time keeps to the limits.
+        broken: the limits that it breaks there.
+    """
+
+    choice: Choice
+    loss: float | None
+    broken: tuple[Limit, ...]
+
+    __repr__ = field_repr
+
+
+def check(offer: Offer, choice: Choice, limits: Sequence[Limit], price_w: float) -> Checked | None:
+    """Return what a choice comes to on the last third of a recording; None if the recording is too short for that."""
+    _, rest = tuned_and_rest(offer.trial.session)
+    if rest is None:
+        return None
+    there = offer.of(rest)
+    found = there.choice(choice.sustain)
+    broken = tuple(each for each in limits if not found.keeps_to((each,)))
+    return Checked(found, _loss(there, choice, limits, price_w), broken)
+
+
+def holds(offer: Offer, choice: Choice, limits: Sequence[Limit], price_w: float) -> Holds | None:
+    """Return up to which gaps and which speeds a choice holds; None if it does not even for the begin of the recording.
+
+    Of a long recording the first 20,000 inferences are looked at.
+    """
+    session = begin_of(offer.trial.session, _MOST_INFERENCES)
+    now = offer.of(session)
+    loss = _loss(now, choice, limits, price_w)
+    if loss is None or not now.choice(choice.sustain).keeps_to(limits):
+        return None
+
+    def stands(changed: Offer) -> bool:
+        if not changed.choice(choice.sustain).keeps_to(limits):
+            return False
+        there = _loss(changed, choice, limits, price_w)
+        return there is not None and there <= loss + _COSTS_MORE
+
+    def of_gaps(factor: float) -> bool:
+        return stands(offer.of(with_longer_gaps(session, factor)))
+
+    def of_speed(factor: float) -> bool:
+        return stands(attrs.evolve(now, trial=now.trial.slower(factor)))
+
+    gaps = _furthest(of_gaps, _LONGEST_GAPS)
+    shorter = _furthest(lambda factor: of_speed(1 / factor), _LONGEST_INFERENCES)
+    fixed = not isinstance(choice.sustain, Adaptive) and choice.sustain
+    return Holds(
+        longer_gaps=gaps,
+        gap_us=round(fixed / (gaps or _LONGEST_GAPS)) if fixed else None,
+        shorter=None if shorter is None else 1 / shorter,
+        longer=_furthest(of_speed, _LONGEST_INFERENCES),
+        inference_us=round(float(np.median(now.trial.workload.takes_us))),
+    )
+
+
+def holds_in_words(found: Holds, sustain: Sustain) -> str:
+    """Return up to which gaps and which speeds a choice holds: ``for gaps up to 31 ms (now 26 ms), and ...``."""
+    now = _time(found.inference_us)
+    ends = (found.shorter or 1 / _LONGEST_INFERENCES, found.longer or _LONGEST_INFERENCES)
+    shortest, longest = (_time(each * found.inference_us) for each in ends)
+    return f"{_gaps_in_words(found, sustain)}, and for inferences from {shortest} to {longest} (now {now})"
+
+
+def _gaps_in_words(found: Holds, sustain: Sustain) -> str:
+    if found.longer_gaps is None and found.gap_us is None:
+        return f"for gaps of any length up to {_LONGEST_GAPS:g} times that of now"
+    if found.gap_us is None or isinstance(sustain, Adaptive):
+        return f"for gaps up to {found.longer_gaps:.3g} times as long as now"
+    return f"for gaps up to {_time(sustain)} (now up to {_time(found.gap_us)})"
+
+
+def checked_in_words(found: Checked, limits: Sequence[Limit], *, used: bool) -> str:
+    """Return what a choice comes to on the last third.
+
+    Args:
+        found: what it comes to.
+        limits: what it is to keep to.
+        used: whether the last third was used to find it.
+    """
+    how = "which was used to tune after all" if used else "which was not used to tune"
+    latency = found.choice.latency
+    said = f"on the last third, {how}: p99 {_time(latency.p99)}, {100 * latency.cold:.3g} % cold starts"
+    if found.broken:
+        said += f"; it breaks {' and '.join(map(str, found.broken))} there"
+    elif limits:
+        said += ", which keeps to the limits"
+    if found.loss is None:
+        return said
+    more = f"{100 * found.loss:.1f} % more than" if found.loss >= _HARDLY else "as much as"
+    return f"{said}; there it costs {more} the best time of its profile"
+
+
+def _time(time_us: float) -> str:
+    """Return a time with three digits."""
+    if time_us >= 1_000_000:  # noqa: PLR2004 - a second
+        return f"{time_us / 1_000_000:.3g} s"
+    return f"{time_us / 1_000:.3g} ms"
+
+
+def _loss(offer: Offer, choice: Choice, limits: Sequence[Limit], price_w: float) -> float | None:
+    """Return by which share a choice costs more than the best time of its profile; None if no time keeps to limits."""
+    best = offer.best(price_w, limits)
+    if best is None:
+        return None
+    count = offer.trial.count
+    least_j = best.cost_j(price_w, count)
+    return offer.choice(choice.sustain).cost_j(price_w, count) / least_j - 1 if least_j else 0.0
+
+
+def _furthest(stands: Callable[[float], bool], most: float) -> float | None:
+    """Return the largest factor up to which advice stands; None if it does up to the most that is looked at."""
+    near, step = 1.0, _FIRST_STEP
+    while True:
+        far = min(1 + step, most)
+        if not stands(far):
+            break
+        if far == most:
+            return None
+        near, step = far, 2 * step
+    for _ in range(_ROUNDS):
+        middle = (near + far) / 2
+        near, far = (middle, far) if stands(middle) else (near, middle)
+    return near
