@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Each word ends at a space or at the end, so that no run of spaces or letters can be divided in several ways.
 _WORDS = r"\s*:\s*(?:disable=(?P<rules>\S*)(?:\s+|$))?(?:until=(?P<until>\S*)(?:\s+|$))?(?:because=(?P<why>.*))?$"
-_FORM = "# htppower: disable=RPC-6 until=2027-03-01 because=..."
+_RULE, _DATE, _WHY = "RPC-6", "2027-03-01", "..."
 
 
 class Found(NamedTuple):
@@ -186,13 +186,19 @@ def _wrong(said: str) -> tuple[str, str] | None:
     """Return what is wrong with a suppression, and what to write."""
     words = re.match(_WORDS, said)
     if words is None or words["rules"] is None:
-        return f"{shortened(said.strip(' :'))!r} is no suppression", f"write {_FORM}"
-    for wrong in filter(None, map(_wrong_rule, words["rules"].split(","))):
+        return f"{shortened(said.strip(' :'))!r} is no suppression", f"write {_line(_RULE, _DATE, _WHY)}"
+    rules, until, why = words["rules"], words["until"], (words["why"] or "").strip()
+    for wrong in filter(None, map(_wrong_rule, rules.split(","))):
         return wrong
-    if not words["until"]:
-        return "no date", f"say until when: {_FORM}"
-    if _date(words["until"]) is None:
-        return f"{words['until']!r} is no date", "write it as 2027-03-01"
-    if not (words["why"] or "").strip(" ."):
-        return "no reason", f"say why: {_FORM}"
+    if not until:
+        return "no date", f"say until when: {_line(rules, _DATE, shortened(why) or _WHY)}"
+    if _date(until) is None:
+        return f"{until!r} is no date", f"write it as {_DATE}"
+    if not why.strip(" ."):
+        return "no reason", f"say why: {_line(rules, until, _WHY)}"
     return None
+
+
+def _line(rules: str, until: str, why: str) -> str:
+    """Return a suppression as it is written."""
+    return f"# htppower: disable={rules} until={until} because={why}"

@@ -245,7 +245,10 @@ def _time_ns(said: str, ns: int, what: str, source: Source) -> int:
     elif (stamp := _STAMP.fullmatch(said)) is not None and what != "duration":
         return _since_1970_ns(stamp, source)
     elif not _is_number(said):
-        raise source.wrong(f"{what} is {said[:40]!r}", "a number, or a date as 2026-01-31 12:00:00.000")
+        hint = "a number, or a date as 2026-01-31 12:00:00.000"
+        if _is_number(said.replace(",", ".", 1)):
+            hint = f"write {said[:40].replace(',', '.')}: the decimal mark is a point"
+        raise source.wrong(f"{what} is {said[:40]!r}", hint)
     elif ns < 0:
         raise source.wrong(f"the unit of {what} is not said", "say it in the first line, begin_ms, or by --unit")
     else:

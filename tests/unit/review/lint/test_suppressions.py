@@ -166,6 +166,21 @@ def test_a_suppression_that_is_not_well_formed_is_an_error(tmp_path: Path, comme
     assert str(wrong.place) == f"{tmp_path}/mine.yaml:5:1"
 
 
+@pytest.mark.parametrize(
+    ("comment", "line"),
+    [
+        ("# htppower: disable=SUS-1", "disable=SUS-1 until=2027-03-01 because=..."),
+        ("# htppower: disable=SUS-1,REV-8 because=a test", "disable=SUS-1,REV-8 until=2027-03-01 because=a test"),
+        ("# htppower: disable=REV-8 until=2099-01-31", "disable=REV-8 until=2099-01-31 because=..."),
+    ],
+)
+def test_the_hint_is_the_line_to_write(tmp_path: Path, comment: str, line: str) -> None:
+    """It has the rules, the date and the reason that stand there already."""
+    (tmp_path / "mine.yaml").write_text(f"profile: mine\nextends: burst {comment}\n", encoding="utf-8")
+    (wrong,) = [found for found in lint([tmp_path], TODAY).findings if found.rule == "SUP-1"]
+    assert wrong.hint.endswith(f": # htppower: {line}")
+
+
 @given(st.text("#ab \"'|\n:-htpower{}[],", max_size=60), st.booleans())
 def test_a_comment_is_found_where_yaml_sees_one(before: str, own_line: bool) -> None:
     """Whatever stands before: a comment is found at most once a line, at a hash that begins a word."""

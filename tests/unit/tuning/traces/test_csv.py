@@ -12,6 +12,8 @@ from htppower.errors import TraceError
 from htppower.tuning.traces.read import read_trace
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from htppower.tuning.traces.trace import Trace
 
 
@@ -186,3 +188,11 @@ def test_a_long_heading_is_refused_with_its_column() -> None:
 def test_a_heading_may_have_its_unit_in_many_ways(head: str) -> None:
     """Spaces and underscores between the name and the unit, or within the brackets, make no difference."""
     assert spans(read(f"{head},end_ms\n1,2\n")) == [(1_000, 2_000)]
+
+
+@pytest.mark.parametrize("row", ["0,5;2,5", "1;2,5", "-0,5;1"])
+def test_a_decimal_comma_is_told(tmp_path: Path, row: str) -> None:
+    """The hint has the number as it is to be written."""
+    (tmp_path / "t.csv").write_text(f"start_ms;duration_ms\n{row}\n", encoding="utf-8")
+    with pytest.raises(TraceError, match=r"write -?\d\.\d: the decimal mark is a point"):
+        read_trace(tmp_path / "t.csv")
