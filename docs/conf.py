@@ -62,9 +62,10 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(collections\.abc|os|enum|pathlib|types|typing|htppower\.control\.phases)\..*"),
     (r"py:.*", r"(ValueError|RuntimeError|Exception|Path|FilePath|PathLike|str|int|bool|float|None|tuple|dict)"),
     (r"py:.*", r"(NDArray|np\.\w+|Sustain)"),
-    (r"py:.*", r"(InferenceSession|RunOptions|SessionOptions|CollectorRegistry|Metric|TracerProvider)"),
+    (r"py:.*", r"(InferenceSession|RunOptions|SessionOptions|CollectorRegistry|Metric|MeterProvider|TracerProvider)"),
     (r"py:.*", r"(Callable(\[\[\])?|Iterable|Mapping(\[int)?|Sequence|Literal|Self|TracebackType|Any|Place|KeyPath)"),
     (r"py:.*", r"(htppower\.extensions\..*\.)?(JsonText|FileKind|Block|Section|Node|Member|Remark|Provenance)"),
+    (r"py:.*", r"(TraceFile|FleetError|Fleet|FileGaps|Aim|Settled)"),
     (r"py:.*", r"(.*\.)?(AsyncInference|AsyncGenerator|AsyncIterable|Generator|Function|Token)"),
 ]
 
