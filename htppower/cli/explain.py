@@ -91,7 +91,11 @@ def command(name: str | None, field: str | None, form: str, folders: tuple[str, 
     if form == "json":
         echo(_as_json({"name": name, "fields": [_as_dict(each) for each in chosen]}))
         return
-    blocks = [_in_short(each, width) if field is None else _in_full(each, width) for each in chosen]
+    first = {each.meaning.does: each.field for each in reversed(chosen)}
+    blocks = [
+        _in_short(each, width, says=first[each.meaning.does] == each.field) if field is None else _in_full(each, width)
+        for each in chosen
+    ]
     echo("\n\n".join("\n".join(block) for block in blocks))
 
 
@@ -206,7 +210,8 @@ def _subject_as_dict(subject: Subject) -> dict[str, Any]:
     }
 
 
-def _in_short(explained: Explained, width: int) -> Iterator[str]:
+def _in_short(explained: Explained, width: int, *, says: bool) -> Iterator[str]:
+    """Yield a field in short; ``says``: with what it does, which the first of several fields says for all."""
     where = _place_text(explained.chain[0].place) if explained.chain else DEFAULT
     yield from _head(explained, width, f" ({where})")
     if explained.native is not None:
@@ -214,7 +219,8 @@ def _in_short(explained: Explained, width: int) -> Iterator[str]:
         *most, last = _native(explained, explained.native)
         parts = [line for each in (*(f"{each}," for each in most), last) for line in wrapped(each, width - 4)]
         yield from flowed(parts, width, "  ", "    ", " ")
-    yield from (f"  {line}" for line in wrapped(explained.meaning.does, width - 2, "  "))
+    if says:
+        yield from (f"  {line}" for line in wrapped(explained.meaning.does, width - 2, "  "))
 
 
 def _in_full(explained: Explained, width: int) -> Iterator[str]:

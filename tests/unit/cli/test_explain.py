@@ -211,3 +211,10 @@ def test_bad_input_is_exit_2(command: Command, tmp_path: Path) -> None:
     ):
         result = command.run("explain", *arguments)
         assert (result.exit_code, result.stdout, said in result.stderr) == (2, "", True), arguments
+
+
+def test_a_sentence_is_said_once(command: Command) -> None:
+    """What a field does is said at the first field that does it, and not again for each power state."""
+    said = " ".join(command.output("explain", "burst").split())
+    does = meaning_of(("votes", "dcvs_v3", "sleep_latency_us")).does
+    assert said.count(" ".join(does.split())) == 1
