@@ -62,7 +62,7 @@ RECOVERING = (
         "        if is_news:\n            self._settle_soon()\n",
         "",
         Drawn.VARIED_RESTARTS,
-        seed=46_190,
+        rare=True,
     ),
     Mutation(
         "the first restart is left to the back-off",
