@@ -61,8 +61,8 @@ def command(**options: Any) -> None:
     """Compare resolved profiles, and tell the effect of each change.
 
     A change in a file shows in every profile that it reaches. A new profile is compared with what it extends. OLD and
-    NEW are profiles or folders, or backend extension files of the vendor's (JSON), of which each core and graph is
-    compared as the profile that it votes; REV:PATH is a path in a git revision. With --against,
+    NEW are profiles or folders, or the vendor's backend extension files (JSON). Each core and graph of an extension
+    file is compared as the profile that it votes; REV:PATH is a path in a git revision. With --against,
     each PATH (by default the folder profiles, or else the folder where it is run) is compared with itself in the
     revision. The platform and the workload are those of the dry runs of --timeline, and of the pictures of --format
     html.

@@ -62,8 +62,8 @@ def command(name: str | None, field: str | None, form: str, folders: tuple[str, 
     the mend, and the source. Of a KEY of the vendor's extension files, such as rpc_polling_time, it tells where it
     stands, what it takes, and what happens where that is wrong; of shared_buffer, who allocates and who copies. Of the
     keys of a sustain time that is learnt, such as adaptive or break_even_us, of then and its keys and of raise_ahead_us
-    it tells likewise, where no profile has that name. Of a SoC such as SM8650, or an architecture such as V75, it tells
-    which votes it has; of a state such as RAISED, or a phase such as INIT, what it means.
+    it tells likewise, if no profile has that name. For a SoC such as SM8650, or an architecture such as V75, it tells
+    which votes it has; for a state such as RAISED, or a phase such as INIT, what it means.
 
     A profile that is named like one of them is named by its path.
     """

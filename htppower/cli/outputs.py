@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from htppower.control.files.new_file import NewFile
 
 _HEAD_BYTES = 4096
-# How a report of each form begins. JSON that begins otherwise is a recording, an extension file or somebody's own.
+# How a report of each form begins. Other JSON is a recording, an extension file, or a user's own file.
 _XML = rb"\s*(?:<\?xml[^>]*>\s*)?"
 _BEGINS = {
     "svg": _XML + rb"<svg\b",
@@ -60,7 +60,7 @@ _DIGEST_DIGITS = 16
 
 
 class Sort(enum.Enum):
-    """The kind of a file, by which an existing file may be replaced or not."""
+    """The kind of a file, which decides if an existing file may be replaced."""
 
     REPORT = "report"
     KEPT = "kept"

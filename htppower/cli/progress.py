@@ -96,7 +96,7 @@ def _draw(progress: Progress, ended: threading.Event) -> None:
 
 
 def _width() -> int:
-    """Return the width of the terminal: that of the standard output may be another, or none."""
+    """Return the width of the terminal of standard error: the standard output may be a file."""
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns or _NO_WIDTH
     except (AttributeError, OSError, ValueError):

@@ -173,8 +173,8 @@ def command(
     Energy is that of the device model, whose values are measured or assumed; each result says on which assumptions it
     hangs, and how far each may move before other advice would be better.
 
-    Of what costs about as little the choice furthest from a cliff is advised, and limits are kept with a reserve. It is
-    chosen on the first two thirds of the recording and checked on the rest.
+    Of all choices that cost about as little, the advised one still holds after the largest change of the gaps. It keeps
+    to the limits with a reserve. It is chosen on the first two thirds of the recording and checked on the rest.
 
     With --fleet one sustain time is found for the traces of many devices, each with a file in FOLDER, and what each
     device loses by it is told. With --write it goes on where it was stopped.
@@ -247,7 +247,7 @@ def _limits(texts: tuple[str, ...]) -> tuple[Limit, ...]:
 
 
 def _profiles(tuning: Tuning, folder: Path) -> dict[str, File]:
-    """Return the advised profiles, by the paths at which they are to be."""
+    """Return the advised profiles, by the paths of their new files."""
     from htppower.tuning.profile_file import profile_text, tuned_name  # noqa: PLC0415 - only to write
 
     advised = [each for each in tuning.sessions if each.best is not None]

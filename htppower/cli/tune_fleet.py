@@ -208,7 +208,7 @@ def tune_fleet(
         sessions: only the sessions of these names; all where there is none.
         form: the format of the files; None is found out.
         jobs: how many processes read.
-        file_timeout_us: a file that takes longer to read, in us, is left out; None is no limit.
+        file_timeout_us: a file that takes longer to read, in us, is left out; None: without limit.
         scheduler: the address of a Dask scheduler whose workers read.
         tls_ca: the certificate of the authority of the cluster, to connect by TLS; None connects without.
         tls_cert: the certificate of this client.

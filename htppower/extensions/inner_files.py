@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from htppower.extensions.extension_file import ExtensionFile
     from htppower.extensions.json_nodes import Node
 
-# What follows Qnn in the name of a library that reads the inner file of a backend, and backends by their names in it.
+# The name, after Qnn, of a library that reads the inner file of a backend.
 _LIBRARY = re.compile(r"(?P<backend>[A-Za-z]+?)(?:V[0-9]+)?NetRunExtensions?\.(?:so|dll)")
 _BACKENDS = {
     name.lower().replace(" ", ""): name for name in ("LPAI", "DSP", "GPU", "CPU", "HTA", "HTP MCP", "AIC", "IR", "GNA")
@@ -44,7 +44,7 @@ def inner_files(file: ExtensionFile, find: Callable[[str, str], str] | None = No
 
 
 def other_backend(file: ExtensionFile) -> tuple[Node, str] | None:
-    """Return the library and the name of the backend that an outer file is for; None where that is not another one."""
+    """Return the library and the backend's name if an outer file is for another backend than the HTP, else None."""
     for block in file.of(Section.BACKEND_EXTENSIONS):
         node = block.get("shared_library_path")
         named = None if node is None else _LIBRARY.fullmatch(str(node.value).rpartition("Qnn")[2])
@@ -60,9 +60,9 @@ def beside_or_here(folder: str, named: str) -> str:
 
 
 def followed(path: str, given: bytes | None = None) -> tuple[str, ...]:
-    """Return the inner files to which lint follows an outer one: those that stand in its folder or below.
+    """Return the inner files of an outer file that lint reads too: those in its folder or below.
 
-    ``given`` is what stands in the place of the file.
+    ``given`` is read instead of the file's content.
     """
     try:
         file = read_extension_file(path) if given is None else parse_extension_file(given, path)
@@ -75,10 +75,10 @@ def followed(path: str, given: bytes | None = None) -> tuple[str, ...]:
 
 
 def beside_dialog(dialog: str, named: str) -> str | None:
-    """Return where the extension file is that a dialog of Genie names; None where it is not here.
+    """Return the path of the extension file that a dialog of Genie names; None if it is not here.
 
-    A path of the device, such as ``/storage/htp.json`` or ``{{MODEL_DIR}}/htp.json``, leads to the file of that name
-    beside the dialog.
+    A path on the device, such as ``/storage/htp.json`` or ``{{MODEL_DIR}}/htp.json``, stands for the file of that name
+    in the dialog's folder.
     """
     folder = folder_of(dialog)
     for path in (joined(folder, named), joined(folder, re.split(r"[/\\]", named)[-1])):

@@ -66,7 +66,7 @@ class _Parser:
         raise NotJson(at, "more behind the end of the JSON", "keep one value")
 
     def _value(self, at: int, depth: int, keys: int) -> Node:
-        """Return the value at a place, so deep in others, to which keys of so many characters lead."""
+        """Return the value at a place; ``depth`` is its nesting, ``keys`` the length of its keys in characters."""
         self._values += 1
         if self._values > MOST_VALUES:
             raise NotJson(at, f"more than {MOST_VALUES} values", "write only what it needs")

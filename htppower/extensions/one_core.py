@@ -5,7 +5,7 @@ one core and ``balanced`` in the next vote balanced with that polling time. Item
 other; where a core has one item, the first of the next core goes on with it.
 
 Measured, too: whatever stands below a key with "devices" and a key with "cores" in its name is of the core, wherever
-these keys stand, such as in an unknown key at the top; and so of graphs. Of each list of devices the first is used.
+these keys stand, such as in an unknown key at the top; and so of graphs. Only the first device of each list is used.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def with_strays(file: ExtensionFile) -> ExtensionFile:
 def _found(node: Node, path: str, around: frozenset[Section] = frozenset()) -> Iterator[tuple[Section, Node]]:
     """Yield the objects of devices, cores and graphs, in the order of the text.
 
-    ``path`` has the keys that lead to the node; ``around`` says in which of such objects it stands.
+    ``path`` has the keys that lead to the node; ``around`` has the kinds of the objects around it.
     """
     if node.kind is Kind.OBJECT:
         if _is_of_core(path):

@@ -62,8 +62,7 @@ def without_missing(profile: Profile, arch: int | None) -> tuple[Profile, tuple[
 def harmful_elsewhere(profile: Profile) -> tuple[Lost, ...]:
     """Return the votes of a profile that not every SoC has, and that may take others away in a file for any SoC.
 
-    The DDR performance mode is a warning, since where it is lacking the raised votes are lost with it; the others are
-    notes.
+    The DDR performance mode is a warning: a SoC without it loses all raised votes. The others are notes.
     """
     sets = (("votes",), profile.votes), *((at, state.votes) for at, state in written_states(profile))
     return tuple(lost for at, votes in sets for lost in _lacked_by_some(at, votes))

@@ -1,4 +1,4 @@
-"""Templates of extension files: JSON with placeholders, which are read as texts in the place of what they stand for."""
+"""Templates of extension files: JSON with placeholders, each read as a text."""
 
 from __future__ import annotations
 

@@ -52,9 +52,9 @@ def unknown_key(block: Block, member: Member) -> Wrong:
 
 
 def refuse_others(file: ExtensionFile, name: str = "") -> None:
-    """Refuse a file with keys of which the vendor's parser reads none: what it is meant as is another file.
+    """Refuse a file if the vendor's parser reads none of its keys: it is a file of another kind.
 
-    ``name`` says which file it is, where that is known.
+    ``name`` is that kind, if it is known.
 
     Raises:
         ProfileError: it is such a file. One without any key is an extension file that says nothing.

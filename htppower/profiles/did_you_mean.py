@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 # No name of ours, nor of a file, is longer; to compare a text of 1 MiB would be slow.
 _LONGEST_WORD = 255
-# A folder may hold thousands of names, each of which may be looked for.
+# A folder may hold thousands of names, and a search may be made for each.
 _MOST_COMPARED = 300
 _MOST_TOLD = 100
 
@@ -26,7 +26,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that looks most like this one, or None where none does; of very many some are compared."""
+    """Return the most similar known word, or None if none is similar; at most ``_MOST_COMPARED`` are compared."""
     import difflib  # noqa: PLC0415 - only for a wrong word
 
     if len(word) > _LONGEST_WORD:

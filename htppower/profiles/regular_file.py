@@ -41,7 +41,7 @@ def file_version(path: str) -> FileVersion | None:
 
 
 class NotRegular(ValueError):  # noqa: N818 - reads as what it is
-    """A path leads to a folder, a pipe, a socket or a device, or out of the folder in which it was found."""
+    """A path leads to a folder, a pipe, a socket or a device, or out of the folder that was searched."""
 
 
 def open_regular(
@@ -58,7 +58,7 @@ def open_regular(
 
     Args:
         path: the file.
-        within: the folder in which it was found; no link may lead out of it. None: the user named the path.
+        within: the folder that was searched for it; no link may lead out of it. None: the user named the path.
         pipe: accept a pipe, too, and wait for its writer. A pipe without a writer is empty.
         noted: add the file to those of ``noting_opened_files``.
 
@@ -141,7 +141,7 @@ def _inside(path: str | os.PathLike[str], within: str | os.PathLike[str]) -> str
 
 
 def _opened(real: str, within: str | os.PathLike[str] | None, flags: int) -> int:
-    """Open a path; below a folder, open one part after the other, since a part may have become a link meanwhile."""
+    """Open a path; below a folder, open one part after the other: a part may have become a link since the check."""
     if within is None or os.open not in os.supports_dir_fd:
         return os.open(real, flags)
     root = os.path.realpath(within)

@@ -25,7 +25,7 @@ _KNOWN_KEYS = _OF_TESTS.union(KEYS, _OF_DEVICES, {_DEVICE})
 JSON = ".json"
 # The usual names of extension files: any other name may be one, too, by its content.
 EXTENSION_SUFFIXES = (JSON, ".conf", ".cfg", ".config", *TEMPLATES)
-# Of these each line is JSON by itself.
+# Each line of these files is JSON by itself.
 _LINES_OF_JSON = (".jsonl", ".ndjson", ".log")
 _HEAD_BYTES = 256
 # Keys at the top of an extension file that hardly another file has, and those of other files.
@@ -106,8 +106,8 @@ def is_extension_in_folder(path: str) -> bool:
 def named_kind(path: str, given: bytes | None = None) -> Kind:
     """Return what a named file is, or what is ``given`` in its place, whatever its name.
 
-    JSON is an extension file, unless it has a key of a profile or power state, which may be written so. Of a file of
-    YAML the content must say that it is an extension file.
+    JSON is an extension file, unless it has a key of a profile or power state: these may be JSON, too. YAML is an
+    extension file only if its content shows it.
     """
     is_json = path.endswith(JSON) or begins_as_json(path, given)
     if is_json and extension_kind(path, given) is Kind.EXTENSION:

@@ -112,7 +112,7 @@ class FleetReport:
         return lines
 
     def _holds(self) -> str:
-        """Return up to which gaps a fixed time holds."""
+        """Return the longest gaps that a fixed time holds for, in words."""
         sustain, gap_us = self.settled.chosen.sustain, self.settled.gap_us
         if not sustain or not gap_us:
             return "for gaps of any length"

@@ -52,7 +52,7 @@ class Scope(NamedTuple):
         literal: where the literal or block around it begins; -1 where there is none.
         body: where the function around it begins, in languages without braces.
         given_to: the object whose call or subscript it is.
-        within: the bracket around the group in which it is.
+        within: the bracket around its group.
         reads: it is in a call that sets nothing.
     """
 
@@ -68,10 +68,10 @@ class Found(NamedTuple):
     """A key that was found with its value.
 
     Attributes:
-        key, key_at: the key, and where it stands.
-        value: its value; None where it is no literal.
+        key, key_at: the key, and its place.
+        value: its value; None if it is not a literal.
         scope: what stands around it.
-        where: what it is a setting of; None where that is to be seen from what stands around it.
+        where: what it is a setting of; None if only the scope shows it.
     """
 
     key: str

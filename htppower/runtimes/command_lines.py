@@ -39,7 +39,7 @@ LISTS: Mapping[str, Where] = MappingProxyType(
 _GSTREAMER = "QNNExternalDelegate,"
 # onnxruntime_perf_test: -i "htp_performance_mode|burst".
 _BAR = re.compile(r"(?<![\w.])(?:htp_performance_mode|rpc_control_latency|htp_perf_mode)\|")
-# What is worth a look in a text: none of the others has a setting.
+# A text without a match has no setting in it.
 SPOKEN = re.compile(rf"-(?:{'|'.join((*FLAGS, *LISTS))})|{_GSTREAMER}|{_BAR.pattern}|[\"'](?:qnn|ep|htp|rpc)[._]")
 _FLAG = re.compile(r"--?(?P<name>[\w-]+)(?P<equals>=?)")
 _ITEM = re.compile(r"(?<![\w.])(?P<key>[A-Za-z_][\w.]*)[ \t]*[=:|][ \t]*(?:\(\w+\))?[\"'\\]*(?P<value>[^\s;,\"'\\]+)")
@@ -62,7 +62,7 @@ class Setting(NamedTuple):
     Attributes:
         where: what it is a setting of.
         key, value: as they are spelt.
-        key_at, at: where they stand.
+        key_at, at: their places.
     """
 
     where: Where

@@ -23,7 +23,7 @@ class OtherKind(NamedTuple):
     """A kind of file.
 
     Attributes:
-        name: what it is, with its article; empty where it is not known.
+        name: what it is, with its article; empty if unknown.
         hint: what to do with it, or what an extension file has.
     """
 
@@ -31,7 +31,7 @@ class OtherKind(NamedTuple):
     hint: str
 
 
-# By keys at the top, all of which such a file has. Source: the formats of these tools.
+# A file is of a kind if it has all these keys at the top. Source: the formats of these tools.
 _BY_KEYS = (
     (("passes",), OtherKind("a recipe of Olive", _CHECK)),
     (("input_model",), OtherKind("a recipe of Olive", _CHECK)),

@@ -81,7 +81,7 @@ def _is_genai(root: Node) -> bool:
 
 
 def _of_genai_config(text: JsonText, root: Node) -> Said:
-    """Return what the options of every model say; what is no text there makes the file one that is refused."""
+    """Return the settings in the options of every model. The runtime refuses a file with a value that is not a text."""
     statements: list[Statement] = []
     no_texts, without_mode = [], []
     for where, member, group in _genai_options(root):

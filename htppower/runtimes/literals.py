@@ -27,7 +27,7 @@ class Value(NamedTuple):
 
     Attributes:
         word: how it is spelt, without quotes.
-        at: where it begins.
+        at: its begin in the text.
         quoted: it is a text.
     """
 
@@ -42,7 +42,7 @@ def is_template(word: str) -> bool:
 
 
 def literal(nodes: Sequence[Node]) -> Value | None:
-    """Return the literal that an expression is; None where it is anything else, or a template."""
+    """Return an expression as a literal; None if it is a template or anything else."""
     last: Any = nodes[-1] if nodes else None
     if isinstance(last, Group) and last.bracket == "(" and len(nodes) > 1:
         return _called(nodes, last)

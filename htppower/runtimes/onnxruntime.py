@@ -50,7 +50,7 @@ def write(profile: Profile) -> Settings:
 
 
 def _of_a_run(profile: Profile, found: Nearest, state: PowerState) -> tuple[dict[str, str], str]:
-    """Return the options of a run that raise before it and lower right after it, and what there is to know of them."""
+    """Return the options of a run that raise before it and lower right after it, and a comment on them."""
     lowered = nearest_mode(attrs.evolve(profile, votes=state.votes, relax=None, lineage=()))
     latency_us = profile.votes.rpc_control_latency_us
     options = {

@@ -97,8 +97,8 @@ _NINE = aihub.MODES
 APPBUILDER_MODES = MappingProxyType(
     {"burst": "burst", "high_performance": "high_performance", "default": "system_settings"}
 )
-# What else ONNX Runtime's provider takes: a list of such names is no key with its value. Source: ONNX Runtime's page
-# of the QNN execution provider.
+# Other options of ONNX Runtime's provider: a list of these names is not a key with its value. Source: ONNX Runtime's
+# page of the QNN execution provider.
 OTHER_OPTIONS = frozenset(
     (
         *(

@@ -132,8 +132,8 @@ def named_extensions(text: str, path: str) -> dict[str, Place] | None:
     """Return the extension files that a dialog of Genie names, each with where; None where the text is no dialog.
 
     Raises:
-        ProfileError: it names none, so that it casts no votes, or one that is not here; or it has keys for which Genie
-            refuses all of it.
+        ProfileError: it names none, so that it casts no votes, or one that is not here; or Genie refuses all of it
+            because of some keys.
     """
     found = said(text, path)
     if found.form != DIALOG:
@@ -217,7 +217,7 @@ def _unknown(statement: Statement) -> Finding:
 
 
 def no_text(key: str, value: str, place: Place) -> Finding:
-    """Return that the value of an option of genai_config.json is no text."""
+    """Return the finding for an option of genai_config.json whose value is not a text."""
     message = f"{key} is {shortened(value)} without quotes, and {Where.GENAI} are texts: the file is refused"
     hint = "leave it out" if value[:1] in ("{", "[") or value == "null" else f'write "{shortened(value)}"'
     return Finding("SET-6", (), message, hint, place=place)

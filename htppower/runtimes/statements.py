@@ -73,10 +73,10 @@ class Said:
         silent: the places of Genie's dialogs that name no extension file.
         unread: keys of SNPE's perf config that it does not have, each with its place and the nearest that it has.
         unknown: values there that it does not have, each with its key before it, and its place and nearest likewise.
-        open_values: keys whose values are no literals, so that nothing is known of them, with their places.
+        open_values: keys whose values are not literals, and so are unknown, with their places.
         without_mode: where ONNX Runtime's provider is used with options that have no mode.
-        no_texts: keys with values that are no texts where the runtime takes texts alone, each with its value and place.
-        form: what the file is, in words; empty where nothing is known of it.
+        no_texts: keys with values that are not texts although the runtime takes only texts, each with value and place.
+        form: what the file is, in words; empty if unknown.
     """
 
     statements: tuple[Statement, ...] = ()

@@ -39,7 +39,7 @@ class _Unreadable(Exception):  # noqa: N818 - never leaves this file
 
 
 def said_by_yaml(given: str, path: str) -> Said:
-    """Return what YAML says of settings that vote, also in the commands that stand in it."""
+    """Return the settings in YAML that vote, also those in its commands."""
     text = Text(given, path)
     try:
         roots = list(_documents(given))
@@ -56,7 +56,7 @@ def said_by_yaml(given: str, path: str) -> Said:
 
 
 def _documents(given: str) -> Iterator[Node]:
-    """Yield the documents; what an alias repeats has been read where it stands."""
+    """Yield the documents. An alias is not expanded: its anchor was read already."""
     # For each open collection its event, and what it holds so far.
     stack: list[tuple[Any, list[Node]]] = []
     for event in yaml.parse(given, Loader=_Loader):
@@ -115,7 +115,7 @@ def said_by_texts(text: Text, node: Node) -> Iterator[Said]:
 
 
 def said_by_notebook(text: Text, root: Node) -> Said | None:
-    """Return what the code of a notebook says; None where JSON is no notebook."""
+    """Return the settings in the code of a notebook; None if the JSON is not a notebook."""
     cells = root.get("cells")
     if cells is None or root.get("nbformat") is None:
         return None

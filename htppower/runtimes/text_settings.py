@@ -27,7 +27,7 @@ OTHER = "a text"
 _MOST_TOKENS = 300_000
 # A text within a text within a script.
 _DEEPEST = 3
-# Without one of these there is no setting in a text.
+# A text without a match has no setting in it.
 _WORTH = re.compile(r"htp|rpc_|perf|power-mode|_options|QNN|custom_setting", re.IGNORECASE)
 _TOML_LINE = re.compile(r"^[ \t]*(?P<key>[\w.-]+)[ \t]*=[ \t]*(?P<quote>[\"']?)(?P<value>[^\"'\n#]*)", re.MULTILINE)
 _TOML_ONLY = re.compile(r"[ \t]*(?:#.*|\[[^\]]*\][ \t]*|[\w.-]+[ \t]*=.*)?\r?")
@@ -94,7 +94,7 @@ def joined(parts: list[Said]) -> Said:
 
 
 def _of_code(text: Text, start: int, end: int, language: Language, depth: int) -> Iterator[Statement | tuple[str, int]]:
-    """Yield the settings of a part, keys whose values are no literals, and providers without a mode (no key)."""
+    """Yield the settings of a part, keys whose values are not literals, and providers without a mode (no key)."""
     read: Iterable[Token] = _limited(tokens(text.text, start, end, language))
     if language.is_commands:
         lines = [line for line in _lines(read) if not prints(text.text, line)]
@@ -137,7 +137,7 @@ def _limited(read: Iterator[Token]) -> Iterator[Token]:
 
 
 def _lines(read: Iterable[Token]) -> Iterator[list[Token]]:
-    """Yield the tokens of each line, with that of its end."""
+    """Yield the tokens of each line, with its end token."""
     line: list[Token] = []
     for token in read:
         line.append(token)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Kind(enum.Enum):
-    """What a token is."""
+    """The kind of a token."""
 
     NAME = "a name"
     TEXT = "a text"
@@ -34,7 +34,7 @@ class Token(NamedTuple):
         kind: what it is.
         word: how it is spelt; of a text what stands between its quotes.
         start, end: its first character in the whole text, and the one behind its last.
-        at: where its word begins, behind the quote of a text.
+        at: the begin of its word; in a text, behind the quote.
     """
 
     kind: Kind
@@ -45,7 +45,7 @@ class Token(NamedTuple):
 
 
 class Language(NamedTuple):
-    """What the scanner and its readers must know of a language.
+    """The properties of a language that the scanner and its readers need.
 
     Attributes:
         pattern: one token, by the name of its group.
@@ -71,7 +71,7 @@ _PREFIX = r"(?P<prefix>(?i:u8r?|[rbuflt]{1,2}|[$@]{1,2})?\#{0,8})"
 # The characters of C: an apostrophe is also the mark of a lifetime in Rust, and parts the digits of a number in C++.
 _CHARACTER = r"(?P<character>'(?:\\[^\n][^'\n]{0,8}|[^'\\\n])')"
 _BLOCK = r"(?P<open>/\*|^[ \t]*\#[ \t]*if[ \t]+0\b)"
-# Where a comment may begin in a text of which the language is not known: not within a word or an address.
+# In a text of unknown language a comment begins here: not within a word or an address.
 _APART = r"(?<![^\s;,(){}\[\]])"
 
 
@@ -104,7 +104,7 @@ _SUFFIXES: Mapping[Language, str] = MappingProxyType(
         SHELL: "sh bash zsh fish bat cmd ps1 mk cmake env",
     }
 )
-# What a code block of Markdown is called besides its suffix.
+# Other names of languages in the code blocks of Markdown, and the suffix of each.
 _CALLED: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("c++", "kotlin", "csharp", "c#", "rust"), "cc"),
@@ -132,7 +132,7 @@ _KINDS: Mapping[str | None, Kind] = MappingProxyType(
 
 
 def language_of(path: str) -> Language:
-    """Return the language of a file by its name; ``ANY`` where that says nothing."""
+    """Return the language of a file by its name; ``ANY`` if the name does not show it."""
     name = os.path.basename(path).lower()
     return _FILES.get(name) or named(name.rpartition(".")[2])
 

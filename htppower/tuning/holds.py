@@ -1,4 +1,4 @@
-"""Which gaps and speeds advice still holds for, and what it comes to on the part that checks it."""
+"""The range of gaps and speeds that advice holds for, and its result on the last third of the recording."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from htppower.tuning.choices import Choice, Offer
     from htppower.tuning.limits import Limit
 
-# Advice holds as long as it costs no more than this beyond what it costs now, each beside the best time of its profile.
+# Advice holds while its extra cost over the best time of its profile grows by no more than this share.
 _COSTS_MORE = 0.01
-# Of a long recording so many inferences are looked at.
+# Only this many inferences of a long recording are used.
 _MOST_INFERENCES = 20_000
 # How far gaps and inferences are looked at: so many times as long, and as short.
 _LONGEST_GAPS = 4.0
@@ -33,7 +33,7 @@ _ROUNDS = 5
 
 @attrs.frozen
 class Holds:
-    """The changes of a recording under which a choice keeps to the limits, and stays about as cheap as it is.
+    """How much a recording may change while a choice keeps to the limits and stays about as cheap.
 
     Attributes:
         longer_gaps: all gaps may be up to so many times as long; None for any length that was looked at.
@@ -53,11 +53,11 @@ class Holds:
 
 @attrs.frozen
 class Checked:
-    """What a choice comes to on the last third of a recording.
+    """The result of a choice on the last third of a recording.
 
     Attributes:
         choice: the choice, as it is there.
-        loss: by which share it costs more there than the best time of its profile; None if no time keeps to the limits.
+        loss: its extra cost there over the best time of its profile, as a share; None if no time keeps to the limits.
         broken: the limits that it breaks there.
     """
 
@@ -69,7 +69,7 @@ class Checked:
 
 
 def check(offer: Offer, choice: Choice, limits: Sequence[Limit], price_w: float) -> Checked | None:
-    """Return what a choice comes to on the last third of a recording; None if the recording is too short for that."""
+    """Return the result of a choice on the last third of a recording; None if the recording is too short."""
     _, rest = tuned_and_rest(offer.trial.session)
     if rest is None:
         return None
@@ -80,9 +80,9 @@ def check(offer: Offer, choice: Choice, limits: Sequence[Limit], price_w: float)
 
 
 def holds(offer: Offer, choice: Choice, limits: Sequence[Limit], price_w: float) -> Holds | None:
-    """Return up to which gaps and which speeds a choice holds; None if it does not even for the begin of the recording.
+    """Return the gaps and speeds that a choice holds for; None if it does not hold at the start of the recording.
 
-    Of a long recording the first 20,000 inferences are looked at.
+    Only the first 20,000 inferences of a long recording are used.
     """
     session = begin_of(offer.trial.session, _MOST_INFERENCES)
     now = offer.of(session)
@@ -115,7 +115,7 @@ def holds(offer: Offer, choice: Choice, limits: Sequence[Limit], price_w: float)
 
 
 def holds_in_words(found: Holds, sustain: Sustain) -> str:
-    """Return up to which gaps and which speeds a choice holds: ``for gaps up to 31 ms (now 26 ms), and ...``."""
+    """Return the longest gaps and the speeds that a choice holds for: ``for gaps up to 31 ms (now 26 ms), and ...``."""
     now = _time(found.inference_us)
     ends = (found.shorter or 1 / _LONGEST_INFERENCES, found.longer or _LONGEST_INFERENCES)
     shortest, longest = (_time(each * found.inference_us) for each in ends)
@@ -131,10 +131,10 @@ def _gaps_in_words(found: Holds, sustain: Sustain) -> str:
 
 
 def checked_in_words(found: Checked, limits: Sequence[Limit], *, used: bool) -> str:
-    """Return what a choice comes to on the last third.
+    """Return the result of a choice on the last third in words.
 
     Args:
-        found: what it comes to.
+        found: the result.
         limits: what it is to keep to.
         used: whether the last third was used to find it.
     """
@@ -159,7 +159,7 @@ def _time(time_us: float) -> str:
 
 
 def _loss(offer: Offer, choice: Choice, limits: Sequence[Limit], price_w: float) -> float | None:
-    """Return by which share a choice costs more than the best time of its profile; None if no time keeps to limits."""
+    """Return the extra cost of a choice over its profile's best time, as a share; None if no time keeps to limits."""
     best = offer.best(price_w, limits)
     if best is None:
         return None
@@ -169,7 +169,7 @@ def _loss(offer: Offer, choice: Choice, limits: Sequence[Limit], price_w: float)
 
 
 def _furthest(stands: Callable[[float], bool], most: float) -> float | None:
-    """Return the largest factor up to which advice stands; None if it does up to the most that is looked at."""
+    """Return the largest factor that advice stands for; None if it stands for all factors up to ``most``."""
     near, step = 1.0, _FIRST_STEP
     while True:
         far = min(1 + step, most)

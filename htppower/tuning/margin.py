@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # A time with a larger margin is not better: gaps seldom double.
 LARGEST_MARGIN = 2.0
-# The cheapest time and some a little above it are looked at beside the round ones, which are up to 7 % apart.
+# Round times are up to 7 % apart, so the cheapest time and some slightly longer ones are tried as well.
 _ABOVE = (1.0, 1.005, 1.01, 1.02, 1.03, 1.05, 1.1, 1.15)
 # A profile is looked at if its cheapest time costs no more than so many times as much as what was found before.
 _WORTH_A_LOOK = 1.05
@@ -40,13 +40,13 @@ _MOST_LEARNT = 4
 
 @attrs.frozen
 class Wanted:
-    """What is wanted.
+    """The aim of tuning.
 
     Attributes:
         limits: what the session must keep to.
         price_w: the price of latency, in J for each s.
         most_us: the longest time-out.
-        within: by which share of the least cost a choice may cost more.
+        within: how much more than the least cost a choice may cost, as a share.
         together: whether the session shares a core with others.
     """
 
@@ -59,7 +59,7 @@ class Wanted:
 
 @attrs.frozen(eq=False)
 class Found:
-    """What is found.
+    """The result of tuning.
 
     Attributes:
         best: what is advised; None if nothing keeps to the limits.
@@ -83,7 +83,7 @@ class _Option:
         sustain: the sustain time.
         cost_j: what it costs on the first two thirds.
         whole_j: what it costs on the whole recording.
-        margin: the factor by which all gaps may grow or shrink until it costs too much or breaks a limit.
+        margin: the factor that all gaps may grow or shrink by until the time costs too much or breaks a limit.
     """
 
     case: _Case
@@ -101,7 +101,7 @@ class _Option:
 
     @property
     def choice(self) -> Choice:
-        """The choice, with what it comes to on the whole recording."""
+        """The choice, with its result on the whole recording."""
         return self.case.offer.choice(self.sustain)
 
 
@@ -261,10 +261,10 @@ def _least_j(options: Sequence[_Option], with_rest: bool) -> float:
 
 
 def _near(options: Sequence[_Option], most_j: float, with_rest: bool) -> Iterator[_Option]:
-    """Yield those of the options of a profile that cost no more than so much, with their margins.
+    """Yield the options of a profile that cost at most ``most_j``, with their margins.
 
-    The margin of a time is how many times it is as long as the shortest of the times around it that cost no more, or
-    the longest of these as long as it, whichever is less.
+    Neighbouring times that cost at most that much form a run. The margin of a time is its ratio to the shortest time
+    of its run, or the ratio of the longest time to it, whichever is less.
     """
     run: list[_Option] = []
     for option in (*options, None):

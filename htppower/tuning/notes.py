@@ -1,4 +1,4 @@
-"""Notes beside the numbers of advice: a recording that is short, and the cost of a reserve."""
+"""Notes on advice: the recording is short, or the reserve costs much."""
 
 from __future__ import annotations
 

@@ -15,11 +15,11 @@ VARIABLE = "HTPPOWER_READ_MORE"
 _MOST_TIMES = 1_000_000
 # Packed traces reach 10 to 40 times their size; only a file made for it reaches 1000.
 UNPACKED_TIMES = 100
-# So much may come out of any packed file, however small.
+# Any packed file may unpack to this size, however small it is.
 UNPACKED_FREE_BYTES = 4 * 2**20
 # An inference takes 17 bytes while it is read, and some 40 while it is described.
 INFERENCES = 15_000_000
-# In the room of inferences: a session, and a pair of which only one end has come.
+# Counted as inferences: a session, and a pair that still lacks its begin or its end.
 SESSION_ROOM = 100
 BEGUN_ROOM = 20
 # Numbers of a profiler, of 8 to 32 bytes each, and the room of a graph among them.

@@ -1,4 +1,4 @@
-"""Whether a session keeps to limits with a reserve: where it is recorded again, somewhat faster or slower, too."""
+"""Whether a session keeps to limits with a reserve: also if a second recording is slightly faster or slower."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Reserve:
         return all(_highest(self._values(limit, run), parts) <= _bound(limit) for limit in self._limits)
 
     def _values(self, limit: Limit, run: Run) -> NDArray[np.int64]:
-        """Return a number for each inference, of which the mean is what the limit bounds."""
+        """Return a number for each inference; the limit bounds their mean."""
         if limit.measure == COLD:
             return np.bincount(run.cold, minlength=self._trial.count)
         latencies_us = run.ends_us - self._trial.workload.asked_us

@@ -133,9 +133,8 @@ def assumptions(
 ) -> tuple[Assumption, ...]:
     """Return each value that nobody has measured, and how far it may move before other advice would be better.
 
-    The others stay as they are. Advice changes where it breaks a limit that another choice keeps to, or where another
-    choice comes to cost 1 % less beside it than it does now. ``progress`` is told which share of it is done, always
-    below 1.
+    The other values stay as they are. Advice changes if it breaks a limit that another choice keeps to, or if the cost
+    of another choice relative to the advice falls by 1 %. ``progress`` gets the share that is done, always below 1.
     """
     judge = _Judge(advice, best, aim, model)
     found = []

@@ -45,7 +45,7 @@ class Aim:
         price_w: without limits, the energy that a second less of latency is worth, in J for each s.
         most_us: the longest time-out that is tried.
         settings: how many time-outs of a profile are tried at most for the front; the best is of all.
-        within: by which share of the least cost a choice may cost more that is further from a cliff; with 0 the
+        within: how much more than the least cost a choice with a larger margin may cost, as a share; with 0 the
             cheapest is best.
         together: whether the session shares a core with others.
     """

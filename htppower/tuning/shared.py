@@ -39,7 +39,7 @@ _MOST_COMBINATIONS = 512
 _FEWEST_EACH = 4
 _MOST_EACH = 24
 _MOST_ROUNDS = 8
-# Of the times of a session that are longer than is best for it alone so many are kept.
+# How many times of a session are kept that are longer than the best time for the session alone.
 _MOST_LONGER = 8
 
 
@@ -138,7 +138,7 @@ class _Core:
             up = _inside_any((each.up_us for each in alike), at)
             active = np.where(up, np.maximum(active, active_w), active)
             idle = np.where(up, np.maximum(idle, idle_w), idle)
-        # As for one session: votes that are up after the last inference count as lowered.
+        # Votes that are up after the last inference count as lowered, as in a tuning of one session.
         last_us = max(int(each.busy_us[1][-1]) for each in spans)
         drawn_us = np.where(at >= last_us, lowered_w, np.where(busy, active, idle)) * lasts_us
         drawn_us -= np.where(at >= self._end_us, lowered_w, 0.0) * lasts_us
@@ -166,10 +166,10 @@ def _grouped(spans: Iterable[_Spans], by: Callable[[_Spans], _Key]) -> Iterable[
 def settle_together(advices: Sequence[SessionAdvice], aim: Aim) -> Together:
     """Return what is best for sessions that share a core and the process, by the energy that they draw together.
 
-    Of each session the choice of each profile is kept that is furthest from a cliff, and some longer times. Without a
-    margin those are kept that keep to the limits and are on its front: at least the best of each profile. All their
-    combinations are tried, or, where those are many, one session after another is given what suits the others best
-    until none changes.
+    For each session and profile, the choice with the largest margin and some longer times are kept. Without a margin,
+    the choices on the session's front that keep to the limits are kept: at least the best of each profile. All
+    combinations are tried. If there are too many, one session after another gets the choice that suits the others
+    best, until none changes.
     """
     core = _Core(advices)
     present_j = core.energy_j(tuple(each.present for each in advices))

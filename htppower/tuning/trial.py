@@ -90,7 +90,7 @@ class Trial:
         return Trial(session, self._timing, self._most_us)
 
     def slower(self, factor: float) -> Trial:
-        """Return a trial in which each inference takes so many times as long."""
+        """Return a trial with every inference ``factor`` times as long."""
         timing = attrs.evolve(self._timing, stretch=self._timing.stretch * factor)
         return Trial(self.session, timing, self._most_us)
 

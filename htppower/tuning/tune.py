@@ -90,8 +90,8 @@ class Tuned:
         advice: over all profiles and sustain times.
         best: what it is given: the best for it alone, or together with the others; None where limits are impossible.
         aim: what was wanted of it.
-        holds: up to which gaps and speeds the choice holds.
-        checked: what the choice comes to on the last third of the recording; if nothing is advised, the cheapest one.
+        holds: the gaps and speeds that the choice holds for.
+        checked: the result of the choice on the last third of the recording; if nothing is advised, the cheapest one.
         assumptions: how far the values of the device model may move before other advice would be better.
         verified: the choices that were replayed.
     """
@@ -289,7 +289,7 @@ def _finished(
 
 
 def _looked_into(advice: SessionAdvice, best: Choice | None, aim: Aim) -> tuple[Holds | None, Checked | None]:
-    """Return up to what a choice holds, and what it comes to on the last third of the recording."""
+    """Return the range that a choice holds for, and its result on the last third of the recording."""
     choice = best or advice.cheapest
     if choice is None:
         return None, None

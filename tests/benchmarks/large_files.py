@@ -1,4 +1,4 @@
-"""What files take in memory and time that are made to take much, and an honest recording of millions."""
+"""The memory and time to read files that are made to take much, and a normal recording of millions of inferences."""
 
 from __future__ import annotations
 

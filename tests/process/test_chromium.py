@@ -70,7 +70,7 @@ def test_the_page_makes_no_request(browser: Browser, tmp_path: Path) -> None:
     assert "http://127.0.0.1:9/picture.png" in other
 
 
-# A page in a frame of a width, and a script beside it that measures the page.
+# A page in a frame of a given width, and a script that measures the page.
 _FRAME = """<!DOCTYPE html><title>measuring</title><iframe width="{width}" height="800" srcdoc="{page}"></iframe>
 <script>onload = () => {{
   const page = document.querySelector("iframe").contentDocument, root = page.documentElement;

@@ -78,7 +78,7 @@ def test_a_path_in_a_revision(command: Command, profiles: Path, monkeypatch: pyt
     ],
 )
 def test_a_path_that_a_revision_lacks_is_refused(command: Command, profiles: Path, name: str, said: str) -> None:
-    """The error says what is missing where; a name with a colon that is no path is a name."""
+    """The error says what is missing, and where; a name with a colon that is not a path is a name."""
     result = command.run("diff", name, "profiles/cam2.yaml")
     assert result.exit_code == 2
     assert said in " ".join(result.stderr.split())

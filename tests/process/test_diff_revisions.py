@@ -278,7 +278,7 @@ def test_a_renamed_profile_is_added_and_can_be_failed_on(command: Command, repos
 def test_a_work_tree_that_the_configuration_names_is_told(
     command: Command, repository: Repository, elsewhere: str
 ) -> None:
-    """With core.worktree git looks in another folder than that of the files; the error says what to do."""
+    """With core.worktree git looks in another folder than the files' folder; the error says what to do."""
     repository.git("config", "core.worktree", elsewhere)
     result = command.run("diff", "--against", "HEAD", ".")
     assert (result.exit_code, result.stdout) == (2, "")

@@ -115,7 +115,7 @@ def test_tls_lets_in_whom_the_authority_has_signed(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The result is that of one process; a client with another certificate, or with none, is let do nothing."""
+    """The result is the same as with one process; a client with another certificate, or without one, is refused."""
     mine, other = certificates
     named = tmp_path / "scheduler.json"
     tls = ("--tls-ca-file", mine.ca, "--tls-cert", mine.cert, "--tls-key", mine.key)

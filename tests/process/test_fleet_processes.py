@@ -35,7 +35,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="it l
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[TraceFile, ...]:
-    """Return traces of which each worker has several, and a file that is none."""
+    """Return several traces for each worker, and a file that is not a trace."""
     folder = tmp_path_factory.mktemp("fleet")
     write_fleet(folder, _FILES, 4_000)
     (folder / "notes.txt").write_text("no trace", encoding="utf-8")
@@ -60,7 +60,7 @@ def children_of(parent: int) -> list[int]:
 
 
 def listening(process: int) -> set[str]:
-    """Return the sockets of a process on which others may connect to it."""
+    """Return the listening sockets of a process."""
     waiting = set()
     for kind in ("tcp", "tcp6"):
         with contextlib.suppress(OSError):
@@ -77,7 +77,7 @@ def listening(process: int) -> set[str]:
 
 @needs_proc
 def test_no_process_can_be_connected_to(files: tuple[TraceFile, ...], alone: Fleet) -> None:
-    """Two processes read what one does; neither they nor this one listen on any socket meanwhile."""
+    """Two processes read what one does; neither they nor this process ever listen on a socket."""
     before, seen = listening(os.getpid()), set()
 
     def look(_: int) -> None:
@@ -93,7 +93,7 @@ def test_no_process_can_be_connected_to(files: tuple[TraceFile, ...], alone: Fle
 
 @needs_proc
 def test_workers_that_are_killed_cost_no_file(files: tuple[TraceFile, ...], alone: Fleet) -> None:
-    """Others read what they had; the result is that of one process."""
+    """Other workers read their files; the result is the same as with one process."""
     killed: list[int] = []
 
     def kill(_: int) -> None:
@@ -121,7 +121,7 @@ def test_a_file_that_takes_too_long_is_named_and_the_others_are_read(tmp_path: P
 @needs_proc
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_a_signal_ends_all_without_a_word(tmp_path: Path, number: signal.Signals) -> None:
-    """No process is left, and Python tells of nothing that leaked; only Ctrl-C is told."""
+    """No process is left, and Python reports no leak; only Ctrl-C has a message."""
     (tmp_path / "slow.csv").write_text("begin_us\n" + "1\n" * 9_000_000, encoding="utf-8")
     (tmp_path / "slow2.csv").write_text("begin_us\n" + "1\n" * 9_000_000, encoding="utf-8")
     command = [sys.executable, "-m", "htppower", "tune", "--fleet", str(tmp_path), "--jobs", "2"]

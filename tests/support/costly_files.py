@@ -1,4 +1,4 @@
-"""Files that are small where they lie, and large in memory, and what reading one takes a command."""
+"""Files that are small on disk and large in memory, and the cost of a command that reads one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Taken(NamedTuple):
-    """What a command took: its time in s, its memory in MB, its exit code, and what it printed as errors."""
+    """The cost of a command: its time in s, its memory in MB, its exit code, and what it printed as errors."""
 
     took_s: float
     most_mb: float

@@ -1,4 +1,4 @@
-"""Recordings by a seed of which one half is like the other: what is tuned on the first is replayed on the second."""
+"""Recordings with two similar halves, made from a seed: a test tunes on the first half and replays the second."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def halves(kind: str, seed: int, count: int) -> tuple[SessionTrace, SessionTrace
 
 
 def with_jitter(session: SessionTrace, most_us: int, seed: int) -> SessionTrace:
-    """Return a session of which each gap is longer, by so much at most."""
+    """Return the session with each gap made longer, by less than ``most_us``."""
     later_us = np.cumsum(np.random.default_rng(seed).integers(0, most_us, session.begins_us.size))
     return attrs.evolve(session, begins_us=session.begins_us + later_us, ends_us=session.ends_us + later_us)
 

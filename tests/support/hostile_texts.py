@@ -1,4 +1,4 @@
-"""Makes the texts on which a regular expression takes longest: long runs of what it repeats, and an end that fails."""
+"""Makes the slowest texts for a regular expression: long runs of a part that it repeats, and an end that fails."""
 
 from __future__ import annotations
 

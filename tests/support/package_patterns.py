@@ -1,4 +1,4 @@
-"""Finds every regular expression of the package, and the methods by which its module uses it."""
+"""Finds every regular expression of the package, and the methods that its module calls on it."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class SeveralCores:
         cores: its cores, none of which says an id.
         expected: the target of the core clock and its sleep latency in us, raised and then relaxed; RPC polling and
             control latency in us.
-        whole: the file, where its cores stand in other places than usual.
+        whole: the whole file, if its cores stand in unusual places.
     """
 
     name: str

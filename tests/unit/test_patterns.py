@@ -43,7 +43,7 @@ def _least_ns(used: Used, text: str, enough_ns: int) -> int:
 
 
 def slow_text(used: Used) -> tuple[Hostile, int] | None:
-    """Return a text, and its size, for which four times the size takes much more than four times as long."""
+    """Return a text and its size, if four times the size takes much more than four times as long."""
     for hostile in hostile_texts(used.pattern):
         for size in SIZES:
             took_ns = _least_ns(used, hostile.text(size), LIMIT_NS)

@@ -57,7 +57,7 @@ DIALOGS = {
     "rpc": (dialog({"rpc-polling-time": 1}, {"extensions": "inner.json"}), {"SET-8"}),
     "beside": (dialog(backend={"extensions": "inner.json", "performance": {"policy": "burst"}}), {"SET-8"}),
 }
-# What the top of a node's configuration may be, and what it may not.
+# The keys that Genie accepts at the top of a node's configuration, and some that it refuses.
 NODES = (
     *(name for name in GENIES if name not in ("dialog", "embedding", "standalone-engine")),
     "text-decoder",
@@ -99,7 +99,7 @@ def test_genie_refuses_a_dialog_as_the_check_says(codes: dict[str, int], name: s
 
 
 def test_the_nodes_that_are_known_are_those_of_genie() -> None:
-    """Genie says of a key that it has no such node, and of any other what is missing in it."""
+    """Genie rejects an unknown node by its key; for a known node it reports the missing parts."""
     folder = libraries()
     done = subprocess.run(
         [sys.executable, str(PROCESS), str(folder)],

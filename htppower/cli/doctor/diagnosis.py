@@ -110,7 +110,7 @@ def diagnose(library: str | None, soc_model: str | None, folders: Iterable[str])
 
 
 def _arch(description: Description | None, soc_model: str | None) -> int | None:
-    """Return the Hexagon architecture: what the library says, else that of the SoC that was named, or of this chip."""
+    """Return the Hexagon architecture from the library, else from the SoC that was named, else from this chip."""
     platform = None if description is None else description.platform
     if platform is not None and platform.arch is not None:
         return platform.arch

@@ -101,7 +101,7 @@ class Histories:
     def rate(self, key: Key) -> Rate | None:
         """Return what a session did in the last seconds; None before there are two writings to compare.
 
-        It is also None for a session without votes: its inferences are no reason to write the file.
+        It is also None for a session without votes: its inferences do not cause a write of the file.
         """
         if key in self._voteless:
             return None

@@ -194,7 +194,7 @@ def _watching(when: Collection[str]) -> tuple[type[PropertyWatcher], dict[str, t
 
 
 def _said(value: object) -> str | None:
-    """Return a word of a daemon, which reaches logs and terminals; None if it is no text."""
+    """Return a word of a daemon, which reaches logs and terminals; None if it is not a text."""
     return printable(shortened(value)) if isinstance(value, str) else None
 
 

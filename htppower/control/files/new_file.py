@@ -30,7 +30,7 @@ _MOST_AT_ONCE = 16
 
 
 class NewFile:
-    """A new file that is made beside its place, and takes the place when ``put`` is called.
+    """A new file with a temporary name in the folder of its path; ``put`` moves it to the path.
 
     While it waits it is called ``.NAME.new``, and is locked; where another one is being made at that time,
     ``.NAME.new2``, and so on. What a killed process has left of these gives way to the next.
@@ -65,7 +65,7 @@ class NewFile:
                 raise
 
     def put(self) -> FileIO:
-        """Put it in the place of whatever its path names; return it, open to read and write.
+        """Replace whatever its path names with it; return it, open to read and write.
 
         Raises:
             OSError: as above.
@@ -98,7 +98,7 @@ def put_in_place(path: str | os.PathLike[str], data: bytes, *, lasting: bool = F
 
 @contextlib.contextmanager
 def _naming(path: str) -> Iterator[None]:
-    """Let an error name the place of a file, instead of the name under which it is made."""
+    """Let an error name the path of a file instead of its temporary name."""
     try:
         yield
     except OSError as error:

@@ -39,9 +39,9 @@ _OF_VOTES: Mapping[Section, frozenset[str] | None] = {
 
 
 def refusals(file: ExtensionFile) -> tuple[Finding, ...]:
-    """Return why the vendor's parser refuses a file, in the order of the file; nothing where it takes it.
+    """Return why the vendor's parser refuses a file, in the order of the file; nothing if it takes the file.
 
-    In a template a placeholder in the place of votes is among it, since nobody can say what is voted.
+    In a template, a placeholder instead of votes is a finding, too: the votes are unknown.
     """
     found = [file.problem(each.rule, each.at, each.message, each.hint) for each in refused(file)]
     if (at_text := refused_text(file.text)) is not None:
@@ -52,7 +52,7 @@ def refusals(file: ExtensionFile) -> tuple[Finding, ...]:
 
 
 def _unfilled(file: ExtensionFile) -> Iterator[Finding]:
-    """Yield the placeholders in the place of votes, or of what holds votes."""
+    """Yield the placeholders that replace votes, or objects with votes."""
     for block in file.blocks:
         keys = _OF_VOTES.get(block.section, frozenset())
         for member in block.node.members:

@@ -1,4 +1,4 @@
-"""What a value was meant to be that is not of the type of its key."""
+"""A guess at the meant value, if a value does not have the type of its key."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class _Series(list[Series]):
         self._of.setdefault(series.graph, []).append(series)
 
     def of(self, graph: str) -> Iterator[Series]:
-        """Yield those of a graph; of very many the first ones, since each is compared with all that are yielded."""
+        """Yield the series of a graph, at most ``_MOST_COMPARED``: the caller compares each with all others."""
         return itertools.islice(self._of.get(graph, ()), _MOST_COMPARED)
 
 

@@ -26,7 +26,7 @@ class Addition:
 
     Attributes:
         name: its name.
-        beside: the name of the profile with which it is compared.
+        beside: the name of the profile that it is compared with.
         extends: whether it extends that profile.
         changes: how it differs from that profile.
         old: that profile.
@@ -50,7 +50,7 @@ class Addition:
 
 
 def addition(name: str, new: Examined[Profile], tree: Tree, known: Known) -> Addition:
-    """Return a new profile beside what it extends.
+    """Return the comparison of a new profile with the profile that it extends, or with the nearest one.
 
     Raises:
         ProfileError: the profile that it extends can't be read.

@@ -33,7 +33,7 @@ _LONGEST_TARGET = 4096
 
 
 class NoRevision(HtpPowerError, ValueError):  # noqa: N818 - reads as what it is
-    """There is no git, no repository, or no such revision in it that can be read."""
+    """Git or the repository is missing, or the revision can't be read."""
 
 
 class _Led(NamedTuple):
@@ -134,7 +134,10 @@ class Listing:
         return None if found.links == _MOST_LINKS else _Led(found.path, found.links + 1)
 
     def _walk(self, folder: str, path: str, top: str) -> _Led | str | None:
-        """Return what a path from a real folder leads to, or a link on the way of which that is not yet known."""
+        """Return the target of a path from a real folder, or a link on the way if that link's target is not yet known.
+
+        It is None if the path leads nowhere.
+        """
         if posixpath.isabs(path):
             if not is_below(path, top):
                 return None

@@ -18,7 +18,7 @@ _Value = TypeVar("_Value")
 
 # Two files are alike, as git counts it, if this share of their lines is in both.
 _ALIKE = 0.5
-# More pairs than this are not compared: nobody reads so many names by eye.
+# More pairs than this are not compared: too many names for a reader.
 _MOST_PAIRS = 10_000
 
 
@@ -32,7 +32,7 @@ class Rename:
 
 
 def renames(old: Side, new: Side) -> tuple[Rename, ...]:
-    """Return what has another name on the new side: files of which half the lines are in both.
+    """Return the files with another name on the new side: at least half of their lines are in both files.
 
     The files that are most alike are paired first, and each file is in one pair.
     """

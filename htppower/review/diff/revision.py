@@ -104,7 +104,7 @@ def _top(folder: FilePath) -> FilePath:
     """Return the top of the work tree around a folder.
 
     Raises:
-        NoRevision: the repository's configuration names another one, in which the folder's files are not.
+        NoRevision: the repository's configuration names another work tree, without the folder's files.
     """
     said = FilePath(os.path.realpath(os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))))
     real = FilePath(os.path.realpath(folder))

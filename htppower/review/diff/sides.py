@@ -200,8 +200,8 @@ def _sources(name: str | os.PathLike[str], tree: Tree) -> Iterator[tuple[str, So
         return
     for source in find_sources([path], extensions=True).sources:
         if source.kind is Kind.EXTENSION and (not source.path.endswith(EXTENSION_SUFFIXES) or _is_outer(source.path)):
-            # Of a revision the files of other names are not exported. What an outer file names stands in the folder,
-            # too, or is found on the device only.
+            # A revision's files of other names are not exported. The inner files of an outer file are found in the
+            # folder by themselves, or exist only on the device.
             continue
         folder = os.path.relpath(source.home, path).replace(os.sep, "/")
         # A record has its runtime in its name.

@@ -115,7 +115,7 @@ class Report:
 
     @property
     def record_lines(self) -> list[str]:
-        """How what was run differs from the runtime of which the profile is a record; none for any other profile."""
+        """The differences between this run and the runtime that the profile records; empty for any other profile."""
         known, relax = self.profile.provenance, self.profile.relax
         if known is None:
             return []

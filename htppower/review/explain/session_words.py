@@ -1,4 +1,4 @@
-"""What the states and the phases of a session mean."""
+"""The meaning of the states and the phases of a session."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def harmful(file: ExtensionFile) -> Iterator[Wrong]:
 
 
 def unpolled(together: ExtensionFile) -> Iterator[Wrong]:
-    """Yield adaptive polling where nothing polls, of a file that is taken and whose cores are one."""
+    """Yield adaptive polling if nothing polls. The file must be valid, with its cores merged into one."""
     for core in together.of(Section.CORE):
         member = core.member("adaptive_polling_time")
         if member is None or not core.number("adaptive_polling_time"):

@@ -68,7 +68,7 @@ def lint_extension_file(
     Args:
         path: the file.
         given: what is linted instead.
-        platform: where it is to run.
+        platform: the platform that it is checked for.
         prepared: how the context that it runs was prepared, ``raw`` or ``memhandle``.
         linked: the path is a link that leads out of its folder. The file may be a secret, so nothing else is said.
     """

@@ -130,7 +130,7 @@ def _linted_extensions(
     platform: Platform | None,
     prepared: str | None,
 ) -> tuple[Linted, ...]:
-    """Return what lint says of each extension file; ``within`` are the folders that are linted."""
+    """Return the findings of each extension file; ``within`` are the folders that are linted."""
     files = [source.path for source in sources if source.kind is Kind.EXTENSION]
     if not files:
         return ()

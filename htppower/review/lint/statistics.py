@@ -1,4 +1,4 @@
-"""How often each rule was broken: a line for each rule in the place of its findings."""
+"""How often each rule was broken: one line for each rule instead of its findings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def counts(report: LintReport) -> list[tuple[str, Severity, int]]:
 
 
 def as_text(report: LintReport, width: int) -> str:
-    """Return the counts as a table; empty if there is no finding."""
+    """Return the counts as a table, or a line that there are no findings."""
     rows = [(str(count), rule, severity.value, CATALOGUE[rule].says) for rule, severity, count in counts(report)]
     return "\n".join(table(_HEAD, rows, width)) if rows else "no findings"
 

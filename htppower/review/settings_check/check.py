@@ -45,8 +45,8 @@ class Checked:
 
     Attributes:
         report: the findings.
-        forms: what each file is, in words; empty for one in which nothing is known.
-        notes: what there is to know of a file besides, in a sentence; no more than that is known for sure.
+        forms: what each file is, in words; empty if unknown.
+        notes: other remarks on a file, one sentence each, that are too uncertain for findings.
     """
 
     report: LintReport
@@ -84,7 +84,7 @@ def check(paths: Iterable[str]) -> Checked:
 
 
 def _notes(found: Said, path: str) -> Iterator[str]:
-    """Yield that nothing could be read, and why as far as that is known, and that a provider has no mode."""
+    """Yield a note if no setting was read, with the reason if known, and one for each provider without a mode."""
     if not found.form and not found.problems:
         yield f"{path}: no setting in it that htppower can read{why_unread(found)}"
     for place in found.without_mode:
@@ -92,7 +92,7 @@ def _notes(found: Said, path: str) -> Iterator[str]:
 
 
 def why_unread(found: Said) -> str:
-    """Return why nothing could be read in a file, as far as that is known, as the end of a sentence."""
+    """Return the reason why no setting was read, as the end of a sentence; empty if unknown."""
     if not found.open_values:
         return ""
     key, place = found.open_values[0]
@@ -239,7 +239,7 @@ def outer_of_dialog(file: str, place: Place) -> Iterator[Finding]:
 
 
 def _linted(found: Said, path: str) -> Iterator[Linted]:
-    """Yield what lint says of the extension files that a dialog names, as far as they stand in its folder."""
+    """Yield the findings of lint in the extension files that a dialog names, if they are in its folder."""
     today = datetime.datetime.now(datetime.timezone.utc).date()
     named = (_extension_file(path, named) for named, _ in found.extensions)
     for file in dict.fromkeys(each for each in named if each is not None):

@@ -60,7 +60,7 @@ def aim_line(tuning: Tuning) -> str:
 
 
 def firm_lines(tuned: Tuned) -> Iterator[tuple[str, str]]:
-    """Yield up to which gaps and speeds advice holds, and what it comes to where it was not tuned, each with a word."""
+    """Yield the gaps and speeds that advice holds for, and its result on the last third, each with a heading."""
     if tuned.best is not None and tuned.holds is not None:
         yield "holds", holds_in_words(tuned.holds, tuned.best.sustain)
     if tuned.checked is not None:

@@ -1,4 +1,4 @@
-"""A test of a profile as it is: what it votes now, at each time at which something changes."""
+"""A test of a profile as it is: its votes after each change."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _STEPS = {InitStep: "init_us", InferenceStep: "inference_us", IdleStep: "idle_us
 
 
 def snapshot_path(profile_path: str) -> str:
-    """Return where the test of a profile stands: by its name, in the folder of tests beside it."""
+    """Return the path of a profile's test: its own file name, in the folder of tests next to it."""
     return joined(folder_of(profile_path), FOLDER, os.path.basename(profile_path))
 
 
@@ -69,7 +69,7 @@ def snapshot_text(profile: Profile, platform: Platform) -> str:
 
 
 def _case(name: str, steps: tuple[Any, ...], profile: Profile, platform: Platform) -> Iterator[str]:
-    """Yield the lines of a case: its steps, and what holds at each time at which something changes."""
+    """Yield the lines of a case: its steps, and what holds after each change."""
     line = timeline(steps, [None] * len(steps), ())
     bare = VoteCase(name, profile, platform, line.moments, line.end_us, ())
     changed = {change.time_us for change in run_case(bare).transitions if change.time_us <= line.end_us}

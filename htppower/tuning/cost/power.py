@@ -58,8 +58,8 @@ class Power:
         Args:
             outcomes: what the session does.
             polled_us: how long the CPU polls for answers.
-            whole_us: how long the recording is; votes are lowered where they are not up. What they draw after the last
-                inference is left out: the recording does not say when the next one comes.
+            whole_us: the length of the recording; votes that are not up are lowered. Energy after the last inference
+                is left out: the recording does not say when the next inference comes.
         """
         raised_us = outcomes.raised_us - outcomes.tail_us
         drawn: NDArray[np.float64] = (

@@ -48,10 +48,10 @@ def has_dask() -> bool:
 
 @attrs.frozen
 class Tls:
-    """The files, in PEM, by which a client and a cluster know each other.
+    """The PEM files that authenticate a client and a cluster to each other.
 
     Attributes:
-        ca: the certificate of the authority that has signed those of the cluster.
+        ca: the certificate of the authority that signed the certificates of the cluster.
         cert: the certificate of this client.
         key: its key.
     """

@@ -64,7 +64,7 @@ def too_long(path: str, timeout_s: float) -> Unread:
 
 @contextlib.contextmanager
 def _at_most(timeout_s: float | None) -> Iterator[Callable[[int], None]]:
-    """Yield what is told of each part that is read; it, or a signal, raises ``_TookTooLong`` after so long."""
+    """Yield a callback for each part that is read; it, or a signal, raises ``_TookTooLong`` after the timeout."""
     ends_s = time.monotonic() + (timeout_s or 0.0)
 
     def look(_: int) -> None:

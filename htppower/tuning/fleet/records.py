@@ -49,14 +49,14 @@ class TraceFile:
 
 @attrs.frozen
 class Question:
-    """What is asked of each file.
+    """The question that each file is read for.
 
     Attributes:
         break_even_us: how long votes that are up and idle cost as much as a raise and a lowering do, in us.
         learnt: sustain times that are learnt, to be tried on each session.
         sessions: only the sessions of these names; all where there is none.
         form: the format of the files; None is found out for each.
-        folder: the folder in which they were found; no link may lead out of it. None: the folder of each file.
+        folder: the folder that was searched for files; no link may lead out of it. None: the folder of each file.
     """
 
     break_even_us: int
@@ -68,7 +68,7 @@ class Question:
     __repr__ = field_repr
 
     def as_json(self) -> dict[str, Any]:
-        """Return the question as JSON takes it, without the folder, on which no answer depends."""
+        """Return the question as JSON takes it, without the folder: no answer depends on the folder."""
         fields = attrs.asdict(self, filter=lambda field, _: field.name != "folder")
         return {**fields, "learnt": [attrs.asdict(each) for each in self.learnt]}
 

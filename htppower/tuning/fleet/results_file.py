@@ -109,7 +109,7 @@ def _line(value: dict[str, Any]) -> bytes:
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield the lines that are not empty; one that is too long comes as several, none of which is an answer."""
+    """Yield the lines that are not empty. A line that is too long is split, and no part of it is an answer."""
     while line := file.readline(_LONGEST_LINE):
         if line.strip():
             yield line

@@ -121,7 +121,7 @@ class Aim:
         most_cold_ppm: the share of all inferences that may wait for a raise, in millionths; None is any. The first of
             each session does, whatever is chosen.
         most_us: the longest fixed time, in us.
-        within: by which share of the least cost a fixed time may cost more that is further from a cliff; with 0 the
+        within: how much more than the least cost a fixed time with a larger margin may cost, as a share; with 0 the
             cheapest is chosen.
     """
 
@@ -164,7 +164,7 @@ def settle(answers: Sequence[FileGaps], question: Question, aim: Aim = ANY) -> S
     keeping = [each for each in learnt if most_cold is None or each.cost.cold_starts <= most_cold]
     cheapest = min(keeping, key=_costs, default=None)
     chosen = best
-    # A learnt time that costs as little as a fixed one with a margin is no better than that.
+    # At the same cost, a fixed time with a margin is preferred to a learnt time.
     if cheapest is not None and (
         not best_keeps
         or (_costs(cheapest) < _costs(best) and cheapest.cost.cost_us * (1 + aim.within) <= best.cost.cost_us)
@@ -225,8 +225,8 @@ def _with_margin(
 ) -> tuple[Candidate, bool, int | None]:
     """Return the fixed time that is furthest from a cliff, whether it keeps to the share, and a gap that it outlasts.
 
-    Of the times that cost about as little as the cheapest, and keep to the share of cold starts even if gaps are 10 %
-    longer, it is the one that is furthest from the ends of the stretch of such times that it is in.
+    The candidates cost about as little as the cheapest time, and keep to the share of cold starts even if gaps are
+    10 % longer. Neighbouring candidates form a stretch. The result is furthest from the ends of its stretch.
     """
     least, keeps = best_fixed(gaps, break_even_us, most_cold, aim.most_us)
     if not aim.within or not keeps:
@@ -250,7 +250,7 @@ def _with_margin(
 
 
 def _margin(place: int, run: Sequence[int], last: int) -> float:
-    """Return by which factor gaps may grow or shrink until a time leaves a stretch of times."""
+    """Return the factor that gaps may grow or shrink by until a time leaves its stretch."""
     if not EDGES_US[place]:
         return LARGEST_MARGIN
     shortest_us = EDGES_US[run[0]] or SHORTEST_SUSTAIN_US

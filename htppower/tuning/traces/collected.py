@@ -68,7 +68,7 @@ class Inferences:
         self.profiles[profile] += 1
 
     def session(self, name: str | None = None) -> SessionTrace:
-        """Return them in the order in which they began; none may be added afterwards."""
+        """Return the inferences, ordered by their begin; none may be added afterwards."""
         # Most are in order already; the arrays are then taken as they are, since a copy doubles the memory.
         begins_us, ends_us = (np.frombuffer(each, dtype=np.int64) for each in (self._begins, self._ends))
         cold = np.frombuffer(self._cold, dtype=np.uint8)

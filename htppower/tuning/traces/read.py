@@ -57,7 +57,7 @@ def read_trace(
         name: of Chrome's trace events, the name or category of those that are inferences.
         unit: of CSV, the unit of a time whose column says none: ``s``, ``ms``, ``us`` or ``ns``.
         stream: is read in place of the file, which then only names it.
-        within: the folder in which the file was found; no link may lead out of it. None: the user named the path.
+        within: the folder that was searched for the file; no link may lead out of it. None: the user named the path.
         progress: is told how many bytes more are read, packed as they lie there, each time some are.
 
     Raises:

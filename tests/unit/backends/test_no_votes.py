@@ -29,7 +29,7 @@ def controllers(backend: str | None) -> Iterator[VoteController]:
 
 @pytest.mark.parametrize("name", ["none", "qnn_or_none"])
 def test_a_host_goes_on_without_votes(name: str, caplog: pytest.LogCaptureFixture) -> None:
-    """Every shipped profile opens and infers, one WARNING says that nothing is voted, and the status says so, too."""
+    """Every shipped profile opens and infers; one WARNING and the status say that nothing is voted."""
     for controller in controllers(name):
         for profile in profile_names():
             with controller.session(profile) as session:
@@ -44,7 +44,7 @@ def test_a_host_goes_on_without_votes(name: str, caplog: pytest.LogCaptureFixtur
 
 
 def test_the_warning_says_why_the_library_is_not_used(caplog: pytest.LogCaptureFixture) -> None:
-    """The reason is that of the error which a controller on the library alone raises."""
+    """The reason is the same as in the error of a controller that must use the library."""
     with pytest.raises(BackendUnavailable) as refused:
         VoteController("qnn", handle_sigterm=False)
     for _ in controllers("qnn_or_none"):

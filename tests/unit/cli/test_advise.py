@@ -107,7 +107,7 @@ def test_each_file_may_have_its_profile(command: Command, tmp_path: Path) -> Non
 
 
 def test_no_figure_is_called_a_clock(command: Command, tmp_path: Path) -> None:
-    """Cycles of all units over a time are no clock: only how the ratio differs between two profiles is told."""
+    """Cycles of all units over a time are not a clock: only the change of the ratio between two profiles is told."""
     fast, slow = (
         write(tmp_path, f"{mhz}.csv", ort_csv(made([Recipe(mhz=mhz, compute=2e6 / mhz)] * 20))) for mhz in (1400, 983)
     )

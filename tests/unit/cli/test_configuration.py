@@ -18,7 +18,7 @@ SETTINGS = 'profiles = ["mine"]\nstrict = true\nexclude = ["drafts"]\n'
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a project with a profile of which lint warns and a draft that is wrong; it is the current folder."""
+    """Return a project as the current folder: lint warns about its profile, and its draft is wrong."""
     for folder in ("mine", "mine/drafts", "src/deep"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "mine" / "cam.yaml").write_text(CAM, encoding="utf-8")
@@ -46,7 +46,7 @@ def test_names_are_looked_up_in_the_folders_of_the_project(command: Command) -> 
 
 @pytest.mark.usefixtures("configured")
 def test_lint_is_as_strict_and_leaves_out_what_the_project_says(command: Command) -> None:
-    """The command line comes before the file."""
+    """The command line overrides the file."""
     told = command.output("lint", "mine", exit_code=1)
     assert "SUS-1" in told
     assert "draft" not in told
@@ -110,6 +110,6 @@ def test_a_pipe_is_not_waited_for(command: Command, project: Path) -> None:
 
 @pytest.mark.parametrize("text", ["[project\n", '[tool.other]\nname = "htppower"\n', "[tool.htppower-lint]\n"])
 def test_a_project_file_without_the_table_is_passed_over(command: Command, project: Path, text: str) -> None:
-    """Even if it is wrong: other tools say so."""
+    """Even if it is wrong: other tools report that."""
     (project / "pyproject.toml").write_text(text, encoding="utf-8")
     assert command.run("list").exit_code == 0

@@ -129,14 +129,14 @@ def test_without_a_name_all_is_listed(command: Command) -> None:
     ],
 )
 def test_a_platform_or_a_word_of_a_session_is_explained(command: Command, name: str, kind: str, said: str) -> None:
-    """What a message or a status names can be asked for by that name."""
+    """Each name in a message or a status can be explained."""
     assert said in " ".join(command.output("explain", name).split())
     assert list(json.loads(command.output("explain", name, "--format", "json"))) == ["format_version", kind]
 
 
 @pytest.mark.parametrize(("arch", "lacks"), [("V68", "hmx_v2"), ("V75", "ddr_perf_mode"), ("V81", "dcvs_v3_exp")])
 def test_a_platform_says_which_votes_it_lacks(command: Command, arch: str, lacks: str) -> None:
-    """The list is that of the platform on which a session would degrade."""
+    """The list has the votes that a session on that platform would drop."""
     subject = json.loads(command.output("explain", arch, "--format", "json"))["architecture"]
     assert lacks in subject["lacks"].split(", ")
     assert lacks not in subject["votes"].split(", ")

@@ -1,4 +1,4 @@
-"""Commands read files from elsewhere without waiting, and show no content of a file to which a link leads."""
+"""Commands read files from elsewhere without waiting, and show no content of the target of a link."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_pipe_among_the_traces_of_a_fleet_is_passed_over(command: Command, fol
 
 @pytest.mark.parametrize("kind", ["pipe", "full", "zero", "empty", "dangling"])
 def test_a_link_or_pipe_in_the_place_of_the_results_is_refused(command: Command, folder: Path, kind: str) -> None:
-    """The command ends, and the file to which the link leads is not written."""
+    """The command ends, and the target of the link is not written."""
     (folder / "ok.csv").write_text(TABLE, encoding="utf-8")
     (folder.parent / "empty").touch()
     out = folder / "out"

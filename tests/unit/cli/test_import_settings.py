@@ -57,7 +57,7 @@ def test_a_node_of_genie_leads_to_its_extension_file(command: Command, tmp_path:
 
 @pytest.mark.parametrize("named", ["/storage/emulated/0/inner.json", "{{MODEL_DIR}}/inner.json", "C:\\app\\inner.json"])
 def test_a_path_of_the_device_leads_to_the_file_beside_the_dialog(command: Command, tmp_path: Path, named: str) -> None:
-    """By its name; where there is none, it is told at the path that the file is not here."""
+    """The name decides. If there is no such file, an error at the path says that it is not here."""
     file = tmp_path / "dialog.json"
     file.write_text(dialog(extensions=named), encoding="utf-8")
     told = command.run("import", str(file))

@@ -316,7 +316,7 @@ def test_a_number_of_the_header_is_mended(command: Command, folder: Path) -> Non
 
 
 def test_statistics_count_the_findings_of_each_rule(command: Command, folder: Path) -> None:
-    """The most frequent comes first; JSON has the same; the exit code is that of the findings."""
+    """The most frequent comes first; JSON has the same; the exit code is the same as without statistics."""
     wrong = "profile: {}\nextends: burst\nvotes: {{dcvs_v3: {{core: 7, bus: 8}}}}\nrelax: {{after_inference_us: 5}}\n"
     for name in ("one", "two"):
         (folder / f"{name}.yaml").write_text(wrong.format(name), encoding="utf-8")

@@ -38,7 +38,7 @@ def test_shares_and_counts() -> None:
 
 
 def test_a_name_can_not_act_on_the_terminal() -> None:
-    """What is no letter is shown as an escape."""
+    """A character that can't be printed is shown as an escape."""
     progress = Progress()
     progress.begin("reading \x1b[31m\r\n.csv")
     assert progress.line(1, 80).isprintable()

@@ -119,7 +119,7 @@ def dialog_naming(folder: Path, named: str, key: str = "dialog") -> str:
 @pytest.mark.parametrize("named", ["inner.json", "inner.conf", "sub/inner.json", "/storage/app/inner.json"])
 @pytest.mark.parametrize("key", ["dialog", "image-encoder", "text-encoder", "lut-encoder", "standalone-engine"])
 def test_the_extension_file_of_a_dialog_is_checked(command: Command, tmp_path: Path, named: str, key: str) -> None:
-    """At its own path, whatever its name; one of the device's is the file of that name beside the dialog."""
+    """At its own path, whatever its name; a path on the device stands for the file of that name next to the dialog."""
     inner = tmp_path / (named if not named.startswith("/") else "inner.json")
     inner.parent.mkdir(exist_ok=True)
     inner.write_text(INNER.replace("burst", "BURST"), encoding="utf-8")
@@ -176,7 +176,7 @@ def test_what_genie_votes_for_an_outer_file_is_told(
     ],
 )
 def test_what_is_no_literal_is_told_as_unread(command: Command, tmp_path: Path, name: str, text: str) -> None:
-    """It is no finding, and it is not said that the file votes nothing; import makes nothing of it."""
+    """It is not a finding, and no message claims that the file votes nothing; import makes nothing of it."""
     file = tmp_path / name
     file.write_text(text, encoding="utf-8")
     told = f"{file}: no setting in it that htppower can read; the value of htp_performance_mode in line 2 is not"
@@ -205,7 +205,7 @@ def test_what_is_no_literal_is_told_as_unread(command: Command, tmp_path: Path, 
 def test_a_provider_without_a_mode_is_told(
     command: Command, tmp_path: Path, name: str, text: str, *, is_told: bool
 ) -> None:
-    """Only if its options are all there, and nothing in the file speaks of a mode; it is no finding."""
+    """Only if its options are all there, and nothing in the file names a mode; it is not a finding."""
     file = tmp_path / name
     file.write_text(text, encoding="utf-8")
     result = command.run("settings", "--check", str(file))

@@ -117,7 +117,7 @@ def test_a_run_that_is_interrupted_says_where_it_goes_on(
     ],
 )
 def test_tls_needs_a_scheduler_and_three_files(traces: Path, options: dict[str, str], said: str) -> None:
-    """What is missing is told before anything is read or connected to."""
+    """A missing option is an error before any file is read or any connection made."""
     with pytest.raises(click.UsageError, match=said):
         tuned(traces, **options)
 

@@ -144,7 +144,7 @@ def test_the_standard_input_may_be_a_file(folder: Path) -> None:
 def test_a_link_in_the_output_folder_is_refused(
     command: Command, folder: Path, link: str, arguments: tuple[str, ...], victim: str
 ) -> None:
-    """The file to which it leads is neither changed nor made, even with --force."""
+    """The target of the link is neither changed nor made, even with --force."""
     (folder / "out").mkdir()
     (folder / "victim").touch()
     (folder / link).symlink_to(victim if victim.startswith("/") else f"../{victim}")
@@ -381,7 +381,7 @@ def test_a_folder_that_may_not_be_written_is_told(folder: Path, monkeypatch: pyt
 @POSIX
 @pytest.mark.parametrize("sort", list(Sort))
 def test_a_link_that_is_planted_late_is_replaced(folder: Path, monkeypatch: pytest.MonkeyPatch, sort: Sort) -> None:
-    """The file to which it leads stays as it was."""
+    """The target of the link stays as it was."""
     place, replace = folder / "x.yaml", os.replace
     (folder / "victim").write_text("kept", encoding="utf-8")
 

@@ -53,7 +53,7 @@ def test_a_placeholder_is_not_judged(command: Command, tmp_path: Path, placehold
 
 @pytest.mark.parametrize("name", NAMES)
 def test_statements_of_a_template_stand_for_nothing(command: Command, tmp_path: Path, name: str) -> None:
-    """Nor does a comma that a loop leaves refuse the file; a mistake beside them is found."""
+    """Neither statements nor a loop's last comma cause a refusal; other mistakes are found."""
     whole = (
         '{# ours #}\n{"devices": [{% for soc in all %}\n{"soc_model": {{soc}}, "cores": [{"perf_profile": "burst"}]},'
     )

@@ -96,7 +96,7 @@ def test_a_long_word_is_repeated_in_no_message(tmp_path: Path, text: str) -> Non
 
 
 def test_a_name_that_is_missing_is_compared_with_some_of_very_many(tmp_path: Path) -> None:
-    """In a folder of many files with a wrong name each, what is said of each does not grow with the folder."""
+    """The message for a wrong name does not grow with the number of files in the folder."""
     (tmp_path / "mine.yaml").write_text("profile: mine\nextends: nowhere\n", encoding="utf-8")
     said = []
     for count in (300, 900):
@@ -110,6 +110,6 @@ def test_a_name_that_is_missing_is_compared_with_some_of_very_many(tmp_path: Pat
 
 
 def test_the_nearest_names_are_told_without_the_others() -> None:
-    """Of a few names all are told where none is near; of many the first ones, and how many more there are."""
+    """If no name is near, the message has all of a few names; of many, the first ones and the count of the rest."""
     assert did_you_mean("x", ["aa", "bb"]) == "one of aa, bb"
     assert did_you_mean("x", [f"n{number}" for number in range(250)]).endswith("n98, n99, and 150 more")

@@ -99,7 +99,7 @@ def test_a_number_of_the_header_is_named(tmp_path: Path, field: str, value: str,
 
 @pytest.mark.parametrize("value", ["7", "-160", "DCVS_VOLTAGE_VCORNER", "1600"])
 def test_any_other_number_is_not_named(tmp_path: Path, value: str) -> None:
-    """A number that is no corner gets no corner in its hint that somebody could take for the same."""
+    """If a number is not a corner, the hint does not suggest one corner as its meaning."""
     ((_, _, said),) = problems(tmp_path / "mine.yaml", FIELDS["core"].format(value))
     assert not re.fullmatch("write [A-Z0-9_]+", said)
 

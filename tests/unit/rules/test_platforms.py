@@ -188,7 +188,7 @@ def test_an_unknown_soc_names_the_nearest(wrong: str, near: str) -> None:
 
 @pytest.mark.parametrize("other", ["SA8540P", "SC7280", "SM8950", "SM4635", "8 Elite Gen 6", "X3E80100", "661", "X"])
 def test_another_chip_is_no_slip(other: str) -> None:
-    """A name with other digits for series and generation is that of a chip which the table lacks."""
+    """A name with other digits for series and generation means another chip, which the table lacks."""
     with pytest.raises(UnknownPlatform, match="known: SM8350"):
         find_soc(other)
 

@@ -105,7 +105,7 @@ READ = [
     ("package.json", '{"scripts": {"run": "qnn-net-run --perf_profile turbo"}}', ["turbo"]),
 ]  # fmt: skip
 
-# A file's name, and a text in which there is a key, and no value that is known.
+# A file's name, and a text with a key whose value is unknown.
 UNKNOWN = [
     ("a.py", 'opts["htp_performance_mode"] = mode'),
     ("a.py", 'opts["htp_performance_mode"] = args.mode'),
@@ -209,7 +209,7 @@ def names(cases: Sequence[tuple[str, ...] | tuple[str, str, list[str]]]) -> list
 
 @pytest.mark.parametrize(("path", "text", "values"), READ, ids=names(READ))
 def test_a_literal_is_read(path: str, text: str, values: list[str]) -> None:
-    """Each stands where its place says, and one that no runtime knows is found."""
+    """Each value has the right place, and a value that no runtime knows is found."""
     found = said(text, path)
     assert found.problems == ()
     assert [each.value for each in found.statements] == values

@@ -102,7 +102,7 @@ def test_the_check_finds_nothing_in_what_is_made(runtime: str, name: str) -> Non
 
 
 FILES = {"python": "host.py", "kotlin": "Host.kt", "java": "Host.java", "cpp": "host.cc", "csharp": "Host.cs"}
-# In which languages the options of each runtime are made, and with which other text of it they agree.
+# For each runtime: the index of the text that the code agrees with, and the languages of the code.
 LANGUAGES = {
     "onnxruntime": (0, ("python", "kotlin", "java", "cpp", "csharp")),
     "genai": (0, ("python", "kotlin", "java", "cpp", "csharp")),
@@ -120,7 +120,7 @@ LANGUAGES = {
 def test_every_language_is_read_back_with_the_same_votes(
     runtime: str, language: str, name: str, tmp_path: Path
 ) -> None:
-    """What is made in a host's language is checked without a finding, and imported as the same text in JSON is."""
+    """Settings made in a host's language have no finding, and import gives the same as for their JSON."""
     made = settings(load_profile(name), runtime)
     of, languages = LANGUAGES[runtime]
     assert {part.language for part in made.in_code} == set(languages)

@@ -249,7 +249,7 @@ def test_the_command_prints_writes_and_refuses(command: Command, tmp_path: Path)
 
 @pytest.mark.parametrize("runtime", NAMES)
 def test_only_one_language_is_made(command: Command, runtime: str) -> None:
-    """Each language that there is can be named, and nothing of another is printed; another is an error that says so."""
+    """Each language of the runtime can be chosen and is printed alone; any other language is an error."""
     languages = settings(load_profile("burst"), runtime).languages
     assert languages
     for language in LANGUAGES:

@@ -53,7 +53,7 @@ def test_limits_hold_in_the_half_that_was_not_tuned_on(kind: str, seed: int) -> 
 
 
 def test_the_controller_keeps_to_the_limits_in_the_other_half() -> None:
-    """What is worked out of the other half is what the controller does there: few inferences wait for a raise."""
+    """The controller on the other half does as calculated: few inferences wait for a raise."""
     first, second = halves("camera", 3, 300)
     found = tuned(first, ("cold <= 5 %",))
     assert found.best is not None
@@ -140,7 +140,7 @@ def test_a_limit_that_breaks_on_the_last_third_has_another_time_advised(monkeypa
 
 
 def test_nothing_is_advised_that_breaks_a_limit_on_a_part() -> None:
-    """If the last third keeps to a limit under no choice, that is said with what the cheapest one comes to there."""
+    """If every choice breaks a limit on the last third, the result reports that, with the cheapest choice there."""
     gaps = np.concatenate((np.full(500, 25_000), np.full(100, 20_000_000), np.full(150, 25_000)))
     ends = np.cumsum(gaps + 8_000)
     found = tuned(SessionTrace("camera", "burst", ends - 8_000, ends), ("cold <= 20 %",))

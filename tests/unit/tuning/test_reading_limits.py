@@ -1,4 +1,4 @@
-"""No file fills the memory: what comes out of gzip, inferences, numbers and values of JSON are bounded."""
+"""No file fills the memory: unpacked bytes, inferences, numbers and values of JSON are bounded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ROW = b"1,2" + b" " * 60_000 + b"\n"
 
 
 def packed_rows(path: Path, rows: int) -> str:
-    """Write a table of so many wide rows, of which gzip leaves a thousandth, and return its path."""
+    """Write a table of ``rows`` wide rows, packed by gzip to a thousandth, and return its path."""
     path.write_bytes(gzip.compress(b"begin_us,end_us\n" + _ROW * rows))
     return str(path)
 
@@ -43,7 +43,7 @@ def test_what_unpacks_to_far_more_is_refused(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_periodic_recording_is_read_packed(tmp_path: Path) -> None:
-    """Of what is honest nothing packs better than equal inferences at equal steps: to a twentieth."""
+    """Equal inferences at equal steps pack better than any other normal recording: to a twentieth."""
     lines = (
         f'{{"name":"run","ph":"X","ts":{number * 33_000},"dur":5000,"pid":1,"tid":1}},\n' for number in range(90_000)
     )

@@ -36,7 +36,7 @@ def test_a_session_without_a_gap_is_nothing_to_tune() -> None:
 
 
 def test_two_inferences_are_tuned_and_said_to_be_few() -> None:
-    """All is said of them nevertheless, and that the recording is too short."""
+    """The result is complete nevertheless, and a note says that the recording is too short."""
     two = SessionTrace("camera", None, np.array([5, 90_000], np.int64), np.array([5, 90_000], np.int64))
     tuning = tune(recording(two), MODEL, Question(verify=3))
     (session,) = tuning.sessions

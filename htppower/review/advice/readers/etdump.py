@@ -23,7 +23,7 @@ _NOTE = "Times are read as they were logged; ExecuTorch's own time scale is not 
 
 
 def is_etdump(head: bytes) -> bool:
-    """Return whether these first bytes are those of an ETDump. Unlike text, they contain zeros."""
+    """Return whether a file with these first bytes is an ETDump. Unlike text, they contain zeros."""
     return b"\0" in head[:8] and _IDENTIFIER in (head[_WITH_SIZE], head[_WITHOUT_SIZE])
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _HEAD_BYTES = 65_536
 _BOM = b"\xef\xbb\xbf"
 _PART_BYTES = 2**20
-# Packed bytes are read in small parts, so that it shows early if far too much comes out of them.
+# Packed bytes are read in small parts, to notice early if they unpack to far too much.
 _PACKED_BYTES = 2**14
 # No line of a profiler is longer, so what is longer is none.
 _LONGEST_LINE = 2**20

@@ -252,8 +252,8 @@ EXTENSION_TEXTS = {
         _core(rpc_polling_time=9999, adaptive_polling_time=1000),
     ),
     "EXT-50": RuleText(
-        "Genie takes the inner file. It does not follow an outer one, in which it finds no key that it knows, and then "
-        "votes high_performance, as for an empty file.",
+        "Genie takes the inner file. It does not follow an outer file: it finds no known key there, and votes "
+        "high_performance, as for an empty file.",
         "For Genie, name the inner file in engine.backend.extensions.",
         {**_file(_OUTER), **_INNER},
         _core(),

@@ -182,7 +182,7 @@ def _columns(heads: Sequence[str], unit: str | None, source: Source) -> _Columns
     if "begin" not in places:
         if len(heads) == 1 and (_PLAIN.fullmatch(heads[0].strip()) or _is_number(heads[0])):
             return None
-        # No text is shown: a file that is not a table may be a secret to which a link leads.
+        # No text is shown: the path may be a link to a secret file.
         long = ", ".join(str(len(head.strip())) for head in heads[:_MOST_TOLD])
         long += ", ..." if len(heads) > _MOST_TOLD else ""
         told = f"the first line has {counted(len(heads), 'column')}, of {long} characters"

@@ -157,7 +157,7 @@ def _unreadable(path: str, error: Exception) -> TraceError:
 
 
 def _stream_of(path: str, within: str | None) -> io.RawIOBase:
-    """Return a file, or its parts. The parts beside the named file must lie in its folder."""
+    """Return a file, or its parts. Parts other than the named file must lie in its folder."""
     named = Path(path)
 
     def open_part(part: Path) -> io.FileIO:

@@ -16,7 +16,7 @@ GZIP = b"\x1f\x8b"
 
 
 class Counted(io.RawIOBase):
-    """A stream that counts what is read from it, and tells of it.
+    """A stream that counts the bytes that are read from it, and reports them.
 
     Attributes:
         count: how many bytes were read.
@@ -41,7 +41,7 @@ class Counted(io.RawIOBase):
 
 
 class Unpacked(io.RawIOBase):
-    """What is packed with gzip.
+    """The unpacked content of a gzip file.
 
     Attributes:
         is_cut: whether it ended before the mark of its end.
@@ -65,7 +65,7 @@ class Unpacked(io.RawIOBase):
 
         Raises:
             EOFError: it is cut off, and may not be.
-            TooMuch: much more comes out of it than went into any trace.
+            TooMuch: it unpacks to far more than a real trace does.
         """
         try:
             part = self._file.read1(len(buffer))

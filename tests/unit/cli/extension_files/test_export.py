@@ -125,7 +125,7 @@ def test_a_profile_is_not_put_into_settings_of_a_runtime(
 def test_a_vote_that_many_socs_lack_is_told_where_no_soc_is_named(
     command: Command, tmp_path: Path, profile: str
 ) -> None:
-    """As lint tells of the result; with --strict nothing is written. A SoC of --soc or of the file settles it."""
+    """Lint has the same warning for the result. --strict writes nothing. A SoC of --soc or of the file avoids it."""
     votes = "votes: {ddr_perf_mode: true, rpc_polling_time_us: 9999}"
     (tmp_path / "mine.yaml").write_text(f"profile: mine\nextends: burst\n{votes}\n")
     name = str(tmp_path / "mine.yaml") if profile == "mine" else profile

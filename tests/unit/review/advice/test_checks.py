@@ -253,7 +253,7 @@ def test_a_clock_that_follows_no_mode_of_a_runtime_names_no_session(measurements
 
 
 def test_a_slow_language_model(tmp_path: Path) -> None:
-    """A single query is judged: by its tokens a second, and by those of its prompt where that is long."""
+    """A single query is judged by its tokens a second; a long prompt also by the tokens a second of the prompt."""
 
     def said(first_us: float, tokens: int, rate: float) -> list[str]:
         """Return the evidence of ADV-11 on one query."""

@@ -238,7 +238,7 @@ ETDUMP = b"\x6c\0\0\0\x10\0\0\0ED00" + bytes(100)
 
 
 def with_inspector(monkeypatch: pytest.MonkeyPatch, tools: types.ModuleType) -> None:
-    """Put a stand-in in the place of ExecuTorch's tools."""
+    """Replace ExecuTorch's tools with a stand-in."""
     scale = types.ModuleType("executorch.devtools.inspector")
     scale.TimeScale = types.SimpleNamespace(CYCLES="cycles")  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "executorch", types.ModuleType("executorch"))

@@ -198,7 +198,7 @@ def test_a_rename_without_a_change_is_a_difference(tmp_path: Path) -> None:
 
 
 def test_each_renamed_file_is_in_one_pair(tmp_path: Path) -> None:
-    """Of several files the most alike are paired; the rest come and go."""
+    """The most similar files are paired; the rest are told as added and removed."""
     text = "profile: {}\nextends: burst\nsummary: {}\nvotes: {{dcvs_v3: {{sleep_latency_us: {}}}}}\n"
     old = write(tmp_path / "old", one=text.format("one", "A.", 41), two=text.format("two", "B.", 42))
     more = "profile: more\nextends: balanced\n"
@@ -228,7 +228,7 @@ def test_a_new_profile_is_told_by_what_it_extends(tmp_path: Path) -> None:
 
 
 def test_a_new_profile_that_extends_none_is_told_by_the_nearest(tmp_path: Path) -> None:
-    """It is compared with the shipped profile from which least of it differs."""
+    """It is compared with the shipped profile that has the fewest differences."""
     text = (
         (shipped_folder() / "power_saver.yaml")
         .read_text(encoding="utf-8")

@@ -104,7 +104,7 @@ def test_a_text_for_a_number_is_told_which_number(
 def test_what_belongs_into_a_list_is_told_to_be_put_there(
     command: Command, tmp_path: Path, whole: dict[str, Any], hint: str
 ) -> None:
-    """An object, a text or a number where its key takes a list of such."""
+    """A single object, text or number, although the key takes a list."""
     (finding,) = (each for each in linted(command, written(tmp_path / "htp.json", whole)) if each["rule"] == "EXT-11")
     assert finding["hint"] == hint
 
@@ -189,7 +189,7 @@ def test_adaptive_polling_without_polling_is_told(
     "beside", ["", ', "backend_extensions": {"config_file_path": "b.json"}', ', "x": {"devices": []}']
 )
 def test_devices_of_any_form_are_linted(command: Command, tmp_path: Path, devices: str, beside: str) -> None:
-    """In an inner and in an outer file, whatever stands in the place of a device."""
+    """In an inner and in an outer file, also if a device is not an object."""
     done = command.run("lint", str(written(tmp_path / "a.json", f'{{"devices": {devices}{beside}}}')), "--notes")
     assert done.exit_code in (0, 1)
     assert "EXT-" in done.stdout

@@ -72,7 +72,7 @@ _DEVICES = {"devices": [{"cores": [{"perf_profile": "burst"}]}]}
 def test_a_file_of_another_kind_is_named(
     command: Command, tmp_path: Path, data: dict[str, Any], name: str, hint: str
 ) -> None:
-    """One finding says which it is and where it belongs; no key of it is to be deleted, and no profile is missing."""
+    """The only finding names the kind of the file and its use; no hint deletes a key, and no profile is missing."""
     done = command.run("lint", str(written(tmp_path / "htp_mine.json", data)), "--format", "json")
     (finding,) = json.loads(done.stdout)["findings"]
     assert (done.exit_code, finding["rule"]) == (0, "EXT-20")
@@ -81,7 +81,7 @@ def test_a_file_of_another_kind_is_named(
 
 
 def test_a_file_with_a_key_of_the_format_stays_an_extension_file(command: Command, tmp_path: Path) -> None:
-    """Other keys beside it change nothing. So does a file with settings under an unknown key, or a misspelt key."""
+    """Additional other keys change nothing. So does a file with settings under an unknown key, or a misspelt key."""
     for data, rules in (
         ({**_DEVICES, "name": "app", "version": "1.0"}, {"EXT-20"}),
         ({"context_binary": {"x": _DEVICES}}, {"EXT-24"}),
@@ -104,7 +104,7 @@ _LIBRARIES = [
 def test_an_outer_file_of_another_backend_is_told_and_not_imported(
     command: Command, tmp_path: Path, library: str, backend: str
 ) -> None:
-    """Whose it is, at the library; what it names is no file of the HTP."""
+    """A finding at the library names its backend; the inner file is not a file of the HTP."""
     written(tmp_path / "in.json", {"lpai_backend": {}})
     names = {"shared_library_path": library, "config_file_path": "in.json"}
     outer = written(tmp_path / "outer.json", {"backend_extensions": names})

@@ -135,7 +135,7 @@ def test_whatever_goes_wrong_stops_no_other_file(
 
 
 def test_a_file_that_takes_too_long_ends_off_the_main_thread_too(tmp_path: Path) -> None:
-    """As on a worker of Dask, where no signal arrives: it ends at the next part that is read."""
+    """It ends at the next part that is read: no signal arrives there, such as on a worker of Dask."""
     path = tmp_path / "slow.csv"
     path.write_text("begin_us\n" + "1\n" * 100_000, encoding="utf-8")
     with ThreadPoolExecutor(1) as pool:

@@ -124,7 +124,7 @@ def test_only_an_edge_has_an_exact_cost() -> None:
 
 
 def test_a_margin_is_kept_from_the_gaps() -> None:
-    """Of the edges that cost within 1 % the one furthest from a cliff is chosen, with the gaps that it outlasts."""
+    """Among the edges that cost up to 1 % more, the one with the largest margin is chosen, with its longest gap."""
     answers = [answer("a", [30_000] * 2_000 + [60_000_000] * 20)]
     least = settle(answers, _QUESTION)
     found = settle(answers, _QUESTION, Aim(within=0.01))

@@ -177,7 +177,7 @@ def test_a_table_that_is_wrong_is_refused_with_its_line(text: str, says: str) ->
 
 
 def test_a_long_heading_is_refused_with_its_column() -> None:
-    """A first line that is no row of headings is told at once, however long it is."""
+    """If the first line is not a row of headings, the error comes at once, however long the line is."""
     for heading in (f"x({' ' * 60_000}!", "_" * 60_000, "x" * 101):
         with pytest.raises(TraceError, match=rf"table\.csv:1: the heading of column 2 has {len(heading)} characters"):
             read(f"begin_us,{heading}\n1,2\n")

@@ -42,7 +42,7 @@ def _asynchronous(begins: range, ends: range, *, ends_first: bool = False) -> by
 
 
 def test_asynchronous_pairs_of_one_id_nest() -> None:
-    """An end belongs to the latest begin before it; where it is written first, a begin takes the next end."""
+    """An end belongs to the latest begin before it; if ends are written first, a begin takes the next end."""
     for ends_first in (False, True):
         data = _asynchronous(range(1, 3_001), range(6_000, 3_000, -1), ends_first=ends_first)
         session = read_trace("t.json", stream=io.BytesIO(data)).sessions[0]

@@ -221,7 +221,7 @@ def test_a_damaged_file_is_read_or_refused(kind: str, wrong: list[tuple[int, byt
     ],
 )
 def test_a_file_that_is_no_trace_is_told_as_what_it_is(text: str, says: str) -> None:
-    """What a profiler has written is for htppower advise; LoadGen's other logs have no samples."""
+    """The files of a profiler are for htppower advise; LoadGen's other logs have no samples."""
     with pytest.raises(TraceError) as caught:
         read(text)
     assert says in str(caught.value)
