@@ -140,7 +140,8 @@ def _matcher(names: tuple[str, ...]) -> Callable[[str], object]:
     """Return what matches a path that begins with a match of a pattern and ends there, or goes on below it."""
     import fnmatch  # noqa: PLC0415 - only for a pattern
 
-    return re.compile("|".join(fnmatch.translate(each) for name in names for each in (name, f"{name}/*"))).match
+    said = "|".join(fnmatch.translate(each) for name in names for each in (name, f"{name}/*"))
+    return re.compile(said).match
 
 
 def _files(path: str, *, extensions: bool = False) -> Iterator[str]:
