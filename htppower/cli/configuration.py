@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import Any, NamedTuple
 
 from htppower.cli.commands import COMMANDS
-from htppower.errors import HtpPowerError
+from htppower.errors import HtpPowerError, shortened
 from htppower.profiles.did_you_mean import did_you_mean
 from htppower.profiles.paths import joined
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, read_regular_file
@@ -15,6 +16,15 @@ from htppower.profiles.regular_file import LARGEST_FILE_BYTES, read_regular_file
 OWN_FILE = "htppower.toml"
 PROJECT_FILE = "pyproject.toml"
 _TABLE = ("tool", "htppower")
+# The reader of TOML takes time and memory that grow with the square of how many parts a dotted key has.
+_MOST_PARTS = 100
+_TEXT_OR_COMMENT = (
+    r'''#[^\n]*|"""(?:[^\\]|\\[\s\S])*?(?:"""|\\?\Z)|"(?:[^"\\\n]|\\.)*"?'''
+    r"""|'''[\s\S]*?(?:'''|\Z)|'[^'\n]*'?"""
+)
+_BETWEEN_KEYS = r"[=,{}\[\]\n]"
+# The characters of all texts of a list: each file is compared with each pattern.
+_LONGEST_LIST = 10_000
 
 
 class ConfigurationError(HtpPowerError, ValueError):
@@ -58,7 +68,7 @@ def default_map(folder: str) -> dict[str, dict[str, Any]]:
     for name, value in settings.items():
         key = KEYS.get(name)
         if key is None:
-            raise ConfigurationError(f"{path}: unknown key {name!r}: {did_you_mean(name, KEYS)}")
+            raise ConfigurationError(f"{path}: unknown key {_spelled(name)}: {did_you_mean(name, KEYS)}")
         for command in COMMANDS if key.commands is None else key.commands:
             defaults[command][key.parameter] = _checked(path, name, key, value)
     return defaults
@@ -90,7 +100,7 @@ def _settings(path: str) -> dict[str, Any] | None:
     except (OSError, ValueError) as error:
         if isinstance(error, ConfigurationError):
             raise
-        raise ConfigurationError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        raise ConfigurationError(f"{path}: {getattr(error, 'strerror', None) or shortened(str(error))}") from None
     if path.endswith(OWN_FILE):
         return dict(table)
     for key in _TABLE:
@@ -106,14 +116,28 @@ def _toml(text: str) -> dict[str, Any]:
     """Read TOML.
 
     Raises:
-        ValueError: it is not TOML; the message has the line.
+        ValueError: it is not TOML, and the message has the line; or it is nested too deeply.
     """
+    bare = re.sub(_TEXT_OR_COMMENT, "", text)
+    if any(key.count(".") >= _MOST_PARTS for key in re.split(_BETWEEN_KEYS, bare)):
+        raise ValueError(f"a key has more than {_MOST_PARTS} parts: make it shorter")
     if sys.version_info >= (3, 11):
         import tomllib  # noqa: PLC0415 - only where there is such a file
     else:
         import tomli as tomllib  # noqa: PLC0415
-    found: dict[str, Any] = tomllib.loads(text)
+    try:
+        found: dict[str, Any] = tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("lists or tables are nested too deeply: make it flatter") from None
     return found
+
+
+def _spelled(value: Any) -> str:
+    """Return a value as a message quotes it."""
+    try:
+        return shortened(repr(value))
+    except (ValueError, RecursionError):
+        return "too large to print"
 
 
 def _checked(path: str, name: str, key: _Key, value: Any) -> Any:
@@ -121,14 +145,18 @@ def _checked(path: str, name: str, key: _Key, value: Any) -> Any:
     if not key.is_list:
         if isinstance(value, bool):
             return value
-        raise ConfigurationError(f"{path}: {name} is {value!r}: write true or false")
+        raise ConfigurationError(f"{path}: {name} is {_spelled(value)}: write true or false")
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise ConfigurationError(f'{path}: {name} is {value!r}: write a list of texts, such as {name} = ["mine"]')
+        said = _spelled(value)
+        raise ConfigurationError(f'{path}: {name} is {said}: write a list of texts, such as {name} = ["mine"]')
+    if sum(map(len, value)) > _LONGEST_LIST:
+        raise ConfigurationError(f"{path}: {name} has more than {_LONGEST_LIST} characters: name less")
     if key.parameter != "folders":
         return value
     here = os.path.dirname(path)
     folders = [os.path.relpath(joined(here, each)) for each in value]
     for said, folder in zip(value, folders, strict=True):
         if not os.path.isdir(folder):
-            raise ConfigurationError(f"{path}: {name} has {said!r}, which is not a folder: make it, or mend the path")
+            what = f"{_spelled(said)}, which is not a folder"
+            raise ConfigurationError(f"{path}: {name} has {what}: make it, or mend the path")
     return folders

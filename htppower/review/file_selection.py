@@ -1,9 +1,11 @@
 """Selects the files for a command: finds them in folders and below, and leaves out what is not reviewed."""
 
 import contextlib
+import functools
 import os
+import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from htppower.errors import Finding, ProfileError
@@ -128,11 +130,18 @@ def _require_regular(path: str) -> None:
 
 def matches(path: str, patterns: Iterable[str]) -> bool:
     """Return whether a part of a path matches a pattern."""
+    names = tuple(pattern.strip("/") for pattern in patterns)
+    parts = [part for part in os.path.relpath(path).split(os.sep) if part != os.pardir]
+    return bool(names) and any(map(_matcher(names), ("/".join(parts[start:]) for start in range(len(parts)))))
+
+
+@functools.lru_cache(maxsize=1)
+def _matcher(names: tuple[str, ...]) -> Callable[[str], object]:
+    """Return what matches a path that begins with a match of a pattern and ends there, or goes on below it."""
     import fnmatch  # noqa: PLC0415 - only for a pattern
 
-    parts = [part for part in os.path.relpath(path).split(os.sep) if part != os.pardir]
-    said = ["/".join(parts[start:end]) for start in range(len(parts)) for end in range(start + 1, len(parts) + 1)]
-    return any(fnmatch.fnmatchcase(part, pattern.strip("/")) for part in said for pattern in patterns)
+    said = "|".join(fnmatch.translate(each) for name in names for each in (name, f"{name}/*"))
+    return re.compile(said).match
 
 
 def _files(path: str, *, extensions: bool = False) -> Iterator[str]:

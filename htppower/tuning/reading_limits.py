@@ -25,6 +25,8 @@ BEGUN_ROOM = 20
 # Numbers of a profiler, of 8 to 32 bytes each, and the room of a graph among them.
 MEASURED = 10_000_000
 GRAPH_ROOM = 200
+# A line of a profiler's text takes some us to read, also if it says nothing.
+LINES = 5_000_000
 # A value of JSON takes up to 90 bytes.
 JSON_VALUES = 5_000_000
 JSON_BYTES = 192 * 2**20

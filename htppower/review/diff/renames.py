@@ -18,8 +18,9 @@ _Value = TypeVar("_Value")
 
 # Two files are alike, as git counts it, if this share of their lines is in both.
 _ALIKE = 0.5
-# More pairs than this are not compared: too many names for a reader.
+# More pairs of files than this, or more lines in all pairs, are not compared: too many names for a reader.
 _MOST_PAIRS = 10_000
+_MOST_LINES = 3_000_000
 
 
 @attrs.frozen(repr=False)
@@ -43,6 +44,8 @@ def renames(old: Side, new: Side) -> tuple[Rename, ...]:
             continue
         lines = {name: _lines(before[name]) for name in gone}
         others = {name: _lines(after[name]) for name in come}
+        if len(come) * sum(map(len, lines.values())) + len(gone) * sum(map(len, others.values())) > _MOST_LINES:
+            continue
         for likeness, name, other in sorted((-_likeness(lines[a], others[b]), a, b) for a in gone for b in come):
             if -likeness >= _ALIKE and name in gone and other in come:
                 gone.remove(name)

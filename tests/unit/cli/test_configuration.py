@@ -90,6 +90,12 @@ def test_options_that_the_file_gives_are_not_refused(command: Command, configure
         ("\u0000", "htppower.toml: "),
         (f"a = {'9' * 5000}\n", "htppower.toml: "),
         (f"# {'x' * 2**20}\n", "is larger than 1048576 bytes"),
+        (f"strict = 0x{'f' * 5000}\n", "strict is too large to print: write true or false"),
+        (f"exclude = {'[' * 3000}\n", "nested too deeply"),
+        (f"{'a={' * 3000}\n", "nested too deeply"),
+        (f"a{'.a' * 50000} = 1\n", "a key has more than 100 parts"),
+        (f'[t]\nx = """\n" \'\'\' # """\ny = {{b = "#", a{" . a" * 50000} = 1}}\n', "a key has more than 100 parts"),
+        (f"exclude = ['{'[' * 50000}']\n", "exclude has more than 10000 characters"),
     ],
 )
 def test_what_is_wrong_in_the_file_is_refused(command: Command, project: Path, text: str, said: str) -> None:
@@ -99,6 +105,24 @@ def test_what_is_wrong_in_the_file_is_refused(command: Command, project: Path, t
     assert result.exit_code == 2
     assert str(project / "htppower.toml") in result.stderr
     assert said in result.stderr
+
+
+@pytest.mark.parametrize(
+    "text", [f"strict = '{'x' * 90000}'\n", f"{'k' * 90000} = 1\n", f"exclude = [{'1,' * 90000}]\n"]
+)
+def test_a_long_value_is_shortened(command: Command, project: Path, text: str) -> None:
+    """A message quotes only the beginning of what a file says."""
+    (project / "htppower.toml").write_text(text, encoding="utf-8")
+    result = command.run("list")
+    assert (result.exit_code, len(result.stderr) < 1000) == (2, True)
+
+
+def test_dots_in_texts_are_no_parts_of_a_key(command: Command, project: Path) -> None:
+    """Comments and texts may hold as many dots as they like."""
+    dots = "a.b." * 100
+    text = f"# {dots}\nexclude = [\"{dots}\", '{dots}', \"\"\"\n{dots}\"\"\", '''\n{dots}''']\n"
+    (project / "htppower.toml").write_text(text, encoding="utf-8")
+    assert command.run("list").exit_code == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")

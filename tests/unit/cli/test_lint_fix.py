@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from htppower.cli.main import main
+from htppower.review.file_selection import matches
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -261,6 +263,15 @@ def test_what_is_excluded_is_left_out(
     assert result.exit_code == 1
     named = command.run("lint", "a.yaml", "drafts/b.yaml", *options, "--format", "json")
     assert {found["path"] for found in json.loads(named.stdout)["findings"]} == left - {"drafts/deep/c.yaml"}
+
+
+def test_a_deep_path_takes_little_work_to_leave_out() -> None:
+    """The work for a file does not grow with the square of its folders."""
+    deep, many = "d/" * 1500 + "drafts/a.yaml", ("drafts/*.yaml", *(f"x{number}*" for number in range(1000)))
+    began_s = time.thread_time()
+    assert matches(deep, many)
+    assert not matches(deep, many[1:])
+    assert time.thread_time() - began_s < 2
 
 
 def test_folders_of_which_nothing_is_left_are_wrong_folders(command: Command, folder: Path) -> None:

@@ -122,6 +122,15 @@ def test_json_that_is_large_is_refused(monkeypatch: pytest.MonkeyPatch, content:
         check_json(content, 4_000)
 
 
+def test_lines_of_a_profiler_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines that say nothing take time, too."""
+    monkeypatch.setattr("htppower.review.advice.readers.source.LINES", 3_000)
+    path = tmp_path / "log.txt"
+    path.write_text("x\n" * 3_100, encoding="utf-8")
+    with pytest.raises(UnreadableMeasurement, match=r"has more than 3000 lines .*HTPPOWER_READ_MORE=10"):
+        read_measurements(str(path))
+
+
 def test_numbers_and_graphs_of_a_profiler_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows of one inference, too, which are kept until it ends."""
     monkeypatch.setattr("htppower.review.advice.rows.MEASURED", 3_000)

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from htppower.profiles.regular_file import NotRegular, open_regular
 from htppower.review.advice.measurement import UnreadableMeasurement
-from htppower.tuning.reading_limits import JSON_BYTES, TooMuch, check_json, raised
+from htppower.tuning.reading_limits import JSON_BYTES, LINES, TooMuch, check_json, raised
 from htppower.tuning.traces.readers.joined import Joined
 from htppower.tuning.traces.readers.unpacked import GZIP, Counted, Unpacked
 
@@ -55,12 +55,16 @@ class Source:
 
         Raises:
             UnreadableMeasurement: a line is no UTF-8, or too long.
+            TooMuch: it has too many lines.
         """
+        most = raised(LINES)
         reader = io.BufferedReader(Joined(self.head.removeprefix(_BOM), self._stream), _HEAD_BYTES)
         for self.line_number in itertools.count(1):
             line = reader.readline(_LONGEST_LINE)
             if not line:
                 return
+            if self.line_number > most:
+                raise TooMuch(f"has more than {most} lines")
             if len(line) == _LONGEST_LINE:
                 raise self.wrong(f"the line is longer than {_LONGEST_LINE} bytes", "name a file of a profiler")
             try:

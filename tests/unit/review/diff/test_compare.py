@@ -208,6 +208,18 @@ def test_each_renamed_file_is_in_one_pair(tmp_path: Path) -> None:
     assert (list(comparison.removed), list(comparison.added)) == (["one"], ["more", "other"])
 
 
+def test_many_long_files_are_not_compared_line_by_line(tmp_path: Path) -> None:
+    """The work for renames is bounded by the lines of all pairs, not by the number of pairs only."""
+    text = "profile: {}\nextends: burst\n" + "".join(f"# {number}\n" for number in range(5_000))
+    sides = (
+        write(tmp_path / side, **{f"{side}{number}": text.format(f"{side}{number}") for number in range(20)})
+        for side in ("a", "b")
+    )
+    assert differ(*sides).renamed == ()
+    one = (write(tmp_path / side, **{side: text.format(side)}) for side in ("c", "d"))
+    assert [(each.old, each.new) for each in differ(*one).renamed] == [("c", "d")]
+
+
 def test_a_new_profile_is_told_by_what_it_extends(tmp_path: Path) -> None:
     """Each field that differs from the profile that it extends is told, with its effect and its line."""
     old = write(tmp_path / "old", kept="profile: kept\nextends: burst\n")
