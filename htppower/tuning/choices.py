@@ -55,7 +55,7 @@ class Choice:
 
     def __str__(self) -> str:
         """Return it in words."""
-        return f"{self.variant}, {spelt(self.sustain)}"
+        return f"{self.variant}, sustain {spelt(self.sustain)}"
 
     def keeps_to(self, limits: Sequence[Limit]) -> bool:
         """Return whether it keeps to some limits."""
@@ -69,7 +69,7 @@ class Choice:
 def spelt(sustain: Sustain) -> str:
     """Return a sustain time in words."""
     if not isinstance(sustain, Adaptive):
-        return f"{sustain} us" if sustain % 1_000 else f"{sustain // 1_000} ms"
+        return f"{sustain / 1_000:.10g} ms"
     if sustain.break_even_us is not None:
         return f"adaptive, break-even {spelt(sustain.break_even_us)}"
     return f"adaptive, cold starts {(sustain.cold_starts_ppm or 0) / 10_000:g} %"
