@@ -126,6 +126,8 @@ def _write(paths: tuple[str, ...], folders: tuple[str, ...], soc: str, *, force:
     write_files(texts)
     for target in texts:
         echo(f"wrote {target}")
+    if not texts:
+        echo(f"wrote nothing: no profile without a test directly in {', '.join(paths)}", err=True)
 
 
 def _untested(folder: str, folders: tuple[str, ...], *, force: bool) -> tuple[str, ...]:

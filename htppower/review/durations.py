@@ -45,7 +45,7 @@ def parse_duration(text: str) -> int:
     if not digits.isdecimal() or not digits.isascii() or len(digits) > _MOST_DIGITS or (unit and unit not in _US):
         raise ValueError(f"{text!r} is not a duration; write 5ms, 300us, 1.5s, 2min or 1h")
     if not unit and int(digits):
-        spellings = f"{said}us, {said}ms or {said}s"
+        spellings = f"{said}ms or {said}s" if part.strip("0") else f"{said}us, {said}ms or {said}s"
         raise ValueError(f"{text!r} has no unit; write {spellings}")
     scaled = int(digits) * _US[unit or "us"]
     duration_us, rest = divmod(scaled, int(10 ** len(part)))

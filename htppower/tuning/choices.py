@@ -55,7 +55,7 @@ class Choice:
 
     def __str__(self) -> str:
         """Return it in words."""
-        return f"{self.variant}, {spelt(self.sustain)}"
+        return f"{self.variant}, sustain {spelt(self.sustain)}"
 
     def keeps_to(self, limits: Sequence[Limit]) -> bool:
         """Return whether it keeps to some limits."""
@@ -69,7 +69,7 @@ class Choice:
 def spelt(sustain: Sustain) -> str:
     """Return a sustain time in words."""
     if not isinstance(sustain, Adaptive):
-        return f"{sustain} us" if sustain % 1_000 else f"{sustain // 1_000} ms"
+        return f"{sustain / 1_000:.10g} ms"
     if sustain.break_even_us is not None:
         return f"adaptive, break-even {spelt(sustain.break_even_us)}"
     return f"adaptive, cold starts {(sustain.cold_starts_ppm or 0) / 10_000:g} %"
@@ -151,17 +151,20 @@ class Offer:
             open_to = trial.perhaps_within(time_outs, limits)
             time_outs, least = time_outs[open_to], least[open_to]
         order = np.argsort(least, kind="stable")
+        time_outs, least = time_outs[order], least[order]
         best_us, best_j = None, np.inf
         start, together = 0, _FIRST
-        while start < order.size and least[order[start]] <= best_j:
-            some = order[start : start + together]
-            start, together = start + some.size, min(2 * together, _TOGETHER)
-            outcomes = trial.outcomes(time_outs[some])
+        while start < (stop := min(start + together, int(np.searchsorted(least, best_j, side="right")))):
+            some = time_outs[start:stop]
+            start, together = stop, min(2 * together, _TOGETHER)
+            some = some[trial.within(some, limits)]
+            if not some.size:
+                continue
+            outcomes = trial.outcomes(some)
             cost = self.power.energy_j(outcomes, trial.polled_us, self.whole_us) + price_w * outcomes.waits_us / _US
-            cost = np.where(trial.within(time_outs[some], limits), cost, np.inf)
             place = int(np.argmin(cost))
             if cost[place] < best_j:
-                best_us, best_j = int(time_outs[some[place]]), float(cost[place])
+                best_us, best_j = int(some[place]), float(cost[place])
         return best_us
 
 

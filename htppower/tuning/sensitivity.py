@@ -120,8 +120,7 @@ class _Judge:
     def _keeping_of(self, trial: Trial) -> Outcomes:
         """Return the outcomes of some time-outs that keep to the limits."""
         time_outs = thinned(trial.time_outs_us, _TIME_OUTS)
-        outcomes = trial.outcomes(time_outs)
-        return outcomes.taken(trial.within(time_outs, self._aim.limits))
+        return trial.outcomes(time_outs[trial.within(time_outs, self._aim.limits)])
 
 
 def assumptions(

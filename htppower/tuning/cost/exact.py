@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from htppower.tuning.cost.outcome import Run
 
 # So many gaps are looked at together, to bound the memory.
-_TOGETHER = 1 << 21
+_TOGETHER = 1 << 17
+# If more gaps than one in so many are near a time-out, it is quicker to look at all of them than to sort these.
+_DENSE = 16
 
 
 @attrs.frozen(eq=False)
@@ -166,7 +168,8 @@ class ExactTimeOuts:
     ) -> None:
         """Add to what is sure of each time-out the gaps that turn out beyond it."""
         for part, owners, places, cold in self.either(time_outs_us):
-            chosen, whose = places[cold], owners[cold]
+            beyond = np.flatnonzero(cold)
+            chosen, whose = places[beyond], owners[beyond]
             size = part.stop - part.start
             counts[part] += np.bincount(whose - part.start, minlength=size)
             more = self._gaps[chosen] - time_outs_us[whose]
@@ -216,6 +219,11 @@ class ExactTimeOuts:
             return
         low = np.searchsorted(self._sorted, time_outs_us)
         counts = np.searchsorted(self._sorted, time_outs_us + self._most_late) - low
+        many = counts * _DENSE > self._gaps.size
+        for each in np.flatnonzero(many).tolist():
+            places, cold = self._either_of_all(int(time_outs_us[each]))
+            yield slice(each, each + 1), np.full(places.size, each), places, cold
+        counts[many] = 0
         for part in _parts(counts):
             owners = np.repeat(np.arange(part.start, part.stop), counts[part])
             offsets = np.arange(owners.size) - np.repeat(np.cumsum(counts[part]) - counts[part], counts[part])
@@ -227,6 +235,20 @@ class ExactTimeOuts:
             owners, places = np.divmod(keys, width)
             if keys.size:
                 yield part, owners, places, self._in_rows(keys, places, time_outs_us[owners])
+
+    def _either_of_all(self, time_out_us: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the same of one time-out: looks at all gaps, in the order of the recording, and sorts none."""
+        surely = np.concatenate((np.ones(1, np.bool_), self.shortened_us >= time_out_us))
+        either = np.concatenate((np.zeros(1, np.bool_), self._gaps >= time_out_us)) & ~surely
+        # What is sure of the block before a row decides for each of its gaps in turn.
+        before = np.maximum.accumulate(np.where(either, 0, self._numbers))
+        blocks = np.flatnonzero(either)
+        decides = before[blocks]
+        return blocks - 1, surely[decides] ^ ((blocks - decides) & 1).astype(np.bool_)
+
+    @functools.cached_property
+    def _numbers(self) -> NDArray[np.int32]:
+        return np.arange(self.blocks.first.size, dtype=np.int32)
 
     def _in_rows(
         self, keys: NDArray[np.int64], places: NDArray[np.int64], time_outs_us: NDArray[np.int64]
@@ -267,7 +289,8 @@ class Counter:
         if self._between is not None:
             return sums + self._between.sum("more", time_outs_us)
         for _, owners, places, cold in self._exact.either(time_outs_us):
-            np.add.at(sums, owners[cold], self._more[1:][places[cold]])
+            beyond = np.flatnonzero(cold)
+            np.add.at(sums, owners[beyond], self._more[1:][places[beyond]])
         return sums
 
 

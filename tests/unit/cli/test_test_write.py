@@ -51,6 +51,17 @@ def test_what_is_written_fails_once_the_profile_changes(command: Command, folder
     assert command.run("test", "tests/cam.yaml").exit_code == 1
 
 
+def test_a_folder_without_anything_to_test_is_told(command: Command, folder: Path) -> None:
+    """Each profile has a test already, or the profiles are in a folder below: it is said that nothing was written."""
+    command.output("test", ".", "--write")
+    result = command.run("test", ".", "--write")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "wrote nothing: no profile without a test directly in ." in result.stderr
+    (folder / "above" / "below").mkdir(parents=True)
+    (folder / "cam.yaml").rename(folder / "above" / "below" / "cam.yaml")
+    assert "directly in above" in command.run("test", "above", "--write").stderr
+
+
 def test_a_test_that_is_there_is_kept(command: Command, folder: Path) -> None:
     """A profile that is named is refused unless forced; of a folder those without a test get one."""
     command.output("test", "cam.yaml", "--write")

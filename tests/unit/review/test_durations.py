@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,12 +54,16 @@ def test_what_is_no_duration_is_refused(text: str) -> None:
         parse_duration(text)
 
 
-@pytest.mark.parametrize("text", ["5", " 300 ", "2.5", "50"])
-def test_a_number_without_a_unit_is_refused(text: str) -> None:
-    """The error names the three spellings that would do."""
-    number = text.strip()
-    with pytest.raises(ValueError, match=f"has no unit; write {number}us, {number}ms or {number}s"):
+@pytest.mark.parametrize(
+    ("text", "units"), [("5", "us ms s"), (" 300 ", "us ms s"), ("50", "us ms s"), ("2.5", "ms s"), ("0.125", "ms s")]
+)
+def test_a_number_without_a_unit_is_refused(text: str, units: str) -> None:
+    """The error names the spellings that would do; each of them is read."""
+    *rest, last = (f"{text.strip()}{unit}" for unit in units.split())
+    said = f"{', '.join(rest)} or {last}"
+    with pytest.raises(ValueError, match=f"has no unit; write {re.escape(said)}$"):
         parse_duration(text)
+    assert all(parse_duration(each) for each in (*rest, last))
 
 
 def test_zero_needs_no_unit() -> None:

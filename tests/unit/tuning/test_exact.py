@@ -120,3 +120,21 @@ def test_intervals_that_are_many_are_not_kept() -> None:
     gaps_us = draw.integers(30_000, 30_500, 5_000)
     assert Alternation.of(gaps_us, gaps_us - 2_000) is None
     assert Alternation.of(np.zeros(0, np.int64), np.zeros(0, np.int64)) is not None
+
+
+def test_time_outs_near_many_gaps_and_near_few_come_to_what_a_run_does() -> None:
+    """Most gaps lie within 2 ms and depend on each other, a few lie far apart: each time-out is exact all the same."""
+    draw = np.random.default_rng(2)
+    gaps = np.where(
+        draw.random(3_000) < 0.98, draw.integers(24_000, 26_000, 3_000), draw.integers(30_000, 90_000, 3_000)
+    )
+    begins = np.concatenate(([0], np.cumsum(gaps + 5_000)))
+    workload = Workload.of(SessionTrace("camera", None, begins, begins + 5_000), Timing(late_us=2_000))
+    exact = ExactTimeOuts(Blocks.of(workload))
+    assert exact.alternation is None
+    time_outs = np.concatenate((np.arange(22_000, 27_000, 250), np.arange(30_000, 90_000, 5_001)))
+    found, counted = exact.outcomes(time_outs), exact.counter(np.ones(exact.blocks.first.size, np.int64))
+    assert np.array_equal(counted.sums(time_outs), found.cold)
+    for place, time_out_us in enumerate(time_outs.tolist()):
+        one = run_stepwise(workload, Fixed(time_out_us)).outcome()
+        assert {name: getattr(found, name)[place] for name in SUMS} == {name: getattr(one, name)[0] for name in SUMS}

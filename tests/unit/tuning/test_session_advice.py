@@ -14,9 +14,13 @@ from workloads import any_session
 from htppower.tuning import choices, session_advice
 from htppower.tuning.limits import parse_limit
 from htppower.tuning.traces.trace import SessionTrace
+from htppower.tuning.trial import Trial
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from htppower.tuning.choices import Choice
+    from htppower.tuning.cost.outcome import Outcomes
 
 LIMITS: tuple[tuple[str, ...], ...] = (
     (),
@@ -148,3 +152,28 @@ def test_what_is_large_of_a_trial_is_let_go_and_comes_back_the_same() -> None:
     assert not any({"exact", "workload"} & set(vars(trial)) for trial in trials)
     offer = advice.offer(advice.best)
     assert offer.trial.run(advice.best.sustain).cold.size == advice.best.cold
+
+
+def test_energy_is_worked_out_only_of_time_outs_that_keep_to_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search for the best time-out counts late inferences first: energy takes longer, and gaps may be many."""
+    session = around_a_time_out()[0]
+    limits = aim_of(("cold <= 40 %",)).limits
+    offer = advised(session, aim_of(())).offers[0]
+    asked: list[int] = []
+
+    def outcomes(trial: Trial, time_outs_us: NDArray[np.int64]) -> Outcomes:
+        asked.extend(time_outs_us.tolist())
+        return found(trial, time_outs_us)
+
+    found = Trial.outcomes
+    monkeypatch.setattr(Trial, "outcomes", outcomes)
+    assert offer.best(0.0, limits) is not None
+    assert asked
+    assert offer.trial.within(np.array(asked), limits).all()
+
+
+@pytest.mark.parametrize(("sustain", "said"), [(0, "0 ms"), (40_030, "40.03 ms"), (2_240_001, "2240.001 ms")])
+def test_a_choice_names_its_time_as_a_sustain_time_in_ms(sustain: int, said: str) -> None:
+    """Notes name choices: the number beside the profile says what it is."""
+    choice = advised(periodic(), aim_of(())).offers[0].choice(sustain)
+    assert str(choice) == f"{choice.variant}, sustain {said}"
