@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from htppower.review.settings_check.check import findings_of
+from htppower.runtimes.options import Where
 from htppower.runtimes.reading import said
 
 if TYPE_CHECKING:
@@ -215,6 +216,10 @@ UNKNOWN = [
 
 
 DOUBTFUL_AND_WRONG = [
+    ("app.toml", '[session.qnn]\nbackend_path = "x"\nhtp_performance_mode = "bursty"\n', "bursty"),
+    ("app.ini", "; of the HTP\n[qnn]\nhtp_performance_mode = bursty\n", "bursty"),
+    ("app.cfg", "backend_path=libQnnHtp.so\nhtp_performance_mode=brst\n", "brst"),
+    ("litert.toml", 'htp_performance_mode = "burst"\n', "burst"),
     ("a.sh", "./qnn_executor_runner --htp_performance_mode burst", "burst"),
     ("a.sh", "adb shell ./snpe-net-run --perf_profile max", "max"),
     ("a.sh", 'FLAGS="--perf_profile max"\nqnn-net-run $FLAGS', "max"),
@@ -256,6 +261,15 @@ def test_a_wrong_value_of_a_known_program_is_found(path: str, text: str, value: 
     found = said(text, path)
     assert [each.value for each in found.statements if not each.mode] == [value]
     assert list(findings_of(found, path)) != []
+
+
+@pytest.mark.parametrize(
+    "text", ['[app.qnn]\nhtp_performance_mode = "burst"\n', "htp_performance_mode=burst\nvtcm_mb=8\n"]
+)
+def test_a_host_configures_the_provider_by_name(text: str) -> None:
+    """In a section, or beside the provider's other options, a mode is ONNX Runtime's, not LiteRT's number."""
+    found = said(text, "app.toml")
+    assert [(each.where, each.mode) for each in found.statements] == [(Where.PROVIDER, "burst")]
 
 
 UNITS = ["/*", '"\\', "'''", "(", "{'", "`", "R(", '\\"', "\n", "--qnn_options ", "--perf_profile ", "custom_setting "]
