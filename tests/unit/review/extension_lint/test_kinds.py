@@ -269,3 +269,29 @@ def test_diff_refuses_a_file_of_another_kind(command: Command, tmp_path: Path, d
     assert (done.exit_code, done.stdout) == (2, "")
     assert "no key here is one of an extension file" in " ".join(done.stderr.split())
     assert name in done.stderr
+
+
+def test_a_profile_in_an_unknown_key_is_no_option_of_a_runtime(command: Command, tmp_path: Path) -> None:
+    """The vendor's parser finds it by its name, as import does, also beside a control latency."""
+    core = {"perf_profile": "burst", "rpc_control_latency": 100}
+    data = {"compile": {"htp": {"devices": [{"cores": [core]}]}}}
+    (finding,) = linted(command, written(tmp_path / "htp.json", data))
+    assert finding["rule"] == "EXT-24"
+    assert "perf_profile" in finding["message"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"devices": [{"name": "Pixel 8", "os": "android"}]},
+        {"graphs": [{"title": "a day", "score": [1, 2]}]},
+        {"devices": [{"device_id": 1, "profiling_level": "high", "type": "sensor"}]},
+    ],
+)
+def test_lists_of_other_devices_and_graphs_in_a_folder_are_left_alone(
+    command: Command, tmp_path: Path, data: dict[str, Any]
+) -> None:
+    """A repository has such files of other tools; one with a misspelt key of the HTP is an extension file."""
+    written(tmp_path / "other.json", data)
+    written(tmp_path / "htp.json", {"devices": [{"cores": [{"perfprofile": "burst"}]}]})
+    assert {finding["path"].rpartition("/")[2] for finding in linted(command, tmp_path)} == {"htp.json"}
