@@ -295,3 +295,20 @@ def test_lists_of_other_devices_and_graphs_in_a_folder_are_left_alone(
     written(tmp_path / "other.json", data)
     written(tmp_path / "htp.json", {"devices": [{"cores": [{"perfprofile": "burst"}]}]})
     assert {finding["path"].rpartition("/")[2] for finding in linted(command, tmp_path)} == {"htp.json"}
+
+
+@pytest.mark.parametrize("named", ["/data/local/tmp/run/htp.json", "/storage/htp.json"])
+def test_a_path_of_the_device_leads_to_the_file_beside_the_outer_one(
+    command: Command, tmp_path: Path, named: str
+) -> None:
+    """As it does from a dialog of Genie: lint follows it, and import reads it."""
+    library = "libQnnHtpNetRunExtensions.so"
+    outer = written(
+        tmp_path / "outer.json",
+        {"backend_extensions": {"shared_library_path": library, "config_file_path": named}},
+    )
+    assert [finding["rule"] for finding in linted(command, outer)] == ["EXT-23"]
+    written(tmp_path / "htp.json", {"devices": [{"cores": [{"perf_profile": "turbo"}]}]})
+    assert [finding["rule"] for finding in linted(command, outer)] == ["EXT-12"]
+    written(tmp_path / "htp.json", {"devices": [{"cores": [{"perf_profile": "balanced"}]}]})
+    assert "extends: balanced" in command.output("import", str(outer))
