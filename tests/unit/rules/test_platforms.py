@@ -167,9 +167,7 @@ def test_a_number_of_both_tables_is_the_vendors() -> None:
 @pytest.mark.parametrize("name", ["V79", "v79", "Hexagon V79"])
 def test_an_architecture_for_a_soc_is_told_to_be_one(name: str) -> None:
     """The message names the SoCs that have it."""
-    with pytest.raises(
-        UnknownPlatform, match=rf"'{name}' is a Hexagon architecture, not a SoC; SoCs with it: SM8750, "
-    ):
+    with pytest.raises(UnknownPlatform, match=f"'{name}' is a Hexagon architecture.*: SM8750, "):
         find_soc(name)
 
 
