@@ -44,7 +44,7 @@ def is_none(statement: Statement, lines: list[str]) -> bool:
 
     ``lines`` are those of its file. A value that its runtime knows is always a setting.
     """
-    if statement.where is Where.GENAI or not _is_unknown(statement):
+    if statement.where is Where.GENAI or is_placeholder(statement) or not _is_unknown(statement):
         return False
     programs = _PROGRAMS.get(statement.where)
     if programs is not None:
