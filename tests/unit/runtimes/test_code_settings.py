@@ -200,6 +200,8 @@ UNKNOWN = [
     ("a.sh", 'qai-hub --options "--qnn_options context_htp_performance_mode=$MODE"'),
     ("README.md", "Use `--perf_profile turbo` with care.\n"),
     ("notes.txt", "the mode of --perf_profile is one of them\n"),
+    ("a.ps1", "<#\n --perf_profile turbo\n#>\n"),
+    ("a.ps1", 'Write-Host "--perf_profile turbo"'),
     ("a.sh", "python demo.py --htp_performance_mode burst"),
     ("a.sh", "./bench --perf_profile max"),
     ("a.sh", "cargo run --release -- --perf_profile=fast"),
@@ -216,6 +218,7 @@ UNKNOWN = [
 
 
 DOUBTFUL_AND_WRONG = [
+    ("a.ps1", "<#\n burst\n#>\n& qnn-net-run.exe --perf_profile turbo", "turbo"),
     ("app.toml", '[session.qnn]\nbackend_path = "x"\nhtp_performance_mode = "bursty"\n', "bursty"),
     ("app.ini", "; of the HTP\n[qnn]\nhtp_performance_mode = bursty\n", "bursty"),
     ("app.cfg", "backend_path=libQnnHtp.so\nhtp_performance_mode=brst\n", "brst"),
