@@ -54,9 +54,15 @@ def other_backend(file: ExtensionFile) -> tuple[Node, str] | None:
 
 
 def beside_or_here(folder: str, named: str) -> str:
-    """Return where a path leads that a file in a folder names: beside it, else from the working folder."""
+    """Return where a path leads that a file in a folder names: beside it, else from the working folder.
+
+    A path of the device, such as ``/data/local/tmp/htp.json``, leads to the file of that name beside it.
+    """
     beside = joined(folder, named)
-    return beside if os.path.exists(beside) else named
+    if os.path.exists(beside):
+        return beside
+    copied = joined(folder, re.split(r"[/\\]", named)[-1])
+    return named if os.path.exists(named) or not (os.path.isabs(named) and os.path.isfile(copied)) else copied
 
 
 def followed(path: str, given: bytes | None = None) -> tuple[str, ...]:

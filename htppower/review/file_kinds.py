@@ -32,6 +32,11 @@ _HEAD_BYTES = 256
 _EXTENSION_TOP = frozenset({"devices", "graphs", "groupContext", "backend_extensions"})
 _NO_EXTENSION = frozenset({"$schema", *KEYS})
 _EXTENSION_KEY = rb'"(?:devices|graphs|groupContext|backend_extensions)"\s*:\s*[\[{]'
+# Other tools have lists of devices and graphs, too: what tells them apart is a key of the HTP, in any spelling.
+_HTP_KEY = (
+    rb'"(?:[^"\n]{0,40}(?:perf_?profile|vtcm|rpc_|hmx|hvx|dlbc)[^"\n]{0,40}|cores?|core_(?:id|type)|graph_?names?'
+    rb'|soc_?(?:id|model)|dsp_?arch|pd_?session|O|backend_extensions|groupContext)"\s*:'
+)
 # A key of a profile or power state, wherever it stands.
 _OWN_KEY = rf"\b(?:{'|'.join(sorted(KEYS))})\b[\"']?\s*:".encode()
 # The name of a profile, before which only comments and empty lines stand: within a text a line may read like one.
@@ -100,7 +105,13 @@ def is_extension_in_folder(path: str) -> bool:
     """Return whether a file of any name that is found in a folder is an extension file, by its content."""
     if not path.endswith(JSON) and (path.endswith(_LINES_OF_JSON) or not begins_as_json(path)):
         return False
-    return extension_kind(path) is Kind.EXTENSION
+    if extension_kind(path) is not Kind.EXTENSION:
+        return False
+    try:
+        data = read_regular_file(path, noted=False)
+        return data.count(b'":') == 1 or re.search(_HTP_KEY, data, re.IGNORECASE) is not None
+    except (OSError, ValueError):
+        return True
 
 
 def named_kind(path: str, given: bytes | None = None) -> Kind:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import attrs
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 # QnnHtpDevice.h, SDK 2.48. V66 and before have no QNN HTP backend.
 ARCHITECTURES = (68, 69, 73, 75, 79, 81, 85, 89)
 
+# An architecture where a SoC is asked for.
+_ARCHITECTURE = re.compile(r"(?:HEXAGON ?)?V([0-9]{2})", re.IGNORECASE | re.ASCII)
 OPERATING_SYSTEMS = ("android", "linux", "windows", "qnx")
 
 
@@ -76,6 +79,10 @@ def find_soc(name: str | int) -> Soc:
     if old is not None:
         said = old if old == str(name).upper() else f"{str(name)!r} is {old}, which"
         raise UnknownPlatform(f"{said} {NO_HTP}")
+    arch = _ARCHITECTURE.fullmatch(str(name).strip())
+    if arch is not None and int(arch[1]) in ARCHITECTURES:
+        parts = ", ".join(part for soc in SOCS if soc.arch == int(arch[1]) for part in soc.names)
+        raise UnknownPlatform(f"{name!r} is a Hexagon architecture, not a SoC; SoCs with it: {parts or 'none known'}")
     near = near_soc(name)
     hint = f"did you mean {near}?" if near else f"known: {', '.join(part for soc in SOCS for part in soc.names)}"
     raise UnknownPlatform(f"no SoC {name!r}; {hint}")

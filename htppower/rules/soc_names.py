@@ -149,8 +149,8 @@ _OLD = re.compile(r"(?:SDM|SDA|MSM|APQ)[0-9]{3,4}[A-Z]*")
 # Variant and speed bin follow the digits of a part number: SM8650-AC.
 _PART = re.compile(r"(?P<part>[A-Z]+[0-9]{3,4})(?:XP|P|X)?(?:[0-9]?A[A-F])?")
 _FILLING = re.compile(
-    r"QUALCOMM|SNAPDRAGON|DRAGONWING|MOBILE|COMPUTE|PLATFORM|FOR GALAXY|LEADING VERSION|5G"
-    r"|\b[0-9]{1,2}[- ]CORE|[^A-Z0-9+]"
+    r"QUALCOMM|TECHNOLOGIES|\bINC\b|QCOM,|\(TM\)|\(R\)|SNAPDRAGON|\bSD(?=[ -]?[0-9])|DRAGONWING|MOBILE|COMPUTE|PLATFORM"
+    r"|FOR GALAXY|LEADING VERSION|5G|\b(?:PROXY|QRD|CRD|ADP|HDK)\b|\b[0-9]{1,2}[- ]CORE|[^A-Z0-9+]"
 )
 NO_HTP = "has no HTP: its Hexagon is V66 or older, and the HTP begins with V68"
 _LONGEST_NAME = 80

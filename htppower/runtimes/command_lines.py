@@ -53,7 +53,7 @@ _OF_SENTENCES = frozenset(
     )
 )
 # Commands that only print what stands behind them.
-_PRINTS = frozenset(("echo", "printf", "print"))
+_PRINTS = re.compile(r"(?:echo|printf|print|(?i:write-(?:host|output|verbose|warning|error)))[ \t]")
 
 
 class Setting(NamedTuple):
@@ -85,7 +85,7 @@ def words_of(line: Sequence[Token]) -> list[tuple[int, int]]:
 
 def prints(text: str, line: Sequence[Token]) -> bool:
     """Return whether a line is a command that only prints its words."""
-    return bool(line) and line[0].word in _PRINTS and text[line[0].end : line[0].end + 1] in (" ", "\t")
+    return bool(line) and _PRINTS.match(text, line[0].start) is not None
 
 
 def of_line(text: str, line: Sequence[Token]) -> Iterator[Setting]:

@@ -75,7 +75,9 @@ def other_kind(file: ExtensionFile) -> OtherKind | None:
     said = said_by_json(file.text)
     by_keys = (kind for names, kind in _BY_KEYS if keys.keys() >= set(names))
     found = next(by_keys, None) or (None if said is None else _BY_FORM.get(said.form))
-    if found is not None:
+    # A control latency is a key of both: the profile beside it is of extension files alone, and the vendor reads it.
+    is_nested = any("perf_profile" in read_as((), member) for member in keys.values())
+    if found is not None and not (is_nested and found.name == _BY_FORM[OPTIONS_OBJECT].name):
         return found
     if any(nearest(name, _TOP) or read_as((), member) for name, member in keys.items()):
         return None

@@ -24,8 +24,8 @@ from htppower.profiles.paths import stem_of
 from htppower.profiles.profile_files import ProfileFiles
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES
 from htppower.profiles.yaml_text import comment, profile_name, quoted
+from htppower.runtimes.doubtful import is_none, is_placeholder
 from htppower.runtimes.json_settings import DIALOG, GENAI, OPTIONS_OBJECT, POLICY, said_by_json
-from htppower.runtimes.literals import is_template
 from htppower.runtimes.litert import CONTROL
 from htppower.runtimes.options import LARGEST_TIME_US, Takes, Where, time_us
 from htppower.runtimes.profile_text import state_lines
@@ -66,7 +66,7 @@ def said(data: bytes | str, path: str) -> Said:
     except UnicodeDecodeError:
         return Said(problems=(Finding.of_file(path, "FILE-3", "not UTF-8", "save the file as UTF-8"),))
     try:
-        return _literals(_said(data, text.removeprefix(_MARK), path))
+        return _literals(_said(data, text.removeprefix(_MARK), path), text)
     except TooMany as error:
         hint = "name a file of settings, or a part of it"
         return Said(problems=(Finding.of_file(path, "FILE-2", f"more than {error}", hint),))
@@ -82,18 +82,20 @@ def _said(data: bytes | str, text: str, path: str) -> Said:
     return _BY_SUFFIX.get(os.path.splitext(path)[1].lower(), said_by_text)(text, path)
 
 
-def _literals(found: Said) -> Said:
-    """Return what is said but for values that stand for others, such as ``{{MODE}}``: of these nothing is known.
+def _literals(found: Said, text: str) -> Said:
+    """Return what is said without placeholders such as ``{{MODE}}``, and without what only looks like a setting.
 
     Raises:
         TooMany: it says more than a host has.
     """
     if len(found.statements) > _MOST_SETTINGS:
         raise TooMany(f"{_MOST_SETTINGS} settings")
-    templates = [each for each in found.statements if is_template(each.value)]
-    if not templates:
+    if not found.statements:
         return found
-    known = tuple(each for each in found.statements if not is_template(each.value))
+    lines = text.split("\n")
+    said = [each for each in found.statements if not is_none(each, lines)]
+    templates = [each for each in said if is_placeholder(each)]
+    known = tuple(each for each in said if not is_placeholder(each))
     return attrs.evolve(
         found,
         statements=known,

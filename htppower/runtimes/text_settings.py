@@ -10,7 +10,7 @@ from htppower.runtimes.code_settings import CodeReader, placed
 from htppower.runtimes.command_lines import LISTS, SPOKEN, items, of_line, prints
 from htppower.runtimes.literals import is_template
 from htppower.runtimes.mistaken import MISTAKEN, is_of
-from htppower.runtimes.options import OPTIONS, Where
+from htppower.runtimes.options import OPTIONS, OTHER_OPTIONS, Where
 from htppower.runtimes.statements import Said, Statement, Text
 from htppower.runtimes.tokens import ANY, SHELL, Kind, Token, language_of, tokens
 
@@ -30,7 +30,9 @@ _DEEPEST = 3
 # A text without a match has no setting in it.
 _WORTH = re.compile(r"htp|rpc_|perf|power-mode|_options|QNN|custom_setting", re.IGNORECASE)
 _TOML_LINE = re.compile(r"^[ \t]*(?P<key>[\w.-]+)[ \t]*=[ \t]*(?P<quote>[\"']?)(?P<value>[^\"'\n#]*)", re.MULTILINE)
-_TOML_ONLY = re.compile(r"[ \t]*(?:#.*|\[[^\]]*\][ \t]*|[\w.-]+[ \t]*=.*)?\r?")
+_LATENCY = "rpc_control_latency"
+_SECTION = re.compile(r"^[ \t]*\[", re.MULTILINE)
+_TOML_ONLY = re.compile(r"[ \t]*(?:[#;].*|\[[^\]]*\][ \t]*|[\w.-]+[ \t]*=.*)?\r?")
 
 
 class TooMany(Exception):  # noqa: N818 - the reader of files makes a finding of it
@@ -49,7 +51,7 @@ def said_by_text(given: str, path: str) -> Said:
     language = language_of(path)
     statements = list(_of_toml(text)) if language is ANY else []
     if statements:
-        return Said(tuple(statements), form=TOML)
+        return Said(tuple(statements), form=TOML if statements[0].where is Where.LITERT_TOML else OTHER)
     return said_by_part(text, 0, len(given), language)
 
 
@@ -74,12 +76,19 @@ def said_by_part(text: Text, start: int, end: int, language: Language) -> Said:
 def _of_toml(text: Text) -> Iterator[Statement]:
     if not all(map(_TOML_ONLY.fullmatch, text.text.split("\n"))):
         return
-    for found in _TOML_LINE.finditer(text.text):
-        where = (Where.LITERT_TOML, found["key"])
+    lines = list(_TOML_LINE.finditer(text.text))
+    # LiteRT's options have no sections and take numbers: a name in a section, or beside an option of ONNX Runtime's
+    # provider, is of a host's own configuration for that provider.
+    of_provider = _SECTION.search(text.text) is not None or any(
+        each["key"] in (_LATENCY, *OTHER_OPTIONS) for each in lines
+    )
+    for found in lines:
         value = found["value"].rstrip()
-        if (where in OPTIONS or where in MISTAKEN) and not is_template(value):
+        is_of_provider = of_provider and (found["key"] == _LATENCY or not value.isdecimal())
+        key = (Where.PROVIDER if is_of_provider else Where.LITERT_TOML, found["key"])
+        if (key in OPTIONS or key in MISTAKEN) and not is_template(value):
             at = (found.start("key"), found.start("value"))
-            yield _statement(text, where[0], where[1], value, at, ("toml",), quoted=bool(found["quote"]))
+            yield _statement(text, *key, value, at, ("toml",), quoted=bool(found["quote"]))
 
 
 def joined(parts: list[Said]) -> Said:

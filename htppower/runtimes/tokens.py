@@ -85,7 +85,8 @@ C_LIKE = _language(rf"(?P<comment>//[^\n]*)|{_BLOCK}|{_CHARACTER}", r'"""|\\"|"|
 SCRIPT = _language(rf"(?P<comment>//[^\n]*)|{_BLOCK}", r'"""|\\"|["\'`]')
 PYTHON = _language(r"(?P<comment>\#[^\n]*)", rf"{_TRIPLE}[\"']", braces_are_sets=True)
 SHELL = _language(
-    rf"(?P<comment>{_APART}\#[^\n]*|^[ \t]*(?:::|(?i:rem)\b)[^\n]*)",
+    # The comment of several lines is PowerShell's.
+    rf"(?P<open>{_APART}<\#(?!\S))|(?P<comment>{_APART}\#[^\n]*|^[ \t]*(?:::|(?i:rem)\b)[^\n]*)",
     r"\\[\"']|\"|(?<!\w)'",
     has_lines=True,
     is_commands=True,
@@ -115,7 +116,7 @@ _CALLED: Mapping[str, str] = MappingProxyType(
 )
 _BY_SUFFIX = MappingProxyType({each: language for language, known in _SUFFIXES.items() for each in known.split()})
 _FILES = MappingProxyType({"makefile": SHELL, "dockerfile": SHELL, "cmakelists.txt": SHELL})
-_CLOSES: Mapping[str, str] = MappingProxyType({"/*": "*/"})
+_CLOSES: Mapping[str, str] = MappingProxyType({"/*": "*/", "<#": "#>"})
 _OF_A_LINE: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {quote: re.compile(rf"[^{quote}\\\n]*(?:\\[^\n][^{quote}\\\n]*|\\\n[^{quote}\\\n]*)*") for quote in "\"'"}
 )

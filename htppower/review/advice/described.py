@@ -62,15 +62,15 @@ def _word(measured: Measurement) -> str:
 
 
 def _rates(measured: Measurement) -> Iterator[str]:
-    """Yield how fast a language model is, in a line."""
+    """Yield how fast a language model is, in a line; a query without tokens is written as 0, and has no rate."""
     numbers = Numbers(measured)
     first_us, prompt, prompt_rate, tokens, token_rate = (numbers.typical(event) for event in _OF_QUERIES)
-    if first_us is not None:
+    if first_us:
         of = "" if prompt is None else f" of a prompt of {prompt:g} tokens"
         yield f"The first token{of} comes after {time(first_us)}."
-    if prompt_rate is not None:
+    if prompt_rate:
         yield f"Prompts are processed at {rate(prompt_rate)} tokens/s."
-    if token_rate is not None:
+    if token_rate:
         of = "" if tokens is None else f" of {tokens:g} tokens"
         yield f"Answers{of} are generated at {rate(token_rate)} tokens/s."
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors import Finding, Place, ProfileError
 from htppower.extensions.extension_file import extension_file
-from htppower.extensions.json_nodes import Member, Node
+from htppower.extensions.json_nodes import Kind, Member, Node
 from htppower.extensions.json_parser import TOO_DEEP
 from htppower.extensions.json_text import parse_json
 from htppower.extensions.one_core import with_one_core, with_strays
@@ -127,13 +127,15 @@ def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -
     # What refuses the file is not ignored, too.
     wrong += (each for each in ignored(file) if not _has_any(each, starts))
     unknown = {each.at.start for each in wrong if each.rule == "EXT-14"}
+    # Devices or cores that are an object in place of a list are there.
+    unlisted = [each.at.start for each in wrong if each.rule == "EXT-11" and _is_object(each.at)]
     # What the cores of a device vote, they vote together.
     read = file if starts else with_strays(file)
     together = file if starts else with_one_core(file)
     taken = not refusals(file)
     wrong += unpolled(together) if taken else ()
     for each in (*harmful(read), *of_chip(read, together, platform, taken=taken)):
-        if each.rule != "EXT-31" or not _has_key(each.at, unknown):
+        if each.rule != "EXT-31" or not (_has_key(each.at, unknown) or _holds(each.at, unlisted)):
             wrong.append(each)
     wrong += odd_items(read, together)
     wrong += mismatched(file, prepared)
@@ -155,6 +157,15 @@ def _has_any(wrong: Wrong, starts: list[int]) -> bool:
     if not isinstance(wrong.at, Member) or wrong.rule != "EXT-20":
         return False
     return bisect_left(starts, wrong.at.start) < bisect_left(starts, wrong.at.node.end)
+
+
+def _is_object(at: Node | Member) -> bool:
+    return isinstance(at, Node) and at.kind is Kind.OBJECT
+
+
+def _holds(at: Node | Member, starts: list[int]) -> bool:
+    """Return whether one of these stands in a value."""
+    return isinstance(at, Node) and any(at.start <= start < at.end for start in starts)
 
 
 def _has_key(core: Node | Member, unknown: set[int]) -> bool:

@@ -126,6 +126,10 @@ def test_a_soc_is_found_by_each_of_its_names(soc: Soc) -> None:
         ),
         ("Snapdragon 8 Elite for Galaxy, 8 Elite, SM8750-3-AB", "SM8750"),
         ("8 Elite Gen 5, SM8850-AC", "SM8850"),
+        ("Snapdragon(TM) 8 Gen 2, SD 8 Gen 2, sd8gen2, Qualcomm Technologies Inc SM8550, qcom,sm8550", "SM8550"),
+        ("QCS8550 (Proxy)", "QCS8550"),
+        ("SA8775P ADP, SA8775P (Proxy)", "SA8775"),
+        ("Snapdragon X Elite CRD", "SC8380XP"),
         ("8+ Gen 1, 8 Plus Gen 1", "SM8475"),
         ("8s gen 3", "SM8635"),
         ("7+ Gen 3", "SM7675"),
@@ -158,6 +162,13 @@ def test_a_soc_is_found_by_the_kernels_number(number: int | str, part: str) -> N
 def test_a_number_of_both_tables_is_the_vendors() -> None:
     """The kernel has 70, 86 and 87 for old chips without an HTP."""
     assert [find_soc(number).model for number in (70, 86, 87)] == [70, 86, 87]
+
+
+@pytest.mark.parametrize("name", ["V79", "v79", "Hexagon V79"])
+def test_an_architecture_for_a_soc_is_told_to_be_one(name: str) -> None:
+    """The message names the SoCs that have it."""
+    with pytest.raises(UnknownPlatform, match=f"'{name}' is a Hexagon architecture.*: SM8750, "):
+        find_soc(name)
 
 
 @pytest.mark.parametrize(

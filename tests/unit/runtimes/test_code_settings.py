@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from htppower.review.settings_check.check import findings_of
+from htppower.runtimes.options import Where
 from htppower.runtimes.reading import said
 
 if TYPE_CHECKING:
@@ -199,6 +200,34 @@ UNKNOWN = [
     ("a.sh", 'qai-hub --options "--qnn_options context_htp_performance_mode=$MODE"'),
     ("README.md", "Use `--perf_profile turbo` with care.\n"),
     ("notes.txt", "the mode of --perf_profile is one of them\n"),
+    ("a.ps1", "<#\n --perf_profile turbo\n#>\n"),
+    ("a.ps1", 'Write-Host "--perf_profile turbo"'),
+    ("a.sh", "python demo.py --htp_performance_mode burst"),
+    ("a.sh", "./bench --perf_profile max"),
+    ("a.sh", "cargo run --release -- --perf_profile=fast"),
+    ("a.py", 'subprocess.run(["python", "demo.py", "--htp_performance_mode", "burst"])'),
+    (
+        "README.md",
+        "```\nusage: x [-h]\n  --perf_profile PERF_PROFILE  the profile\n  --htp_performance_mode MODE\n```\n",
+    ),
+    ("a.py", 'HELP = {"htp_performance_mode": "Performance mode of the HTP", "rpc_control_latency": "Latency (us)"}'),
+    ("a.py", 'ENVIRONMENT = {"htp_performance_mode": "HTP_PERFORMANCE_MODE"}'),
+    ("ci.yml", "strategy:\n  matrix:\n    htp_performance_mode: [burst, balanced]\n"),
+    ("en.json", '{"htp_performance_mode": "How fast the HTP runs"}'),
+]
+
+
+DOUBTFUL_AND_WRONG = [
+    ("a.ps1", "<#\n burst\n#>\n& qnn-net-run.exe --perf_profile turbo", "turbo"),
+    ("app.toml", '[session.qnn]\nbackend_path = "x"\nhtp_performance_mode = "bursty"\n', "bursty"),
+    ("app.ini", "; of the HTP\n[qnn]\nhtp_performance_mode = bursty\n", "bursty"),
+    ("app.cfg", "backend_path=libQnnHtp.so\nhtp_performance_mode=brst\n", "brst"),
+    ("litert.toml", 'htp_performance_mode = "burst"\n', "burst"),
+    ("a.sh", "./qnn_executor_runner --htp_performance_mode burst", "burst"),
+    ("a.sh", "adb shell ./snpe-net-run --perf_profile max", "max"),
+    ("a.sh", 'FLAGS="--perf_profile max"\nqnn-net-run $FLAGS', "max"),
+    ("a.py", 'opts = {"htp_performance_mode": "High Performance"}', "High Performance"),
+    ("a.py", 'opts = {"htp_performance_mode": "burst", "rpc_control_latency": "100 us"}', "100 us"),
 ]
 
 
@@ -227,6 +256,23 @@ def test_what_is_no_literal_is_not_known(path: str, text: str) -> None:
     found = said(text, path)
     assert found.statements == ()
     assert list(findings_of(found, path)) == []
+
+
+@pytest.mark.parametrize(("path", "text", "value"), DOUBTFUL_AND_WRONG, ids=names(DOUBTFUL_AND_WRONG))
+def test_a_wrong_value_of_a_known_program_is_found(path: str, text: str, value: str) -> None:
+    """A known program, no program, and a mode with blanks: the value is read, and it is wrong."""
+    found = said(text, path)
+    assert [each.value for each in found.statements if not each.mode] == [value]
+    assert list(findings_of(found, path)) != []
+
+
+@pytest.mark.parametrize(
+    "text", ['[app.qnn]\nhtp_performance_mode = "burst"\n', "htp_performance_mode=burst\nvtcm_mb=8\n"]
+)
+def test_a_host_configures_the_provider_by_name(text: str) -> None:
+    """In a section, or beside the provider's other options, a mode is ONNX Runtime's, not LiteRT's number."""
+    found = said(text, "app.toml")
+    assert [(each.where, each.mode) for each in found.statements] == [(Where.PROVIDER, "burst")]
 
 
 UNITS = ["/*", '"\\', "'''", "(", "{'", "`", "R(", '\\"', "\n", "--qnn_options ", "--perf_profile ", "custom_setting "]

@@ -45,10 +45,10 @@ def read(tree: Node) -> list[Measurement]:
     found = []
     for component in tree.items("components"):
         queries = [each for each in component.items("events") if each.text("type").endswith(_QUERY)]
-        if queries:
+        if any(map(_numbers, queries)):
             found.append(_measurement(tree.file, component, queries))
     if not found:
-        raise tree.wrong("has no query", "profile at least one GenieDialog_query")
+        raise tree.wrong("has no query with numbers", "profile at least one GenieDialog_query")
     return found
 
 

@@ -196,6 +196,25 @@ def test_a_profile_of_genie(tmp_path: Path) -> None:
     assert (list(found.begins_us), list(found.ends_us)) == ([1_000, 500_000], [121_000, 590_000])
 
 
+def test_a_query_of_genie_without_tokens_has_no_rates(command: Any, tmp_path: Path) -> None:
+    """Genie writes 0 for a query that was cut off: no rate of 0 is told. A query without any number is none."""
+    units = {
+        "time-to-first-token": "us",
+        "prompt-processing-rate": "toks/sec",
+        "token-generation-rate": "toks/sec",
+        "num-generated-tokens": "",
+    }
+    zeros = {key: {"value": 0, "unit": unit} for key, unit in units.items()}
+    cut = {"type": "GenieDialog_query", "duration": 90, **zeros}
+    file = tmp_path / "genie.json"
+    for query, code in ((cut, 0), ({"type": "GenieDialog_query"}, 2)):
+        file.write_text(json.dumps({"header": {}, "components": [{"name": "d", "events": [query]}]}))
+        result = command.run("advise", str(file))
+        assert result.exit_code == code
+        assert "tokens/s." not in result.stdout
+        assert "first token" not in result.stdout
+
+
 def test_a_trace_of_optrace(tmp_path: Path) -> None:
     """The tracks of runs and of yields are told by their names; spans within each other count once."""
     names = [("g Runtraces", 1), ("g Yields", 2), ("ops", 3)]

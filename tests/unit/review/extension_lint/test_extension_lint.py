@@ -193,3 +193,10 @@ def test_devices_of_any_form_are_linted(command: Command, tmp_path: Path, device
     done = command.run("lint", str(written(tmp_path / "a.json", f'{{"devices": {devices}{beside}}}')), "--notes")
     assert done.exit_code in (0, 1)
     assert "EXT-" in done.stdout
+
+
+@pytest.mark.parametrize("devices", [{"cores": [{"perf_profile": "burst"}]}, [{"cores": {"perf_profile": "burst"}}]])
+def test_cores_in_an_object_are_refused_and_not_missing(command: Command, tmp_path: Path, devices: Any) -> None:
+    """The list is what is wrong: nobody is told that the file has no cores."""
+    found = linted(command, written(tmp_path / "htp.json", {"devices": devices}))
+    assert [each["rule"] for each in found] == ["EXT-11"]

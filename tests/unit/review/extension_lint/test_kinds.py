@@ -269,3 +269,46 @@ def test_diff_refuses_a_file_of_another_kind(command: Command, tmp_path: Path, d
     assert (done.exit_code, done.stdout) == (2, "")
     assert "no key here is one of an extension file" in " ".join(done.stderr.split())
     assert name in done.stderr
+
+
+def test_a_profile_in_an_unknown_key_is_no_option_of_a_runtime(command: Command, tmp_path: Path) -> None:
+    """The vendor's parser finds it by its name, as import does, also beside a control latency."""
+    core = {"perf_profile": "burst", "rpc_control_latency": 100}
+    data = {"compile": {"htp": {"devices": [{"cores": [core]}]}}}
+    (finding,) = linted(command, written(tmp_path / "htp.json", data))
+    assert finding["rule"] == "EXT-24"
+    assert "perf_profile" in finding["message"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"devices": [{"name": "Pixel 8", "os": "android"}]},
+        {"graphs": [{"title": "a day", "score": [1, 2]}]},
+        {"devices": [{"device_id": 1, "profiling_level": "high", "type": "sensor"}]},
+    ],
+)
+def test_lists_of_other_devices_and_graphs_in_a_folder_are_left_alone(
+    command: Command, tmp_path: Path, data: dict[str, Any]
+) -> None:
+    """A repository has such files of other tools; one with a misspelt key of the HTP is an extension file."""
+    written(tmp_path / "other.json", data)
+    written(tmp_path / "htp.json", {"devices": [{"cores": [{"perfprofile": "burst"}]}]})
+    assert {finding["path"].rpartition("/")[2] for finding in linted(command, tmp_path)} == {"htp.json"}
+
+
+@pytest.mark.parametrize("named", ["/data/local/tmp/run/htp.json", "/storage/htp.json"])
+def test_a_path_of_the_device_leads_to_the_file_beside_the_outer_one(
+    command: Command, tmp_path: Path, named: str
+) -> None:
+    """As it does from a dialog of Genie: lint follows it, and import reads it."""
+    library = "libQnnHtpNetRunExtensions.so"
+    outer = written(
+        tmp_path / "outer.json",
+        {"backend_extensions": {"shared_library_path": library, "config_file_path": named}},
+    )
+    assert [finding["rule"] for finding in linted(command, outer)] == ["EXT-23"]
+    written(tmp_path / "htp.json", {"devices": [{"cores": [{"perf_profile": "turbo"}]}]})
+    assert [finding["rule"] for finding in linted(command, outer)] == ["EXT-12"]
+    written(tmp_path / "htp.json", {"devices": [{"cores": [{"perf_profile": "balanced"}]}]})
+    assert "extends: balanced" in command.output("import", str(outer))
