@@ -26,7 +26,7 @@ _PROGRAMS: Mapping[Where, re.Pattern[str]] = MappingProxyType(
 # What runs a program before a flag: an interpreter anywhere, or the first word of a command.
 _OTHER_PROGRAM = re.compile(
     r"\b(?:python[\d.]*|node|npm|npx|cargo|dotnet|java|go run|uv|poetry)\b|\.(?:py|js|ts|rb|jar)\b"
-    r"|^[ \t]*(?:[$>][ \t]+)?[\"']?[\w./\\-]*\w[\"']?(?:[ \t]+[^=(,:]*)?$"
+    r"|^[ \t]*(?:[$>][ \t]+)?[\"']?[\w./\\-]*\w[\"']?(?:[ \t][^=(,:]*)?$"
 )
 # A line may be all of a file: a program stands near its flags.
 _NEAR = 2000
