@@ -40,4 +40,4 @@ def test_inferences_cold_starts_and_waits(bench: Bench) -> None:
     other.close()
     assert len(collected(reader)["htppower.inferences"]) == 1
     end()
-    assert "htppower.inferences" not in collected(reader)
+    assert not collected(reader).get("htppower.inferences")  # older versions keep the metric without a point
