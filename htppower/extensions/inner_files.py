@@ -54,7 +54,7 @@ def other_backend(file: ExtensionFile) -> tuple[Node, str] | None:
 
 
 def beside_or_here(folder: str, named: str) -> str:
-    """Return where a path leads that a file in a folder names: beside it, else from the working folder.
+    """Return the place of a path that a file names: beside that file, else from the working folder.
 
     A path of the device, such as ``/data/local/tmp/htp.json``, leads to the file of that name beside it.
     """

@@ -66,7 +66,7 @@ class JsonText:
         return mark + self.text.encode("utf-8", "surrogateescape")
 
     def placeholder(self, node: Node | Member) -> str:
-        """Return the placeholder in a text or a key of a template; empty where there is none."""
+        """Return the placeholder in a text or a key of a template; empty if there is none."""
         if not is_template(self.path) or getattr(node, "kind", Kind.TEXT) is not Kind.TEXT:
             return ""
         return placeholder_in(self.text, node.start, node.end)

@@ -154,3 +154,19 @@ REFUSES_UNKNOWN = frozenset(
         Section.CENG_EXP,
     }
 )
+
+# The sections whose keys are all about votes.
+VOTE_SECTIONS = frozenset(
+    {
+        Section.CORE_HMX,
+        Section.CUSTOM_ITEM,
+        Section.CUSTOM_OBJECT,
+        Section.CORNER_PAIR,
+        Section.DCVS,
+        Section.DCVS_OBJECT,
+        Section.DCVS_EXP,
+        Section.HMX,
+        Section.CENG,
+        Section.CENG_EXP,
+    }
+)

@@ -6,27 +6,12 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import printable, shortened
 from htppower.extensions.json_nodes import Kind
-from htppower.extensions.keys import Section
+from htppower.extensions.keys import VOTE_SECTIONS, Section
 from htppower.rules.socs import SOCS
 
 if TYPE_CHECKING:
     from htppower.extensions.extension_file import Block, ExtensionFile
 
-# The sections about votes: what a profile can't say of these is a remark.
-_OF_VOTES = frozenset(
-    {
-        Section.CORE_HMX,
-        Section.CUSTOM_ITEM,
-        Section.CUSTOM_OBJECT,
-        Section.CORNER_PAIR,
-        Section.DCVS,
-        Section.DCVS_OBJECT,
-        Section.DCVS_EXP,
-        Section.HMX,
-        Section.CENG,
-        Section.CENG_EXP,
-    }
-)
 # What is voted, or is said in words of its own.
 _TOLD = frozenset(
     {
@@ -47,7 +32,7 @@ def left_out_settings(file: ExtensionFile) -> tuple[str, ...]:
     """Return what a file says besides votes, in sentences: for which device it is, and its other settings."""
     of_device, others = [], []
     for block in file.blocks:
-        if block.section in _OF_VOTES:
+        if block.section in VOTE_SECTIONS:
             continue
         for member, key in block.members():
             if key is None:

@@ -32,7 +32,7 @@ def has_statements(text: str) -> bool:
 
 
 def placeholder_in(text: str, start: int, end: int) -> str:
-    """Return the placeholder or statement in a part of a template; empty where there is none."""
+    """Return the placeholder or statement in a part of a template; empty if there is none."""
     found = _PLACEHOLDER.search(text, start, end) or _STATEMENT.search(text, start, end)
     if found is not None:
         return found[0]

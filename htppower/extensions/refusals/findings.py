@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.errors import Finding, shortened
-from htppower.extensions.keys import Section
+from htppower.extensions.keys import VOTE_SECTIONS, Section
 from htppower.extensions.refusals.refused import refused
 from htppower.extensions.refusals.text import refused_text
 from htppower.extensions.vote_keys import BESIDE
@@ -15,26 +15,13 @@ if TYPE_CHECKING:
 
     from htppower.extensions.extension_file import ExtensionFile
 
-# Where something is voted: the keys for it, or any key.
+# The keys of each section that vote; None if all of them do.
 _OF_VOTES: Mapping[Section, frozenset[str] | None] = {
     Section.TOP: frozenset({"devices", "graphs"}),
     Section.DEVICE: frozenset({"cores"}),
     Section.GRAPH: frozenset({"perf_profile"}),
     Section.CORE: frozenset({"perf_profile", "custom", "hmxControl", *BESIDE}),
-    **dict.fromkeys(
-        (
-            Section.CORE_HMX,
-            Section.CUSTOM_ITEM,
-            Section.CUSTOM_OBJECT,
-            Section.CORNER_PAIR,
-            Section.DCVS,
-            Section.DCVS_OBJECT,
-            Section.DCVS_EXP,
-            Section.HMX,
-            Section.CENG,
-            Section.CENG_EXP,
-        )
-    ),
+    **dict.fromkeys(VOTE_SECTIONS),
 }
 
 
