@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from htppower.runtimes.tokens import Token
 
-# A flag, and where it stands.
+# A flag, and its place.
 FLAGS: Mapping[str, Where] = MappingProxyType(
     {
         "qualcomm_htp_performance_mode": Where.LITERT_FLAG,
@@ -73,7 +73,7 @@ class Setting(NamedTuple):
 
 
 def words_of(line: Sequence[Token]) -> list[tuple[int, int]]:
-    """Return where the words of a line begin and end: what stands between blanks, outside of quotes."""
+    """Return the begin and the end of each word of a line; blanks outside of quotes divide words."""
     words: list[tuple[int, int]] = []
     for token in line:
         if words and words[-1][1] == token.start:
@@ -109,7 +109,7 @@ def of_line(text: str, line: Sequence[Token]) -> Iterator[Setting]:
 
 
 def _until_flag(text: str, words: list[tuple[int, int]], number: int, end: int) -> int:
-    """Return where a list ends that begins before a word: at the next flag, or at the end of the line."""
+    """Return the end of a list that begins before a word: the next flag, or the end of the line."""
     while number < len(words) and not text.startswith("-", words[number][0]):
         end = words[number][1]
         number += 1

@@ -62,7 +62,7 @@ class Found:
     """The result of tuning.
 
     Attributes:
-        best: what is advised; None if nothing keeps to the limits.
+        best: the choice that is advised; None if nothing keeps to the limits.
         of_each: the same for each profile that was looked at, in the order of their costs.
         strictness: how it keeps to the limits.
         rest_used: whether the last third had to be used to find it.
@@ -158,13 +158,13 @@ class _Case:
                 yield _Option(self, at_us, float(cost_j), float(whole_j))
 
     def let_go(self) -> None:
-        """Forget what is large."""
+        """Forget the large tables of each trial."""
         for offer in (self._first, *self._others):
             offer.trial.let_go()
 
 
 def with_margin(offers: Sequence[Offer], found: Sequence[Choice], wanted: Wanted) -> Found:
-    """Return what is furthest from a cliff.
+    """Return the choice that is furthest from a cliff.
 
     Args:
         offers: a session under each profile.

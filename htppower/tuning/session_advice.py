@@ -137,7 +137,7 @@ def advise(
     aim: Aim,
     progress: Callable[[float], None] = lambda _: None,
 ) -> SessionAdvice:
-    """Return what is found for a session; it has an inference at least, and its profile is one of the variants.
+    """Return the advice for a session; it has an inference at least, and its profile is one of the variants.
 
     ``progress`` is told which share of it is done, 0 to 1.
     """

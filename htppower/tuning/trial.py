@@ -111,7 +111,7 @@ class Trial:
         return ExactTimeOuts(Blocks.of(self.workload)) if fits(self.workload) else None
 
     def let_go(self) -> None:
-        """Forget what is large, and is worked out again where it is asked for: of a long recording some 300 MB."""
+        """Forget the large tables, some 300 MB of a long recording; they are worked out again if needed."""
         self._counters.clear()
         for name in ("exact", "workload"):
             self.__dict__.pop(name, None)

@@ -44,7 +44,7 @@ def start(command: tuple[str, ...], mask: frozenset[int] | None, stdout: int | N
     script = shutil.which(command[0]) if failed.errno == errno.ENOEXEC and os.name == "posix" else None
     if script is not None:
         try:
-            # As a shell and env do: what is executable, and neither a binary nor begins with #!, is a shell's script.
+            # As a shell and env do: an executable file that is no binary and has no #! is a shell's script.
             return _started(("sh", "--", script, *command[1:]), mask, stdout)
         except OSError as error:
             failed = error

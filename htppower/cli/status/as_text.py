@@ -119,7 +119,7 @@ def _utc(written: str) -> datetime.datetime:
 
 
 def _so_far(seen: Seen) -> Line:
-    """Return the line which says whether the file still holds, and what is unknown if it does not."""
+    """Return the line that says whether the file is up to date; if not, also what is unknown."""
     if seen.holds:
         return "still so", "nothing is up, and the process writes any change: ages are up to now"
     return "not known", _not_known(seen)

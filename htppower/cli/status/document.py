@@ -115,7 +115,7 @@ def read_status(path: Path, uid: int | None = None) -> dict[str, Any]:
 
 
 def _content(path: Path, uid: int | None, largest: int) -> bytes:
-    """Return what is in a file, up to a byte more than the limit."""
+    """Return the content of a file, up to a byte more than the limit."""
     if uid is None:
         return read_regular_file(path, raised(largest))
     with os.fdopen(open_status(path, uid), "rb") as file:

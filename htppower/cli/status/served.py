@@ -44,7 +44,7 @@ class Served(NamedTuple):
 
     Attributes:
         path: its file.
-        seen: what is in it, or None if that can't be read.
+        seen: its content, or None if it can't be read.
         problem: why not.
         uid: the user whose it is, if that is another one.
     """

@@ -219,7 +219,7 @@ def _of_extensions(named: str, place: Place, path: str) -> Iterator[Finding]:
 
 
 def _extension_file(path: str, named: str) -> str | None:
-    """Return where the extension file of a dialog is, if that is in the dialog's folder or below."""
+    """Return the path of a dialog's extension file, if it is in the dialog's folder or below."""
     file = beside_dialog(path, named)
     return file if file is not None and is_within(folder_of(path), file) else None
 

@@ -204,7 +204,7 @@ class _Maker:
         return VoteCase(case.case, profile, platform, line.moments, line.end_us, tuple(expectations))
 
     def wrong_names(self) -> tuple[Finding, ...]:
-        """Return what is wrong with the profiles that a file names, whatever else is wrong with the file."""
+        """Return the faults of the profiles that a file names, even if the file has faults of its own."""
         for at, name in _named(self._document.tree):
             self._profile(name, at)
         return tuple(self.problems)

@@ -106,7 +106,7 @@ def slow_tokens(numbers: Numbers) -> Advice | Nothing:
 
 
 def _rate(numbers: Numbers, event: Event, counted: Event, fewest: int) -> float | None:
-    """Return the typical rate of the queries with so many tokens or more; None where there are none."""
+    """Return the typical rate of the queries with so many tokens or more; None if there are none."""
     counts, rates = (numbers.columns.get(each, ()) for each in (counted, event))
     found = [rate for count, rate in zip(counts, rates, strict=False) if count >= fewest]
     return median(found) if present(found) else None

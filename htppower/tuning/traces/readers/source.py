@@ -116,7 +116,7 @@ def opened(
 
     Args:
         path: the file.
-        stream: what is read instead.
+        stream: read instead of the file.
         within: the folder in which the file was found; no link may lead out of it. None: the user named the path.
         progress: is told how many bytes more are read, packed as they lie there.
 
