@@ -288,13 +288,12 @@ class VoteController(Closing):
 
     def status(self) -> ControllerStatus:
         """Return what is in force, for whom, and what failed; wait for no native call."""
-        # Read before the sessions: one that closes in between is then missing for a moment, but never counted twice.
-        inferences = self._registry.inferences
+        sessions, inferences_before = self._registry.counted()
         return controller_status(
             self._time.now_us,
             self._description,
-            self._registry.all(),
-            inferences,
+            sessions,
+            inferences_before,
             self._settings,
             self._registry.caps,
             self._registry.orphan_ids,

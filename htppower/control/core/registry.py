@@ -64,6 +64,11 @@ class Registry:
         with self.lock:
             return tuple(self.sessions.values())
 
+    def counted(self) -> tuple[tuple[SessionRecord, ...], int]:
+        """Return the sessions, and how many inferences the ones that were removed had, at one time."""
+        with self.lock:
+            return tuple(self.sessions.values()), self.inferences
+
     def remove(self, session: SessionRecord) -> None:
         """Remove a session that is closed, and keep its count of inferences; removing it twice is fine."""
         with self.lock:

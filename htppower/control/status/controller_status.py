@@ -210,13 +210,20 @@ def controller_status(
     ``inferences_before``: how many inferences there were on sessions that are not open any more.
     """
     process = settings.now.known
-    statuses = tuple([_session_status(session, now_us) for session in sessions if session.state is not _DESTROYED])
+    statuses, inferences = [], inferences_before
+    for session in sessions:
+        if session.state is _DESTROYED:
+            # It is not removed yet. Its inferences count all the same: a counter must not go down.
+            inferences += session.gate.inferences
+        else:
+            statuses.append(_session_status(session, now_us))
+            inferences += statuses[-1].inferences
     return ControllerStatus(
         now_us,
         backend,
         settings.number,
         len(settings.others),
-        statuses,
+        tuple(statuses),
         core_statuses(sessions, process),
         process,
         tuple(_setting(option, settings) for option in VOTE_OPTIONS if option in PROCESS_WIDE),
@@ -225,7 +232,7 @@ def controller_status(
         events_lost,
         recording,
         calls_under_way,
-        inferences_before + sum([status.inferences for status in statuses]),
+        inferences,
     )
 
 

@@ -167,6 +167,18 @@ def test_the_total_outlives_sessions(bench: Bench) -> None:
     assert totals == [2, 2, 4, 4, 6, 6]
 
 
+def test_the_total_stands_while_a_session_closes(bench: Bench) -> None:
+    """A subscriber that reads the count at each event of a close finds the inference each time."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    totals: list[int] = []
+    bench.controller.subscribe(lambda _: totals.append(bench.controller.status().inferences))
+    session.close()
+    bench.controller.flush_events()
+    assert totals
+    assert set(totals) == {1}
+
+
 def test_a_session_that_had_none_shares_the_empty_count() -> None:
     """Nothing is made for a session without a cold start: there may be thousands."""
     bench = Bench.make(SimulatedHtp(arch=75))
