@@ -83,6 +83,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         # since the tests with processes of their own wait for these.
         cores = os.cpu_count() or 1
         option.numprocesses, option.dist, option.loadscopereorder = cores + (cores + 1) // 2, "loadfile", False
+        # pytest-xdist waits for ever for a worker that it started in place of one that died, if it runs by file.
+        option.maxworkerrestart = "0"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
