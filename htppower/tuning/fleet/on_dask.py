@@ -94,9 +94,19 @@ def _cluster_at(address: str, tls: Tls | None) -> Iterator[Client]:
     """
     from distributed import Client  # noqa: PLC0415 - takes long to import
 
+    class Closing(Client):
+        """A client that is closed if it can't connect: the collector's closing can wait for ever for Dask's lock."""
+
+        def start(self, **kwargs: Any) -> None:
+            try:
+                super().start(**kwargs)  # type: ignore[no-untyped-call]
+            except BaseException:
+                self.close()  # type: ignore[no-untyped-call]
+                raise
+
     security = None if tls is None else _security(tls)
     try:
-        client = Client(address, timeout=_CONNECTING_S, security=security)
+        client = Closing(address, timeout=_CONNECTING_S, security=security)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TypeError) as error:
         said = printable(str(error))
         raise FleetError(f"no Dask scheduler answers at {address}: {said}; start one with: dask scheduler") from None
