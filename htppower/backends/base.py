@@ -39,18 +39,17 @@ class Device:
 
 @attrs.frozen
 class Description:
-    """What a backend is.
+    """A backend in words: its name, its library and its platform.
 
     Attributes:
         name: such as ``simulated``.
-        library: the library, and where it was found.
-        platform: what the votes act on; None where it is unknown.
+        library: the library, and the place of its file.
+        platform: what the votes act on; None if it is unknown.
         hardware: whether votes reach hardware.
         versions: the library's ``build``, ``core_api`` and ``htp_api``; may be empty.
         devices: the devices that the library reports.
-        path: the library's file, or its bare name where the system's loader found it.
+        path: the library's file, or its bare name if the system's loader found it.
         tried: the steps of the search for it, in order; the last found it.
-        one_call_at_a_time: whether it takes no calls for different ids at the same time.
     """
 
     name: str
@@ -61,17 +60,19 @@ class Description:
     devices: tuple[Device, ...] = ()
     path: str = ""
     tried: tuple[Step, ...] = ()
-    one_call_at_a_time: bool = False
 
     __repr__ = field_repr
 
 
 class Backend(Protocol):
-    """What the controller calls.
+    """The native calls, as the controller makes them.
 
-    A backend must have all of these methods, answer from any thread, and raise ``VoteRejected`` with the native code
-    for every native call that does not return 0. It decides nothing: no retry, no fallback, no reordering.
-    Calls for different ids come at the same time, unless its description says that it takes one at a time.
+    A backend must have all of these methods, and raise ``VoteRejected`` with the native code for every native call that
+    does not return 0. It decides nothing: no retry, no fallback, no reordering.
+
+    One thread at a time calls it: the controller never overlaps calls. A call begins after the one before it has
+    returned or raised, on any thread. If two calls overlap, the device library spoils the rebuild of its link
+    (measured).
     """
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
@@ -81,7 +82,21 @@ class Backend(Protocol):
         """Send a vote set in its order. It is not atomic: after a failure any part of it may be in force."""
 
     def destroy_power_config_id(self, power_config_id: int) -> None:
-        """Destroy an id and with it every vote on it; process-wide settings stay."""
+        """Destroy an id and with it every vote on it; process-wide settings stay.
+
+        Use an id no more once its destroy has failed: the device library has removed it, and its votes may stay in
+        force (measured). Destroying twice is fine.
+        """
+
+    def renew(self) -> None:
+        """Free the device and make it anew, for a link to the DSP that works again.
+
+        Every id and every setting of the process is gone afterwards, also if the device can't be made. In that case
+        the other calls raise ``VoteRejected`` with 14000 until a later ``renew`` succeeds.
+
+        Raises:
+            BackendUnavailable: the device can't be made. It may be tried again later.
+        """
 
     def describe(self) -> Description:
         """Return what the backend is. A controller asks once, when it is made."""

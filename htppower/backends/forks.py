@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-# What is to be called, by the object that it is called with. State of the module, since it is the process's: what
-# os.register_at_fork is given stays for good, so it is given one function, once.
+# The functions to call, by the object that each is called with. This is state of the module, since it is the process's:
+# os.register_at_fork keeps every function that it is given, so it is given one.
 _CALLS: weakref.WeakKeyDictionary[Any, Callable[[Any], None]] = weakref.WeakKeyDictionary()
 
 
 def call_in_forked_children(call: Callable[[_T], None], concerned: _T) -> None:
     """Call a function with an object in every child that is forked from now on, while the object lives.
 
-    An object has one such function. They are called in the order in which they were given.
+    An object has one such function. Objects that were given earlier are called earlier.
     """
     _CALLS[concerned] = call
 

@@ -39,6 +39,9 @@ class NoVotes:
     def destroy_power_config_id(self, power_config_id: int) -> None:
         """Do nothing."""
 
+    def renew(self) -> None:
+        """Do nothing. No device is behind the ids, so they stay as they are."""
+
     def describe(self) -> Description:
         """Return that nothing is voted, and why."""
         return Description("none", f"nothing is voted: {self._why}", platform=None, hardware=False)

@@ -8,9 +8,9 @@ import attrs
 
 from htppower.backends.clock import MonotonicClock
 from htppower.backends.whole_lock import whole_lock
-from htppower.errors import VoteRejected
+from htppower.errors import BackendUnavailable, VoteRejected
 from htppower.votes.field_repr import field_repr
-from htppower.votes.native_codes import SUCCESS
+from htppower.votes.native_codes import DEVICE_INVALID_CONFIG, SUCCESS
 from htppower.votes.option import Option
 
 if TYPE_CHECKING:
@@ -28,11 +28,12 @@ class Call:
 
     Attributes:
         time_us: when it began, by the recorder's clock.
-        function: ``createPowerConfigId``, ``setPowerConfig`` or ``destroyPowerConfigId``.
-        power_config_id: the id; None for a failed createPowerConfigId.
+        function: ``createPowerConfigId``, ``setPowerConfig``, ``destroyPowerConfigId``, or ``renew`` for the native
+            calls that free the device and make it anew.
+        power_config_id: the id; None for a failed createPowerConfigId and for ``renew``.
         configs: the votes of a setPowerConfig in native form; empty for other functions.
         code: the native code; 0 is success.
-        device_id, core_id: where the id was created; None where the recorder did not see it.
+        device_id, core_id: where the id was created; None if the recorder did not see it.
         votes: the vote set of a setPowerConfig.
     """
 
@@ -51,7 +52,7 @@ class Call:
         """Return the call's vote on an option, such as ``DCVS_V3``, or None.
 
         Raises:
-            ValueError: there is no option of that name.
+            ValueError: no option has that name.
         """
         if option not in Option.__members__:
             raise ValueError(f"no option {option!r}; one of {', '.join(Option.__members__)}")
@@ -74,7 +75,7 @@ class RecordingBackend:
         self._time = MonotonicClock() if time is None else time
         self._lock = whole_lock()
         self._calls: list[Call] = []
-        self._cores: dict[int | None, tuple[int, int]] = {}
+        self._cores: dict[int, tuple[int, int]] = {}
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -125,6 +126,17 @@ class RecordingBackend:
             raise
         self._record(time_us, "destroyPowerConfigId", power_config_id, (), SUCCESS)
 
+    def renew(self) -> None:
+        """Pass on and record a renewal; a failed one has the code of its error, or 14001 if the error has none."""
+        time_us = self._time.now_us
+        try:
+            self.inner.renew()
+        except BackendUnavailable as error:
+            code = DEVICE_INVALID_CONFIG if error.code is None else error.code
+            self._record(time_us, "renew", None, (), code)
+            raise
+        self._record(time_us, "renew", None, (), SUCCESS)
+
     def describe(self) -> Description:
         """Return the description of the inner backend."""
         return self.inner.describe()
@@ -148,12 +160,15 @@ class RecordingBackend:
             raise AssertionError(f"native calls are\n  {found}\nnot\n  {list(expected)}")
 
     def assert_nothing_left(self) -> None:
-        """Assert that every id was destroyed, and that RPC polling was turned off."""
+        """Assert that every id was destroyed, or was gone with its device, and that RPC polling was turned off."""
         __tracebackhide__ = True
         alive: set[int | None] = set()
         polling_us = 0
         for call in self.calls:
-            if call.function == "createPowerConfigId" and call.code == SUCCESS:
+            if call.function == "renew":
+                alive.clear()
+                polling_us = 0
+            elif call.function == "createPowerConfigId" and call.code == SUCCESS:
                 alive.add(call.power_config_id)
             elif call.function == "destroyPowerConfigId" and call.code == SUCCESS:
                 alive.discard(call.power_config_id)
@@ -174,7 +189,9 @@ class RecordingBackend:
         votes: VoteSet | None = None,
     ) -> None:
         with self._lock:
-            if core is not None:
+            if power_config_id is not None and core is not None:
                 self._cores[power_config_id] = core
-            device_id, core_id = core or self._cores.get(power_config_id) or (None, None)
+            elif power_config_id is not None:
+                core = self._cores.get(power_config_id)
+            device_id, core_id = core or (None, None)
             self._calls.append(Call(time_us, function, power_config_id, configs, code, device_id, core_id, votes))

@@ -1,4 +1,4 @@
-"""Locks that ``with`` takes as a whole: no exception from outside comes between the taking and the block."""
+"""Locks that ``with`` takes as a whole: no exception from outside separates the taking from the block."""
 
 from __future__ import annotations
 

@@ -48,14 +48,18 @@ def htp_time() -> VirtualTime:
 
 
 @pytest.fixture
-def simulated_htp(request: pytest.FixtureRequest, htp_time: VirtualTime) -> SimulatedHtp:
-    """Return a simulated HTP, a V75 unless ``@pytest.mark.simulated_htp(arch=79)`` says otherwise.
+def simulated_htp(request: pytest.FixtureRequest, htp_time: VirtualTime) -> Iterator[SimulatedHtp]:
+    """Yield a simulated HTP, a V75 unless ``@pytest.mark.simulated_htp(arch=79)`` says otherwise.
 
-    Its slow calls (``delay_calls``) move ``htp_time``.
+    Its slow calls (``delay_calls``) move ``htp_time``. The test fails if native calls of two threads overlapped.
     """
     from htppower.backends import SimulatedHtp  # noqa: PLC0415 - see the top of the page
 
-    return SimulatedHtp(**{"sleep": htp_time.sleep, **_arguments(request, "simulated_htp")})
+    made = SimulatedHtp(**{"sleep": htp_time.sleep, **_arguments(request, "simulated_htp")})
+    yield made
+    if made.overlaps:
+        calls = "1 native call" if made.overlaps == 1 else f"{made.overlaps} native calls"
+        pytest.fail(f"{calls} began while a call of another thread was under way", pytrace=False)
 
 
 @pytest.fixture
@@ -115,7 +119,7 @@ def _running(opened: Iterable[Session], time: VirtualTime) -> list[str]:
 
 
 def _arguments(request: pytest.FixtureRequest, marker: str) -> dict[str, Any]:
-    """Return what the markers of a test say, those of the test before those of its class and module."""
+    """Return the arguments of a test's markers. The test's own win over its class's, and these over its module's."""
     found: dict[str, Any] = {}
     for mark in request.node.iter_markers(marker):
         if mark.args:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,9 @@ MAKERS: dict[str, Callable[[], Backend]] = {
     "simulated-v68": lambda: SimulatedHtp(arch=68),
     "simulated-v75": lambda: SimulatedHtp(arch=75),
     "simulated-v81": lambda: SimulatedHtp(arch=81),
+    "simulated-device-v68": lambda: SimulatedHtp(arch=68, link="device"),
+    "simulated-device-v75": lambda: SimulatedHtp(arch=75, link="device"),
+    "simulated-device-v81": lambda: SimulatedHtp(arch=81, link="device"),
     "simulated-qnx": lambda: SimulatedHtp(arch=75, platform="qnx"),
     "recording": recorded,
     "recording-recording": recorded_twice,
@@ -154,15 +158,34 @@ def test_closing_twice_is_fine(backend: Backend) -> None:
     backend.close()
 
 
-def test_4_threads_in_parallel(backend: Backend) -> None:
-    """Four threads create, vote and destroy side by side without an error, and never share an id."""
+def test_a_renewal_takes_every_id(backend: Backend) -> None:
+    """Old ids take no vote after a renewal, new ids have other numbers, and renewing again is fine."""
+    old = [backend.create_power_config_id(0, 0) for _ in range(3)]
+    backend.set_power_config(old[0], VOTES)
+    for _ in range(2):
+        backend.renew()
+        with pytest.raises(VoteRejected, match="13001"):
+            backend.set_power_config(old[0], VOTES)
+        backend.destroy_power_config_id(old[1])
+        made = backend.create_power_config_id(0, 0)
+        assert made not in old
+        backend.set_power_config(made, VOTES)
+        old.append(made)
+
+
+def test_4_threads_in_turn(backend: Backend) -> None:
+    """Four threads create, vote and destroy, one call at a time, without an error, and never share an id."""
+    turn = threading.Lock()
 
     def rounds(_: int) -> list[int]:
         seen = []
         for _ in range(50):
-            made = backend.create_power_config_id(0, 0)
-            backend.set_power_config(made, VOTES)
-            backend.destroy_power_config_id(made)
+            with turn:
+                made = backend.create_power_config_id(0, 0)
+            with turn:
+                backend.set_power_config(made, VOTES)
+            with turn:
+                backend.destroy_power_config_id(made)
             seen.append(made)
         return seen
 

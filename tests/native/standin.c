@@ -1,12 +1,5 @@
 /* A stand-in for the vendor's library: the same symbols and layouts, and answers by script, for what the real one can't
- * do without a Hexagon.
- *
- * STANDIN_SCRIPT names a file that is read before every call; counts begin anew when its text changes. Its lines:
- *   FUNCTION FIRST LAST CODE DELAY_US   calls FIRST to LAST of a function (counted from 1) take a time and answer a code
- *   option NUMBER CODE                  setPowerConfig answers CODE to this option
- *   coreApi MAJOR MINOR | backendId N | providers N | infraType N | devices N | cores N | soc MODEL ARCH | unionAt N
- *   without FUNCTION | open 1            the place of the function is empty | a descriptor is opened
- * STANDIN_TRACE names a file to which every call is written: time in ns, function, code, arguments. */
+ * do without a Hexagon. standin_script.h says what a script is, and standin_link.h what its link to the DSP does. */
 #define _GNU_SOURCE
 #ifdef WITHOUT_PROVIDERS
 #define QnnInterface_getProviders another_name
@@ -47,52 +40,13 @@ _Static_assert(sizeof(Config) == 68 && sizeof(Interface) == 616 && sizeof(Infras
 _Static_assert(sizeof(Device) == 40 && sizeof(Core) == 24 && sizeof(Platform) == 24 && sizeof(Extension) == 32, "layouts");
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char script[8192];
-static struct { char name[64]; long made; } counts[32];
 static struct { bool alive, hvx; } ids[MOST];
 static uint32_t last_id;
 static const uint32_t first_id = 0x90000000u; /* above 2^31, as the real one's may be */
 static Callback callback;
 static uint32_t log_level;
 
-static void read_script(void) {
-  char now[sizeof script] = "";
-  const char *path = getenv("STANDIN_SCRIPT");
-  FILE *file = path ? fopen(path, "r") : NULL;
-  if (file) now[fread(now, 1, sizeof now - 1, file)] = 0, fclose(file);
-  if (strcmp(now, script)) strcpy(script, now), memset(counts, 0, sizeof counts);
-}
-
-/* The numbers after a word at the beginning of a line; how many of them there are. */
-static int setting(const char *word, long *a, long *b) {
-  char form[80];
-  snprintf(form, sizeof form, "%s %%ld %%ld", word);
-  for (char *line = script; line; line = strchr(line, '\n'), line += line != NULL) {
-    int found = sscanf(line, form, a, b);
-    if (found > 0) return found;
-  }
-  return 0;
-}
-
-static long number(const char *word, long otherwise) {
-  long a, b;
-  return setting(word, &a, &b) ? a : otherwise;
-}
-
-static bool without(const char *function) {
-  char line[80];
-  return snprintf(line, sizeof line, "without %s\n", function) && strstr(script, line);
-}
-
-static void trace(const char *function, Handle code, const char *arguments) {
-  const char *path = getenv("STANDIN_TRACE");
-  FILE *file = path ? fopen(path, "a") : NULL;
-  if (!file) return;
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  fprintf(file, "%lld %s %d%s\n", now.tv_sec * 1000000000LL + now.tv_nsec, function, (int)code, arguments);
-  fclose(file);
-}
+#include "standin_script.h"
 
 static void say(uint32_t level, const char *form, ...) {
   va_list arguments;
@@ -101,10 +55,13 @@ static void say(uint32_t level, const char *form, ...) {
   va_end(arguments);
 }
 
+#include "standin_link.h"
+
 /* Begin a call with the lock held: wait as the script says, and return the code that it asks for. */
 static Handle begin(const char *function) {
   pthread_mutex_lock(&lock);
   read_script();
+  look_for_a_restart();
   int place = 0;
   while (counts[place].name[0] && strcmp(counts[place].name, function)) place++;
   strcpy(counts[place].name, function), counts[place].made++;
@@ -152,10 +109,13 @@ static Handle destroy_id(uint32_t id) {
   char text[80];
   Handle code = begin("destroyPowerConfigId");
   int place = place_of(id);
-  if (!code && place >= 0) ids[place].alive = false;
+  if (!code && place >= 0 && is_device()) code = invoke();
+  if (place >= 0) ids[place].alive = false; /* also if the call fails (measured) */
   snprintf(text, sizeof text, " %u", id);
   return end("destroyPowerConfigId", code, text);
 }
+
+static bool is_control(uint32_t option) { return option == LATENCY || option == POLLING; }
 
 static Handle apply(int place, uint32_t id, const Config *config) {
   char word[32];
@@ -165,7 +125,8 @@ static Handle apply(int place, uint32_t id, const Config *config) {
   if (config->option < 1 || config->option > LAST_OPTION) return UNSUPPORTED_CONFIG;
   if (config->option == DCVS && config->dcvs.context != id) return INVALID_INPUT;
   if (config->option == DCVS) ids[place].hvx = true;
-  return config->option == HMX && !ids[place].hvx ? INVALID_INPUT : 0;
+  if (config->option == HMX && !ids[place].hvx) return INVALID_INPUT;
+  return is_device() && is_control(config->option) ? control(config->option, config->number) : 0;
 }
 
 static Handle set_config(uint32_t id, const Config **configs) {
@@ -173,6 +134,7 @@ static Handle set_config(uint32_t id, const Config **configs) {
   Handle code = begin("setPowerConfig");
   int place = place_of(id);
   int used = snprintf(text, sizeof text, " %u", id);
+  bool invokes = false;
   if (!code && (place < 0 || !configs)) code = INVALID_INPUT;
   for (int each = 0; configs && configs[each]; each++) {
     const Config *config = configs[each];
@@ -181,7 +143,9 @@ static Handle set_config(uint32_t id, const Config **configs) {
     for (int word = 0; word < words; word++)
       used += snprintf(text + used, sizeof text - used, word ? ",%u" : "%u", config->words[word]);
     if (!code) code = apply(place, id, config);
+    invokes |= !is_control(config->option) && config->option != ADAPTIVE;
   }
+  if (!code && invokes && is_device()) code = invoke();
   return end("setPowerConfig", code, text);
 }
 
@@ -253,6 +217,7 @@ static Handle device_create(void *log, const DeviceConfig **configs, void **made
     snprintf(text, sizeof text, " %u", model);
     if (!model) code = INVALID_CONFIG;
   }
+  if (!code) code = open_link();
   if (!code) *made = &last_id;
   if (number("open", 0)) open("/dev/zero", O_RDONLY); /* as the device is opened, for children to inherit */
   return end("deviceCreate", code, text);
@@ -260,7 +225,9 @@ static Handle device_create(void *log, const DeviceConfig **configs, void **made
 
 static Handle device_free(void *device) {
   Handle code = begin("deviceFree");
-  return end("deviceFree", code ? code : device != &last_id ? INVALID_HANDLE : 0, "");
+  if (!code) code = device != &last_id ? INVALID_HANDLE : answer_to_free();
+  if (leave_link()) memset(ids, 0, sizeof ids);
+  return end("deviceFree", code, "");
 }
 
 static Handle get_infrastructure(const Infrastructure **found) {

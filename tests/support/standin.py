@@ -18,13 +18,19 @@ if TYPE_CHECKING:
 LIBRARY = "libQnnHtp.so"
 SOURCE = TESTS / "native" / "standin.c"
 FIRST_ID = 0x90000000
-DCVS_V3, RPC_POLLING_TIME, HMX_V2 = 1, 3, 5
+DCVS_V3, RPC_CONTROL_LATENCY, RPC_POLLING_TIME, HMX_V2 = 1, 2, 3, 5
+# What FastRPC answers after a restart: connection reset, no such connection, connection refused; and after a crash of
+# the process domain.
+RESET, GONE, REFUSED, CRASHED = 0x68, 0x27, 0x72, 0x8000040D
+# The stand-in answers as the device library does.
+DEVICE = "device 1"
+_FREED_ON_DEAD_LINK = 1003
 ALWAYS = 10**6
 _CORE_TARGET, _CORE_SET = 14, 12
 
 
 def compile_standin(folder: Path, *flags: str) -> Path:
-    """Compile it; skip, or with HTPPOWER_VENDOR=required fail, where there is no compiler."""
+    """Compile it. Without a compiler skip the test, or fail it with HTPPOWER_VENDOR=required."""
     compiler = shutil.which("cc")
     if compiler is None or os.name == "nt":
         reason = "no C compiler (cc) for the stand-in library"
@@ -54,7 +60,7 @@ class Line:
         return int(self.arguments[2 if self.function == "createPowerConfigId" else 0])
 
     def option(self, number: int) -> tuple[int, ...] | None:
-        """Return the words of an option of a setPowerConfig, None where it is not in the list."""
+        """Return the words of an option of a setPowerConfig, None if it is not in the list."""
         for argument in self.arguments[1:]:
             option, words = argument.split(":")
             if int(option) == number:
@@ -63,7 +69,7 @@ class Line:
 
     @property
     def core_target(self) -> int | None:
-        """The core target that a setPowerConfig votes, None where it votes none."""
+        """The core target that a setPowerConfig votes, None if it votes none."""
         dcvs = self.option(DCVS_V3)
         return dcvs[_CORE_TARGET] if dcvs is not None and dcvs[_CORE_SET] else None
 
@@ -80,11 +86,12 @@ class Standin:
         shutil.copy(compiled, self.path)
         self.script_path, self.trace_path = folder / "script", folder / "trace"
         self.trace_path.touch()
+        self._restarts = 0
         self.script()
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the library reads."""
+        """The variables that the library reads."""
         return {"STANDIN_SCRIPT": str(self.script_path), "STANDIN_TRACE": str(self.trace_path)}
 
     def script(self, *lines: str) -> None:
@@ -92,6 +99,11 @@ class Standin:
         written = self.script_path.with_suffix(".new")
         written.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         written.replace(self.script_path)
+
+    def restart(self, *lines: str, answer: int = RESET) -> None:
+        """Restart the DSP: FastRPC answers so to the next call that needs the link. The script is these lines."""
+        self._restarts += 1
+        self.script(DEVICE, f"restart {self._restarts} {answer}", *lines)
 
     @property
     def trace(self) -> list[Line]:
@@ -112,14 +124,20 @@ class Standin:
         return self.calls("setPowerConfig")
 
     def assert_nothing_left(self) -> None:
-        """Assert that every id that was created is destroyed, and that polling is off."""
+        """Assert that every id that was created is destroyed or gone, and that polling is off.
+
+        An id is gone with a device that is freed on a dead link.
+        """
         alive: set[int] = set()
         polling_us = 0
         for line in self.trace:
             if line.code == 0 and line.function == "createPowerConfigId":
                 alive.add(line.power_config_id)
-            elif line.code == 0 and line.function == "destroyPowerConfigId":
+            elif line.function == "destroyPowerConfigId":
                 alive.discard(line.power_config_id)
+            elif line.function == "deviceFree" and line.code == _FREED_ON_DEAD_LINK:
+                alive.clear()
+                polling_us = 0
             elif line.code == 0 and line.function == "setPowerConfig":
                 (polling_us,) = line.option(RPC_POLLING_TIME) or (polling_us,)
         assert (alive, polling_us) == (set(), 0)

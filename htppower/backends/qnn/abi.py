@@ -31,7 +31,7 @@ LogCallback = ctypes.CFUNCTYPE(None, c_char_p, c_uint32, c_uint64, c_void_p)
 
 
 def code_of(handle: int) -> int:
-    """Return the code of an error handle: its low 16 bits, or all of it where they would read as success."""
+    """Return the code of an error handle: its low 16 bits, or all of it if they would read as success."""
     return handle & 0xFFFF or handle
 
 
@@ -54,7 +54,7 @@ class Version(ctypes.Structure):
 
 
 class Interface(ctypes.Structure):
-    """QnnInterface_t. Of its 72 functions those that are called are named in ``FUNCTIONS``."""
+    """QnnInterface_t. It has 72 functions; ``FUNCTIONS`` names the ones that are called."""
 
     _fields_: ClassVar = [
         ("backendId", c_uint32),
@@ -203,6 +203,17 @@ def null_terminated(structs: Sequence[ctypes.Structure]) -> Any:
     return (c_void_p * (len(structs) + 1))(*map(ctypes.addressof, structs), None)
 
 
+def device_configs(soc_model: int | None) -> Any:
+    """Return the configurations for deviceCreate; the list keeps alive what it points to."""
+    if soc_model is None:
+        return None
+    soc = SocConfig.of(soc_model)
+    config = DeviceConfig(DEVICE_CONFIG_CUSTOM, ctypes.addressof(soc))
+    configs = null_terminated([config])
+    configs.held = (soc, config)
+    return configs
+
+
 # Place in the table of functions, and what each takes.
 FUNCTIONS: dict[str, tuple[int, tuple[Any, ...]]] = {
     "backendCreate": (1, (c_void_p, c_void_p, ctypes.POINTER(c_void_p))),
@@ -236,13 +247,13 @@ def providers_function(library: ctypes.CDLL) -> Any:
 
 
 def interface_function(interface: Interface, name: str) -> Callable[..., int] | None:
-    """Return a function of the table, or None where the library leaves its place empty."""
+    """Return a function of the table, or None if the library leaves its place empty."""
     place, arguments = FUNCTIONS[name]
     address = interface.functions[place]
     return ctypes.CFUNCTYPE(ErrorHandle, *arguments)(address) if address else None
 
 
 def perf_function(infrastructure: PerfInfrastructure, name: str) -> Callable[..., int] | None:
-    """Return a function of the performance infrastructure, or None where its place is empty."""
+    """Return a function of the performance infrastructure, or None if its place is empty."""
     address = getattr(infrastructure, name)
     return ctypes.CFUNCTYPE(ErrorHandle, *PERF_FUNCTIONS[name])(address) if address else None

@@ -1,4 +1,4 @@
-"""The vendor's library in use: opened from its providers to its power infrastructure, and freed."""
+"""The vendor's library in use: opened from its providers to its power infrastructure, renewed, and freed."""
 
 from __future__ import annotations
 
@@ -12,26 +12,38 @@ from htppower.backends.base import Device
 from htppower.backends.qnn import abi
 from htppower.backends.qnn.log import LOGGER, log_callback, wanted_level
 from htppower.errors import BackendUnavailable, Unavailable
-from htppower.votes.native_codes import DEVICE_ACCESS_DENIED, DEVICE_INVALID_CONFIG, code_name, what_to_do_at_start
+from htppower.votes.native_codes import (
+    DEVICE_ACCESS_DENIED,
+    DEVICE_INVALID_CONFIG,
+    LINK_LOST,
+    TRANSPORT,
+    code_name,
+    what_to_do_at_start,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container, Iterable
 
     from htppower.backends.qnn.library import Library
 
 OLDEST = ".".join(map(str, abi.OLDEST_CORE_API))
+# The answers of a first and of later calls on a dead link.
+_DEAD_LINK = LINK_LOST | {TRANSPORT}
+# QNN_COMMON_ERROR_SYSTEM: on a dead link deviceFree frees the device and answers this (measured).
+_FREED_ON_DEAD_LINK = frozenset({1003})
 
 
 class OpenDevice:
-    """The handles of the library that a backend owns: log, backend, device and ids.
+    """The handles of a library that its users in this process share: log, backend, device and ids.
 
-    They are freed once, in reverse order: at ``close``, when this object is collected, or at interpreter exit; never
-    in a forked child, where they belong to the parent. Ids are destroyed one by one, since freeing the device is not
-    enough: version 2.47 keeps the ids then, and the other versions do where the library has another user.
+    They are freed once, in reverse order: at ``close``, when this object is collected, or at interpreter exit. A forked
+    child frees none of them, since they belong to the parent. Ids are destroyed one by one, since freeing the device is
+    not enough: version 2.47 keeps the ids then, and the other versions keep them if the library has another user.
 
     Attributes:
-        ids: the ids that are alive; the owner adds and removes them.
-        create_id, set_config, destroy_id: the native functions.
+        ids: the ids that are alive; the users add and remove them.
+        users: how many users there are; ``sharing`` counts them.
+        create_id, set_config, destroy_id: the native functions; call them only while the device exists.
 
     Args:
         library: a loaded library.
@@ -42,25 +54,28 @@ class OpenDevice:
         BackendUnavailable: the library can't be used; what was made until then is freed.
     """
 
+    create_id: Callable[..., int]
+    set_config: Callable[..., int]
+    destroy_id: Callable[..., int]
+
     def __init__(self, library: Library, soc_model: int | None = None) -> None:
         self._library = library
         self._soc_model = soc_model
         self.ids: set[int] = set()
+        self.users = 0
         with contextlib.ExitStack() as undo:
             interface = self._provider()
             self.core_api = str(interface.coreApiVersion)
             self.htp_api = str(interface.backendApiVersion)
             self._functions = {name: self._function(interface, name) for name in abi.FUNCTIONS}
-            log = self._create_log(undo)
-            self._create("backendCreate", "backendFree", undo, log, None)
+            self._log = self._create_log(undo)
+            backend = self._create("backendCreate", self._log, None, Unavailable.BACKEND_CREATE_FAILED)
+            undo.callback(_free_one, "backendFree", self._functions["backendFree"], backend)
             self.build = self._build()
-            self.devices = self._devices(log)
-            self._create("deviceCreate", "deviceFree", undo, log, _device_configs(soc_model))
-            infrastructure = self._infrastructure()
-            self.create_id, self.set_config, self.destroy_id = (
-                self._perf_function(infrastructure, name) for name in abi.PERF_FUNCTIONS
-            )
-            undo.callback(_destroy_left, self.ids, self.destroy_id)
+            self.devices = self._devices(self._log)
+            self._device = _DeviceHandle(self._functions["deviceFree"])
+            undo.callback(_destroy_and_free, self.ids, self._device)
+            self._make_device()
             self._finalizer = weakref.finalize(self, undo.pop_all().close)
 
     def close(self) -> None:
@@ -69,12 +84,54 @@ class OpenDevice:
 
     def disown(self) -> None:
         """In a forked child: free nothing."""
+        self.ids.clear()
         self._finalizer.detach()
 
     @property
     def alive(self) -> bool:
-        """Whether nothing has been freed yet."""
+        """Whether backend and log are still there; the device may be missing after a failed ``renew``."""
         return self._finalizer.alive
+
+    @property
+    def has_device(self) -> bool:
+        """Whether the device exists; it does not after a failed ``renew``."""
+        return self._device.handle is not None
+
+    def renew(self) -> None:
+        """Free the device and make it anew; its ids are gone. Log and backend stay.
+
+        Raises:
+            BackendUnavailable: it can't be made anew. The device is then missing, and this may be tried again.
+        """
+        _destroy_until_dead(self.ids, self._device)
+        self.ids.clear()
+        self._device.free(expected=_FREED_ON_DEAD_LINK)
+        self._make_device()
+
+    def destroy(self, ids: Iterable[int]) -> None:
+        """Destroy those of these ids that are alive."""
+        chosen = self.ids.intersection(ids)
+        self.ids -= chosen
+        _destroy_left(chosen, self._device)
+
+    def _make_device(self) -> None:
+        """Make the device, and look up its native functions.
+
+        Raises:
+            BackendUnavailable: one of both fails. The device is then missing.
+        """
+        configs = abi.device_configs(self._soc_model)
+        made = self._create("deviceCreate", self._log, configs, Unavailable.DEVICE_CREATE_FAILED)
+        self._device.handle = made
+        try:
+            infrastructure = self._infrastructure()
+            self.create_id, self.set_config, self.destroy_id = (
+                self._perf_function(infrastructure, name) for name in abi.PERF_FUNCTIONS
+            )
+        except BackendUnavailable:
+            self._device.free()
+            raise
+        self._device.destroy_id = self.destroy_id
 
     def _provider(self) -> abi.Interface:
         path = self._library.path
@@ -124,11 +181,10 @@ class OpenDevice:
         undo.callback(_free_one, "logFree", self._functions["logFree"], log)
         return log
 
-    def _create(self, create: str, free: str, undo: contextlib.ExitStack, log: c_void_p | None, configs: Any) -> None:
+    def _create(self, create: str, log: c_void_p | None, configs: Any, reason: Unavailable) -> c_void_p:
         made = c_void_p()
-        reason = Unavailable.DEVICE_CREATE_FAILED if free == "deviceFree" else Unavailable.BACKEND_CREATE_FAILED
         self._check(self._functions[create](log, configs, byref(made)), create, reason)
-        undo.callback(_free_one, free, self._functions[free], made)
+        return made
 
     def _build(self) -> str:
         build = c_char_p()
@@ -179,17 +235,6 @@ class OpenDevice:
         return BackendUnavailable(reason, message, hint=hint, tried=self._library.tried, code=code)
 
 
-def _device_configs(soc_model: int | None) -> Any:
-    """Return the configurations for deviceCreate; the list keeps alive what it points to."""
-    if soc_model is None:
-        return None
-    soc = abi.SocConfig.of(soc_model)
-    config = abi.DeviceConfig(abi.DEVICE_CONFIG_CUSTOM, ctypes.addressof(soc))
-    configs = abi.null_terminated([config])
-    configs.held = (soc, config)
-    return configs
-
-
 def _device(hardware: abi.HardwareDevice) -> Device:
     cores = tuple(hardware.cores[place].coreId for place in range(hardware.numCores if hardware.cores else 0))
     extension = hardware.deviceInfoExtension.contents if hardware.deviceInfoExtension else abi.DeviceExtension()
@@ -199,21 +244,57 @@ def _device(hardware: abi.HardwareDevice) -> Device:
     return Device(hardware.deviceId, cores, chip.socModel, chip.arch, chip.vtcmSize, bool(chip.signedPdSupport))
 
 
-def _destroy_left(ids: set[int], destroy_id: Callable[[int], int]) -> None:
+class _DeviceHandle:
+    """The device handle, which is freed without the ``OpenDevice`` that has it, and its function for destroying ids.
+
+    Attributes:
+        handle: None while the device does not exist.
+        destroy_id: the native function; valid only while the device exists.
+    """
+
+    destroy_id: Callable[[int], int]
+
+    def __init__(self, free: Callable[..., int]) -> None:
+        self.handle: c_void_p | None = None
+        self._free = free
+
+    def free(self, expected: Container[int] = ()) -> None:
+        """Free the device, if it exists. Codes that are expected are not logged."""
+        handle, self.handle = self.handle, None
+        if handle is not None:
+            _free_one("deviceFree", self._free, handle, expected=expected)
+
+
+def _destroy_and_free(ids: set[int], device: _DeviceHandle) -> None:
     try:
-        _destroy_each(ids, destroy_id)
+        _destroy_left(ids, device)
+    finally:
+        device.free()
+
+
+def _destroy_left(ids: set[int], device: _DeviceHandle) -> None:
+    try:
+        _destroy_each(ids, device)
     finally:
         if ids:  # interrupted: the others must go before the device is freed
-            _destroy_left(ids, destroy_id)
+            _destroy_left(ids, device)
 
 
-def _destroy_each(ids: set[int], destroy_id: Callable[[int], int]) -> None:
+def _destroy_each(ids: set[int], device: _DeviceHandle) -> None:
     while ids:
-        _free_one("destroyPowerConfigId", destroy_id, ids.pop())
+        _free_one("destroyPowerConfigId", device.destroy_id, ids.pop())
 
 
-def _free_one(name: str, free: Callable[..., int], *arguments: Any) -> None:
-    """Free one handle. A failure is logged, so that the others are freed all the same."""
+def _destroy_until_dead(ids: set[int], device: _DeviceHandle) -> None:
+    """Destroy ids one by one, up to the first failure that shows a dead link: each call may take seconds there."""
+    while ids and device.handle is not None:
+        if _free_one("destroyPowerConfigId", device.destroy_id, ids.pop()) in _DEAD_LINK:
+            return
+
+
+def _free_one(name: str, free: Callable[..., int], *arguments: Any, expected: Container[int] = ()) -> int:
+    """Free one handle, and return the code. A failure is logged, so that the others are freed all the same."""
     code = abi.code_of(free(*arguments))
-    if code:
+    if code and code not in expected:
         LOGGER.warning("%s returned %d %s", name, code, code_name(code))
+    return code

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import operator
+import weakref
 from typing import TYPE_CHECKING
 
 from htppower.backends.base import Description
 from htppower.backends.forks import call_in_forked_children
 from htppower.backends.qnn import abi
-from htppower.backends.qnn.device import OpenDevice
 from htppower.backends.qnn.library import load_library, machine, operating_system
-from htppower.errors import VoteRejected
+from htppower.backends.qnn.sharing import enter_device, leave_device, renew_device
+from htppower.errors import BackendUnavailable, Unavailable, VoteRejected
 from htppower.rules.platforms import ARCHITECTURES, Platform, find_soc
 from htppower.rules.socs import SOCS
 from htppower.votes.native_codes import DEVICE_INVALID_HANDLE, INVALID_INPUT
@@ -31,7 +32,8 @@ _KEY = operator.attrgetter(*BY_FIELD)
 class QnnHtp:
     """Votes through the vendor's library. Close it when no call is running.
 
-    Native calls run on the caller's thread, without the interpreter's lock.
+    Native calls run on the caller's thread, without the interpreter's lock. Two backends on one library share its
+    device and its ids: ``renew`` of either renews the device for both.
 
     Args:
         library: the library's path; without one the library is looked for (docs: "Linux", "Android", "Windows").
@@ -39,48 +41,54 @@ class QnnHtp:
             knows its SoC. It is a setting of the whole process.
 
     Raises:
-        BackendUnavailable: the library can't be used; with the reason, and where it was looked for.
+        BackendUnavailable: the library can't be used; with the reason, and the steps of the search.
         UnknownPlatform: the part number is not in the tables.
     """
 
     def __init__(self, library: str | os.PathLike[str] | None = None, soc_model: int | str | None = None) -> None:
         model = find_soc(soc_model).model if isinstance(soc_model, str) else soc_model
         self._library = load_library(library)
-        self._device = OpenDevice(self._library, model)
-        self._description = self._describe(model)
-        # The ids that are alive. The device destroys them when it is freed.
+        self._device = enter_device(self._library, model)
+        # The ids that this backend has made; it destroys them if the device outlives it.
+        self._own_ids: set[int] = set()
+        self._leave = weakref.finalize(self, leave_device, self._device, self._own_ids)
+        # The ids that are alive, of all backends on the device.
         self._ids = self._device.ids
+        self._description = self._describe(model)
         # Structs that no call uses now, by vote set.
         self._ready: dict[tuple[object, ...], list[_Structs]] = {}
-        self._set_config = self._device.set_config
         call_in_forked_children(QnnHtp._disown, self)
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
         """Create an id.
 
         Raises:
-            VoteRejected: 13001 on an unknown device or core; 14000 when closed; whatever else the library answers.
+            VoteRejected: 13001 on an unknown device or core; 14000 after a failed ``renew``, or if closed; any other
+                code of the library's.
         """
         function = "createPowerConfigId"
         core = (device_id, core_id)
-        if not self._device.alive:
+        if not (self._leave.alive and self._device.has_device):
             raise VoteRejected(DEVICE_INVALID_HANDLE, function=function, core=core)
         if not (0 <= device_id <= LARGEST_UINT32 and 0 <= core_id <= LARGEST_UINT32):
             raise VoteRejected(INVALID_INPUT, function=function, core=core)
-        # The library writes an id even where it refuses, so it is read after the check.
+        # The library writes an id even if it refuses, so it is read after the check.
         created = ctypes.c_uint32()
         self._check(self._device.create_id(device_id, core_id, ctypes.byref(created)), function, core=core)
         self._ids.add(created.value)
+        self._own_ids.add(created.value)
         return created.value
 
     def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
         """Send a vote set in one call.
 
         Raises:
-            VoteRejected: with the library's code; 13001 without a call where the id is not this backend's.
+            VoteRejected: with the library's code; without a call 13001 for an unknown id, and 14000 after a ``renew``
+                that failed.
         """
         if power_config_id not in self._ids:
-            raise VoteRejected(INVALID_INPUT, votes, power_config_id=power_config_id)
+            code = DEVICE_INVALID_HANDLE if self._lacks_device else INVALID_INPUT
+            raise VoteRejected(code, votes, power_config_id=power_config_id)
         key = _KEY(votes)
         idle = self._ready.get(key)
         if idle is None:
@@ -92,17 +100,21 @@ class QnnHtp:
             structs = _Structs(votes)
         if structs.with_id is not None:
             structs.with_id.contextId = power_config_id
-        handle = self._set_config(power_config_id, structs.address)
+        handle = self._device.set_config(power_config_id, structs.address)
         idle.append(structs)
         if handle:
             self._check(handle, "setPowerConfig", votes, power_config_id)
 
     def destroy_power_config_id(self, power_config_id: int) -> None:
-        """Destroy an id and every vote on it. Nothing is called for an id that is gone or not this backend's.
+        """Destroy an id and every vote on it. Nothing is called for an unknown id.
 
         Raises:
-            VoteRejected: with the library's code; the id can then be destroyed again.
+            VoteRejected: with the library's code, and the id is gone; without a call 14000 after a ``renew`` that
+                failed.
         """
+        function = "destroyPowerConfigId"
+        if self._lacks_device:
+            raise VoteRejected(DEVICE_INVALID_HANDLE, function=function, power_config_id=power_config_id)
         try:
             self._ids.remove(power_config_id)
         except KeyError:
@@ -113,20 +125,39 @@ class QnnHtp:
             # Interrupted: the id may be gone or not, and destroying it twice is fine.
             self._ids.add(power_config_id)
             raise
-        if handle:
-            self._ids.add(power_config_id)
-            self._check(handle, "destroyPowerConfigId", power_config_id=power_config_id)
+        self._own_ids.discard(power_config_id)
+        self._check(handle, function, power_config_id=power_config_id)
+
+    def renew(self) -> None:
+        """Free the device and make it anew, for every backend on this library; all ids are gone.
+
+        Destroys the ids first, as far as the link still carries that.
+
+        Raises:
+            BackendUnavailable: the device can't be made, and this may be tried again; or the backend is closed.
+        """
+        if not self._leave.alive:
+            message = f"{self._library.path} can't be renewed: this backend is closed"
+            raise BackendUnavailable(Unavailable.DEVICE_CREATE_FAILED, message, code=DEVICE_INVALID_HANDLE)
+        self._own_ids.clear()
+        renew_device(self._device)
 
     def describe(self) -> Description:
-        """Return the library, where it was found, and what it reports of the platform."""
+        """Return the library, the place of its file, and what it reports of the platform."""
         return self._description
 
     def close(self) -> None:
-        """Destroy the remaining ids and free device, backend and log. Closing twice is fine."""
-        self._device.close()
+        """Destroy the remaining ids and free device, backend and log, if no other backend has them. Twice is fine."""
+        self._ids = set()
+        self._leave()
+
+    @property
+    def _lacks_device(self) -> bool:
+        """Whether a renewal has failed."""
+        return self._leave.alive and not self._device.has_device
 
     def _disown(self) -> None:
-        self._ids.clear()
+        self._leave.detach()
         self._device.disown()
 
     def _add_key(self, key: tuple[object, ...]) -> list[_Structs]:
@@ -158,7 +189,7 @@ class QnnHtp:
             "qnn",
             f"{library.path}, build {device.build}, from {library.origin}",
             Platform(arch if arch in ARCHITECTURES else None, soc, operating_system()),
-            # The library for x86-64 answers like the others, but there are no clocks.
+            # The library for x86-64 answers like the others, and moves no clock.
             hardware=machine() == "aarch64",
             versions=(("build", device.build), ("core_api", device.core_api), ("htp_api", device.htp_api)),
             devices=device.devices,

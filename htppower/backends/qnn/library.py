@@ -26,7 +26,7 @@ LOADED = "loaded"
 VARIABLE = "HTPPOWER_QNN_LIBRARY"
 SDK_VARIABLES = ("QNN_SDK_ROOT", "QAIRT_SDK_ROOT")
 PACKAGE = "onnxruntime_qnn"
-# What to do where the user named a library that is not there.
+# The hints if the user named a library that is not there.
 _CORRECT = {
     GIVEN: "correct the path, or leave it out to have the library looked for",
     VARIABLE: f"set {VARIABLE} to the absolute path of the file, or unset it to have the library looked for",
@@ -45,7 +45,7 @@ _TARGETS = {
     ("windows", "x86_64"): ("x86_64-windows-msvc",),
     ("qnx", "aarch64"): ("aarch64-qnx*",),
 }
-# Where the package keeps the library: beside itself, or on Windows for x86-64 in a folder of its own.
+# Where the package keeps the library: in its own folder, or on Windows for x86-64 in one below it.
 _PACKAGE_FOLDERS = ("", "libs/amd64")
 _ELF_MACHINES = {3: "x86", 40: "arm", 62: "x86_64", 164: "hexagon", 183: "aarch64"}
 _PE_MACHINES = {0x14C: "x86", 0x8664: "x86_64", 0xAA64: "aarch64"}
@@ -67,6 +67,11 @@ class Library:
     path: str
     origin: str
     tried: tuple[Step, ...]
+
+    @property
+    def number(self) -> int:
+        """The number of the library in this process: the loader loads a file once, under whatever path."""
+        return self.handle._handle  # noqa: SLF001 - ctypes gives it no other name
 
 
 def operating_system() -> str:
@@ -123,7 +128,7 @@ def _load_unwinder() -> None:
 
 
 def _why_not(path: Path, origin: str) -> str:
-    """Return why a path can't be the library; empty where it can."""
+    """Return why a path can't be the library; empty if it can."""
     if not path.is_absolute():
         return "not an absolute path"
     try:
@@ -225,7 +230,7 @@ def _load(path: Path, origin: str, tried: list[Step]) -> ctypes.CDLL:
 
 
 def machine_of(path: Path) -> str | None:
-    """Return the machine that an ELF or PE file is built for; None where the file does not say."""
+    """Return the machine that an ELF or PE file is built for; None if the file does not say."""
     with path.open("rb") as file:
         head = file.read(64)
         if head[:4] == b"\x7fELF" and len(head) == 64:  # noqa: PLR2004 - the size of the header

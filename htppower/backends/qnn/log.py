@@ -20,7 +20,7 @@ LOGGER.addHandler(logging.NullHandler())
 
 _LONGEST_LINE = 4096
 
-# Python's level for each QnnLog_Level_t, most urgent first; there VERBOSE (4) comes before DEBUG (5).
+# Python's level for each QnnLog_Level_t, most urgent first; VERBOSE (4) is more urgent than DEBUG (5).
 _LEVELS = {1: logging.ERROR, 2: logging.WARNING, 3: logging.INFO, 4: logging.DEBUG, 5: logging.DEBUG // 2}
 _ERROR = 1
 
@@ -28,7 +28,7 @@ _ERROR = 1
 def wanted_level() -> int:
     """Return the vendor's level for what the logger is enabled for now; at least its errors.
 
-    The library prints errors on the standard output where no log takes them.
+    The library prints errors on the standard output if no log takes them.
     """
     effective = LOGGER.getEffectiveLevel()
     return max((level for level, python in _LEVELS.items() if python >= effective), default=_ERROR)
@@ -38,7 +38,7 @@ def wanted_level() -> int:
 def log_callback() -> Any:
     """Return the callback for logCreate, the same for the whole process.
 
-    A Ctrl-C is lost where Python notices it while it enters the callback: C code can't pass an exception on.
+    A Ctrl-C is lost if Python notices it while it enters the callback: C code can't pass an exception on.
     """
     vsnprintf = _vsnprintf()
 

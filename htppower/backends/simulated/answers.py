@@ -1,7 +1,7 @@
-"""What the vendor's library answers to each power config option, by version, architecture and state of the id.
+"""The answers of the vendor's library to each power config option, by version, architecture and state of the id.
 
 Measured on the ``libQnnHtp.so`` of five QAIRT versions for x86-64 Linux, call by call; the tests hold it against the
-real library on every run. The 13004 to RPC options on QNX is assumed, since no such library could be asked.
+real library on every run. The 13004 to RPC options on QNX is assumed: no such library was measured.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WRONG_PERF_MODES = range(256, 2**31)
 
 @attrs.frozen
 class LibraryVersion:
-    """What a version of the library does differently from the others.
+    """The differences of a version of the library from the others.
 
     Attributes:
         name: of QAIRT, such as ``2.51``; the HTP API of QAIRT 2.N is 5.N.
@@ -83,7 +83,7 @@ def answer(
     has_hvx_vote: bool,
     earlier: Collection[int] = (),
 ) -> int:
-    """Return the code that the library answers to one option in a list, in which the ``earlier`` stand before it.
+    """Return the code that the library answers to one option in a list, after the ``earlier`` options.
 
     ``has_hvx_vote``: an HVX vote was accepted on the id, by an earlier call or before it in the list.
     """
@@ -94,7 +94,7 @@ def answer(
     if VOTE_OPTIONS[option].other_form in earlier:
         return INVALID_INPUT
     # Measured on x86-64: DDR_PERF_MODE is refused on every architecture.
-    if option is Option.DDR_PERF_MODE or not _has(version, platform, option):
+    if option is Option.DDR_PERF_MODE or not has_option(version, platform, option):
         return UNSUPPORTED
     return SUCCESS if _is_valid(version, option, config.fields, power_config_id, has_hvx_vote) else INVALID_INPUT
 
@@ -114,7 +114,8 @@ def _is_valid(
     return True
 
 
-def _has(version: LibraryVersion, platform: Platform, option: Option) -> bool:
+def has_option(version: LibraryVersion, platform: Platform, option: Option) -> bool:
+    """Return whether a version of the library takes an option on a platform."""
     # Assumed of CENG_EXP: no SoC is V89 to that version.
     on_v89 = platform.arch is not None and platform.arch in VOTE_OPTIONS[option].not_on_archs and version.hmx_on_v89
     return on_v89 or platform.has(option)

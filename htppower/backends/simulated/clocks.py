@@ -1,6 +1,6 @@
 """The clocks that votes add up to, as the DSP aggregates them over its clients.
 
-Source: the Hexagon SDK's documentation of HAP_power, to which the vendor's performance infrastructure maps. A client is
+Source: the Hexagon SDK's documentation of HAP_power. The vendor's performance infrastructure maps to it. A client is
 one power config id. "DISABLE is no vote and leaves a limit unchanged" is taken to mean the aggregated limit: a client
 whose target is voted and whose max is DISABLE caps nothing.
 """
@@ -28,11 +28,13 @@ _NO_VOTE = frozenset({_DISABLE, ExpandedCorner.DISABLE.value})
 
 @attrs.frozen
 class Effective:
-    """What is in force on a core, in native numbers; DISABLE (16, and 0 for expanded corners) where nothing is voted.
+    """The clocks and settings in force on a core, in native numbers.
+
+    A clock on which nothing is voted is DISABLE: 16, and 0 in expanded corners.
 
     Attributes:
         core_min, core_target, core_max, bus_min, bus_target, bus_max: corners of the core and bus clocks; expanded ones
-            where an active client votes in these.
+            if an active client votes in these.
         hmx_min, hmx_target, hmx_max: expanded corners of the HMX clock.
         sleep_latency_us: the smallest wish of any client; 65535 is none.
         sleep_disable: whether any client keeps the DSP from sleeping.
@@ -83,6 +85,10 @@ class ProcessSettings:
         is_vote = value or about.taken_back is not None
         return attrs.evolve(self, **{about.field: value}) if is_vote else self
 
+    def after_restart(self) -> ProcessSettings:
+        """Return the settings after a restart of the DSP: adaptive polling is a setting of the device library's own."""
+        return ProcessSettings(adaptive_polling_time_us=self.adaptive_polling_time_us)
+
 
 @attrs.define
 class Client:
@@ -97,6 +103,8 @@ class Client:
     bus: tuple[int, int, int] = (_DISABLE, _DISABLE, _DISABLE)
     core: tuple[int, int, int] = (_DISABLE, _DISABLE, _DISABLE)
     explicit_hmx: tuple[int, int, int] | None = None
+    # Without an explicit vote the HMX clock follows the core clock. A device's HMX does so only once it is asked to.
+    hmx_follows_core: bool = True
     ceng: tuple[int, int, int] = (0, 0, 0)
 
     __repr__ = field_repr
@@ -112,17 +120,19 @@ class Client:
         return any(corner > VoltageCorner.MAX_VOLTAGE_CORNER for corner in (*self.core, *self.bus))
 
     def corners(self, clock: str, *, in_expanded: bool) -> tuple[int, int, int]:
-        """Return the corners of a clock, ``core`` or ``bus``, in expanded numbers where asked for."""
+        """Return the corners of a clock, ``core`` or ``bus``, in expanded numbers if asked for."""
         corners: tuple[int, int, int] = getattr(self, clock)
         return _expanded(corners) if in_expanded else corners
 
     @property
     def hmx(self) -> tuple[int, int, int]:
-        """The client's HMX corners: explicit, or following its core vote."""
-        return _expanded(self.core) if self.explicit_hmx is None else self.explicit_hmx
+        """The client's HMX corners: explicit, following its core vote, or none."""
+        if self.explicit_hmx is not None:
+            return self.explicit_hmx
+        return _expanded(self.core) if self.hmx_follows_core else (0, 0, 0)
 
     def apply(self, config: NativeConfig) -> None:
-        """Take in a vote that the library has accepted."""
+        """Apply a vote that the library has accepted."""
         fields = config.fields
         option = Option(config.number)
         if option in (Option.DCVS_V3, Option.DCVS_V3_EXP):
@@ -141,7 +151,8 @@ class Client:
         elif option in (Option.CENG, Option.CENG_EXP):
             self.ceng = _expanded(_triple(fields, "cengVoltageCorner"))
         elif option is Option.HMX_V2:
-            self.explicit_hmx = None if fields["hmxPickDefault"] else _triple(fields, "hmxVoltageCorner")
+            self.hmx_follows_core = bool(fields["hmxPickDefault"])
+            self.explicit_hmx = None if self.hmx_follows_core else _triple(fields, "hmxVoltageCorner")
 
 
 def effective_clocks(clients: Sequence[Client], process: ProcessSettings) -> Effective:
@@ -192,7 +203,8 @@ def _aggregate(
 ) -> tuple[int, int, int]:
     """Return the largest min and target of the active clients' votes, and the max of a client that is alone.
 
-    Beside another client every max is ``lifted``; it is ``highest`` where none is voted. ``disable`` is no vote.
+    If other clients vote, too, every max is ``lifted``. It is ``highest`` if no max is voted. A target of ``disable``
+    votes nothing.
     """
     voted = [vote for vote in votes if vote[1] != disable]
     if not voted:

@@ -7,6 +7,9 @@ import attrs
 from htppower.votes.native_codes import SUCCESS
 
 FUNCTIONS = ("createPowerConfigId", "setPowerConfig", "destroyPowerConfigId")
+# The native calls that free the device and make it anew.
+RENEW = "renew"
+_NAMES = (*FUNCTIONS, RENEW)
 
 
 def check_function(function: str) -> None:
@@ -15,8 +18,8 @@ def check_function(function: str) -> None:
     Raises:
         ValueError: with the names that there are.
     """
-    if function not in FUNCTIONS:
-        raise ValueError(f"no native function {function!r}; one of {', '.join(FUNCTIONS)}")
+    if function not in _NAMES:
+        raise ValueError(f"no native function {function!r}; one of {', '.join(_NAMES)}")
 
 
 @attrs.frozen(repr=False, eq=False)
@@ -34,7 +37,7 @@ class Faults:
 
     def __init__(self) -> None:
         self._faults: list[_Fault] = []
-        self._made = dict.fromkeys(FUNCTIONS, 0)
+        self._made = dict.fromkeys(_NAMES, 0)
 
     def add(self, code: int, function: str, nth: int, times: int, applied: int) -> None:
         """Fail calls to come, as ``SimulatedHtp.fail_next`` says.

@@ -1,6 +1,7 @@
 """A simulated HTP whose calls and inferences take time, and draw power, by the votes in force.
 
-What a device does there is public nowhere: the numbers are those of whoever makes it. It is for tests of what measures.
+How long a device takes is not public: the maker of a timed HTP gives the numbers. It is for tests of code that
+measures.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.backends.clock import MonotonicClock
+from htppower.backends.simulated.faults import RENEW
 from htppower.backends.simulated.htp import SimulatedHtp
 from htppower.backends.whole_lock import whole_lock
 from htppower.votes.corners import ExpandedCorner, as_expanded
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from htppower.backends.clock import Clock
     from htppower.backends.simulated.clocks import Effective
+    from htppower.backends.simulated.link import FastRpcAnswer
     from htppower.votes.native import NativeConfig
 
 _US = 1_000_000
@@ -32,7 +35,7 @@ class Timing:
     """How long calls and inferences take on a simulated HTP, in us, and what it draws, in W.
 
     Attributes:
-        raise_call_us: a setPowerConfig by which the target of a core clock rises.
+        raise_call_us: a setPowerConfig that raises the target of a core clock.
         lower_call_us: any other setPowerConfig.
         inference_us: an inference at speed 1 that follows another at once, without polling.
         after_raise_us: how much longer the first inference takes after the target of its core's clock has risen.
@@ -70,7 +73,7 @@ class TimedHtp(SimulatedHtp):
 
     Args:
         timing: how much.
-        clock: the time of ``sleep``, by which energy and idle times are counted.
+        clock: the time of ``sleep``; it counts energy and idle times.
         sleep: waits for a number of seconds, such as ``VirtualTime.sleep``.
         more: arguments of ``SimulatedHtp``.
     """
@@ -125,28 +128,37 @@ class TimedHtp(SimulatedHtp):
 
     def native_set(self, power_config_id: int, configs: Sequence[NativeConfig] | None) -> int:
         """Return the code of setPowerConfig, after the time that the call takes; its votes act when it begins."""
-        with self._meter:
-            self._count()
-            before = self._targets()
-            code = super().native_set(power_config_id, configs)
-            risen = _higher(before, self._targets())
-            self._risen |= risen
-        taken_us = self._timing.raise_call_us if risen else self._timing.lower_call_us
-        if taken_us:
-            self._sleep(max(taken_us + self._timing.jitter_us(), 0) / _US)
-        return code
+        with self._calls.under_way("setPowerConfig"):
+            with self._meter:
+                self._count()
+                before = self._targets()
+                code = super().native_set(power_config_id, configs)
+                risen = _higher(before, self._targets())
+                self._risen |= risen
+            taken_us = self._timing.raise_call_us if risen else self._timing.lower_call_us
+            if taken_us:
+                self._sleep(max(taken_us + self._timing.jitter_us(), 0) / _US)
+            return code
 
     def native_destroy(self, power_config_id: int) -> int:
         """Return the code of destroyPowerConfigId."""
-        with self._meter:
+        with self._calls.under_way("destroyPowerConfigId"), self._meter:
             self._count()
             return super().native_destroy(power_config_id)
 
-    def restart_subsystem(self, *, fatal: bool = False, forget_ids: bool = False) -> None:
+    def renew(self) -> None:
+        """Free the device and make it anew, as ``SimulatedHtp`` does."""
+        with self._calls.under_way(RENEW), self._meter:
+            self._count()
+            super().renew()
+
+    def restart_subsystem(
+        self, *, fatal: bool = False, forget_ids: bool = False, fastrpc: FastRpcAnswer = "reset", rebuild_us: int = 0
+    ) -> None:
         """Restart the DSP subsystem, as ``SimulatedHtp`` does."""
         with self._meter:
             self._count()
-            super().restart_subsystem(fatal=fatal, forget_ids=forget_ids)
+            super().restart_subsystem(fatal=fatal, forget_ids=forget_ids, fastrpc=fastrpc, rebuild_us=rebuild_us)
 
     def _duration_us(self, core: tuple[int, int]) -> int:
         """Return how long an inference takes that begins now."""
@@ -183,7 +195,7 @@ class TimedHtp(SimulatedHtp):
 
 
 def _higher(before: Mapping[tuple[int, int], int], now: Mapping[tuple[int, int], int]) -> set[tuple[int, int]]:
-    """Return the cores of which the target is higher than it was."""
+    """Return the cores whose target is higher than it was."""
     return {core for core, target in now.items() if target > before[core]}
 
 

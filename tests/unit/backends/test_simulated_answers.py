@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -197,19 +198,23 @@ def test_qnx_has_no_rpc_votes(option: str) -> None:
     assert simulated.native_set(made, [native_scalar(option)]) == 13004
 
 
-def test_8_threads_times_300() -> None:
-    """300 times create, set and destroy from each of 8 threads meet no error and leave no id."""
+def test_8_threads_in_turn() -> None:
+    """300 times create, set and destroy from each of 8 threads, one call at a time, meet no error and leave no id."""
     simulated = SimulatedHtp(arch=75)
+    turn = threading.Lock()
 
     def rounds(_: int) -> set[int]:
         codes = set()
         for _ in range(300):
-            code, made = simulated.native_create(0, 0)
-            codes |= {code, simulated.native_set(made, [native_dcvs(made), native_hmx()])}
-            codes |= {simulated.native_destroy(made)}
+            with turn:
+                code, made = simulated.native_create(0, 0)
+            with turn:
+                codes |= {code, simulated.native_set(made, [native_dcvs(made), native_hmx()])}
+            with turn:
+                codes |= {simulated.native_destroy(made)}
         return codes
 
     with ThreadPoolExecutor(8) as pool:
         assert set().union(*pool.map(rounds, range(8))) == {0}
     assert simulated.power_config_ids == ()
-    assert simulated.native_create(0, 0) == (0, 2401)
+    assert (simulated.native_create(0, 0), simulated.overlaps) == ((0, 2401), 0)

@@ -1,0 +1,111 @@
+"""The native calls of a simulated library: which fail, how long each takes, and that no two overlap.
+
+The device library holds a lock of the process over each remote call, so calls side by side gain nothing. While it
+rebuilds its link, a second call spoils the rebuild, and every later call fails (measured). So a simulated library
+refuses a call that overlaps another, and counts it for the test to see: a controller may take the error for a failed
+vote.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.backends.simulated.faults import FUNCTIONS, Faults, check_function
+from htppower.backends.whole_lock import whole_lock
+
+if TYPE_CHECKING:
+    from _thread import RLock
+    from collections.abc import Callable, Iterator
+
+    from htppower.backends.simulated.link import Link
+
+
+@attrs.frozen(eq=False)
+class _Call:
+    """A call that is under way, equal only to itself."""
+
+    function: str
+    thread: int
+
+
+class Calls:
+    """The native calls of one simulated library.
+
+    Args:
+        lock: is held while a call takes effect, but not while it takes its time.
+        link: the link to the DSP, whose rebuild takes time; None if there is none.
+
+    Attributes:
+        faults: the failures to come.
+        overlaps: how many calls were refused because a call of another thread was under way.
+    """
+
+    def __init__(self, lock: RLock, link: Link | None) -> None:
+        self.faults = Faults()
+        self.overlaps = 0
+        self._lock = lock
+        self._link = link
+        self._list_lock = whole_lock()
+        self._under_way: list[_Call] = []
+        self._delays_us: dict[str, int] = {}
+
+    def delay(self, delay_us: int, function: str | None) -> None:
+        """Let every call of a native function take this long.
+
+        Raises:
+            ValueError: the time is negative, or no function has that name.
+        """
+        if delay_us < 0:
+            raise ValueError(f"a delay of {delay_us} us")
+        if function is not None:
+            check_function(function)
+        for name in FUNCTIONS if function is None else (function,):
+            self._delays_us[name] = delay_us
+
+    @contextlib.contextmanager
+    def make(self, function: str, sleep: Callable[[float], None]) -> Iterator[None]:
+        """Make a call: ``sleep`` for its delay, let it take effect, and ``sleep`` for the rebuild that it brought.
+
+        Raises:
+            RuntimeError: a call of another thread is under way.
+        """
+        with self.under_way(function):
+            _wait(self._delays_us.get(function, 0), sleep)
+            with self._lock:
+                yield
+            _wait(0 if self._link is None else self._link.take_spent_us(), sleep)
+
+    @contextlib.contextmanager
+    def under_way(self, function: str) -> Iterator[None]:
+        """Mark a call of a function as under way. A call may begin within another of the same thread.
+
+        Raises:
+            RuntimeError: a call of another thread is under way; the message names both functions.
+        """
+        call = _Call(function, threading.get_ident())
+        try:
+            with self._list_lock:
+                self._refuse_overlap(call)
+                self._under_way.append(call)
+            yield
+        finally:
+            with self._list_lock, contextlib.suppress(ValueError):
+                self._under_way.remove(call)
+
+    def _refuse_overlap(self, call: _Call) -> None:
+        for other in self._under_way:
+            if other.thread != call.thread:
+                self.overlaps += 1
+                raise RuntimeError(
+                    f"{call.function} began while {other.function} of another thread was under way: "
+                    "one thread at a time may call a backend"
+                )
+
+
+def _wait(duration_us: int, sleep: Callable[[float], None]) -> None:
+    if duration_us:
+        sleep(duration_us / 1_000_000)

@@ -1,0 +1,51 @@
+/* What the stand-in is told, and what it tells.
+ *
+ * STANDIN_SCRIPT names a file that is read before every call; counts begin anew when its text changes. Its lines:
+ *   FUNCTION FIRST LAST CODE DELAY_US   calls FIRST to LAST of a function (counted from 1) take a time and answer a code
+ *   option NUMBER CODE                  setPowerConfig answers CODE to this option
+ *   coreApi MAJOR MINOR | backendId N | providers N | infraType N | devices N | cores N | soc MODEL ARCH | unionAt N
+ *   without FUNCTION | open 1            the place of the function is empty | a descriptor is opened
+ * and those of standin_link.h.
+ * STANDIN_TRACE names a file to which every call is written: time in ns, function, code, arguments. */
+
+static char script[8192];
+static struct { char name[64]; long made; } counts[32];
+
+static void read_script(void) {
+  char now[sizeof script] = "";
+  const char *path = getenv("STANDIN_SCRIPT");
+  FILE *file = path ? fopen(path, "r") : NULL;
+  if (file) now[fread(now, 1, sizeof now - 1, file)] = 0, fclose(file);
+  if (strcmp(now, script)) strcpy(script, now), memset(counts, 0, sizeof counts);
+}
+
+/* The numbers after a word at the beginning of a line; how many of them there are. */
+static int setting(const char *word, long *a, long *b) {
+  char form[80];
+  snprintf(form, sizeof form, "%s %%ld %%ld", word);
+  for (char *line = script; line; line = strchr(line, '\n'), line += line != NULL) {
+    int found = sscanf(line, form, a, b);
+    if (found > 0) return found;
+  }
+  return 0;
+}
+
+static long number(const char *word, long otherwise) {
+  long a, b;
+  return setting(word, &a, &b) ? a : otherwise;
+}
+
+static bool without(const char *function) {
+  char line[80];
+  return snprintf(line, sizeof line, "without %s\n", function) && strstr(script, line);
+}
+
+static void trace(const char *function, Handle code, const char *arguments) {
+  const char *path = getenv("STANDIN_TRACE");
+  FILE *file = path ? fopen(path, "a") : NULL;
+  if (!file) return;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  fprintf(file, "%lld %s %d%s\n", now.tv_sec * 1000000000LL + now.tv_nsec, function, (int)code, arguments);
+  fclose(file);
+}
