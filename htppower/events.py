@@ -77,6 +77,18 @@ class Cause(str, enum.Enum):
     __str__ = str.__str__
 
 
+class LinkState(str, enum.Enum):
+    """What is known of the link to the DSP."""
+
+    WELL = "WELL"
+    LOST = "LOST"
+    SUSPECT = "SUSPECT"
+    DEAD = "DEAD"
+    HELD = "HELD"
+
+    __str__ = str.__str__
+
+
 class HoldEnd(str, enum.Enum):
     """What ended a hold."""
 
@@ -187,6 +199,20 @@ class Transition(Event):
     attempted: Trigger | None = None
     lasted_us: int = 0
     late_us: int | None = None
+
+
+@attrs.frozen(repr=False)
+class LinkChanged(Event):
+    """The link to the DSP is in another state.
+
+    Attributes:
+        source, dest: the states before and after.
+        error: the call that told so; None if the link is well again.
+    """
+
+    source: LinkState
+    dest: LinkState
+    error: VoteRejected | None = None
 
 
 @attrs.frozen(repr=False)

@@ -21,8 +21,8 @@ from bench import Bench
 from checkout import TESTS
 from command import Command
 from examples import register
+from gate_locks import GateLocks, checked_gates
 from gates import Gate
-from ranked_locks import Ranks, ranked_locks
 from sides import write_sides
 
 if TYPE_CHECKING:
@@ -117,17 +117,17 @@ def _leaves_nothing_open() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _ranked() -> Iterator[Ranks]:
-    """Give all controllers of this process locks that know their ranks."""
-    with ranked_locks() as made:
+def _checked_gates() -> Iterator[GateLocks]:
+    """Give all sessions of this process gates that note what is done under them."""
+    with checked_gates() as made:
         yield made
 
 
 @pytest.fixture(autouse=True)
-def _keeps_the_ranks(_ranked: Ranks) -> Iterator[None]:
-    """Assert that no rule of the locks was broken, and that this thread holds none in the end."""
+def _keeps_the_gates(_checked_gates: GateLocks) -> Iterator[None]:
+    """Assert that nothing forbidden was done under a gate, and that this thread holds none in the end."""
     yield
-    _ranked.check()
+    _checked_gates.check()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Closing: sessions side by side, then what is left of a controller; native calls that hang are given up on."""
+"""Closing: sessions, then what is left of a controller; native calls that hang are given up on."""
 
 from __future__ import annotations
 
@@ -8,32 +8,24 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.time.side_by_side import run_side_by_side
+from htppower.control.core.line import Urgency
 from htppower.errors import CloseTimedOut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from htppower.control.claims.claims import Claims
-    from htppower.control.core.native_calls import NativeCalls
     from htppower.control.core.reconciler import Reconciler
-    from htppower.control.core.registry import Registry
-    from htppower.control.core.remains import Remains
     from htppower.control.core.session_record import SessionRecord
-    from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
 
 
 @attrs.define(eq=False, repr=False)
 class Closer:
-    """Closes sessions, and what is left of a controller after them."""
+    """Closes sessions."""
 
-    _registry: Registry
+    _home: Reconciler
     _claims: Claims
-    _reconciler: Reconciler
-    _remains: Remains
-    _calls: NativeCalls
-    _time: Time
 
     def close(self, session: SessionRecord, timeout_s: float | None) -> None:
         """Close a session.
@@ -41,52 +33,44 @@ class Closer:
         Raises:
             CloseTimedOut, VoteRejected: as ``Session.close`` says.
         """
-        self._reconciler.raise_first(self._close([session], timeout_s))
+        self._home.raise_first(self.close_all([session], timeout_s))
 
-    def close_all(self, sessions: Sequence[SessionRecord], timeout_s: float | None) -> tuple[bool, list[VoteRejected]]:
-        """Close the sessions of a controller, and bring down what is left after them.
+    def close_soon(self, session: SessionRecord) -> None:
+        """Close a session that nobody refers to; wait for nothing."""
+        self._home.engine.post(functools.partial(self._claims.close, session), Urgency.CLOSE)
 
-        Return whether nothing is left, and the failures.
+    def _all_soon(self, sessions: Sequence[SessionRecord]) -> None:
+        for session in sessions:
+            self.close_soon(session)
 
-        Raises:
-            CloseTimedOut: as ``VoteController.close`` says.
-        """
-        end_s = None if timeout_s is None else clock.monotonic() + timeout_s
-        failures = self._close(sessions, timeout_s)
-        left_s = None if end_s is None else max(0.0, end_s - clock.monotonic())
-        ended: list[bool] = []
-        given_up: list[bool] = []
+    def close_all(self, sessions: Sequence[SessionRecord], timeout_s: float | None) -> list[VoteRejected]:
+        """Close sessions, one step each; return the failures.
 
-        def stop() -> None:
-            ended.append(self._remains.stop())
-            if given_up and ended[0]:
-                self._remains.close_again()
-
-        hangs = run_side_by_side(self._time, [stop], left_s)
-        if timeout_s is not None and hangs:
-            # First: either this thread sees that it has ended now, or that one sees that nobody waits for it.
-            given_up.append(True)
-            if not ended:
-                raise CloseTimedOut(timeout_s, (), self._calls.under_way)
-        return ended[0], failures
-
-    def _close(self, sessions: Sequence[SessionRecord], timeout_s: float | None) -> list[VoteRejected]:
-        """Close sessions side by side; return the failures.
+        A session whose step does not end within the time is closed when its turn comes.
 
         Raises:
             CloseTimedOut: one is not closed within the time; its cause is the first failure of the others.
         """
+        engine = self._home.engine
         failures: list[VoteRejected] = []
-
-        def close(session: SessionRecord) -> None:
-            failures.extend(self._claims.close(session, timeout_s))
-
-        run_side_by_side(self._time, [functools.partial(close, session) for session in sessions], timeout_s)
-        # Until its end was told, whoever destroyed its ids.
-        left = [session.number for session in sessions if session.number in self._registry.sessions]
+        end_s = None if timeout_s is None else clock.monotonic() + timeout_s
+        try:
+            # No phase begins from here on, whatever the worker is busy with.
+            for session in sessions:
+                session.gate.close()
+            if not engine.may_wait:
+                self._all_soon(sessions)
+                return failures
+            # All are asked for before the first is waited for: a wait that is interrupted leaves none open.
+            steps = [functools.partial(self._claims.close, session) for session in sessions]
+            requests = [engine.submit(step, Urgency.CLOSE) for step in steps]
+        except BaseException:
+            engine.time.call_soon(functools.partial(self._all_soon, sessions))
+            raise
+        for request in requests:
+            if request.wait(None if end_s is None else max(0.0, end_s - clock.monotonic())):
+                failures += request.value()
+        left = [session.number for session in sessions if session.number in self._home.registry.sessions]
         if timeout_s is not None and left:
-            calls = self._calls.under_way
-            # Where they make none they wait for another's, such as the one that casts the settings of the process.
-            own = [call for call in calls if call.session in left]
-            raise CloseTimedOut(timeout_s, left, own or calls) from next(iter(failures), None)
+            raise CloseTimedOut(timeout_s, left, engine.calls_under_way) from next(iter(failures), None)
         return failures

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.backends.whole_lock import whole_lock
-from htppower.control.time.interrupts import is_from_outside
 from htppower.errors import SessionClosed
 
 if TYPE_CHECKING:
@@ -51,9 +50,7 @@ class Companions:
         for companion in self._companions:
             try:
                 companion.closed()
-            except Exception as error:
-                if is_from_outside(error):
-                    raise
+            except Exception:
                 # It must not keep the rest from being let go of.
                 _LOGGER.exception("%r failed at the end of a controller", companion.closed)
 

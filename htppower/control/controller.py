@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import logging
+import threading
+import types
+import weakref
 from typing import TYPE_CHECKING, Literal
 
 from htppower.backends import named_backend
@@ -19,21 +23,28 @@ from htppower.control.arguments import (
     checked_part,
     checked_timeout,
 )
+from htppower.control.claims.claims import Claims
 from htppower.control.claims.holds import Cap
+from htppower.control.closer import Closer
 from htppower.control.companions import Companions
 from htppower.control.context_manager import Closing
-from htppower.control.core.event_bus import LONGEST_FLUSH_S
-from htppower.control.core.heartbeat import DEFAULT_HEARTBEAT_US
+from htppower.control.core.engine import ENGINES
+from htppower.control.core.event_bus import LONGEST_FLUSH_S, EventBus
+from htppower.control.core.heartbeat import DEFAULT_HEARTBEAT_US, Heartbeat
+from htppower.control.core.line import Urgency
+from htppower.control.core.native_calls import NativeCalls
+from htppower.control.core.plans import Missing, Planner
+from htppower.control.core.reconciler import Reconciler
 from htppower.control.core.registry import Registry
 from htppower.control.core.session_record import SessionRecord
-from htppower.control.own_work import in_own_work
-from htppower.control.parts import Parts, warn_of_others
+from htppower.control.log import log_event, log_wants
 from htppower.control.recording.recorder import MOST_BYTES, MOST_PENDING, Recorder
 from htppower.control.session import Session
 from htppower.control.status.controller_status import ControllerStatus, controller_status
 from htppower.control.termination import ProcessExit
-from htppower.control.time.locks import comes_free, is_held
-from htppower.errors import CloseTimedOut, VoteRejected, printable
+from htppower.control.time.locks import is_held
+from htppower.control.time.workers import start_apart
+from htppower.errors import CloseTimedOut, HtpPowerError, printable
 from htppower.events import Event
 from htppower.profiles.cache import ProfileCache
 
@@ -49,6 +60,7 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
 
+_LOGGER = logging.getLogger("htppower")
 # The repr cuts the name of a backend.
 _LONGEST_NAME = 40
 # What a controller asks of its backend and its time; of a time of one's own, the rest where it is needed.
@@ -105,35 +117,39 @@ class VoteController(Closing):
         beat_us = checked_heartbeat_us(heartbeat_us)
         if on_error not in ("continue", "raise"):
             raise ValueError(f"on_error is {on_error!r}: 'continue' or 'raise'")
-        self._time = _system_time() if time is None else time
-        checked_part(self._time, "time", _TIME, "None for the system's, or such as testing.VirtualTime()")
+        if time is not None:
+            checked_part(time, "time", _TIME, "None for the system's, or such as testing.VirtualTime()")
+        self._own_backend = backend is None or isinstance(backend, str)
+        self._backend = named_backend(backend) if backend is None or isinstance(backend, str) else backend
+        checked_part(self._backend, "backend", _BACKEND, "'qnn', 'simulated', or a backend of your own")
+        self._description = self._backend.describe()
+        self._engine = ENGINES.enter(self._backend, self._description.path, time, _system_time)
+        self._time = self._engine.time
         self._own_time = time is None
         self._registry = Registry()
         if learnt is not None:
             check_path("learnt", learnt)
             from htppower.control.learning.learnt import Learnt  # noqa: PLC0415 - few hosts pay for it
 
-            self._registry.learnt = Learnt(learnt, self._time, self._registry.all)
-        self._backend = named_backend(backend) if backend is None or isinstance(backend, str) else backend
-        checked_part(self._backend, "backend", _BACKEND, "'qnn', 'simulated', or a backend of your own")
-        self._own_backend = backend is None or isinstance(backend, str)
-        self._description = self._backend.describe()
-        parts = Parts(
-            self._backend,
-            self._description,
-            self._time,
-            self._registry,
-            profiles,
-            raises=on_error == "raise",
-            strict=strict,
-            heartbeat_us=beat_us,
-            close_again=self._close_soon,
+            try:
+                self._registry.learnt = Learnt(learnt, self._time, self._registry.all)
+            except Exception:
+                ENGINES.leave(self._engine, None)
+                raise
+        self._events = EventBus(self._time)
+        self._events.add(log_event, log_wants)
+        missing = Missing() if strict else self._engine.missing
+        planner = Planner(self._description.platform, missing, strict=strict)
+        raises = on_error == "raise"
+        calls = NativeCalls(self._backend, self._events, self._time, self._engine.recovery, raises=raises)
+        self._home = Reconciler(
+            self._engine, self._registry, planner, self._events, calls, strict=strict, raises=raises
         )
-        self._settings, self._recovery, self._events = parts.settings, parts.recovery, parts.events
-        self._reconciler, self._claims = parts.reconciler, parts.claims
-        self._opener, self._closer, self._calls = parts.opener, parts.closer, parts.calls
+        self._home.heartbeat = Heartbeat(self._home, self._time, beat_us)
+        self._claims = Claims(self._home, profiles, self._time)
+        self._closer = Closer(self._home, self._claims)
         # Made once: a bound method for each session would weigh 64 bytes.
-        self._ring = self._reconciler.alarm_rang
+        self._ring = self._home.settle_soon
         self._companions = Companions()
         self._status_files = Companions()
         self._recorder = Recorder(self._registry, self._time)
@@ -142,9 +158,10 @@ class VoteController(Closing):
         self._besides = tuple(each for each in besides if each is not None)
         # Held while the controller lets go of what is left; taken before every other lock.
         self._ending: Lock = whole_lock()  # type: ignore[assignment]  # typeshed does not know _is_owned
-        self._ended = False
+        self._ended = self._was_last = False
         self._process_exit = ProcessExit(self.close, self._end_process, self._disown)
-        warn_of_others(self._settings, self._description.library)
+        self._number = ENGINES.join(self._engine, self._home, self._backend)
+        self._warn_of_others()
         try:
             self._process_exit.begin(handle_sigterm=handle_sigterm)
         except BaseException:
@@ -186,10 +203,13 @@ class VoteController(Closing):
         self._time.start()
         number = self._registry.next_number()
         recall = None if self._registry.learnt is None else self._registry.learnt.make
-        record = SessionRecord(number, owner, device_id, cores, own, plan, self._time, self._ring, recall)
+        record = SessionRecord(self._home, number, owner, device_id, cores, own, plan, self._time, self._ring, recall)
         record.decided_by = cap
-        session = Session(record, self._reconciler, self._claims, self._closer, self._time)
-        self._opener.open(record)
+        session = Session(record, self._claims, self._closer)
+        # A C function from end to end: a finalizer takes no lock, and what a handler raises in it would be lost.
+        dropped = types.MethodType(self._time.call_soon, functools.partial(self._closer.close_soon, record))
+        record.handle = weakref.ref(session._phases, dropped)  # noqa: SLF001 - a held phase keeps its session open
+        self._engine.run(functools.partial(self._home.open, record), Urgency.RAISE)
         return session
 
     def cap(self, profile: str | os.PathLike[str] | Profile, *, reason: str) -> Cap:
@@ -203,9 +223,7 @@ class VoteController(Closing):
             reason: what for, as shown in status and events.
 
         Returns:
-            The cap, to ``lift``, or to use as a context manager. It stays when the handle is dropped; see ``caps``.
-            In a finalizer or a signal handler that comes in the middle of the controller's own work it is set soon
-            after.
+            The cap, to ``lift``, or to use as a context manager. Keep it: the cap ends when no reference to it is left.
 
         Raises:
             ProfileError: the profile can't be found or is invalid.
@@ -213,40 +231,29 @@ class VoteController(Closing):
             ValueError: no reason.
         """
         check_reason(reason, "cap")
-        claim = self._claims.make_cap(profile, reason)
-        cap = Cap(self._registry, self._claims, claim, self._time)
-        try:
-            if in_own_work():
-                self._time.call_soon(functools.partial(self._claims.set_cap, claim))
-            else:
-                self._claims.set_cap(claim)
-            return cap  # noqa: TRY300 - an exception such as Ctrl-C may come here, too
-        except BaseException:
-            # Nobody gets the handle, so nobody would lift it.
-            self._time.call_soon(functools.partial(self._claims.lift_cap, claim))
-            cap.lift()
-            raise
+        return Cap(self._registry, self._claims, self._claims.make_cap(profile, reason))
 
     @property
     def caps(self) -> tuple[Cap, ...]:
         """The caps that are set, in the order in which they were."""
-        return tuple(Cap(self._registry, self._claims, claim, self._time) for claim in self._registry.caps)
+        return self._claims.caps()
 
     def link_lost(self, code: int) -> None:
         """Tell that a graph call of the host was answered with a lost link: every vote of the process is lost.
 
         The sessions are voted again on other threads, those with an inference in flight first; this waits for none of
-        them. Tell it of every call that fails so: what comes with the same code within 1 s of a loss, whoever told of
-        that, is the same loss and has no effect. Once every session is closed it has none either.
+        them. Tell it of every call that fails so: what is told within 1 s of a loss is the same loss and has no effect,
+        but a 1011 after a 1007. While another user of the library holds a dead link (``HELD``), the device is made anew
+        each time. Once every session is closed it has no effect.
 
         Args:
             code: 1007 (``QNN_COMMON_ERROR_SYSTEM_COMMUNICATION``): the subsystem has restarted and the link is rebuilt;
-                1011 (``QNN_COMMON_ERROR_SYSTEM_COMMUNICATION_FATAL``): it is not, so the votes wait for the back-off.
+                1011 (``QNN_COMMON_ERROR_SYSTEM_COMMUNICATION_FATAL``): it is not, so the device is made anew.
 
         Raises:
             ValueError: another code.
         """
-        self._reconciler.link_lost(code)
+        self._engine.link_lost(code)
 
     def subscribe(
         self,
@@ -294,12 +301,11 @@ class VoteController(Closing):
             self._description,
             sessions,
             inferences_before,
-            self._settings,
+            self._engine,
+            self._number,
             self._registry.caps,
-            self._registry.orphan_ids,
             self._events.lost,
             self._recorder.status(),
-            self._calls.under_way,
         )
 
     def serve_status(self, path: str | os.PathLike[str] | None = None) -> StatusFile:
@@ -365,14 +371,14 @@ class VoteController(Closing):
     def close(self, timeout_s: float | None = None) -> None:
         """Close every session, then the backend if the controller made it. Closing twice is fine.
 
-        What a call that fails leaves up is tried again with the back-off, and at interpreter exit. An exception that
-        passes through, such as Ctrl-C, is raised when every session was tried; closing again goes on with what it left.
+        Each session is lowered, in two tries, and its ids are destroyed. What can't be destroyed then goes with the
+        device, or with the process. Ctrl-C interrupts the wait, and the sessions are closed all the same.
         In a finalizer or a signal handler that comes in the middle of the controller's own work it is closed soon
         after, on another thread, and nothing is raised: this thread may hold what others wait for.
 
         Args:
             timeout_s: how long to wait for native calls, in real seconds from 0; None waits for every call. A session
-                whose call hangs is closed when that returns, by the thread that made it.
+                that is not closed by then is closed when the call that hangs has returned.
 
         Raises:
             CloseTimedOut: a call has not returned within the time, whatever ``on_error`` says. The rest is closed.
@@ -381,69 +387,96 @@ class VoteController(Closing):
             ValueError: the timeout is negative, or longer than a thread can wait.
         """
         timeout_s = checked_close_timeout(timeout_s)
-        if is_held(self._ending):
-            # A signal handler, in the middle of the end: whoever it interrupts goes on.
-            return
-        if in_own_work():
-            self._registry.closed = True
-            self._time.call_soon(self._close_soon)
-        else:
+        self._registry.closed = True
+        if self._engine.may_wait:
             self._close(timeout_s)
+        else:
+            self._time.call_soon(self._close_on_a_thread)
 
     def __repr__(self) -> str:
         """Return which controller it is, on what, and how many sessions are open; take no lock, at any time."""
-        description, settings = getattr(self, "_description", None), getattr(self, "_settings", None)
-        if description is None or settings is None:
+        description, number = getattr(self, "_description", None), getattr(self, "_number", None)
+        if description is None or number is None:
             return "<VoteController, not made yet>"
         many = len(self._registry.sessions)
         backend = printable(str(description.name))[:_LONGEST_NAME]
         closed = ", closed" if self._registry.closed else ""
-        return f"<VoteController {settings.number} on {backend}, {many} session{'' if many == 1 else 's'}{closed}>"
+        return f"<VoteController {number} on {backend}, {many} session{'' if many == 1 else 's'}{closed}>"
 
-    def _close_soon(self) -> None:
+    def _close_on_a_thread(self) -> None:
+        thread = threading.Thread(target=self._close_quietly, name="htppower-close", daemon=True)
+        start_apart(thread.start)
+
+    def _close_quietly(self) -> None:
         # What failed is logged, and nobody waits for it.
-        with contextlib.suppress(VoteRejected):
+        with contextlib.suppress(HtpPowerError):
             self._close(None)
 
     def _close(self, timeout_s: float | None) -> None:
         if self._ended:
             return
-        self._registry.closed = True
         try:
-            nothing_left, failures = self._closer.close_all(self._registry.all(), timeout_s)
+            failures = self._closer.close_all(self._registry.all(), timeout_s)
         except CloseTimedOut:
             # The process may end now: what has ended is written, whatever hangs.
             self._recorder.flush()
             if self._registry.learnt is not None:
                 self._registry.learnt.flush()
-            # Once that call has returned, nobody else ends the controller.
-            self._recovery.lacks(None)
             raise
-        if nothing_left and (timeout_s is None or comes_free(self._ending, timeout_s)):
+        if not self._registry.sessions and not is_held(self._ending):
             # Who closes at the same time, such as the thread that ends the process, returns when all is let go of.
-            with self._ending:
+            if not self._ending.acquire(timeout=-1 if timeout_s is None else timeout_s):
+                raise CloseTimedOut(timeout_s or 0.0, (), self._engine.calls_under_way)
+            try:
                 if not self._ended:
-                    self._end()
-        self._reconciler.raise_first(failures)
+                    self._end(timeout_s)
+            finally:
+                self._ending.release()
+        self._home.raise_first(failures)
+
+    def _warn_of_others(self) -> None:
+        """Log, once for each backend, that another controller is on it."""
+        others = [(number, home) for number, home in self._engine.numbered() if home is not self._home]
+        if others and self._engine.is_to_warn():
+            _LOGGER.warning(
+                "controller %d is made while %s open on the same backend, %s: the settings of the process, such as RPC"
+                " polling, are settled over all of them; one controller with a session for each client does the same",
+                self._number,
+                " and ".join(_named(*each) for each in others) + (" is" if len(others) == 1 else " are"),
+                self._description.library,
+            )
 
     def _subscribe(
         self, subscriber: Callable[[Event], object], wants: Wants, *, in_context: bool = False
     ) -> Callable[[], None]:
         return self._events.subscribe(subscriber, wants, in_context=in_context)
 
-    def _end(self) -> None:
-        """Let go of everything that is left once the votes are down and the ids are gone."""
+    def _end(self, timeout_s: float | None) -> None:
+        """Let go of everything that is left once the votes are down and the ids are gone.
+
+        Raises:
+            CloseTimedOut: the last step has not ended within the time.
+        """
+        request = self._engine.submit(self._leave_engine, Urgency.CLOSE)
+        if not request.wait(timeout_s):
+            raise CloseTimedOut(timeout_s or 0.0, (), self._engine.calls_under_way)
+        self._events.deliver()
         for each in self._besides:
             each.close()
         self._events.flush(LONGEST_FLUSH_S)
         self._events.close()
-        if self._own_time:
+        if self._was_last and self._own_time:
             self._time.close()
-        # Where a call is under way, as of a session that opens meanwhile, the backend is freed with its last reference.
-        if self._own_backend and not self._calls.under_way:
-            self._backend.close()
         self._ended = True
         self._process_exit.end()
+
+    def _leave_engine(self) -> None:
+        """Leave the engine; try what could not be destroyed once more. The line is held."""
+        if self._home in self._engine.homes:
+            self._engine.recovery.destroy_orphans()
+            if self._own_backend:
+                self._backend.close()
+            self._was_last = ENGINES.leave(self._engine, self._home)
 
     def _end_process(self, timeout_s: float) -> None:
         """Close because the process is being ended: phases that still begin are let pass without votes."""
@@ -457,8 +490,12 @@ class VoteController(Closing):
             each.disown()
         self._events.disown()
         self._registry.disown()
-        self._recovery.disown()
-        self._settings.disown()
+        self._engine.disown()
+
+
+def _named(number: int, home: Reconciler) -> str:
+    owners = [session.owner for session in home.registry.all() if session.owner]
+    return f"controller {number}" + (f" ({', '.join(owners)})" if owners else "")
 
 
 def _system_time() -> Time:

@@ -16,6 +16,8 @@ from htppower.events import (
     Degraded,
     HoldBegan,
     HoldEnded,
+    LinkChanged,
+    LinkState,
     Recovered,
     ReleaseFailed,
     Trigger,
@@ -32,6 +34,7 @@ _LOGGER.addHandler(logging.NullHandler())
 # A failed one of these leaves a vote that was to come down, and may still be up.
 LOWERINGS = frozenset({Trigger.LOWER, Trigger.LOWER_FURTHER, Trigger.RELEASE, Trigger.DESTROY})
 # What an operator asks for, or waits for, and what is rare enough to be read.
+_LINK_LEVELS = {LinkState.WELL: logging.INFO, LinkState.HELD: logging.ERROR}
 _NOTEWORTHY = frozenset({Recovered, HoldBegan, HoldEnded, CapSet, CapLifted})
 
 
@@ -39,9 +42,10 @@ def log_wants(kind: type[Event], details: Mapping[str, Any]) -> bool:
     """Return whether an event is logged. Native calls and waits for them are not: the transition that made them is."""
     if kind is CallMade or kind is ColdStart:
         return False
-    # As ``UnlockedLogger``, by one file less on the way of a vote: locks of the controller's are held here.
+    # Not ``isEnabledFor``: it takes the lock of ``logging``, and the line is held here.
     return (
-        (level := _level(kind, details.get("trigger"), details.get("attempted"))) >= _LOGGER.getEffectiveLevel()
+        (level := _level(kind, details.get("trigger"), details.get("attempted"), details.get("dest")))
+        >= _LOGGER.getEffectiveLevel()
         and level > _LOGGER.manager.disable
         and not _LOGGER.disabled
     )
@@ -64,14 +68,18 @@ def line(event: Event) -> str:
 
 def level_of(event: Event) -> int:
     """Return the level of an event: ERROR where votes may still be up, WARNING where they may be lost."""
-    return _level(type(event), getattr(event, "trigger", None), getattr(event, "attempted", None))
+    return _level(
+        type(event), getattr(event, "trigger", None), getattr(event, "attempted", None), getattr(event, "dest", None)
+    )
 
 
-def _level(kind: type[Event], trigger: Trigger | None, attempted: Trigger | None) -> int:
+def _level(kind: type[Event], trigger: Trigger | None, attempted: Trigger | None, dest: Any) -> int:
     if kind is ReleaseFailed:
         return logging.ERROR
     if kind is Degraded:
         return logging.WARNING
+    if kind is LinkChanged:
+        return _LINK_LEVELS.get(dest, logging.WARNING)
     if trigger is Trigger.LOSE:
         return logging.ERROR if attempted in LOWERINGS else logging.WARNING
     return logging.INFO if kind in _NOTEWORTHY else logging.DEBUG

@@ -1,8 +1,8 @@
 """Whether a function of the host's is called in the middle of the controller's own work.
 
-A finalizer is, where the collector runs it on a thread that is just voting. So is a signal handler, or a backend that
-calls its controller. This thread may hold locks of the controller's then, and what waits for other threads, as closing
-a controller does, must not wait here: they may wait for these locks. It is left to another thread.
+A finalizer is, if the collector runs it on a thread that holds a gate. So is a signal handler that comes in the begin
+or the end of a phase. What such a function asks of the controller must not be waited for: the worker may wait for that
+gate.
 """
 
 from __future__ import annotations
@@ -11,39 +11,57 @@ import functools
 import sys
 from typing import TYPE_CHECKING
 
-from htppower.control.core.event_bus import Subscription
-from htppower.control.time.workers import run_and_log
-
 if TYPE_CHECKING:
     from types import FrameType
 
 _CONTROL = "htppower.control."
-# Modules that hold locks for which others wait, or make native calls, by the beginnings of their names. By name, since
-# a package may have been compiled elsewhere.
-_MODULES = (
-    *(f"{_CONTROL}{room}." for room in ("core", "files", "learning", "recording", "status", "time")),
-    *(f"{_CONTROL}{module}" for module in ("claims.claims", "phases.blocks", "phases.idle_timeout", "phases.tickets")),
-    "htppower.backends.",
+# Modules whose functions hold a gate or another lock while they run, by the beginnings of their names. By name, since a
+# package may have been compiled elsewhere.
+_HOLDING = tuple(
+    f"{_CONTROL}{module}"
+    for module in (
+        "companions",
+        "core.engine",
+        "core.event_bus",
+        "core.gate",
+        "core.line",
+        "core.registry",
+        "core.sustain_timer",
+        "core.tokens",
+        "files.",
+        "learning.",
+        "phases.blocks",
+        "phases.idle_timeout",
+        "phases.tickets",
+        "recording.",
+        "status.",
+        "termination",
+        "time.",
+    )
 )
-# What calls the host, or begins on a thread of the controller's, with no lock held.
-_TELLS, _RUNS = Subscription._tell.__code__, run_and_log.__code__  # noqa: SLF001
-# A finalizer or a handler that goes deeper than this before it ends something is not known. A frame takes 0.1 us.
+# Their functions that hold nothing while they wait for a step, run it, or call a subscriber.
+_HOLDING_NOTHING = frozenset({"wait", "value", "run", "submit", "_tell"})
+# A finalizer or a handler that goes deeper than this before it asks for something is not known.
 _MOST_FRAMES = 32
 
 
 def in_own_work() -> bool:
-    """Return whether the caller of who asks was called so: the nearest frame of the controller's may hold locks."""
-    # That of who asks is a function of the controller's itself.
-    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - inspect has no other way to it
+    """Return whether the function of the host's that has called the controller may have interrupted a holder."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - inspect has no other way to it
+    # First the functions of the controller's that this call passes, then those of the host's.
+    while frame is not None and _holds(frame.f_globals.get("__name__", "")) is not None:
+        frame = frame.f_back
     for _ in range(_MOST_FRAMES):
-        if frame is None or frame.f_code is _TELLS or frame.f_code is _RUNS:
+        if frame is None:
             return False
-        if _holds_locks(frame.f_globals.get("__name__", "")):
-            return True
+        holds = _holds(frame.f_globals.get("__name__", ""))
+        if holds is not None:
+            return holds and frame.f_code.co_name not in _HOLDING_NOTHING
         frame = frame.f_back
     return False
 
 
 @functools.lru_cache(maxsize=1024)
-def _holds_locks(module: str) -> bool:
-    return module.startswith(_MODULES)
+def _holds(module: str) -> bool | None:
+    """Return whether functions of a module hold something while they run; None for a module of the host's."""
+    return module.startswith(_HOLDING) if module.startswith(_CONTROL) else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import weakref
 from collections.abc import AsyncIterable
 from typing import TYPE_CHECKING, overload
@@ -10,12 +9,10 @@ from typing import TYPE_CHECKING, overload
 from htppower.control.arguments import check_reason, checked_close_timeout, checked_timeout_us
 from htppower.control.claims.holds import Hold
 from htppower.control.context_manager import Closing
-from htppower.control.own_work import in_own_work
 from htppower.control.phases.async_blocks import AsyncInference
 from htppower.control.phases.blocks import Inference, Phases, Preparation
 from htppower.control.phases.streams import Function, Token, vote_on_async_stream, vote_on_calls, vote_on_stream
 from htppower.control.phases.tickets import Ticket
-from htppower.errors import VoteRejected
 from htppower.events import Phase
 
 if TYPE_CHECKING:
@@ -24,9 +21,8 @@ if TYPE_CHECKING:
 
     from htppower.control.claims.claims import Claims
     from htppower.control.closer import Closer
-    from htppower.control.core.reconciler import Reconciler
     from htppower.control.core.session_record import SessionRecord
-    from htppower.control.time.base import Time
+    from htppower.errors import VoteRejected
     from htppower.events import Degradation, State
     from htppower.profiles.profile import Profile
 
@@ -34,20 +30,17 @@ if TYPE_CHECKING:
 class Session(Closing):
     """One client: one profile, one power config id per core. Made by ``VoteController.session``.
 
-    All methods may be called from any thread, and phases may overlap.
+    All methods may be called from any thread, and phases may overlap. A session is closed when no reference to it, or
+    to an inference, a ticket or a stream of it, is left.
     """
 
-    __slots__ = ("__weakref__", "_claims", "_closer", "_phases", "_reconciler", "_record", "_time")
+    __slots__ = ("__weakref__", "_claims", "_closer", "_phases", "_record")
 
-    def __init__(
-        self, record: SessionRecord, reconciler: Reconciler, claims: Claims, closer: Closer, time: Time
-    ) -> None:
+    def __init__(self, record: SessionRecord, claims: Claims, closer: Closer) -> None:
         self._record = record
-        self._reconciler = reconciler
         self._claims = claims
         self._closer = closer
-        self._time = time
-        self._phases = Phases(record, reconciler)
+        self._phases = Phases(record)
 
     @property
     def number(self) -> int:
@@ -280,7 +273,7 @@ class Session(Closing):
         if owner is not None:
             weakref.ref(owner)
         claim = self._claims.make_hold(self._record, profile, reason, timeout_us)
-        return Hold(self._claims, self._record, claim, self._time, owner)
+        return Hold(self._claims, self._record, claim, owner)
 
     def link_lost(self, code: int) -> None:
         """Tell that a graph call of the host was answered with a lost link: see ``VoteController.link_lost``.
@@ -288,7 +281,7 @@ class Session(Closing):
         Raises:
             ValueError: likewise.
         """
-        self._reconciler.link_lost(code)
+        self._record.home.engine.link_lost(code)
 
     def close(self, timeout_s: float | None = None) -> None:
         """Stop the timer, lower, give back process-wide settings and destroy the ids. Closing twice is fine.
@@ -297,7 +290,7 @@ class Session(Closing):
 
         Args:
             timeout_s: how long to wait for native calls, in real seconds from 0; None waits for every call. After that
-                the session is closed when its call returns, by the thread that made it.
+                the session is closed when the call that hangs has returned.
 
         Raises:
             CloseTimedOut: a call has not returned within the time, whatever ``on_error`` says.
@@ -305,16 +298,7 @@ class Session(Closing):
             TypeError: the timeout is no number.
             ValueError: the timeout is negative, or longer than a thread can wait.
         """
-        timeout_s = checked_close_timeout(timeout_s)
-        if in_own_work():
-            self._time.call_soon(self._close_soon)
-        else:
-            self._closer.close(self._record, timeout_s)
-
-    def _close_soon(self) -> None:
-        # What failed is logged, and nobody waits for it.
-        with contextlib.suppress(VoteRejected):
-            self._closer.close(self._record, None)
+        self._closer.close(self._record, checked_close_timeout(timeout_s))
 
     def __repr__(self) -> str:
         """Return number, owner, profile and state."""

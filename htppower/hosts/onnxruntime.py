@@ -101,7 +101,6 @@ class VotingSession(Closing):
         self._session: InferenceSession | None = session
         self._closed = False
         self._votes = votes
-        self._time = votes._time  # noqa: SLF001 - closing is left to a thread of theirs
         self._watch = LinkWatch(votes)
         self._async_runs = AsyncRuns(votes, self._watch)
         # A look costs ONNX Runtime three exceptions, some 100 us.

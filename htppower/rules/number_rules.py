@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import Finding, printable
 from htppower.rules.check_parts import hvx_at
-from htppower.rules.rule import Breach, Needs, rule
+from htppower.rules.rule import Breach, Needs, Rule, rule
 from htppower.votes.clock_votes import DcvsV3Exp
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
 from htppower.votes.option import Option
@@ -120,6 +120,16 @@ def _polling_profile(case: Case) -> Iterator[Finding]:
         yield Finding("RPC-6", _POLLING, message, hint)
 
 
+# Only the library tells, when it is called.
+_REFUSED_POLLING = Rule(
+    "RPC-7",
+    "If FastRPC refuses RPC latency or polling, the clocks are voted all the same.",
+    Breach.DEGRADES,
+    "measured: 13006, and the clocks of the same call are not sent",
+    fields=(_LATENCY, _POLLING),
+)
+
+
 @rule("TMR-1", "The HMX timeout is 100 to 1000000 us.", Breach.ERROR, "measured: 13001 outside", fields=(_TIMEOUT,))
 def _hmx_timeout(case: Case) -> Iterator[Finding]:
     timeout_us = case.votes.hmx_timeout_us
@@ -182,6 +192,7 @@ NUMBER_RULES = (
     _operating_system,
     _control_latency,
     _polling_profile,
+    _REFUSED_POLLING,
     _hmx_timeout,
     _ddr_perf_mode,
     _ddr_where_it_is,

@@ -18,7 +18,7 @@ import attrs
 from htppower._version import __version__
 from htppower.backends.whole_lock import whole_lock
 from htppower.control.arguments import checked_part
-from htppower.events import CallMade, CallsSaved, ColdStart, Degraded, Event, State, Transition, Trigger
+from htppower.events import CallMade, CallsSaved, Degraded, Event, State, Transition, Trigger
 from htppower.subscribers.snapshot import encodable
 from htppower.votes.native_codes import SUCCESS, code_name
 
@@ -48,7 +48,7 @@ def subscribe(
     tracer_provider: TracerProvider | None = None,
     meter_provider: MeterProvider | None = None,
 ) -> Callable[[], None]:
-    """Make spans of a controller's events from now on, and metrics of its inferences.
+    """Make spans of a controller's events from now on, and metrics of its inferences and its link.
 
     Their times are those of the controller's clock, set against the wall clock once, here: later steps of the wall
     clock do not move them.
@@ -67,11 +67,10 @@ def subscribe(
     checked_part(controller, "controller", ("status", "subscribe"), "a VoteController")
     tracer = trace.get_tracer("htppower", __version__, tracer_provider)
     spans = _Spans(tracer, time.time_ns() - controller.status().time_us * 1000, controller.status)
-    note_wait, end_metrics = measure(controller, meter_provider)
+    note, end_metrics = measure(controller, meter_provider)
 
     def take(event: Event) -> None:
-        if isinstance(event, ColdStart):
-            note_wait(event)
+        note(event)
         spans(event)
 
     unsubscribe = controller.subscribe(take, in_context=True)

@@ -1,4 +1,4 @@
-"""Metrics for OpenTelemetry: how many inferences there are, which of them wait for a native call, and how long.
+"""Metrics for OpenTelemetry: inferences, those that wait for a native call and how long, and the link to the DSP.
 
 ``subscribers.opentelemetry.subscribe`` makes them together with the spans. Without a meter provider they go nowhere.
 Only values that are read at each collection name a session: such a series ends with its session.
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from opentelemetry import metrics
 
 from htppower._version import __version__
+from htppower.events import ColdStart, LinkChanged, LinkState
 from htppower.subscribers.snapshot import encodable
 
 if TYPE_CHECKING:
@@ -19,16 +20,16 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import CallbackOptions, MeterProvider, Observation
 
     from htppower.control.controller import VoteController
-    from htppower.control.status.controller_status import SessionStatus
-    from htppower.events import ColdStart
+    from htppower.control.status.controller_status import ControllerStatus, SessionStatus
+    from htppower.events import Event
 
 _US = 1_000_000
 
 
 def measure(
     controller: VoteController, meter_provider: MeterProvider | None
-) -> tuple[Callable[[ColdStart], None], Callable[[], None]]:
-    """Measure the inferences of a controller; return what takes each cold start, and what ends the metrics."""
+) -> tuple[Callable[[Event], None], Callable[[], None]]:
+    """Measure the inferences and the link of a controller; return what takes each event, and what ends the metrics."""
     meter = metrics.get_meter("htppower", __version__, meter_provider)
     # Emptied at the end: the API has no way to take a callback back.
     read = [controller]
@@ -41,6 +42,10 @@ def measure(
                     yield metrics.Observation(value(session), _attributes(status.number, session))
 
         return observe
+
+    def observe_link(_options: CallbackOptions) -> Iterator[Observation]:
+        for each in read:
+            yield from _link(each.status())
 
     meter.create_observable_counter(
         "htppower.inferences",
@@ -57,11 +62,24 @@ def measure(
     waits = meter.create_histogram(
         "htppower.cold_start.wait", unit="s", description="How long inferences waited for a native call."
     )
+    meter.create_observable_gauge(
+        "htppower.link", [observe_link], description="1 for the state of the link to the DSP, 0 for the others."
+    )
+    losses = meter.create_counter("htppower.link.losses", unit="{loss}", description="Losses of the link to the DSP.")
 
-    def note(event: ColdStart) -> None:
-        waits.record(event.wait_us / _US)
+    def note(event: Event) -> None:
+        if isinstance(event, ColdStart):
+            waits.record(event.wait_us / _US)
+        elif isinstance(event, LinkChanged) and event.dest in (LinkState.LOST, LinkState.DEAD):
+            losses.add(1, {"htppower.link.state": str(event.dest)})
 
     return note, read.clear
+
+
+def _link(status: ControllerStatus) -> Iterator[Observation]:
+    for state in LinkState:
+        attributes: dict[str, str | int] = {"htppower.controller": status.number, "htppower.link.state": str(state)}
+        yield metrics.Observation(int(status.link is state), attributes)
 
 
 def _attributes(controller: int, session: SessionStatus) -> dict[str, str | int]:

@@ -28,6 +28,8 @@ from htppower.events import (
     Cause,
     ColdStart,
     Degraded,
+    LinkChanged,
+    LinkState,
     ProfileChanged,
     Recovered,
     ReleaseFailed,
@@ -65,6 +67,7 @@ _WAIT_BUCKETS = tuple(bound_us / _US for bound_us in WAIT_BOUNDS_US)
 # As prometheus_client spells the bounds of its own histograms.
 _BOUNDS = (*map(floatToGoString, _WAIT_BUCKETS), "+Inf")
 _FAILURES = ("lowering", "raise", "link", "release")
+_LOSSES = (LinkState.LOST, LinkState.DEAD)
 
 
 class PrometheusMetrics:
@@ -199,6 +202,9 @@ class _Counted:
         self._waits = self._histogram("cold_start_wait_seconds", "How long those inferences waited.", _WAIT_BUCKETS)
         self._changes = self._counter("profile_changes", "Changes of the profile that a session uses.", "cause")
         self._degradations = self._counter("degradations", "Votes that the platform does not have.", "rule")
+        self._losses = self._counter("link_losses", "Losses of the link to the DSP.", "state")
+        for state in _LOSSES:
+            self._losses.labels(str(state))
 
     def __call__(self, event: Event) -> None:
         """Count an event."""
@@ -223,6 +229,8 @@ class _Counted:
             self._degradations.labels(event.degradation.rule).inc()
         elif isinstance(event, ReleaseFailed):
             self._failures.labels("release").inc()
+        elif isinstance(event, LinkChanged) and event.dest in _LOSSES:
+            self._losses.labels(str(event.dest)).inc()
 
     def begin(self, status: ControllerStatus) -> None:
         """Leave out what was saved before."""

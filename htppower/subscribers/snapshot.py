@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.events import State
+from htppower.events import LinkState, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -82,6 +82,8 @@ def controller_samples(status: ControllerStatus) -> Iterator[Sample]:
         if state is not State.DESTROYED
     }
     yield Sample("htppower_sessions", "Open sessions in a state.", ("state",), in_states)
+    links: dict[tuple[str, ...], float] = {(str(state),): float(status.link is state) for state in LinkState}
+    yield Sample("htppower_link", "1 for the state of the link to the DSP, 0 for the others.", ("state",), links)
     for name, meaning, value in (
         ("inferences_in_flight", "Inferences that run now.", sum(session.in_flight for session in sessions)),
         ("holds", "Holds on sessions.", sum(len(session.holds) for session in sessions)),

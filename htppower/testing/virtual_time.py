@@ -9,8 +9,7 @@ import logging
 import queue
 from typing import TYPE_CHECKING
 
-from htppower.control.time.interrupts import is_from_outside
-from htppower.control.time.locks import Rank, make_lock
+from htppower.backends.whole_lock import whole_lock
 from htppower.control.time.workers import run_and_log
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ class VirtualTime:
 
     def __init__(self, now_us: int = 0) -> None:
         self._now_us = now_us
-        self._lock = make_lock(Rank.TIME)
+        self._lock = whole_lock()
         self._order = itertools.count()
         self._alarms: list[tuple[int, int]] = []
         self._actions: dict[int, Callable[[], object]] = {}
@@ -65,7 +64,7 @@ class VirtualTime:
             raise ValueError(f"time does not go back: {duration_us} us")
         end_us = self._now_us + duration_us
         while (action := self._due(end_us)) is not None:
-            self._run(action)
+            action()
         self._now_us = max(self._now_us, end_us)
 
     def sleep(self, duration_s: float) -> None:
@@ -88,10 +87,6 @@ class VirtualTime:
     def start(self) -> None:
         """Do nothing: there is no thread to start."""
 
-    def spawn(self, action: Callable[[], object], *, may_wait: bool = False) -> None:  # noqa: ARG002 - the protocol's
-        """Run the action at once, on the thread that asks for it."""
-        action()
-
     def worker(self, name: str) -> Worker:  # noqa: ARG002 - the protocol's
         """Return a worker that runs everything at once, in the caller's thread."""
         return InlineWorker()
@@ -101,23 +96,6 @@ class VirtualTime:
         with self._lock:
             self._actions.clear()
             self._alarms.clear()
-
-    def _run(self, action: Callable[[], object]) -> None:
-        """Run what is due; where an exception from outside comes in it, such as Ctrl-C, it is due again."""
-        try:
-            action()
-        except Exception as error:
-            again = True
-            try:
-                again = is_from_outside(error)
-            finally:
-                # Also where another comes meanwhile.
-                if again:
-                    self._soon.put(action)
-            raise
-        except BaseException:
-            self._soon.put(action)
-            raise
 
     def _due(self, end_us: int) -> Callable[[], object] | None:
         """Take the next alarm that is due by then, and move on to its deadline."""
@@ -149,6 +127,9 @@ class InlineWorker:
     def flush(self, timeout_s: float) -> bool:  # noqa: ARG002 - the protocol's
         """Return True: nothing is ever left to run."""
         return True
+
+    def keep(self, idle_s: float | None) -> None:
+        """Do nothing: there is no thread."""
 
     def close(self) -> None:
         """Do nothing."""

@@ -39,7 +39,7 @@ class Choice:
         energy_j: the energy of the whole recording, by the device model.
         latency: how long inferences take.
         cold: how many of them wait for a raise.
-        calls: how many setPowerConfig calls are made.
+        calls: how many setPowerConfig calls with clocks are made.
         raised_us: how long the votes are up.
     """
 

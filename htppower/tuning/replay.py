@@ -42,7 +42,8 @@ class Replayed:
     """What one session did.
 
     Attributes:
-        calls: how many setPowerConfig calls were made on its id.
+        calls: how many setPowerConfig calls with clocks were made on its id. Calls with settings of the process are not
+            counted: they depend on the other sessions.
         raised_us: how long its votes were up.
         cold: the numbers of the inferences that waited for a raise.
         ends_us: when each inference ended.
@@ -140,7 +141,7 @@ def replay(sessions: Sequence[tuple[Profile, Workload]]) -> list[Replayed]:
         controller.flush_events()
         made = recorder.calls
     ids = [call.power_config_id for call in made if call.function == "createPowerConfigId"]
-    set_on = collections.Counter(call.power_config_id for call in made if call.function == "setPowerConfig")
+    set_on = collections.Counter(call.power_config_id for call in made if call.votes is not None and call.votes.hvx)
     return [
         Replayed(set_on[its_id], host.up_us, tuple(host.cold), tuple(host.ends_us))
         for its_id, host in zip(ids, hosts, strict=True)

@@ -35,6 +35,9 @@ _SKELETON = (
     "ADSP_LIBRARY_PATH, folders separated by ';'"
 )
 _RETRIED = "the votes are sent again at the next transition"
+_RETRIED_ON_A_LINK = "the votes are sent again; if that keeps failing, the device is made anew"
+_RETRIED_BUT_SETTINGS = f"{_RETRIED}; an RPC setting that FastRPC refuses is left out (RPC-7)"
+_ALL_RETRIED = (_RETRIED, _RETRIED_ON_A_LINK, _RETRIED_BUT_SETTINGS)
 # The same codes of other functions.
 _RETRIED_OTHERWISE = {
     "createPowerConfigId": "no id was made, and nothing is voted on it; only a session that is open tries again",
@@ -54,7 +57,7 @@ _CODES = MappingProxyType(
         1008: ("QNN_COMMON_ERROR_INCOMPATIBLE_BINARIES", f"match the library and its skeleton by version; {_SKELETON}"),
         1009: ("QNN_COMMON_ERROR_LOADING_BINARIES", _SKELETON),
         1010: ("QNN_COMMON_ERROR_RESOURCE_UNAVAILABLE", _RETRIED),
-        1011: ("QNN_COMMON_ERROR_SYSTEM_COMMUNICATION_FATAL", "the DSP is gone; it is retried with back-off"),
+        1011: ("QNN_COMMON_ERROR_SYSTEM_COMMUNICATION_FATAL", "the link to the DSP is dead; the device is made anew"),
         1100: ("QNN_COMMON_ERROR_GENERAL", _RETRIED),
         4000: ("QNN_BACKEND_ERROR_CANNOT_INITIALIZE", _SKELETON),
         4002: ("QNN_BACKEND_ERROR_TERMINATE_FAILED", "end the process; the driver cleans up"),
@@ -66,10 +69,10 @@ _CODES = MappingProxyType(
         13000: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_INVALID_HANDLE_PTR", _RETRIED),
         13001: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_INVALID_INPUT", _ANOTHER_VOTE),
         13002: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_UNSUPPORTED_CONFIG", "the library does not know this option"),
-        13003: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_TRANSPORT", _RETRIED),
+        13003: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_TRANSPORT", _RETRIED_ON_A_LINK),
         13004: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_UNSUPPORTED", "this platform does not have this option"),
         13005: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_MEM_ALLOC", _RETRIED),
-        13006: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_FAILED", _RETRIED),
+        13006: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_FAILED", _RETRIED_BUT_SETTINGS),
         14000: ("QNN_DEVICE_ERROR_INVALID_HANDLE", "create the device anew"),
         14001: ("QNN_DEVICE_ERROR_INVALID_CONFIG", _SKELETON),
         14002: ("QNN_DEVICE_ERROR_HARDWARE_UNAVAILABLE", "check that the DSP is up"),
@@ -87,7 +90,7 @@ def code_name(code: int) -> str:
 def what_to_do_at_start(code: int, function: str = "setPowerConfig") -> str:
     """Return what an operator should do about a native code where no session is open, which would vote again."""
     advice = what_to_do(code, function)
-    return "try again, and look into the vendor's log" if advice == _RETRIED else advice
+    return "try again, and look into the vendor's log" if advice in _ALL_RETRIED else advice
 
 
 def what_to_do(code: int, function: str = "setPowerConfig") -> str:
@@ -95,7 +98,7 @@ def what_to_do(code: int, function: str = "setPowerConfig") -> str:
     if code == INVALID_INPUT and function == "createPowerConfigId":
         return "name a device and a core that exist; htppower doctor lists them"
     advice = _CODES[code][1] if code in _CODES else _RETRIED
-    return _RETRIED_OTHERWISE.get(function, advice) if advice == _RETRIED else advice
+    return _RETRIED_OTHERWISE.get(function, advice) if advice in _ALL_RETRIED else advice
 
 
 def known_codes() -> tuple[int, ...]:

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 import attrs
 from figures import Figure, quantile
 from hot_path import time_inferences
-from side_by_side import waits_ms
 
 from htppower import VoteController, load_profile
 from htppower.backends import SimulatedHtp
-from htppower.events import Event, Transition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -64,52 +62,26 @@ def hanging(backend: HangingHtp, session: Session) -> Iterator[None]:
 
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
-    """Yield what a raise, a lowering, ``status`` and an inference beside ``status`` wait for."""
-    rounds, pairs = (10, 4) if smoke else (60, 5)
+    """Yield what an inference in its window and ``status`` wait for."""
+    many, rounds = (100, 5) if smoke else (MANY, 40)
     backend = HangingHtp(SMOKE_HANG_S if smoke else HANG_S)
     with VoteController(backend, handle_sigterm=False) as controller:
-        # The settings of the process are in force: who needs one that is just being cast waits for that call.
-        (own,) = _open(controller, 1)
-        with own.inference():
-            yield from _raise_and_lower(controller, backend, rounds, pairs)
-    yield from _status(smoke=smoke)
+        yield from _window(controller, backend)
+        yield from _status(controller, backend, many, rounds)
 
 
-def _raise_and_lower(controller: VoteController, backend: HangingHtp, rounds: int, pairs: int) -> Iterator[Figure]:
-    hangs, raises = (controller.session("balanced") for _ in range(2))
-    (lowers,) = _open(controller, 1, SUSTAIN_US)
-    late_us: list[int] = []
-
-    def see(event: Event) -> None:
-        if isinstance(event, Transition) and event.session == lowers.number and event.late_us is not None:
-            late_us.append(event.late_us)
-
-    controller.subscribe(see, Transition)
-    waits: dict[bool, list[float]] = {False: [], True: []}
-    lateness: dict[bool, list[float]] = {False: [], True: []}
-    for _ in range(pairs):
-        for beside in (False, True):
-            late_us.clear()
-            with hanging(backend, hangs) if beside else contextlib.nullcontext():
-                waits[beside] += _rounds(raises, lowers, rounds, 0.8 * backend.hang_s)
-            controller.flush_events()
-            lateness[beside] += late_us
-    for what, found, unit in (("raise wait", waits, "ms"), ("lateness of a lowering", lateness, "us")):
-        with_it, without = (statistics.median(found[beside]) for beside in (True, False))
-        detail = f"{with_it:.3g} {unit} against {without:.3g} {unit}, medians of {len(found[True])}"
-        yield Figure(f"{what} while another session's call hangs / without", with_it / without, 1.5, "x", detail)
-
-
-def _rounds(raises: Session, lowers: Session, rounds: int, time_s: float) -> list[float]:
-    """Let the one raise, and the alarm of the other lower, within a time."""
-    found: list[float] = []
-    end_s = time.perf_counter() + time_s
-    while len(found) < rounds and time.perf_counter() < end_s:
-        with lowers.inference():
-            pass
-        found += waits_ms([raises], 5)
-        time.sleep(SUSTAIN_US * 1.4e-6)
-    return found
+def _window(controller: VoteController, backend: HangingHtp) -> Iterator[Figure]:
+    """Yield how long inferences take in their window while a call of another session hangs."""
+    hangs, runs = _open(controller, 2)
+    time_inferences(runs, 1)
+    without_us, beside_us = [time_inferences(runs, 1000) * 1e6], list[float]()
+    with hanging(backend, hangs):
+        while backend.hanging.is_set():
+            beside_us.append(time_inferences(runs, 1000) * 1e6)
+    without_us.append(time_inferences(runs, 1000) * 1e6)
+    beside, without = min(beside_us), min(without_us)
+    detail = f"{beside:.2f} us against {without:.2f} us, the quickest thousand of each"
+    yield Figure("inference in its window while a call hangs / without", beside / without, 1.5, "x", detail)
 
 
 def _open(controller: VoteController, count: int, sustain_us: int = 600_000_000) -> list[Session]:
@@ -119,32 +91,29 @@ def _open(controller: VoteController, count: int, sustain_us: int = 600_000_000)
     return [controller.session(profile) for _ in range(count)]
 
 
-def _status(*, smoke: bool) -> Iterator[Figure]:
+def _status(controller: VoteController, backend: HangingHtp, many: int, rounds: int) -> Iterator[Figure]:
     """Yield how long a status of many sessions takes beside a call that hangs, and what an inference waits for it."""
-    many, rounds = (100, 5) if smoke else (MANY, 40)
-    backend = HangingHtp(SMOKE_HANG_S if smoke else HANG_S)
-    with VoteController(backend, handle_sigterm=False) as controller:
-        sessions = _open(controller, many)
-        for session in sessions[1:]:
-            time_inferences(session, 1)
-        taken_ms: list[float] = []
-        with hanging(backend, sessions[0]):
-            cpu_s = time.thread_time()
-            while len(taken_ms) < rounds and backend.hanging.is_set():
-                start = time.perf_counter()
-                controller.status()
-                taken_ms.append((time.perf_counter() - start) * 1000)
-            cpu_ms = (time.thread_time() - cpu_s) / len(taken_ms) * 1000
-        # The quickest: on a busy machine half of them wait for others. One that waits for the call ends the rounds.
-        detail = f"of {len(taken_ms)}, median {statistics.median(taken_ms):.2f} ms, of the processor {cpu_ms:.2f} ms"
-        yield Figure(f"status() with {many} sessions while a call hangs", min(taken_ms), 5, "ms", detail)
-        # Beside any thread an inference waits for the interpreter; what is more than that it waits for a lock.
-        beside_ms, plain_ms = (
-            statistics.median(_p99_ms(sessions[-1], work, rounds) for _ in range(5))
-            for work in (controller.status, _compute)
-        )
-        detail = f"p99 {beside_ms * 1000:.1f} us, beside a thread that computes {plain_ms * 1000:.1f} us"
-        yield Figure("what an inference waits for status()", max(0, round(beside_ms - plain_ms, 2)), 0, "ms", detail)
+    sessions = _open(controller, many)
+    for session in sessions[1:]:
+        time_inferences(session, 1)
+    taken_ms: list[float] = []
+    with hanging(backend, sessions[0]):
+        cpu_s = time.thread_time()
+        while len(taken_ms) < rounds and backend.hanging.is_set():
+            start = time.perf_counter()
+            controller.status()
+            taken_ms.append((time.perf_counter() - start) * 1000)
+        cpu_ms = (time.thread_time() - cpu_s) / len(taken_ms) * 1000
+    # The quickest: on a busy machine half of them wait for others. One that waits for the call ends the rounds.
+    detail = f"of {len(taken_ms)}, median {statistics.median(taken_ms):.2f} ms, of the processor {cpu_ms:.2f} ms"
+    yield Figure(f"status() with {many} sessions while a call hangs", min(taken_ms), 5, "ms", detail)
+    # Beside any thread an inference waits for the interpreter; what is more than that it waits for a lock.
+    beside_ms, plain_ms = (
+        statistics.median(_p99_ms(sessions[-1], work, rounds) for _ in range(5))
+        for work in (controller.status, _compute)
+    )
+    detail = f"p99 {beside_ms * 1000:.1f} us, beside a thread that computes {plain_ms * 1000:.1f} us"
+    yield Figure("what an inference waits for status()", max(0, round(beside_ms - plain_ms, 2)), 0, "ms", detail)
 
 
 def _compute() -> None:

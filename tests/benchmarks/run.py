@@ -19,21 +19,19 @@ import lateness
 import learnt_sustain
 import many_threads
 import native_call
-import one_at_a_time
 import recording
 import recovery
 import scale
-import side_by_side
 import slow_backend
 import startup
 import tuner
+import waiting_line
 
 PARTS = (
     *(
         hot_path,
         native_call,
-        side_by_side,
-        one_at_a_time,
+        waiting_line,
         hanging_call,
         recovery,
         many_threads,

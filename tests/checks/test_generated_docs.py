@@ -42,7 +42,7 @@ def test_the_tutorial_can_be_followed() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["adaptive", "locks", "restart", "state_machine", "sustain", "two_sessions", "vote_path"]
+    "name", ["adaptive", "link", "restart", "state_machine", "sustain", "two_sessions", "vote_path"]
 )
 def test_the_pictures_are_up_to_date(name: str) -> None:
     """The committed pictures are what their programs draw, from the code or from a run in virtual time."""

@@ -84,7 +84,7 @@ def test_an_installed_package_runs_the_dry_run(dists: dict[str, Path], tmp_path:
     document = json.loads(output)
     source = Path(document["source"])
     assert tmp_path in source.parents
-    assert document["summary"]["native_calls"] == 8
+    assert document["summary"]["native_calls"] == 14
     script = python.parent / ("htppower.exe" if os.name == "nt" else "htppower")
     listed = subprocess.run([str(script), "list"], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
     assert all(name in listed for name in SHIPPED_PROFILES)

@@ -1,16 +1,21 @@
-"""What is interrupted: each public operation, in a world that is ready for it.
-
-The modules of operations note theirs here, when ``run`` imports them.
-"""
+"""The operations that are interrupted: each public operation of the main thread, in a prepared world."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import functools
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
+from interrupts.world import SECOND_US, loaded
+from learning import relaxing
+
+from htppower.profiles.sustain import Adaptive
+from htppower.votes.native_codes import SYSTEM_COMMUNICATION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 
     from interrupts.world import World
 
@@ -18,28 +23,23 @@ if TYPE_CHECKING:
 
 Action: TypeAlias = "Callable[[], object]"
 
-SECOND_US = 1_000_000
-
 
 @attrs.frozen
 class Operation:
     """An operation.
 
     Attributes:
-        name: what it is called.
-        prepare: makes a world ready; returns what is interrupted, and what takes in that it was not.
+        prepare: makes a world ready; returns what is interrupted.
         any_kind: whether any exception may come, or only one that asyncio passes on.
-        may_be_lost: whether the interpreter runs some of it in a finalizer, in which it loses exceptions.
-        one_call_at_a_time: whether the backend says so.
-        begun_after: the functions in which nothing was begun: where an interrupt comes there, the host asks once more.
+        may_be_lost: whether some of it runs in a finalizer, where the interpreter loses exceptions.
+        again: whether the host asks once more after an interrupt.
     """
 
     name: str
     prepare: Callable[[World], Action]
     any_kind: bool = True
     may_be_lost: bool = False
-    one_call_at_a_time: bool = False
-    begun_after: frozenset[str] = frozenset()
+    again: bool = False
 
 
 OPERATIONS: list[Operation] = []
@@ -61,8 +61,186 @@ def infer(session: Session) -> None:
         pass
 
 
-def in_window(world: World, profile: str = "burst", **options: Any) -> Session:
-    """Return a session that has run an inference."""
-    session = world.session(profile, **options)
+# Each on a session that is not raised, and that is lowered at once.
+
+
+def _overlap(session: Session) -> None:
+    with session.inference(), session.inference():
+        pass
+
+
+def _prepares(session: Session) -> None:
+    with session.init(), session.inference():
+        pass
+    with session.deinit():
+        pass
+
+
+def _generates(session: Session) -> None:
+    @session.votes
+    def tokens() -> Iterator[int]:
+        yield 1
+
+    assert list(tokens()) == [1]
+
+
+def _closes_stream(session: Session) -> None:
+    with contextlib.closing(session.stream(iter(range(3)), idle_timeout_us=SECOND_US)) as stream:
+        next(stream)
+
+
+_LOWERED: dict[str, Callable[[Session], object]] = {
+    "a raise and a lowering": infer,
+    "inferences that overlap": _overlap,
+    "INIT with an inference in it, and DE-INIT": _prepares,
+    "a decorated function": lambda session: session.votes(lambda: None)(),
+    "a decorated generator, to its end": _generates,
+    "a stream that is closed": _closes_stream,
+    "a ticket and its end": lambda session: session.begin(timeout_us=SECOND_US).end(),
+}
+for _name, _act in _LOWERED.items():
+    operation(_name)(lambda world, act=_act: functools.partial(act, world.session("high_performance")))  # type: ignore[misc]
+
+
+@operation("a stream that is dropped", may_be_lost=True)
+def _drop_stream(world: World) -> Action:
+    session = world.session("high_performance")
+    return lambda: next(session.stream(iter(range(3))))
+
+
+@operation("inferences of a sustain time that is learnt, and a hint")
+def _learnt(world: World) -> Action:
+    relax = relaxing(after_inference_us=Adaptive(break_even_us=100_000)).relax
+    session = world.controller.session(attrs.evolve(loaded("burst"), relax=relax))
+    world.sessions.append(session)
     infer(session)
-    return session
+
+    def act() -> None:
+        infer(session)
+        _overlap(session)
+        session.expect(in_us=SECOND_US)
+
+    return act
+
+
+@operation("an inference on two cores, just after a restart of the DSP")
+def _restarted(world: World) -> Action:
+    world.in_use()
+    session = world.session("high_performance", core_ids=(0, 1))
+    world.htp.restart_subsystem()
+    return functools.partial(infer, session)
+
+
+@operation("a restart that the host tells of", again=True)
+def _link_lost(world: World) -> Action:
+    world.in_use()
+    world.htp.restart_subsystem()
+    return functools.partial(world.controller.link_lost, SYSTEM_COMMUNICATION)
+
+
+@operation("with a session")
+def _with_session(world: World) -> Action:
+    world.in_use()
+
+    def act() -> None:
+        with world.controller.session("burst", core_ids=(0, 1), owner="me") as session:
+            infer(session)
+
+    return act
+
+
+@operation("close a session in its window")
+def _close_session(world: World) -> Action:
+    return world.in_window().close
+
+
+@operation("close a controller with a timeout, with a session in use")
+def _close(world: World) -> Action:
+    world.in_use()
+    world.in_window("balanced", core_ids=(0, 1))
+    return functools.partial(world.controller.close, timeout_s=5.0)
+
+
+@operation("a hold and its release, while votes are up, and one with a timeout")
+def _hold(world: World) -> Action:
+    session = world.in_use("balanced")
+
+    def act() -> None:
+        session.hold("burst", reason="a test").release()
+        with session.hold("burst", reason="a test", timeout_us=SECOND_US):
+            pass
+
+    return act
+
+
+@operation("a cap and its end, over one session in use and one in its window")
+def _cap(world: World) -> Action:
+    world.in_use()
+    world.in_window("sustained_high_performance")
+
+    def act() -> None:
+        with world.controller.cap("balanced", reason="a test"):
+            pass
+
+    return act
+
+
+@operation("another profile, while votes are up, and one without votes")
+def _use(world: World) -> Action:
+    session = world.in_window()
+
+    def act() -> None:
+        for name in ("high_performance", "system_settings", "burst"):
+            session.use(name)
+
+    return act
+
+
+@operation("the status, and a subscriber")
+def _status(world: World) -> Action:
+    world.in_use()
+
+    return lambda: (world.controller.subscribe(lambda _event: None)(), world.controller.status())
+
+
+def _run(world: World, coroutine: Callable[[], Coroutine[Any, Any, object]]) -> Action:
+    """Return what runs a coroutine as ``asyncio.run`` does: what is left when it is interrupted is cancelled."""
+    loop = asyncio.new_event_loop()
+
+    def end() -> None:
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                loop.run_until_complete(task)
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+    world.ends_loop = end
+    return lambda: loop.run_until_complete(coroutine())
+
+
+@operation("async with, raised by it and in its window", any_kind=False)
+def _async_with(world: World) -> Action:
+    session = world.session("burst")
+
+    async def act() -> None:
+        for _ in range(2):
+            async with session.ainference():
+                pass
+
+    return _run(world, act)
+
+
+@operation("an asynchronous stream", any_kind=False, may_be_lost=True)
+def _async_stream(world: World) -> Action:
+    session = world.session("high_performance")
+
+    async def tokens() -> AsyncIterator[int]:
+        yield 1
+        await asyncio.sleep(0)
+
+    async def act() -> None:
+        async for _ in session.stream(tokens()):
+            pass
+
+    return _run(world, act)

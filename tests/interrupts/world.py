@@ -1,6 +1,7 @@
-"""A controller on the simulated HTP in virtual time, what its host has of it, and what must hold of it.
+"""A controller in time that is moved by hand, with the engine's worker on a thread, and what must hold of it.
 
-What is looked at is the simulated HTP, the status, and the counts, locks and alarms behind them.
+So the main thread hands each step over and waits, as in real time: an interrupt hits a phase's begin or end, or the
+wait, and never a step.
 """
 
 from __future__ import annotations
@@ -8,95 +9,71 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
-import threading
 from typing import TYPE_CHECKING, Any
 
-import attrs
-from bench import DISABLE, MAX_CORNER, SVS
-from interrupts.locks_made import LOCKS
+from bench import MAX_CORNER, SVS
 
-from htppower import SessionClosed, State, VoteController, load_profile
+from htppower import State, VoteController, load_profile
 from htppower.backends import SimulatedHtp
+from htppower.control.core.engine import ENGINES
+from htppower.control.core.line import Urgency
+from htppower.control.time.workers import ThreadWorker
 from htppower.testing import VirtualTime
-from htppower.votes.native import Option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from htppower import Cap, Hold, Session
-    from htppower.backends.base import Description
-    from htppower.votes.vote_set import VoteSet
+    from htppower import Session
 
-# What comes before and after an operation reads no file again; the operations themselves do.
+# The preparation of an operation and the checks after it read each profile once.
 loaded = functools.cache(load_profile)
+SECOND_US = 1_000_000
 # Longer than every sustain time and every back-off.
-SETTLED_US = 40_000_000
-# The highest that a power state votes.
-LOWERED_CORNER = SVS
+SETTLED_S = 40
+LONG_S = 30
+_NOTHING = functools.partial(int)
 # The vendor's table: the corner and the polling time of each profile.
-TARGETS = {"burst": MAX_CORNER, "high_performance": 128, "balanced": 112, "low_balanced": 96}
-POLLING_US = {"burst": 9999, "high_performance": 9999, "balanced": 0, "low_balanced": 0}
+TARGETS = {"burst": MAX_CORNER, "high_performance": 128, "balanced": 112, "sustained_high_performance": 128}
+POLLING_US = {"burst": 9999, "high_performance": 9999, "balanced": 0, "sustained_high_performance": 9999}
 UP = frozenset({State.RAISED, State.UNKNOWN})
 
 
-class Htp(SimulatedHtp):
-    """A simulated HTP with two cores of which a call can be parked on its thread.
+class ThreadedTime(VirtualTime):
+    """Virtual time with workers that have threads, as in real time."""
 
-    Args:
-        one_call_at_a_time: whether it says so.
-    """
+    def __init__(self) -> None:
+        super().__init__()
+        self._workers: list[ThreadWorker] = []
 
-    def __init__(self, *, one_call_at_a_time: bool = False) -> None:
-        super().__init__(arch=75, cores=2)
-        self._one_call_at_a_time = one_call_at_a_time
-        self.parks: threading.Thread | None = None
-        self.parked = threading.Event()
-        self.goes_on = threading.Event()
+    def worker(self, name: str) -> ThreadWorker:
+        """Return a worker with a thread of its own."""
+        self._workers.append(ThreadWorker(name))
+        return self._workers[-1]
 
-    def describe(self) -> Description:
-        """Return what is simulated."""
-        return attrs.evolve(super().describe(), one_call_at_a_time=self._one_call_at_a_time)
-
-    def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
-        """Apply a vote set; on the thread that is to be parked, once it may go on."""
-        if self.parks is not None and threading.current_thread() is self.parks:
-            self.parked.set()
-            self.goes_on.wait()
-        super().set_power_config(power_config_id, votes)
+    def end(self) -> None:
+        """End the threads."""
+        for worker in self._workers:
+            worker.close()
 
 
 class World:
-    """A controller and its host.
-
-    Args:
-        one_call_at_a_time: whether the backend says so.
+    """A controller and its host, which has no hold and no cap after an operation.
 
     Attributes:
-        time, htp, controller: clock, backend and controller.
-        sessions: the sessions of which the host has a handle.
-        running: how many phases the host keeps running, by the number of the session.
-        caps, holds: those of which the host has a handle.
-        kept: how many alarms are the host's own doing.
-        finally_: what the host does before it closes the controller, from the last on.
+        sessions: the sessions that the host keeps.
+        running: the numbers of the sessions that run an inference until the end.
+        finally_: actions of the host before it closes the controller, from the last on.
         ends_loop: ends the loop of an asynchronous operation, as ``asyncio.run`` does.
-        heals: brings a DSP back that the operation was to bring back.
-        beside: the threads that use a session in their native call, by the number of the session.
     """
 
-    def __init__(self, *, one_call_at_a_time: bool = False) -> None:
-        LOCKS.clear()
-        self.time = VirtualTime()
-        self.htp = Htp(one_call_at_a_time=one_call_at_a_time)
+    def __init__(self) -> None:
+        self.time = ThreadedTime()
+        self.htp = SimulatedHtp(arch=75, cores=2)
         self.controller = VoteController(self.htp, time=self.time, handle_sigterm=False)
         self.sessions: list[Session] = []
-        self.running: dict[int, int] = {}
-        self.caps: list[Cap] = []
-        self.holds: list[Hold] = []
-        self.kept = 0
+        self.running: set[int] = set()
         self.finally_: list[Callable[[], object]] = []
-        self.ends_loop: Callable[[], object] = _nothing
-        self.heals: Callable[[], object] = _nothing
-        self.beside: dict[int, threading.Thread] = {}
+        self.ends_loop: Callable[[], object] = _NOTHING
 
     def session(self, profile: str = "burst", **options: Any) -> Session:
         """Open a session."""
@@ -104,157 +81,116 @@ class World:
         self.sessions.append(made)
         return made
 
+    def in_window(self, profile: str = "burst", **options: Any) -> Session:
+        """Open a session that has run an inference."""
+        session = self.session(profile, **options)
+        with session.inference():
+            pass
+        return session
+
     def in_use(self, profile: str = "burst") -> Session:
         """Open a session that runs an inference until the end."""
         session = self.session(profile)
-        inference = session.inference()
-        inference.__enter__()
-        self.running[session.number] = 1
-
-        def end() -> None:
-            self.running.pop(session.number)
-            with contextlib.suppress(SessionClosed):
-                inference.__exit__(None, None, None)
-
-        self.finally_.append(end)
+        stack = contextlib.ExitStack()
+        stack.enter_context(session.inference())
+        self.running.add(session.number)
+        self.finally_ += [stack.close, functools.partial(self.running.discard, session.number)]
         return session
+
+    def settle(self, seconds: int = SETTLED_S) -> None:
+        """Let time pass, and all that follows from it."""
+        for _ in range(1 + seconds // 2):
+            self._drain()
+            self.time.advance_us(2 * SECOND_US * bool(seconds))
+        self._drain()
+
+    def _drain(self) -> None:
+        """Wait for what the worker was asked for, and run what is to run soon."""
+        for again in (True, True, False):
+            if not self.controller._engine.submit(_NOTHING, Urgency.HEARTBEAT).wait(LONG_S):
+                raise AssertionError("the worker does not answer")
+            if again:
+                self.time.advance_us(0)
 
     def broken(self) -> Iterator[str]:
         """Yield what does not hold any more, once an operation was interrupted; close the controller."""
         yield from self._locks()
         self.ends_loop()
-        self.heals()
-        self.htp.clear_faults()
-        self.htp.goes_on.set()
-        for thread in self.beside.values():
-            thread.join()
         gc.collect()
-        self.time.advance_us(SETTLED_US)
+        self.settle()
         yield from self._rests("afterwards")
         yield from self._works()
         while self.finally_:
             self.finally_.pop()()
-        self.time.advance_us(SETTLED_US)
-        if not self.controller._registry.closed:
-            yield from self._rests("when all is idle")
+        self.settle()
+        yield from self._rests("when all is idle")
         self.controller.close()
-        yield from self._locks()
+        self.settle(0)
         yield from self._is_closed()
 
     def _locks(self) -> Iterator[str]:
-        for rank, lock in LOCKS:
-            if lock._is_owned():
-                yield f"the lock {rank} is held"
-        if self.htp._lock._is_owned():  # type: ignore[attr-defined]  # typeshed does not know it
-            yield "the lock of the backend is held"
+        controller = self.controller
+        gates = [record.gate.lock for record in controller._registry.all()]
+        if any(lock._is_owned() for lock in gates):
+            yield "a gate is held"
+        if controller._engine.line.is_held:
+            yield "the line is held"
+        others: list[Any] = [ENGINES._lock, controller._registry._lock, controller._events._changing, self.htp._lock]
+        if any(lock._is_owned() for lock in others):
+            yield "a lock is held"
 
-    def _rests(self, when: str) -> Iterator[str]:  # noqa: C901, PLR0912 - one list of what must hold
-        registry, recovery = self.controller._registry, self.controller._recovery
+    def _rests(self, when: str) -> Iterator[str]:
+        status = self.controller.status()
         handles = {session.number for session in self.sessions}
-        for number, record in registry.sessions.items():
-            if number not in handles:
-                yield f"{when}, a session is open without a handle"
-            running = self.running.get(number, 0)
-            if record.gate.in_flight != running or record.gate.tokens.preparing:
-                yield f"{when}, {record.gate.in_flight} inferences are counted, and {running} run"
-            votes = record.plan.raised and not record.gate.closing
-            if votes and (record.state in UP) != bool(running):
-                yield f"{when}, a session that runs {running} inferences is {record.state}"
-            if any(claim not in [hold._claim for hold in self.holds] for claim in record.holds):
-                yield f"{when}, a hold stands without a handle"
-        if any(claim not in [cap._claim for cap in self.caps] for claim in registry.caps):
-            yield f"{when}, a cap stands without a handle"
-        if registry.orphans or registry.borrowed:
-            yield f"{when}, ids are left: {registry.orphans} {registry.borrowed}"
-        if recovery._lacking or recovery._queue:
-            yield f"{when}, sessions wait to be settled"
-        if self.controller._closer._calls.under_way:
-            yield f"{when}, a call counts as under way"
-        raised = {number for number, record in registry.sessions.items() if record.state is State.RAISED}
-        for wish, numbers in self.controller._settings._wishes.items():
-            if wish.get(Option.RPC_POLLING_TIME) and numbers - raised:
-                yield f"{when}, a session that is not raised asks for polling: {wish}"
-        alarms = self.time.alarms - self.kept - bool(raised)
+        for each in status.sessions:
+            running = each.number in self.running
+            if each.number not in handles:
+                yield f"{when}, session {each.number} is open without a handle"
+            if each.in_flight != running or each.tickets:
+                yield f"{when}, {each.in_flight} inferences and {each.tickets} are shown, and {running} run"
+            if each.profile != "system_settings" and (each.state in UP) != running:
+                yield f"{when}, session {each.number} is {each.state}"
+            if each.holds or status.caps:
+                yield f"{when}, {each.holds or status.caps} stand without a handle"
+        if status.orphans or status.calls_under_way:
+            yield f"{when}, {status.orphans} are left, and {status.calls_under_way} are under way"
+        alarms = self.time.alarms - bool(self.running)  # the heartbeat of what is raised
         if alarms > 0:
             yield f"{when}, {alarms} alarms are armed that nobody needs"
         for core in range(2):
             yield from self._clocks(core, when)
-        sessions = self.controller.status().sessions
-        if any(len(each.tickets) > each.in_flight for each in sessions):
-            yield f"{when}, the status shows a ticket that has ended"
-        shown = {each.number: each.in_flight for each in sessions}
-        if shown != {number: self.running.get(number, 0) for number in registry.sessions}:
-            yield f"{when}, the status shows {shown} in flight"
 
     def _clocks(self, core: int, when: str) -> Iterator[str]:
         """Yield what is in force on a core and should not be, or the other way round."""
-        used = [each for each in self.sessions if each.number in self.running and not each._record.gate.closing]
-        names = [session.profile.name for session in used if core in session.core_ids]
+        used = [each for each in self.sessions if each.number in self.running and each.state is not State.DESTROYED]
         clocks = self.htp.effective(0, core)
-        polling_us = max((POLLING_US[session.profile.name] for session in used), default=0)
-        target = max((TARGETS[name] for name in names), default=None)
+        polling_us = max((POLLING_US[each.profile.name] for each in used), default=0)
+        target = max((TARGETS[each.profile.name] for each in used if core in each.core_ids), default=None)
         if clocks.rpc_polling_time_us != polling_us:
             yield f"{when}, polling is {clocks.rpc_polling_time_us} us, and not {polling_us}"
-        if clocks.core_target > LOWERED_CORNER if target is None else clocks.core_target != target:
+        if clocks.core_target > SVS if target is None else clocks.core_target != target:
             yield f"{when}, the votes on core {core} come to {clocks.core_target}, and not {target or 'lowered'}"
 
     def _works(self) -> Iterator[str]:
-        """Yield what does not work: the next inference, INIT, hold, cap and profile of each session, and a new one."""
-        controller = self.controller
-        if controller._registry.closed:
+        """Yield what does not work: an inference and a hold of each session, a cap, and a new session."""
+        if "closed" in repr(self.controller):
             return
-        open_ones = [session for session in self.sessions if session.state is not State.DESTROYED]
-        for session in [*open_ones, self.session()]:
-            yield from self._session_works(session)
-        number = self.sessions[-1].number
+        for session in [*(each for each in self.sessions if each.state is not State.DESTROYED), self.session()]:
+            with session.inference(), session.hold(loaded("balanced"), reason="works"):
+                if session.state is not State.RAISED or session.profile.name != "balanced":
+                    yield f"{session} does not rise, or is not held"
+        with self.controller.cap(loaded("balanced"), reason="works"):
+            if session.profile.name != "balanced":
+                yield "a cap does nothing"
         self.sessions.pop().close()
-        if number in controller._registry.sessions:
-            yield "a session does not close"
-
-    def _session_works(self, session: Session) -> Iterator[str]:
-        before, running = session.own_profile, session.number in self.running
-        session.use(loaded("burst"))
-        with session.inference():
-            yield from self._is_up(session, "an inference")
-        self.time.advance_us(SETTLED_US)
-        yield from self._is_down(session, "after an inference")
-        with session.hold(loaded("balanced"), reason="works"), session.init():
-            if session.profile.name != "balanced" and not (self.controller.caps or session._record.holds[1:]):
-                yield "a hold does nothing"
-        if self.controller.caps == ():
-            with self.controller.cap(loaded("balanced"), reason="works"):
-                if session.profile.name != "balanced":
-                    yield "a cap does nothing"
-        self.time.advance_us(SETTLED_US)
-        yield from self._is_down(session, "after INIT")
-        if not running:
-            session.use(before)
-
-    def _is_up(self, session: Session, when: str) -> Iterator[str]:
-        clocks = self.htp.effective(0, session.core_ids[0])
-        free = session.profile.name == "burst"
-        if session.state is not State.RAISED or (free and clocks.core_target != MAX_CORNER):
-            yield f"in {when}, {session} has {clocks.core_target}"
-
-    def _is_down(self, session: Session, when: str) -> Iterator[str]:
-        if session.number not in self.running and session.state is not State.LOWERED:
-            yield f"{when}, {session} is not lowered"
+        self.settle()
+        yield from self._rests("after more use")
 
     def _is_closed(self) -> Iterator[str]:
-        controller = self.controller
-        if controller._registry.sessions or controller._registry.orphans:
-            yield f"at the end, {controller._registry.sessions} {controller._registry.orphans} are left"
-        for core in range(2):
-            clocks = self.htp.effective(0, core)
-            if clocks.core_target != DISABLE or clocks.rpc_polling_time_us:
-                yield f"at the end, {clocks} is in force"
-        if any(client.has_hvx_vote for client in self.htp._clients.values()):
-            yield "at the end, an id has votes"
+        status = self.controller.status()
+        if status.sessions or status.orphans or self.htp.power_config_ids:
+            yield f"at the end, {status.sessions} {status.orphans} {self.htp.power_config_ids} are left"
+        if self.htp.effective(0, 0).rpc_polling_time_us:
+            yield "at the end, RPC polling is left on"
         if self.time.alarms:
             yield f"at the end, {self.time.alarms} alarms are armed"
-        if not controller._ended:
-            yield "at the end, the controller is not closed"
-
-
-def _nothing() -> None:
-    """Do nothing."""

@@ -205,8 +205,9 @@ def test_every_code_is_told(standin: Standin, backend: QnnHtp, code: int) -> Non
     with pytest.raises(VoteRejected) as caught:
         backend.destroy_power_config_id(made)
     assert (caught.value.code, caught.value.function) == (code, "destroyPowerConfigId")
+    # The library has removed the id all the same.
     backend.destroy_power_config_id(made)
-    assert [line.code for line in standin.calls("destroyPowerConfigId")] == [code, 0]
+    assert [line.code for line in standin.calls("destroyPowerConfigId")] == [code]
 
 
 def test_an_interrupted_destroy_can_be_made_again(

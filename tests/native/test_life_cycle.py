@@ -223,9 +223,9 @@ def test_a_controller_closes_the_library_that_it_opened(standin: Standin, monkey
     with VoteController("qnn", handle_sigterm=False) as controller:
         session = controller.session("balanced")
         with session.inference():
-            assert standin.sets[-1].core_target == 112
-            assert standin.sets[-1].power_config_id == FIRST_ID
-        assert standin.sets[-1].core_target == 64
+            pass
+    clocks = [line for line in standin.sets if line.core_target is not None]
+    assert [(line.core_target, line.power_config_id) for line in clocks[:2]] == [(112, FIRST_ID), (64, FIRST_ID)]
     assert functions(standin.trace)[-4:] == ["destroyPowerConfigId", *FREED]
 
 

@@ -77,7 +77,7 @@ class Server:
         assert {name: made[name] for name in freed} == dict.fromkeys(freed, workers)
         targets = Counter(line.core_target for line in self.standin.sets)
         assert (targets[RAISED], targets[LOWERED]) == (workers, workers)
-        assert self.standin.sets[-1].core_target == LOWERED
+        assert [line.core_target for line in self.standin.sets][-2:] == [LOWERED, None], "clocks, then polling"
 
     def _have_raised(self, workers: int, request: str) -> bool:
         if len([line for line in self.standin.sets if line.core_target == RAISED]) >= workers:

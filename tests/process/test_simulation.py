@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import pytest
 
 pytest.importorskip("greenlet")
 
-from simulation.choices import Random, Replayed, every_order
-from simulation.locks import Condition, Lock, SimpleQueue
-from simulation.scheduler import Scheduler
-from simulation.tasks import Violation
+from simulation.choices import Decision, Enumerated, Random, Replayed, every_order
+from simulation.collector import Collected
+from simulation.locks import Lock, SimpleQueue
+from simulation.scheduler import Scheduler, Violation
+from simulation.window import Window
 
 if TYPE_CHECKING:
     from simulation.choices import Choices
@@ -61,8 +64,8 @@ def _lost_update(scheduler: Scheduler) -> Callable[[], None]:
 
 
 def _opposite_orders(scheduler: Scheduler) -> Callable[[], None]:
-    """Two tasks that take two locks in opposite orders."""
-    first, second = Lock(scheduler, "first"), Lock(scheduler, "second")
+    """Two tasks that take two gates in opposite orders."""
+    first, second = (Lock(scheduler, name, reentrant=True) for name in ("first", "second"))
 
     def take(outer: Lock, inner: Lock) -> None:
         with outer, inner:
@@ -73,31 +76,8 @@ def _opposite_orders(scheduler: Scheduler) -> Callable[[], None]:
     return _nothing
 
 
-def _lost_wake_up(scheduler: Scheduler) -> Callable[[], None]:
-    """A task that looks at a flag, lets go of the lock, and only then waits to be told of it."""
-    condition = Condition(scheduler)
-    done = False
-
-    def wait() -> None:
-        with condition:
-            there = done
-        if not there:
-            with condition:
-                condition.wait()
-
-    def tell() -> None:
-        nonlocal done
-        with condition:
-            done = True
-            condition.notify_all()
-
-    scheduler.spawn("waits", wait)
-    scheduler.spawn("tells", tell)
-    return _nothing
-
-
 def _circle(scheduler: Scheduler) -> Callable[[], None]:
-    """A task that looks again and again for what nobody will do."""
+    """A task that looks for ever for something that no other does."""
 
     def look() -> None:
         while True:
@@ -107,24 +87,19 @@ def _circle(scheduler: Scheduler) -> Callable[[], None]:
     return _nothing
 
 
-PLANTED: dict[Plant, str] = {
-    _lost_update: "every update counts",
-    _opposite_orders: "no deadlock",
-    _lost_wake_up: "no deadlock",
-}
+PLANTED: dict[Plant, str] = {_lost_update: "every update counts", _opposite_orders: "no deadlock"}
 
 
 @pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__)
 def test_what_is_planted_is_found_at_random(plant: Plant) -> None:
-    """Some seed finds it, and some does not: it depends on who goes on."""
+    """Some seeds find it, and others don't: it depends on which task goes on."""
     found = [_run(plant, Random(str(seed))).failure for seed in SEEDS]
-    rules = {None if failure is None else failure.rule for failure in found}
-    assert rules == {None, PLANTED[plant]}
+    assert {None if failure is None else failure.rule for failure in found} == {None, PLANTED[plant]}
 
 
 @pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__)
 def test_what_is_planted_is_found_with_one_preemption(plant: Plant) -> None:
-    """Every order with one preemption has it among them; without a preemption there is none that has."""
+    """Every order with one preemption includes it; no order without a preemption does."""
     for most, expected in ((0, {None}), (1, {None, PLANTED[plant]})):
         failures = [_run(plant, choices).failure for choices in every_order(most)]
         assert {None if failure is None else failure.rule for failure in failures} == expected
@@ -137,8 +112,8 @@ def test_a_circle_is_found() -> None:
     assert failure.rule == "no livelock"
 
 
-def test_a_deadlock_says_who_waits_for_what() -> None:
-    """It names each task, the lock that it waits for, and who holds that."""
+def test_a_deadlock_says_which_task_waits_for_what() -> None:
+    """It names each task, the lock that it waits for, and the task that holds that."""
     failures = [_run(_opposite_orders, Random(str(seed))).failure for seed in SEEDS]
     details = {failure.details for failure in failures if failure is not None}
     assert details == {
@@ -182,7 +157,7 @@ def test_every_order_is_run_once() -> None:
     assert sorted(orders) == sorted(expected)
 
 
-def test_time_moves_when_nobody_can_go_on() -> None:
+def test_time_moves_when_no_task_can_go_on() -> None:
     """Tasks that sleep go on in the order of their times, at those times."""
     seen = []
 
@@ -197,6 +172,27 @@ def test_time_moves_when_nobody_can_go_on() -> None:
 
     _run(plant, Replayed(()))
     assert seen == [(100, 100), (200, 200), (300, 300)]
+
+
+def test_a_slow_task_lets_time_move_to_one_alarm() -> None:
+    """In some order with one preemption the alarm rings between two steps of a task that could go on; in none twice."""
+    found = set()
+    for choices in every_order(1):
+        scheduler = Scheduler(choices)
+        made: list[str] = []
+        for time_us in (1, 2):
+            scheduler.call_at(time_us, partial(made.append, "!"))
+
+        def run(scheduler: Scheduler, made: list[str]) -> None:
+            for _ in range(2):
+                made.append("a")
+                scheduler.point()
+
+        scheduler.spawn("a", partial(run, scheduler, made))
+        scheduler.run()
+        found.add("".join(made))
+    assert {"aa", "a!a"} <= found
+    assert not any("!!a" in order for order in found)
 
 
 def test_what_an_alarm_does_is_no_step_of_the_task_that_waits() -> None:
@@ -223,22 +219,13 @@ def test_what_an_alarm_does_is_no_step_of_the_task_that_waits() -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_lock_taken_by_the_collector_is_found() -> None:
-    """What runs when an object is collected may put something in a queue, and may take no lock."""
-
-    class Thing:
-        """What calls when it is collected."""
-
-        def __init__(self, call: Callable[[], object]) -> None:
-            self._call = call
-
-        def __del__(self) -> None:
-            self._call()
+    """A finalizer may put something in a queue, and may take no lock."""
 
     def plant(scheduler: Scheduler, *, locks: bool) -> Callable[[], None]:
         lock, queue = Lock(scheduler, "lock"), SimpleQueue(scheduler)
 
         def drop() -> None:
-            scheduler.collect(Thing(lock.acquire if locks else lambda: queue.put(1)), 2)
+            scheduler.collect(Collected(lock.acquire if locks else lambda: queue.put(1)), 2)
             for _ in range(5):
                 scheduler.point()
             assert locks or queue.get() == 1
@@ -249,24 +236,54 @@ def test_a_lock_taken_by_the_collector_is_found() -> None:
     assert _run(lambda scheduler: plant(scheduler, locks=False), Replayed(())).failure is None
     failure = _run(lambda scheduler: plant(scheduler, locks=True), Replayed(())).failure
     assert failure is not None
-    assert failure.rule == "nothing that the collector runs takes a lock"
+    assert failure.rule == "a finalizer takes no lock"
 
 
-def test_locks_out_of_order_are_found() -> None:
-    """A lock of a lower rank under one of a higher is a failure, without any deadlock."""
+def test_a_task_that_calls_itself_for_ever_is_a_failure_of_the_run() -> None:
+    """A RecursionError whose text can't be made any more ends the run, and not the simulation."""
 
-    def plant(scheduler: Scheduler) -> Callable[[], None]:
-        outer, inner = Lock(scheduler, "outer", rank=1), Lock(scheduler, "inner", rank=2)
+    class EndlessError(RecursionError):
+        def __repr__(self) -> str:
+            raise RecursionError
 
-        def take() -> None:
-            with outer, inner:
-                pass
-            with inner, outer:
-                pass
+    def run() -> None:
+        raise EndlessError
 
-        scheduler.spawn("takes", take)
-        return _nothing
+    scheduler = Scheduler(Replayed(()))
+    scheduler.spawn("deep", run)
+    scheduler.run()
+    assert scheduler.failure is not None
+    assert scheduler.failure.details == "deep: EndlessError"
 
-    failure = _run(plant, Replayed(())).failure
-    assert failure is not None
-    assert str(failure) == "locks are taken in their order: takes takes outer under inner"
+
+def test_a_beginning_that_does_not_come_is_told() -> None:
+    """A run that has ended before the last decision with which it was to begin is an error, and no order."""
+    choices = Enumerated([Decision(5, 0, 1, 2)], 1)
+    with pytest.raises(RuntimeError, match="came"):
+        choices.following()
+
+
+def test_only_what_is_within_the_window_has_several_orders() -> None:
+    """Before it opens and after it closes threads do in one order what they do; a thread may enter it at its end."""
+    found = set()
+    for choices in every_order(1):
+        scheduler = Scheduler(choices)
+        scheduler.let_choose(False)
+        made: list[str] = []
+        window = Window(scheduler, mock.Mock(count_faults=partial(made.append, "|")), threads=2)
+
+        def run(scheduler: Scheduler, window: Window, made: list[str], name: str) -> None:
+            for when in ("before", "within", "after"):
+                for _ in range(2):
+                    made.append(name)
+                    scheduler.point()
+                window.enter() if when == "before" else window.leave()
+
+        for name in "ab":
+            scheduler.spawn(name, partial(run, scheduler, window, made, name))
+        scheduler.spawn("watches", window.watch, last=True)
+        scheduler.run()
+        assert scheduler.failure is None
+        found.add("".join(made))
+    every = {"".join(each) for each in itertools.permutations("aabb")}
+    assert found == {f"aabb|{each}aabb" for each in every if each not in ("abab", "baba")}

@@ -1,24 +1,24 @@
-"""What must hold of single native calls: on which ids, how many at a time, how often to a dead DSP."""
+"""What must hold of single native calls: one at a time, on ids that are alive, few to a dead link."""
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
-from simulation.backend import PROCESS_WIDE
-from simulation.situation import DEAD, RESTARTED
+from simulation.backend import BAD_ID, CREATE, DESTROY, RENEW, SET
+from simulation.situation import DEAD, LOST
 from simulation.troubles import LONGEST_BACKOFF_US
 
 if TYPE_CHECKING:
     from simulation.backend import NativeCall
     from simulation.demand import Client
-    from simulation.situation import Operation, Situation
+    from simulation.situation import Situation
+    from simulation.troubles import Troubles
 
-    from htppower.votes.native import NativeConfig
-
-# The number of the corner DISABLE.
-DISABLE = 16
-# DESIGN.md: "a dead DSP costs an inference no more than one failed call per second".
-LEAST_BETWEEN_FAILURES_US = 1_000_000
+# "At most 10 failed native calls in 5 s on a dead link."
+MOST_FAILURES, WITHIN_US = 10, 5_000_000
+# Of a core whose calls fail; the third step in a row waits for an alarm, and a step makes two calls at most.
+MOST_ON_A_CORE, FIRST_RETRY_US = 7, 1_000_000
 
 
 class CallRules:
@@ -26,206 +26,148 @@ class CallRules:
 
     Attributes:
         made: the calls, in the order in which they began.
-        lost: the ids of which a KeyboardInterrupt kept the controller from hearing.
     """
 
-    def __init__(self, situation: Situation) -> None:
-        self.lost: set[int] = set()
+    def __init__(self, situation: Situation, troubles: Troubles) -> None:
         self.made: list[NativeCall] = []
         self._situation = situation
+        self._troubles = troubles
         self._scheduler = situation.scheduler
-        self._destroyed: set[int] = set()
-        # The ids that the library has answered not to know, and how often each was used since.
-        self._unknown: dict[int, int] = {}
-        # Whether every restart that a call was told of has been taken in, by every controller.
-        self._restarts_known = True
+        # The ids that are gone: destroyed, or made before the device was made anew.
+        self._gone: set[int] = set()
+        # Since which idle time an id is to be destroyed by the back-off.
+        self._orphans: dict[int, int] = {}
+        self._failures: deque[int] = deque()
+        self._on_core: dict[int | None, list[int]] = defaultdict(list)
+        # Since which idle time the device could be made anew.
         self._dead_us: int | None = None
-        self._dead_known = False
-        # Whether the host has told of a restart since it was dead, which the core may have known before.
-        self._perhaps_alive = False
 
-    def begins(self, call: NativeCall) -> None:
+    def begins(self, call: NativeCall, client: Client | None) -> None:
         """Take in that a call begins."""
-        situation, power_config_id = self._situation, call.power_config_id
-        if situation.controller_closed:
-            self._situation.fail("a closed controller makes no call", f"{call}")
+        situation, number = self._situation, call.power_config_id
+        if situation.under_way is not None:
+            situation.fail("one call at a time", f"{call} beside {situation.under_way}")
         if self._scheduler.collecting:
-            self._situation.fail("nothing that the collector runs makes a call", f"{call}")
-        highest = situation.promises.highest_rank_over_calls
-        ranks = [getattr(lock, "rank", None) for lock in call.task.held]
-        if highest is not None and any(rank is not None and rank > highest for rank in ranks):
-            situation.fail("no native call under a lock that forbids it", f"{call} under {call.task.held}")
-        if power_config_id is not None:
-            self._begins_on(call, power_config_id)
-        call.dead_known = self._dead_known
-        if self._situation.under_way and not situation.promises.side_by_side:
-            self._situation.fail("one call at a time", f"{call} beside {self._situation.under_way}")
-        self._situation.under_way.append(call)
-        if call.task.interrupt_in and call.task in situation.operations:
-            situation.operations[call.task].last_call = call
+            situation.fail("a finalizer makes no call", f"{call}")
+        gates = [lock for lock in call.task.held if "gate" in str(lock)]
+        if gates:
+            situation.fail("no native call under a gate", f"{call} under {gates}")
+        if situation.closed and call.function not in (DESTROY, RENEW) and number not in situation.failed_destroys:
+            situation.fail("a closed controller only destroys what it could not", f"{call}")
+        if number in self._gone:
+            situation.fail("no call on an id that is gone", f"{call}")
+        failed = number in situation.failed_destroys
+        if client is not None and call.function == DESTROY and not failed and self._casts(client):
+            if not (client.closing or client.troubles or situation.is_asked(client)):
+                situation.fail("a session keeps its ids", f"{call}; {situation.tell(client)}")
+            well = client not in self._troubles and not situation.out_of_reach
+            if client.closing and well and not situation.is_down(client):
+                situation.fail("votes are lowered before their id is destroyed", f"{call}; {situation.tell(client)}")
+        situation.under_way = call
         self.made.append(call)
+        operation = situation.operations.get(call.task)
+        if operation is not None:
+            operation.calls += 1
 
-    def _begins_on(self, call: NativeCall, power_config_id: int) -> None:
-        # A call that is meant for the id which had the number before comes by chance.
-        if not self._situation.numbers.may_be_shared(power_config_id):
-            if power_config_id in self._destroyed:
-                self._situation.fail("no call on a destroyed id", f"{call}")
-            if any(other.power_config_id == power_config_id for other in self._situation.under_way):
-                self._situation.fail("one call at a time on an id", f"{call} beside {self._situation.under_way}")
-        if any(config.option not in PROCESS_WIDE and not _removes(config) for config in call.configs):
-            self._situation.bare.discard(power_config_id)
-        client = self.client_of(call)
-        in_use = client is not None and not client.closing and power_config_id not in self._situation.orphans
-        # Until a controller hears of a restart it does not doubt its ids.
-        told = self._restarts_known and not self._situation.out_of_reach
-        if in_use and told and power_config_id in self._unknown and call.function == "setPowerConfig":
-            # Once more is allowed: a session that was being cast when the restart was told goes on to its other ids.
-            self._unknown[power_config_id] += 1
-            if self._unknown[power_config_id] > 1:
-                self._situation.fail("an id that the library does not know is not used again", f"{call}")
+    def _casts(self, client: Client) -> bool:
+        """Return whether a session has votes for certain: one of a profile without votes gives its ids back."""
+        return all(each.raised is not None for each in client.possible(self._situation.caps))
 
-    def interrupted(self, operation: Operation) -> None:
-        """Take in that a KeyboardInterrupt is raised in an operation: nobody knows what its last call has done."""
-        call = operation.last_call
-        if call is None or call.power_config_id is None:
+    def applied(self, call: NativeCall, client: Client | None) -> None:
+        """Take in that a call has taken effect."""
+        number = call.power_config_id
+        if call.function == CREATE and not call.code and number is not None:
+            if client is not None:
+                client.ids.append(number)
+        elif call.function == DESTROY and not call.code and number is not None:
+            self._gone.add(number)
+        elif call.function == RENEW:
+            self._gone.update(made.power_config_id for made in self.made if made.power_config_id is not None)
+            self._orphans.clear()
+            self._situation.failed_destroys.clear()
+
+    def ended(self, call: NativeCall) -> None:
+        """Take in that a call has returned."""
+        situation, number = self._situation, call.power_config_id
+        situation.under_way = None
+        if call.function == DESTROY and number is not None:
+            if call.code:
+                situation.failed_destroys.add(number)
+                # The first that fails ends a try, so that the others wait for the next.
+                self._orphans = dict.fromkeys((*self._orphans, number), self._scheduler.idle_us)
+            else:
+                self._orphans.pop(number, None)
+        if call.function == SET and call.votes:
+            self._count_on_core(call)
+        if call.votes and not call.code:
+            # The link is not dead.
+            self._failures.clear()
+        if call.code and not call.injected and call.code not in (LOST, BAD_ID) and not call.settings:
+            self._count_failure(call)
+
+    def _count_failure(self, call: NativeCall) -> None:
+        now_us, failures = self._scheduler.now_us, self._failures
+        failures.append(now_us)
+        while failures[0] <= now_us - WITHIN_US:
+            failures.popleft()
+        if len(failures) > MOST_FAILURES:
+            self._situation.fail("10 calls fail in 5 s on a dead link at most", f"{call} is number {len(failures)}")
+
+    def _count_on_core(self, call: NativeCall) -> None:
+        """Fail if one core's calls fail again and again with no back-off between them."""
+        times = self._on_core[call.core]
+        if not call.code or call.code in (LOST, DEAD):
+            times.clear()
             return
-        if call.function == "createPowerConfigId":
-            self.lost.add(call.power_config_id)
-        self._destroyed.discard(call.power_config_id)
-        self._unknown.pop(call.power_config_id, None)
+        times.append(call.begun_us)
+        if len(times) > MOST_ON_A_CORE and times[-1] - times[-1 - MOST_ON_A_CORE] < FIRST_RETRY_US:
+            self._situation.fail("what fails waits for the back-off", f"{call} on core {call.core}: {times[-8:]}")
 
-    def applied(self, call: NativeCall) -> Client | None:
-        """Take in that a call has taken effect; return the session whose id it was made on."""
-        client = self.client_of(call)
-        if call.function == "createPowerConfigId" and not call.code:
-            assert call.power_config_id is not None
-            if client is not None and call.power_config_id not in self._situation.numbers.shared:
-                client.power_config_ids.append(call.power_config_id)
-            operation = self._situation.operations.get(call.task)
-            if operation is None or operation.client is None or operation.client is not client:
-                self._situation.bare.add(call.power_config_id)
-        elif call.function == "destroyPowerConfigId" and not call.code:
-            assert call.power_config_id is not None
-            self._destroyed.add(call.power_config_id)
-        elif call.unknown_id and call.power_config_id is not None:
-            self._unknown.setdefault(call.power_config_id, 0)
-        return client
+    def new_session(self, client: Client) -> None:
+        """Take in that a session is opened: what failed on its cores was another's."""
+        for core in client.cores:
+            self._on_core[core].clear()
 
-    def ended(self, call: NativeCall) -> Client | None:
-        """Take in that a call has returned; return the session whose id it was made on."""
-        self._situation.under_way.remove(call)
-        self._restarts_known = self._restarts_known and call.code != RESTARTED
-        if call.code == DEAD:
-            self._dead_answered(call)
-            # What is left is tried again when the back-off that begins then is over.
-            self._situation.orphans = dict.fromkeys(self._situation.orphans, self._scheduler.clock.idle_us)
-        elif self._dead_us is None or call.begun_us > self._dead_us or call.code == RESTARTED:
-            # One that began before the DSP was dead tells nothing of it.
-            self._dead_us, self._dead_known, self._perhaps_alive = None, False, False
-        client = self.client_of(call)
-        if call.known_as is not None and call.power_config_id is not None:
-            made = call.function == "createPowerConfigId"
-            call.crosses |= self._situation.numbers.told(call.known_as, call.power_config_id, made=made)
-        if call.crosses:
-            self._note_shared()
-        if call.function == "destroyPowerConfigId" and call.power_config_id is not None:
-            if call.code == 0:
-                self._situation.orphans.pop(call.power_config_id, None)
-            elif call.code is not None or client is None:
-                # Where the call of a session is interrupted, the id is the session's still.
-                self._situation.orphans[call.power_config_id] = self._scheduler.clock.idle_us
-            return None if client is None or client.closing else client
-        return client
-
-    def _note_shared(self) -> None:
-        """Take in that nobody uses the ids any more that calls of another may reach: they are to be destroyed."""
-        alive, orphans = self._situation.htp._clients, self._situation.orphans
-        for power_config_id in self._situation.numbers.shared:
-            if power_config_id in alive:
-                orphans.setdefault(power_config_id, self._scheduler.clock.idle_us)
-
-    def quiet(self) -> None:
-        """Take in that nobody can go on: whoever was told that the DSP is dead, or has restarted, has taken it in."""
-        self._dead_known = self._dead_us is not None
-        self._restarts_known = True
-        if not any(call.function == "createPowerConfigId" for call in self._situation.under_way):
-            self._situation.numbers.quiet()
-
-    def alive_again(self) -> None:
-        """Take in that the host tells of a restart: a DSP that was dead is called again, unless that was known."""
-        self._dead_us, self._dead_known, self._perhaps_alive = None, False, True
-
-    def check_destroyed(self, client: Client) -> None:
-        """Fail where an id of a closed session lives on, though destroying it has not failed."""
-        alive = self._situation.htp._clients
-        known = {*self._situation.orphans, *self._situation.bare, *self.lost, *self._situation.numbers.doubtful}
-        left = [each for each in client.power_config_ids if each in alive and each not in known]
-        if left:
-            self._situation.fail("a closed session leaves no id", f"session {client.place}: {left}")
-
-    def look_at_orphans(self) -> None:
-        """Fail where an id that could not be destroyed is not tried again in time."""
-        alive = self._situation.htp._clients
-        if self._situation.out_of_reach:
-            self._situation.orphans = dict.fromkeys(self._situation.orphans, self._scheduler.clock.idle_us)
-        for power_config_id, failed_us in self._situation.orphans.items():
-            late = self._scheduler.clock.idle_us - failed_us > LONGEST_BACKOFF_US
-            tried = power_config_id in alive and power_config_id not in self._situation.left
-            if late and tried and not self._situation.controller_closed:
-                self._situation.fail("orphans are destroyed within the longest back-off", f"id {power_config_id}")
-
-    def _dead_answered(self, call: NativeCall) -> None:
-        if call.earlier or call.perhaps_earlier:
+    def check_closed(self, client: Client) -> None:
+        """Fail if an id of a closed session lives on, and the status does not tell of it."""
+        situation = self._situation
+        left = [each for each in client.ids if each in situation.htp._clients]
+        if situation.under_way is not None and situation.under_way.function == RENEW:
+            # They go with the device.
             return
-        operation = self._situation.operations.get(call.task)
-        now_us = self._scheduler.now_us
-        # It may have been about to make its call when another was answered.
-        late = operation is not None and self._dead_us is not None and operation.begun_us > self._dead_us
-        gap_us = call.begun_us - (self._dead_us or 0) if late else LEAST_BETWEEN_FAILURES_US
-        # Of two controllers each has a back-off of its own, and tries once in its time.
-        asked = _is_free(operation) and not self._situation.shared
-        if call.dead_known and gap_us < LEAST_BETWEEN_FAILURES_US and asked:
-            details = f"{call}, {gap_us} us after the one before"
-            self._situation.fail("1011 costs at most one failed call a second", details)
-        # Closing makes its calls whatever was answered before, and delays no other.
-        closes = operation is not None and (operation.kind == "close" or _is_closing(operation.client))
-        # One that began before that was taken in is one of the several: its answer puts nothing off.
-        on_time = operation is not None and now_us - (self._dead_us or 0) >= LEAST_BETWEEN_FAILURES_US
-        on_time = on_time and call.dead_known
-        first = self._dead_us is None and not (closes and self._perhaps_alive)
-        if first or (on_time and not closes):
-            # Of several that were under way the first counts; one of the controller's own may be late.
-            self._dead_us, self._dead_known, self._perhaps_alive = now_us, False, False
+        for number in left:
+            self._orphans.setdefault(number, self._scheduler.idle_us)
+        # One that is being destroyed is told of again if that fails.
+        untold = set(left) - self.told_orphans() - {situation.under_way and situation.under_way.power_config_id}
+        if untold:
+            situation.fail("a closed session leaves no id", f"session {client.place}: {sorted(untold)}")
 
-    def client_of(self, call: NativeCall) -> Client | None:
-        """Return the session whose id a call is made on, or on whose core an id is created."""
-        for client in self._situation.clients:
-            if call.power_config_id in client.power_config_ids:
-                return client
-        if call.function == "createPowerConfigId":
-            operation = self._situation.operations.get(call.task)
-            for client in self._situation.clients:
-                # While a session is closed, others may make an id for the settings of the process on its core.
-                its_own = operation is not None and operation.client is client
-                if not client.closed and call.core in client.cores and (its_own or not client.closing):
-                    return client
-        return None
+    def take_in_orphans(self) -> None:
+        """Take in which ids a session has left to the back-off, since the link had failed before."""
+        for number in self.told_orphans() - self._orphans.keys():
+            self._orphans[number] = self._scheduler.idle_us
+            self._situation.failed_destroys.add(number)
 
+    def told_orphans(self) -> set[int]:
+        """Return the ids that could not be destroyed, as the controller tells; both controllers tell the same."""
+        with self._scheduler.watching():
+            return set(self._situation.controller.status().orphans)
 
-def _is_closing(client: Client | None) -> bool:
-    return client is not None and client.closing
-
-
-def _is_free(operation: Operation | None) -> bool:
-    """Return whether a phase makes no call to a dead DSP.
-
-    A session that is being closed is brought down at once, by whoever has its turn.
-    """
-    if operation is None or operation.client is None or operation.client.closing:
-        return False
-    return operation.kind in ("begin", "end")
-
-
-def _removes(config: NativeConfig) -> bool:
-    """Return whether a vote takes the clocks' vote back, as on an id that could not be destroyed."""
-    return config.option == "DCVS_V3" and config.fields.get("coreVoltageCornerMax") == DISABLE
+    def look(self) -> None:
+        """Look at ids that are left, and at a dead link, when no task can go on and no call is under way."""
+        situation, idle_us = self._situation, self._scheduler.idle_us
+        if situation.out_of_reach:
+            self._orphans = dict.fromkeys(self._orphans, idle_us)
+        for number, since_us in self._orphans.items():
+            late = idle_us - since_us > LONGEST_BACKOFF_US and idle_us - since_us > self._troubles.longest_us
+            if late and number in situation.htp._clients and not situation.closed:
+                situation.fail("what could not be destroyed is, within the back-off", f"id {number}")
+        backend = situation.backend
+        open_ = [client.session for client in situation.clients if client.session is not None and not client.closing]
+        lacks = any(str(session.state) == "UNKNOWN" for session in open_) and not situation.closed
+        if not (backend.dead and backend.dsp_is_up and lacks and self._failures):
+            self._dead_us = None
+            return
+        self._dead_us = idle_us if self._dead_us is None else self._dead_us
+        if idle_us - self._dead_us > 2 * self._troubles.longest_us + LONGEST_BACKOFF_US:
+            situation.fail("a dead device is made anew", f"not for {idle_us - self._dead_us} us")

@@ -64,7 +64,7 @@ class Changes:
         use = Use(op.name)
         client.uses.append(use)
         self.end_sustains(client)
-        error = self._public.call("use", client, lambda: client.session.use(expected()[op.name].profile), op.interrupt)
+        error = self._public.call("use", client, lambda: client.session.use(expected()[op.name].profile))
         if error is None:
             client.used(use, self._scheduler.steps, begun_at)
             self._ends_sustain(client, alone)
@@ -87,11 +87,11 @@ class Changes:
             profile = expected()[op.name].profile
             claim.handle = client.session.hold(profile, reason="simulated", timeout_us=timeout_us, owner=owner)
 
-        error = self._public.call("hold", client, hold, op.interrupt)
+        error = self._public.call("hold", client, hold)
         if error is not None:
             claim.certain = False
             claim.until_us = scheduler.now_us
-            if not isinstance(error, KeyboardInterrupt) and claim in client.holds:
+            if claim in client.holds:
                 client.holds.remove(claim)
             return
         in_time = timeout_us is None or scheduler.now_us < begun_us + timeout_us
@@ -112,8 +112,7 @@ class Changes:
         claim.certain = False
         self.end_sustains(client)
         if op.how == "release":
-            while self._public.call("release", client, claim.handle.release) is not None and claim.handle.active:
-                pass
+            self._public.call("release", client, claim.handle.release)
             if claim in client.holds:
                 client.holds.remove(claim)
             return
@@ -135,14 +134,13 @@ class Changes:
         def cap() -> None:
             claim.handle = self._situation.controller.cap(expected()[op.name].profile, reason="simulated")
 
-        if self._public.call("cap", None, cap, op.interrupt) is not None:
+        if self._public.call("cap", None, cap) is not None:
             return
         claim.certain = True
         self._scheduler.sleep(op.us)
         self._run(op.inner)
         claim.certain = False
         self.end_sustains(None)
-        while self._public.call("lift", None, claim.handle.lift) is not None and claim.handle.active:
-            pass
+        self._public.call("lift", None, claim.handle.lift)
         if claim in self._situation.caps:
             self._situation.caps.remove(claim)

@@ -1,4 +1,4 @@
-"""The garbage collector of a simulation: objects are dropped after some steps, in whatever task runs then."""
+"""The garbage collector of a simulation: objects are dropped after some steps, in the task that runs then."""
 
 from __future__ import annotations
 
@@ -6,20 +6,14 @@ import gc
 import weakref
 from typing import TYPE_CHECKING
 
-from simulation.tasks import Violation
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from simulation.scheduler import Scheduler
 
 
 class Collector:
-    """Drops objects.
-
-    Args:
-        scheduler: is told while something is dropped.
-    """
+    """Drops objects; the scheduler is told meanwhile."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
@@ -31,13 +25,15 @@ class Collector:
         return bool(self._doomed)
 
     def add(self, at_step: int, thing: object, watched: Iterable[object]) -> None:
-        """Drop an object at a step; what is watched must be gone then, at the latest with what is in cycles."""
+        """Drop an object at a step; the watched ones must be gone then, at the latest when cycles are collected."""
         self._doomed.append((at_step, [thing], [weakref.ref(each) for each in watched]))
 
     def collect(self, up_to: int) -> None:
         """Drop what is due."""
         if not self._doomed:
             return
+        from simulation.scheduler import Violation  # noqa: PLC0415 - the scheduler imports this module
+
         due = [doomed for doomed in self._doomed if doomed[0] <= up_to]
         self._doomed = [doomed for doomed in self._doomed if doomed[0] > up_to]
         scheduler = self._scheduler
@@ -52,3 +48,13 @@ class Collector:
                     scheduler.fail(Violation("nothing keeps alive what the host has dropped", f"{watched}"))
         finally:
             scheduler.collecting = False
+
+
+class Collected:
+    """Calls when it is garbage collected."""
+
+    def __init__(self, call: Callable[[], object]) -> None:
+        self._call = call
+
+    def __del__(self) -> None:
+        self._call()

@@ -25,27 +25,25 @@ class Loop:
     Args:
         scheduler: on whose task it runs.
         specification: is told what is in use.
+        phases: likewise.
     """
 
-    def __init__(self, scheduler: Scheduler, specification: Specification) -> None:
+    def __init__(self, scheduler: Scheduler, specification: Specification, phases: Phases) -> None:
         self._scheduler = scheduler
         self._specification = specification
+        self._phases = phases
         self._due = SimpleQueue(scheduler)
         self._started = False
         # Futures and tasks take what has these few methods.
         self._as_loop = cast("asyncio.AbstractEventLoop", self)
 
-    def infer(self, phases: Phases, client: Client, op: Op) -> None:
+    def infer(self, client: Client, op: Op) -> None:
         """Let a coroutine infer; it is cancelled after a while."""
-        self.post(lambda: self._begin(phases, client, op))
-        self._scheduler.sleep(op.us)
-
-    def post(self, action: Callable[[], object]) -> None:
-        """Call on the loop's task, which starts with the first."""
         if not self._started:
             self._started = True
             self._scheduler.spawn("loop", self._work, daemon=True)
-        self._due.put(action)
+        self._due.put(lambda: self._begin(client, op))
+        self._scheduler.sleep(op.us)
 
     def get_debug(self) -> bool:
         """Return False."""
@@ -73,45 +71,42 @@ class Loop:
             raise RuntimeError(f"the loop was told of {context}")
 
     def _work(self) -> None:
-        asyncio._set_running_loop(self._as_loop)
-        try:
-            while True:
-                self._due.get()()
-        finally:
-            asyncio._set_running_loop(None)
+        while True:
+            action = self._due.get()
+            asyncio._set_running_loop(self._as_loop)
+            try:
+                action()
+            finally:
+                asyncio._set_running_loop(None)
+                # A task that waits must keep nothing alive of what it ran.
+                del action
 
-    def _begin(self, phases: Phases, client: Client, op: Op) -> None:
-        task = asyncio.Task(self._infer(phases, client, op), loop=self._as_loop)
+    def _begin(self, client: Client, op: Op) -> None:
+        task = asyncio.Task(self._infer(client, op), loop=self._as_loop)
         self._scheduler.call_at(self._scheduler.now_us + op.steps, lambda: self._due.put(task.cancel))
 
-    async def _infer(self, phases: Phases, client: Client, op: Op) -> None:
+    async def _infer(self, client: Client, op: Op) -> None:
         inference = client.session.ainference()
         client.unsettled += 1
-        client.ended = None
+        client.ended = client.ahead = client.up_us = None
         client.asked += 1
-        ends = client.costs.may_end_gap()
         try:
             await inference.__aenter__()
         except (asyncio.CancelledError, htppower.VoteRejected, htppower.SessionClosed):
-            # A raise that is under way goes on, and is lowered after it. That end begins a gap.
-            client.costs.gap_open = True
-            client.endings.append(lambda: phases.end_done(client, "infer"))
+            # A raise that is under way goes on, and is lowered after it.
+            client.endings.append(lambda: self._phases.end_done(client, "infer"))
             return
-        finally:
-            client.costs.has_begun(ends)
         client.unsettled -= 1
         client.inferences += 1
         self._specification.begun(client)
-        cancelled = False
         try:
             future = self.create_future()
-            self._scheduler.call_at(self._scheduler.now_us + op.us, lambda: self.wake(future))
+            self._scheduler.call_at(self._scheduler.now_us + op.us, lambda: self._due.put(lambda: _set(future)))
             await future
         except asyncio.CancelledError:
-            cancelled = True
-        phases.end_asked(client, "infer")
-        if cancelled:
-            client.must_until_us = 0
+            pass
+        client.must_until_us = 0
+        client.unsettled += 1
         client.inferences -= 1
         client.asked += 1
         try:
@@ -119,8 +114,9 @@ class Loop:
         except (asyncio.CancelledError, htppower.VoteRejected):
             pass
         finally:
-            phases.end_done(client, "infer")
+            self._phases.end_done(client, "infer")
 
-    def wake(self, future: asyncio.Future[None]) -> None:
-        """Let who waits for a future go on."""
-        self._due.put(lambda: None if future.done() else future.set_result(None))
+
+def _set(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)

@@ -1,7 +1,7 @@
 """What the host has asked for: phases, profiles, holds and caps, each certain, or possible while it is being asked for.
 
-While a call of the public API has not returned, what it changes may have changed or not. So the profile that a session
-uses is a set of possible ones, which has one element again when the calls have returned.
+Until a call of the public API has returned, what it changes may have changed or not. So the profile that a session uses
+is a set of possible ones, which has one element again when the calls have returned.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from simulation.costs import Costs
 from simulation.expectations import DOWN, decided, expected, lowered_to
-from simulation.predictions import Foresight
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +27,7 @@ class Claim:
 
     Attributes:
         name: its profile's.
-        certain: whether it is known to stand; one that is not may stand or not.
+        certain: whether it is known to stand; otherwise it may stand or not.
         until_us: when a hold ends by itself.
         handle: what the controller returned.
     """
@@ -42,12 +40,7 @@ class Claim:
 
 @attrs.define(eq=False)
 class Use:
-    """A profile that was asked for as a session's own.
-
-    Attributes:
-        name: the profile's.
-        returned_at: the step at which that returned; None while it has not.
-    """
+    """A profile that was asked for as a session's own; ``returned_at``: the step at which that returned, if it has."""
 
     name: str
     returned_at: int | None = None
@@ -55,19 +48,17 @@ class Use:
 
 @attrs.frozen
 class Ended:
-    """The phase of a session that ended last.
+    """The phase of a session that ended last, if that is certain.
 
     Attributes:
         deinit: whether it was a DE-INIT.
         asked: how many calls of the public API there were until then that concern the session.
         name: the profile that was in use.
-        at_us: when that was, or None where it is not known to the microsecond.
     """
 
     deinit: bool
     asked: int
     name: str
-    at_us: int | None = None
 
 
 @attrs.define(eq=False)
@@ -76,8 +67,8 @@ class Client:
 
     Attributes:
         place: which of the simulation's clients it is.
-        other: whether it is of the second controller, where caps of the first are no matter.
-        cores: its cores; no other session that is open has any of them.
+        other: whether it is of the second controller, which the caps of the first do not concern.
+        cores: its cores; no other open session has any of them.
         session: what the controller returned; None while it is being opened.
         number: its number in events.
         uses: which own profiles are possible.
@@ -87,14 +78,17 @@ class Client:
         unsettled: calls about phases that have not returned: what they change may have changed or not.
         must_until_us: until when its votes must stay up after the last phase.
         may_until_us: until when they may.
-        ended: the phase that ended last; None where that is not certain.
+        open_at: what ``asked`` was when a phase that has begun found the votes up for certain, so that the next one may
+            not wait; -1 if that is not known any more.
+        ended: the phase that ended last.
         met: the profiles that it may have been using since.
         closing, closed: whether closing it was asked for, and has returned.
-        power_config_ids: those that were created for it.
-        foresight: what is predicted of it.
-        costs: what its sustain times have cost.
+        ids: the power config ids that were created for it.
+        endings: what to call of phases that end by themselves, once they have: when no task can go on.
+        hints: how many hints it was given.
+        ahead: from when to when votes must be up for a predicted begin, with ``asked`` then.
+        up_us: since when votes have been up ahead of a begin.
         troubles: how often it was in trouble.
-        endings: what to call of phases that end by themselves, once they have: when nobody can go on.
     """
 
     place: int
@@ -109,14 +103,16 @@ class Client:
     unsettled: int = 0
     must_until_us: int = 0
     may_until_us: int = 0
+    open_at: int = -1
     ended: Ended | None = None
     met: set[str] = attrs.field(factory=set)
     closing: bool = False
     closed: bool = False
-    power_config_ids: list[int] = attrs.field(factory=list)
+    ids: list[int] = attrs.field(factory=list)
     endings: list[Callable[[], None]] = attrs.field(factory=list)
-    foresight: Foresight = attrs.field(factory=Foresight)
-    costs: Costs = attrs.field(factory=Costs)
+    hints: int = 0
+    ahead: tuple[int, int, int] | None = None
+    up_us: int | None = None
     troubles: int = 0
     other: bool = False
     _possible: tuple[object, list[Expected]] | None = None
@@ -130,7 +126,6 @@ class Client:
         """Return the profiles that it may be using."""
         if self.other:
             caps = []
-        # It is asked for many times at each step, mostly where there is no hold and no cap.
         key = (
             tuple([use.name for use in self.uses]),
             tuple([(hold.name, hold.certain) for hold in self.holds]) if self.holds else (),

@@ -1,16 +1,12 @@
 """Small cases, run in every order of steps in which at most so many tasks are made to wait that could go on.
 
-An order is a sequence of what tasks do to locks, queues, alarms and native calls while the case's window is open.
-Orders that differ only in when a task gives something back, takes a lock again that it holds, orders events, or hands
-on what is in a queue of its own, are one: nothing that another task does depends on it. Threads of the pool begin in
-the order in which they were asked for; where a later one overtakes one that has begun, that one is made to wait. Of
-those that are made to wait at most so many are slow: time moves on to the next alarm before they go on, and never to
-the one after that. What comes before and after runs in one order.
+An order is a sequence of what tasks do to the line's and the gates' locks and to native calls while the case's window
+is open. Of the tasks that are made to wait at most so many are slow: time moves on to the next alarm before they go on,
+and never to the one after that. What comes before and after runs in one order.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from typing import TYPE_CHECKING
 
@@ -21,7 +17,6 @@ from simulation.simulate import simulate
 
 if TYPE_CHECKING:
     from simulation.program import Program
-    from simulation.situation import Promises
 
 
 @attrs.frozen
@@ -42,31 +37,20 @@ class Explored:
     broken: str = ""
 
 
-def explore(
-    program: Program,
-    promises: Promises,
-    most_preemptions: int,
-    most_slow: int,
-    end_s: float,
-    *,
-    most_s: float = math.inf,
-) -> Explored:
+def explore(program: Program, most_preemptions: int, most_slow: int, end_s: float) -> Explored:
     """Run a program in every order, until one fails or the time is over.
 
     Args:
         program: the program.
-        promises: what the core promises.
         most_preemptions: how many times a task that could go on may be made to wait.
         most_slow: in how many of these it may be so slow that time moves on to the next alarm.
         end_s: when to give up, by the monotonic clock.
-        most_s: how long it may take.
     """
-    end_s = min(end_s, time.monotonic() + most_s)
     runs = steps = 0
     for choices in every_order(most_preemptions, most_slow):
         if time.monotonic() > end_s:
             return Explored(runs, steps, complete=False)
-        result = simulate(program, choices, promises, coarse=True)
+        result = simulate(program, choices, small=True)
         runs += 1
         steps += result.steps
         if result.violation is not None:

@@ -79,8 +79,6 @@ PLAIN = ("burst", "brisk", "high", "steady", "balanced", "power_saver", "system_
 # Those with more.
 ADAPTIVE = ("apt", "early", "deep", "thrifty")
 BREAK_EVEN_US = 60_000
-# The one whose cost is bounded.
-LEARNS = "apt"
 _LEARNT = Adaptive(break_even_us=BREAK_EVEN_US, least_us=20_000)
 _SHARED = Adaptive(cold_starts_ppm=200_000, least_us=0, most_us=400_000)
 _LEARNT_FURTHER = Adaptive(break_even_us=100_000, least_us=30_000, most_us=150_000)

@@ -107,14 +107,13 @@ class FurtherRules:
             relaxed.since_us, relaxed.troubles = now_us, client.troubles
             for each in map(expected().get, relaxed.by):
                 if each is not None and each.further is not None:
-                    situation.scheduler.call_at(now_us + each.further_most_us, _nothing)
+                    situation.scheduler.call_at(now_us + each.further_most_us, lambda: None)
         possible = client.possible(situation.caps)
-        asked = any(operation.client in (client, None) for operation in situation.operations.values())
-        if asked or possible[0].further is None or relaxed.by != {each.profile.name for each in possible}:
+        if (
+            situation.is_asked(client)
+            or possible[0].further is None
+            or relaxed.by != {each.profile.name for each in possible}
+        ):
             return
         if now_us >= relaxed.since_us + possible[0].further_most_us:
             situation.fail("relaxed votes relax further in time", situation.tell(client))
-
-
-def _nothing() -> None:
-    """Do nothing."""

@@ -5,40 +5,40 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from simulation.abandoned import abandon
 from simulation.changes import Changes
-from simulation.closings import Closings
-from simulation.controllers import Controllers
 from simulation.coroutines import Loop
-from simulation.hints import Hints
-from simulation.idle_streams import IdleStreams
-from simulation.overlaps import overlap
+from simulation.demand import Client, Use
+from simulation.expectations import expected
 from simulation.phases import Phases
+from simulation.program import Op
 from simulation.public_calls import PublicCalls
-from simulation.tickets import Tickets
+
+import htppower
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulation.backend import SimulatedBackend
-    from simulation.demand import Client
-    from simulation.program import Op, Program
+    from simulation.program import Program
     from simulation.specification import Specification
     from simulation.window import Window
 
+LOOKS_US = 1_000
+# As often a session that was closed in haste, or dropped, is looked at.
+CLOSING_LOOKS_US = 50_000
+# A session that is closed in haste is closed when its turn comes: after all calls under way, at the latest by then.
+CLOSED_WITHIN_US = 120_000_000
+
 
 class Host:
-    """A host of one controller.
+    """A host of one controller, or of two on one backend, of which the second is closed and made again.
 
     Args:
-        specification: is told; it knows the controller and the scheduler whose tasks the host's threads are.
+        specification: is told; it knows the first controller and the scheduler whose tasks the host's threads are.
         backend: has the subsystem that restarts.
         program: what to do.
         make: makes a controller.
         window: what a small case runs in every order.
-
-    Attributes:
-        controllers: where sessions are opened.
     """
 
     def __init__(
@@ -50,108 +50,222 @@ class Host:
         window: Window,
     ) -> None:
         self._specification = specification
+        self._situation = specification.situation
         self._scheduler = specification.situation.scheduler
-        self._controller: Any = specification.situation.controller
         self._backend = backend
+        self._program = program
+        self._make = make
+        self._other: Any = make() if program.others else None
+        self._situation.shared = self._other is not None
+        # Whether the second controller is being closed.
+        self._closes = False
+        self._places: list[Client | None] = [None] * len(program.cores)
         self._public = PublicCalls(specification, raises=program.raises)
-        self._closings = Closings(self._scheduler, self._public)
-        self.controllers = Controllers(specification, self._public, self._closings, program, make)
         self._changes = Changes(specification, self._public, self.run)
-        loop = Loop(self._scheduler, specification)
-        phases = Phases(specification, self._public, loop, self.run)
-        self._tickets = Tickets(specification, self._public, phases)
-        streams = IdleStreams(specification, self._public, phases, self.run)
-        hints = Hints(specification, self._public, phases)
+        self._phases = phases = Phases(specification, self._public, self.run)
+        loop = Loop(self._scheduler, specification, phases)
         self._acts: dict[str, Callable[[Client, Op], None]] = {
             "infer": phases.infer,
-            "init": phases.prepare,
-            "deinit": phases.prepare,
+            "init": phases.infer,
+            "deinit": phases.infer,
             "stream": phases.stream,
-            "coroutine": phases.coroutine,
-            "ticket": self._tickets.ticket,
-            "idle": streams.idle,
-            "overlap": functools.partial(overlap, phases, self._scheduler),
-            "abandon": functools.partial(abandon, phases, loop, self._scheduler),
-            "expect": hints.expect,
-            "beat": hints.beat,
-            "spite": hints.spite,
+            "coroutine": loop.infer,
+            "ticket": phases.ticket,
+            "expect": self._expect,
             "use": self._changes.use,
             "hold": self._changes.hold,
             "cap": self._changes.cap,
             "close": self._close,
-            "close controller": self.controllers.close_other,
+            "close controller": self._close_other,
             "status": self._status,
             "subscribe": self._subscribe,
-            "rest": self._rest,
-            "restart": self._restart,
-            "forget": self._restart,
-            "die": self._restart,
+            "rest": lambda _client, op: self._scheduler.sleep(op.us),
             "link_lost": self._link_lost,
             "enter": lambda _client, _op: window.enter(),
             "leave": lambda _client, _op: window.leave(),
+            **dict.fromkeys(("restart", "die", "spoil", "held", "come back", "refuse", "allow"), self._fate),
         }
 
-    def join(self) -> None:
-        """Wait for the threads that the host's own threads have left behind."""
-        self._closings.join(self._tickets.tasks)
+    def open(self, place: int, name: str) -> None:
+        """Open a session at a place, again if the create of an id fails."""
+        while True:
+            client = Client(place, self._program.cores[place], [Use(name)], other=place in self._program.others)
+            while client.other and self._closes:
+                self._scheduler.sleep(LOOKS_US)
+            self._specification.opens(client)
+            error = self._public.call("open", client, functools.partial(self._open, client, name))
+            if error is None:
+                self._places[place] = client
+                return
+            # What was created for it and could not be destroyed is an orphan now.
+            client.closing = client.closed = True
+
+    def _open(self, client: Client, name: str) -> None:
+        controller = self._other if client.other else self._situation.controller
+        session = controller.session(expected()[name].profile, core_ids=client.cores, owner=f"client {client.place}")
+        client.session, client.number = session, session.number
+        if str(session.state) == "UNKNOWN":
+            self._specification.opened_unknown(client)
 
     def run(self, ops: tuple[Op, ...]) -> None:
         """Do what a thread is to do."""
         for op in ops:
-            self.act(op)
-
-    def act(self, op: Op) -> None:
-        """Do one thing."""
-        try:
-            client = self.controllers.places[op.place]
+            client = self._places[op.place]
             assert client is not None
-            self._acts[op.kind](client, op)
-        finally:
-            self._scheduler.current.interrupt_in = 0
+            if not isinstance(client.session, _Gone):
+                self._acts[op.kind](client, op)
+
+    def join(self) -> None:
+        """Wait for the threads that the host's own threads have left behind."""
+        for task in self._phases.tasks:
+            self._scheduler.join(task)
+
+    def make_well(self) -> None:
+        """Let everything be well from now on; use each session once more."""
+        backend = self._backend
+        backend.spared = self._scheduler.prompt = True
+        self._fate(None, Op("come back"))
+        if backend.device:
+            backend.htp.refuse_settings()
+        for client in self._places:
+            assert client is not None
+            self._phases.infer(client, Op("infer"))
+
+    def close(self) -> None:
+        """Close the controllers, and see that nothing of them stays behind."""
+        situation = self._situation
+        for client in situation.clients:
+            client.closing = True
+        for controller in (situation.controller, self._other):
+            if controller is not None:
+                self._public.call("close", None, controller.close)
+        situation.closed = True
+        self._specification.check_all_closed()
 
     def _close(self, client: Client, op: Op) -> None:
         if client.closing:
             return
         client.closing = True
         self._changes.end_sustains(client)
-        self._closings.close(client, client.session.close, threads=2 if op.how == "twice" else 1)
+        used = client.busy or client.unsettled or client.holds or self._situation.is_asked(client)
+        if op.how == "drop" and not used:
+            # It is closed once nothing refers to it.
+            session, client.session = client.session, _Gone(client.session)
+            self._scheduler.collect(session, op.us % 7 + 1, [session])
+            del session
+            self._wait_until_closed(client)
+        else:
+            error = self._public.call("close", client, lambda: client.session.close(0 if op.how == "haste" else None))
+            if isinstance(error, htppower.CloseTimedOut):
+                self._wait_until_closed(client)
         client.closed = True
         client.holds.clear()
         self._specification.check_closed(client)
-        self.controllers.open(op.place, op.name)
+        self.open(op.place, op.name)
 
-    def _status(self, client: Client, op: Op) -> None:
-        self._public.call("status", None, self._controller.status, op.interrupt)
+    def _wait_until_closed(self, client: Client) -> None:
+        until_us = self._scheduler.now_us + CLOSED_WITHIN_US
+        while str(client.session.state) != "DESTROYED":
+            if self._scheduler.now_us > until_us:
+                self._situation.fail("a session is closed when its turn comes", self._situation.tell(client))
+            self._scheduler.sleep(CLOSING_LOOKS_US)
 
-    def _subscribe(self, client: Client, op: Op) -> None:
+    def _close_other(self, _client: Client, _op: Op) -> None:
+        """Close the second controller, with its sessions, and make another in its place."""
+        if self._closes or self._other is None:
+            return
+        self._closes = True
+        theirs = [each for each in self._situation.clients if each.other and not each.closing]
+        for client in theirs:
+            client.closing, client.must_until_us = True, 0
+        self._public.call("close", None, self._other.close)
+        for client in theirs:
+            client.closed = True
+            client.holds.clear()
+            if client.session is not None:
+                self._specification.check_closed(client)
+        self._other = self._make()
+        self._closes = False
+        for place, at in enumerate(self._places):
+            if at in theirs:
+                self.open(place, self._program.profiles[place])
+
+    def _expect(self, client: Client, op: Op) -> None:
+        """Give a hint. With the first hint of a session that is used alone, its votes must be up at the begin."""
+        scheduler, situation = self._scheduler, self._situation
+        us, now_us, asked = max(1, op.us), scheduler.now_us, client.asked
+        alone = not (client.busy or client.unsettled or client.endings or client.closing or situation.operations)
+        arguments = {"in": {"in_us": us}, "every": {"every_us": us}, "none": {}}[op.how]
+        error = self._public.call("expect", client, lambda: client.session.expect(**arguments))
+        client.hints += 1
+        possible = client.possible(situation.caps)
+        lead_us, due_us = possible[0].raise_ahead_us, now_us + us
+        alone = alone and error is None and client.asked == asked + 1 and len(possible) == 1 and client.hints == 1
+        untroubled = (
+            client.troubles == 0
+            and not self._specification.process.refused
+            and client.up_us is None
+            and scheduler.now_us == now_us
+        )
+        later = due_us - lead_us > max(client.may_until_us, now_us + possible[0].most_us)
+        if op.how == "in" and alone and untroubled and lead_us and later:
+            client.ahead = (due_us - lead_us, due_us, client.asked)
+            scheduler.call_at(due_us - lead_us, lambda: None)
+
+    def _status(self, _client: Client, _op: Op) -> None:
+        self._public.call("status", None, self._situation.controller.status)
+
+    def _subscribe(self, _client: Client, op: Op) -> None:
         unsubscribe: Any = None
-
-        def subscriber(_event: object) -> None:
-            self._scheduler.sleep(op.us)
 
         def subscribe() -> None:
             nonlocal unsubscribe
-            unsubscribe = self._controller.subscribe(subscriber)
+            unsubscribe = self._situation.controller.subscribe(lambda _event: self._scheduler.sleep(op.us))
 
-        if self._public.call("subscribe", None, subscribe, op.interrupt) is None:
-            self._scheduler.sleep(op.us)
-            self._public.call("unsubscribe", None, unsubscribe)
-
-    def _rest(self, client: Client, op: Op) -> None:
+        self._public.call("subscribe", None, subscribe)
         self._scheduler.sleep(op.us)
+        self._public.call("unsubscribe", None, unsubscribe)
 
-    def _restart(self, client: Client, op: Op) -> None:
+    def _fate(self, _client: Client | None, op: Op) -> None:
+        """Let something happen to the subsystem."""
         self._scheduler.point()
-        self._backend.restart(fatal=op.kind == "die", forget_ids=op.kind == "forget")
+        htp, kind, answer = self._backend.htp, op.kind, op.how or "reset"
+        self._scheduler.note(f"{kind} {answer}")
+        if kind in ("refuse", "allow"):
+            htp.refuse_settings(*(("RPC_POLLING_TIME",) if kind == "refuse" else ()))
+            return
+        if kind == "come back" and self._backend.dsp_is_up:
+            htp.second_user = False
+            return
+        htp.second_user = kind == "held"
+        if kind in ("spoil", "held"):
+            htp.spoil_rebuild()
+        fatal = kind == "die"
+        if self._backend.device:
+            htp.restart_subsystem(fatal=fatal, fastrpc=answer if kind != "held" else "reset")  # type: ignore[arg-type]
+        else:
+            htp.restart_subsystem(fatal=fatal)
         self._specification.restarted()
 
-    def _link_lost(self, client: Client, op: Op) -> None:
-        """Tell that a call of the host's own was answered with a lost link, where the controller takes that."""
-        tell = getattr(self._controller, "link_lost", None)
-        if tell is None:
+    def _link_lost(self, _client: Client, op: Op) -> None:
+        """Tell that a call of the host's own was answered with a lost link, if it may have been."""
+        if not self._specification.process.may_be_told:
             return
-        self._specification.troubles.add_to_all()
-        self._specification.calls.alive_again()
-        for call in self._specification.situation.under_way:
-            call.perhaps_earlier = True
-        self._public.call("link_lost", None, lambda: tell(1007), op.interrupt)
+        code = 1011 if op.us % 1_000 else 1007
+        self._specification.sessions.link_is_told_of()
+        if code == 1011:
+            # Until the device is made anew, nothing is called.
+            self._specification.troubles.told()
+        self._public.call("link_lost", None, lambda: self._situation.controller.link_lost(code))
+
+
+class _Gone:
+    """A session that the host has dropped: what is still known of it."""
+
+    def __init__(self, session: Any) -> None:
+        self._record = session._record
+
+    @property
+    def state(self) -> object:
+        """What is known of its votes."""
+        return self._record.state

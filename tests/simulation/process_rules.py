@@ -1,13 +1,16 @@
-"""What must hold of the settings of the whole process: of several wishes the largest polling, the smallest latency."""
+"""What must hold of the settings of the process: of several wishes the largest polling, the smallest latency."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import attrs
+from simulation.backend import SET
+from simulation.expectations import expected, in_force
 from simulation.situation import HEARTBEAT_US
 
 if TYPE_CHECKING:
+    from simulation.backend import NativeCall
     from simulation.demand import Client
     from simulation.expectations import Expected
     from simulation.situation import Situation
@@ -15,6 +18,9 @@ if TYPE_CHECKING:
 
 SUFFICES = "settings of the process suffice"
 GIVEN_BACK = "settings of the process are given back"
+# What the host tells within this time of a loss is that loss.
+_LATE_US = 1_000_000
+POLLING, LATENCY = "RPC_POLLING_TIME", "RPC_CONTROL_LATENCY"
 
 
 @attrs.frozen
@@ -33,26 +39,63 @@ class Range:
 
 
 class ProcessRules:
-    """What must hold of the process, and of the controller as a whole."""
+    """What must hold of the process, and of the controller as a whole.
+
+    Attributes:
+        refused: the settings that the platform has refused since the device was made.
+        left: whether a session was closed while no call could be made: its orphans give its settings back later.
+        restarted_us: when the subsystem was restarted last.
+    """
 
     def __init__(self, situation: Situation, troubles: Troubles) -> None:
         self._situation = situation
         self._troubles = troubles
-        self._restarted_us = 0
-        self._in_trouble = False
+        self.refused: set[str] = set()
+        self.left = False
+        self.restarted_us = -_LATE_US
+        self._restarted_us: int | None = None
         self._up_since_restart: list[Client] = []
 
+    def begins(self, call: NativeCall) -> None:
+        """Fail if a call carries settings beside votes, or settings before the clocks are voted that they are for."""
+        situation = self._situation
+        if call.settings and call.votes:
+            situation.fail("a call carries votes or settings of the process, never both", f"{call}")
+        if not call.settings or situation.out_of_reach or None in self._troubles:
+            return
+        sent = {config.option: next(iter(config.fields.values())) for config in call.configs}
+        raised = self._raised()
+        for option, now_us in ((POLLING, situation.htp._process.rpc_polling_time_us), (LATENCY, 0)):
+            sent_us = sent.get(option, 0)
+            wishes = {each.polling_us if option == POLLING else each.latency_us for each in raised}
+            if sent_us > now_us and sent_us not in wishes:
+                situation.fail("clocks are voted before settings of the process", f"{call} sends {sent_us}")
+
+    def _raised(self) -> list[Expected]:
+        """Return the profiles whose votes are in force on an id, or may be."""
+        found = {in_force(each) for each in self._situation.htp._clients.values()}
+        certain = [each for each in expected().values() if each.raised in found]
+        troubled = [client for client in self._troubles.open if client is not None]
+        return [*certain, *(each for client in troubled for each in client.possible(self._situation.caps))]
+
+    def ended(self, call: NativeCall) -> None:
+        """Take in that a call with settings has returned."""
+        if call.function == SET and call.settings and call.code == 0:
+            self.left = False
+        elif call.settings and not call.votes and len(call.settings) == 1:
+            self.refused |= call.settings
+
     def check(self) -> None:
-        """Fail where the settings do not suffice for those that are surely in use, and nothing explains that."""
+        """Fail if the settings do not suffice for the sessions that are surely in use, and nothing explains that."""
         if None not in self._troubles and not self._suffices(self._range()):
             self._situation.fail(SUFFICES, self.tell())
 
     def look(self) -> None:
-        """Look at the settings when nobody can go on; fail where they are wrong."""
+        """Look at the settings when no task can go on; fail if they are wrong."""
         found, settings = self._range(), self._situation.htp._process
-        excess = settings.rpc_polling_time_us > found.most_polling_us or (
-            found.most_latency_us > 0 and settings.rpc_control_latency_us < found.least_latency_us
-        )
+        polling = settings.rpc_polling_time_us > found.most_polling_us and POLLING not in self.refused
+        latency = found.most_latency_us > 0 and settings.rpc_control_latency_us < found.least_latency_us
+        excess = (polling or (latency and LATENCY not in self.refused)) and not self.left
         if self._suffices(found) and not excess:
             if self._is_sure():
                 self._troubles.over(None)
@@ -60,20 +103,17 @@ class ProcessRules:
         self._troubles.explain(None, GIVEN_BACK if excess else SUFFICES, self.tell())
 
     def _is_sure(self) -> bool:
-        """Return whether settings that may be as they are must be so: nobody is in trouble, or may ask for less.
-
-        A session whose call failed half-way may have to give back, or to get, a setting of the process yet.
-        """
+        """Return whether settings that may be as they are must be so: no session is in trouble, or may ask for less."""
         situation = self._situation
-        if situation.out_of_reach or situation.under_way or situation.operations:
+        if situation.out_of_reach or situation.operations:
             return False
         certain = all(situation.must_be_up(each) or not situation.may_be_up(each) for each in situation.clients)
         return certain and self._troubles.open == [None]
 
     def look_at_caps(self) -> None:
-        """Fail where other caps stand than were set, when nobody can go on and nothing is under way."""
+        """Fail if other caps stand than were set, when nothing is under way."""
         situation = self._situation
-        if situation.operations or situation.controller_closed:
+        if situation.operations or situation.closed:
             return
         situation.caps = [cap for cap in situation.caps if cap.certain]
         found = sorted(cap.profile.name for cap in situation.controller.caps)
@@ -83,20 +123,28 @@ class ProcessRules:
 
     def restarted(self) -> None:
         """Take in that the subsystem was restarted."""
-        self._restarted_us = self._situation.scheduler.clock.idle_us
-        self._in_trouble = bool(self._troubles.open)
-        self._up_since_restart = [client for client in self._situation.clients if client.busy]
+        self.restarted_us = self._situation.scheduler.now_us
+        if not self._troubles.any_yet or not self._troubles.open:
+            self._restarted_us = self._situation.scheduler.idle_us
+            self._up_since_restart = [client for client in self._situation.clients if client.busy]
+
+    @property
+    def may_be_told(self) -> bool:
+        """Whether a call of the host's own may have met a loss."""
+        return not self._situation.backend.well or self._situation.scheduler.now_us < self.restarted_us + _LATE_US
+
+    def noticed(self) -> None:
+        """Take in that a call was answered by a link that does not work."""
+        self._restarted_us = None
 
     def look_at_heartbeat(self) -> None:
-        """Fail where a restart has stayed unnoticed for too long while a session was up, where that is promised."""
+        """Fail if a restart has stayed unnoticed for too long while a session was up."""
         situation = self._situation
-        longest_us = situation.promises.heartbeat_us
         self._up_since_restart = [client for client in self._up_since_restart if situation.must_be_up(client)]
-        if longest_us is None or not situation.htp._unnoticed or not self._up_since_restart:
+        if self._restarted_us is None or not self._up_since_restart:
             return
-        unnoticed_us = situation.scheduler.clock.idle_us - self._restarted_us
-        # A session that was UNKNOWN is voted when its back-off is over; one that is RAISED is looked at with each beat.
-        if unnoticed_us > (longest_us if self._in_trouble else 2 * HEARTBEAT_US):
+        unnoticed_us = situation.scheduler.idle_us - self._restarted_us
+        if unnoticed_us > 2 * HEARTBEAT_US:
             details = f"not for {unnoticed_us} us; {situation.tell(self._up_since_restart[0])}"
             situation.fail("a restart is noticed by the heartbeat", details)
 
@@ -105,14 +153,16 @@ class ProcessRules:
         settings = self._situation.htp._process
         return (
             f"polling {settings.rpc_polling_time_us} us, latency {settings.rpc_control_latency_us} us, "
-            f"of {self._range()}, now {self._situation.scheduler.now_us} us"
+            f"of {self._range()}, refused {sorted(self.refused)}, now {self._situation.scheduler.now_us} us"
         )
 
     def _suffices(self, found: Range) -> bool:
         settings = self._situation.htp._process
-        if settings.rpc_polling_time_us < found.least_polling_us:
+        if settings.rpc_polling_time_us < found.least_polling_us and POLLING not in self.refused:
             return False
-        return not found.most_latency_us or 0 < settings.rpc_control_latency_us <= found.most_latency_us
+        if not found.most_latency_us or LATENCY in self.refused:
+            return True
+        return 0 < settings.rpc_control_latency_us <= found.most_latency_us
 
     def _range(self) -> Range:
         situation, troubles = self._situation, self._troubles
@@ -126,19 +176,8 @@ class ProcessRules:
                 least_polling = max(least_polling, min(each.polling_us for each in possible))
                 wish_us = max(each.latency_us for each in possible)
                 most_latency = min(most_latency or wish_us, wish_us)
-            own_call = any(situation.waits_for(call, client) for call in situation.under_way)
-            if (
-                client.closing
-                or own_call
-                or situation.may_be_up(client)
-                or client in troubles
-                or _is_vague(client, possible)
-            ):
+            ahead = client.up_us is not None or any(each.raise_ahead_us for each in possible)
+            if client.closing or situation.may_be_up(client) or client in troubles or ahead:
                 most_polling = max(most_polling, *(each.polling_us for each in possible))
                 least_latency = min([each.latency_us for each in possible if each.latency_us] + [least_latency])
         return Range(least_polling, most_polling, least_latency, most_latency)
-
-
-def _is_vague(client: Client, possible: list[Expected]) -> bool:
-    """Return whether a session's votes may be up for an inference of which nobody knows when it is predicted."""
-    return client.foresight.vague and any(each.raise_ahead_us for each in possible)

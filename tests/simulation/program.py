@@ -32,10 +32,15 @@ KINDS = {
     "rest": 10,
 }
 HOLD_ENDS = ("release", "timeout", "drop", "owner")
+CLOSE_ENDS = ("", "", "drop", "haste")
+TICKET_ENDS = ("end", "other", "both", "drop", "timeout")
+TIMEOUTS_US = (1, 500, 3_000, 20_000, 100_000)
 CODES = (13001, 13003, 13005, 13006, 1000, 1100)
 TIMES_US = (0, 0, 10, 500, 3_000, 20_000)
 HINTS_US = (1_000, 10_000, 33_333, 70_000, 150_000, 200_000, 500_000, 1_000_000)
 RESTS_US = (1_000, 20_000, 50_000, 300_000, 700_000, 1_000_000, 5_000_000, 25_000_000)
+# What FastRPC answers after a restart.
+ANSWERS = ("reset", "reset", "gone", "crashed")
 
 
 @attrs.frozen
@@ -43,18 +48,15 @@ class Op:
     """Something that a thread does.
 
     Attributes:
-        kind: what; one of ``KINDS``; ``expect``, ``beat`` and ``spite`` of sessions that learn; what is drawn in
-            varied programs; ``restart``, ``die``, ``forget`` for what happens to the subsystem; or ``enter`` and
-            ``leave`` for the window of a small case.
+        kind: what; one of ``KINDS``; ``expect`` of sessions that learn; ``ticket`` and ``close controller`` in varied
+            programs; a fate of the subsystem; or ``enter`` and ``leave`` for the window of a small case.
         place: with which client.
         us: how long it lasts, or lies back.
         name: a profile.
         inner: what is done in the meantime, in the same thread.
-        how: of a hold or a ticket, how it ends; of a hint, what it says; of a close, whether it is made twice; of
-            phases that overlap, their begins and ends.
-        interrupt: KeyboardInterrupt is raised in it after this many points; 0 for never.
-        steps: of a stream, after how many steps it is collected; of a coroutine, after how many us it is cancelled; of
-            ``beat`` and ``spite``, how many inferences; of a ticket or a stream, the timeout in us.
+        how: how a hold, a ticket or a close comes about, what a hint says, or what FastRPC answers after a restart.
+        steps: after how many steps a stream is collected; after how many us a coroutine is cancelled; a ticket's
+            timeout in us.
     """
 
     kind: str
@@ -63,21 +65,16 @@ class Op:
     name: str = "burst"
     inner: tuple[Op, ...] = ()
     how: str = ""
-    interrupt: int = 0
     steps: int = 0
 
     def __str__(self) -> str:
         """Return it in a few words."""
-        words = [self.kind]
-        if self.kind in ("infer", "init", "deinit", "stream", "coroutine", "use", "hold", "close") or self.how:
-            words.append(f"session {self.place}")
+        words = [self.kind, f"session {self.place}"]
         if self.kind in ("use", "hold", "cap", "close"):
             words.append(self.name)
         words += [word for word in (self.how, f"{self.us} us" if self.us else "") if word]
         if self.steps:
-            words.append(f"dropped or cancelled after {self.steps}, or so often")
-        if self.interrupt:
-            words.append(f"KeyboardInterrupt after {self.interrupt}")
+            words.append(f"after {self.steps}")
         inner = f" ({'; '.join(map(str, self.inner))})" if self.inner else ""
         return " ".join(words) + inner
 
@@ -91,33 +88,29 @@ class Program:
         profiles: the profile with which each begins.
         threads: what each thread does.
         faults: what happens to calls, by number; in a small case they are counted from when its window opens.
+        mains: the threads that the controller takes for the main thread.
         raises: whether the controller has ``on_error="raise"``.
-        fine: whether every statement of the controller is a point.
-        subscribed: whether somebody is told of every event, on a thread of its own.
+        subscribed: whether the run's events are judged.
         heartbeat: whether the controller has one.
-        all_told: whether every call that is under way when the subsystem restarts tells of that.
+        device: whether the library is that for devices.
         others: which clients are of a second controller on the same backend.
-        closers: how many threads close each controller in the end.
-        lowest_ids: whether the library gives the lowest free number for an id, and not one that nobody had.
     """
 
     cores: tuple[tuple[int, ...], ...]
     profiles: tuple[str, ...]
     threads: tuple[tuple[Op, ...], ...]
     faults: Mapping[int, Fault] = attrs.field(factory=dict)
+    mains: frozenset[int] = frozenset()
     raises: bool = False
-    fine: bool = False
     subscribed: bool = True
     heartbeat: bool = True
-    all_told: bool = False
+    device: bool = True
     others: frozenset[int] = frozenset()
-    closers: int = 1
-    lowest_ids: bool = False
 
     @property
     def size(self) -> int:
         """How much it does."""
-        return sum(map(_size, (op for thread in self.threads for op in thread))) + len(self.faults)
+        return sum(1 for thread in self.threads for _ in every_op(thread)) + len(self.faults)
 
 
 def every_op(ops: Iterable[Op]) -> Iterator[Op]:
@@ -127,10 +120,6 @@ def every_op(ops: Iterable[Op]) -> Iterator[Op]:
         yield from every_op(op.inner)
 
 
-def _size(op: Op) -> int:
-    return 1 + sum(map(_size, op.inner)) + bool(op.interrupt)
-
-
 class Share(enum.Enum):
     """In how many programs something is drawn: in none, in half of them, or in all."""
 
@@ -138,61 +127,64 @@ class Share(enum.Enum):
     SOME = "some"
     ALWAYS = "always"
 
+    def drawn(self, chance: random.Random) -> bool:
+        """Return whether it is drawn in this program."""
+        return self is Share.ALWAYS or (self is Share.SOME and chance.random() < 0.5)
 
-def draw(seed: str, *, interrupts: bool = True, restarts: bool = True, learning: Share = Share.SOME) -> Program:
-    """Return a program: up to four sessions and four threads, with or without faults, restarts and interrupts.
 
-    With ``learning``, in half of the programs or in all of them, profiles learn, relax twice and raise ahead.
+def draw(seed: str, *, restarts: bool = True, learning: Share = Share.SOME, varied: Share = Share.NEVER) -> Program:
+    """Return a program: up to four sessions and four threads, with or without faults and restarts; or a busy one.
+
+    Args:
+        seed: of all that is drawn.
+        restarts: whether the subsystem restarts and dies.
+        learning: in how many programs profiles learn, relax twice and raise ahead.
+        varied: in how many there are tickets, and a second controller.
     """
-    program = _draw(seed, interrupts=interrupts, restarts=restarts)
-    # By another chance, so that all else stays as it is without.
-    chance = random.Random(f"learning {seed}")
-    if learning is Share.NEVER or (learning is Share.SOME and chance.random() < 0.5):
-        return program
-    return _Learning(chance).changed(program)
-
-
-def _draw(seed: str, *, interrupts: bool, restarts: bool) -> Program:
     chance = random.Random(seed)
+    if chance.random() < 0.05:
+        return _busy(chance)
+    program = _draw(chance, restarts=restarts)
+    # By other chances, so that all else stays as it is without.
+    other = random.Random(f"learning {seed}")
+    if learning.drawn(other):
+        program = _Learning(other).changed(program)
+    other = random.Random(f"varied {seed}")
+    return _varied(other, program) if varied.drawn(other) else program
+
+
+def _draw(chance: random.Random, *, restarts: bool) -> Program:
     places = chance.randint(1, 4)
     cores = tuple((2 * place, 2 * place + 1) if chance.random() < 0.25 else (2 * place,) for place in range(places))
-    names = list(PLAIN)
     # Few kinds and few profiles at a time find more than everything at once.
     kinds = {kind: weight * chance.choice((0, 1, 3)) for kind, weight in KINDS.items()} | {"infer": 40}
-    pool = chance.sample(names, chance.randint(1, 3))
-    interrupted = interrupts and chance.random() < 0.3
+    pool = chance.sample(PLAIN, chance.randint(1, 3))
     length = chance.choice((4, 8, 16, 32))
-    drawn = _Drawing(chance, places, kinds, pool, 0.1 if interrupted else 0.0)
+    drawn = _Drawing(chance, places, kinds, pool)
     threads = [tuple(drawn.op(0) for _ in range(chance.randint(1, length))) for _ in range(chance.randint(1, 4))]
-    faulty = chance.choice((0.0, 0.0, 0.02, 0.1, 0.4))
+    faulty = chance.choice((0.0, 0.0, 0.02, 0.1, 0.4, 0.9))
     slow = chance.choice((0.0, 0.3, 1.0))
-    faults = {}
-    for number in range(1, 200):
-        fault = _fault(chance, faulty, slow)
-        if fault is not None:
-            faults[number] = fault
-    if restarts and chance.random() < 0.5:
-        threads.append(_restarts(chance, length))
+    faults = {number: fault for number in range(1, 200) if (fault := _fault(chance, faulty, slow)) is not None}
+    device = chance.random() < 0.7
+    if restarts and chance.random() < 0.6:
+        threads.append(_fates(chance, length, device=device))
     return Program(
         cores,
         tuple(chance.choice(pool) for _ in range(places)),
         tuple(threads),
         faults,
+        frozenset(number for number in range(len(threads)) if chance.random() < 0.3),
         raises=chance.random() < 0.3,
-        fine=chance.random() < 0.3,
-        all_told=chance.random() < 0.5,
+        device=device,
     )
 
 
 class _Drawing:
-    def __init__(
-        self, chance: random.Random, places: int, kinds: Mapping[str, int], pool: list[str], interrupted: float
-    ) -> None:
+    def __init__(self, chance: random.Random, places: int, kinds: Mapping[str, int], pool: list[str]) -> None:
         self._chance = chance
         self._places = places
         self._kinds = list(kinds), list(kinds.values())
         self._pool = pool
-        self._interrupted = interrupted
 
     def op(self, depth: int) -> Op:
         chance = self._chance
@@ -200,15 +192,14 @@ class _Drawing:
         inner: tuple[Op, ...] = ()
         if kind in ("infer", "init", "deinit", "hold", "cap") and depth < 2 and chance.random() < 0.3:
             inner = tuple(self.op(depth + 1) for _ in range(chance.randint(1, 3)))
-        interrupt = chance.choice((1, 3, 10, 30, 100)) if chance.random() < self._interrupted else 0
+        ends = {"hold": HOLD_ENDS, "close": CLOSE_ENDS}.get(kind, ("",))
         return Op(
             kind,
             chance.randrange(self._places),
             chance.choice(RESTS_US if kind == "rest" else TIMES_US),
             chance.choice(self._pool),
             inner,
-            chance.choice(HOLD_ENDS) if kind == "hold" else "",
-            0 if kind in ("rest", "close", "stream", "coroutine") else interrupt and chance.randint(1, interrupt),
+            chance.choice(ends),
             chance.choice((1, 10, 100)) if kind in ("stream", "coroutine") else 0,
         )
 
@@ -221,17 +212,15 @@ class _Learning:
         self._pool = chance.sample(ADAPTIVE, chance.randint(1, 2))
 
     def changed(self, program: Program) -> Program:
-        chance = self._chance
-        threads = program.threads
+        chance, threads = self._chance, program.threads
         if chance.random() < 0.5:
-            # Who uses a session alone knows what is predicted of it.
+            # What is predicted of a session is certain if one thread uses it alone.
             threads = (threads[0],)
         return attrs.evolve(
             program,
             profiles=tuple(self._name(name) for name in program.profiles),
             threads=tuple(self._ops(thread, len(program.cores)) for thread in threads),
             faults=program.faults if chance.random() < 0.5 else {},
-            subscribed=True,
         )
 
     def _name(self, name: str) -> str:
@@ -242,23 +231,75 @@ class _Learning:
         for op in ops:
             named = op.kind in ("use", "hold", "cap", "close")
             inner = self._ops(op.inner, places) if op.inner else ()
-            if op.kind == "infer" and self._chance.random() < 0.1:
-                inner = (*inner, self._hint(op.place, self._chance.choice(HINTS_US)))
             made.append(attrs.evolve(op, name=self._name(op.name) if named else op.name, inner=inner))
             if self._chance.random() < 0.3:
                 made += self._pattern(self._chance.randrange(places))
         return tuple(made)
 
-    def _hint(self, place: int, us: int) -> Op:
-        return Op("expect", place, us, how=self._chance.choice(("in", "in", "every", "none")))
-
     def _pattern(self, place: int) -> list[Op]:
         chance, us = self._chance, self._chance.choice(HINTS_US)
-        kind = chance.choice(("hint", "hint", "beat", "spite"))
-        if kind == "hint":
-            rest = Op("rest", us=chance.choice((us, us, us // 2, us + 1_000, 2 * us)))
-            return [Op("infer", place), self._hint(place, us), rest, Op("infer", place)]
-        return [Op(kind, place, us if kind == "beat" else 0, steps=chance.choice((4, 12, 16)))]
+        if chance.random() < 0.3:
+            return [Op("infer", place), Op("rest", us=us)] * chance.choice((4, 12))
+        hint = Op("expect", place, us, how=chance.choice(("in", "in", "every", "none")))
+        rest = Op("rest", us=chance.choice((us, us, us // 2, us + 1_000, 2 * us)))
+        return [Op("infer", place), hint, rest, Op("infer", place)]
+
+
+def _varied(chance: random.Random, program: Program) -> Program:
+    """Return a program with tickets, and in half of the cases with a second controller."""
+    places, others = len(program.cores), frozenset[int]()
+    pool = sorted(set(program.profiles))
+    if chance.random() < 0.5:
+        others = frozenset(range(places, places + chance.randint(1, 2)))
+    every = places + len(others)
+
+    def ops(thread: tuple[Op, ...]) -> tuple[Op, ...]:
+        made: list[Op] = []
+        for op in thread:
+            made.append(attrs.evolve(op, place=chance.randrange(every)) if others and chance.random() < 0.4 else op)
+            if chance.random() < 0.3:
+                how, us = chance.choice(TICKET_ENDS), chance.choice(TIMES_US)
+                timeout = chance.choice(TIMEOUTS_US) if how == "timeout" or chance.random() < 0.3 else 0
+                made.append(Op("ticket", chance.randrange(every), us, how=how, steps=timeout))
+            if others and chance.random() < 0.05:
+                made.append(Op("close controller", min(others)))
+        return tuple(made)
+
+    return attrs.evolve(
+        program,
+        cores=(*program.cores, *((2 * place,) for place in sorted(others))),
+        profiles=(*program.profiles, *(chance.choice(pool) for _ in others)),
+        threads=tuple(ops(thread) for thread in program.threads),
+        # What is told is compared with the calls of one controller.
+        subscribed=program.subscribed and not others,
+        others=others,
+    )
+
+
+def _busy(chance: random.Random) -> Program:
+    """Return a program in which many wait for the line: raises, lowerings and changes of profile, all slow."""
+    places = chance.randint(10, 14)
+    names = ("balanced", "power_saver", "high")
+    faults = {number: Fault(before_us=500) for number in range(1, 400)}
+    if chance.random() < 0.5:
+        # Each session is lowered by a thread of its own at one time, and raised again beside the others.
+        threads: list[tuple[Op, ...]] = [
+            (Op("infer", place, 100_000), Op("infer", place, 1_000)) for place in range(places)
+        ]
+    else:
+        # Changes of profile, which are urgent, leave the line busy while others are lowered.
+        changes = [
+            Op(
+                "infer",
+                place,
+                inner=(Op("rest", us=50_000), *(Op("use", place, name=names[at % 3]) for at in range(20))),
+            )
+            for place in range(3)
+        ]
+        threads = [*((change,) for change in changes), *((Op("infer", place, 60_000),) for place in range(3, places))]
+    mains = frozenset(number for number in range(len(threads)) if chance.random() < 0.3)
+    cores = tuple((2 * place,) for place in range(places))
+    return Program(cores, ("balanced",) * places, tuple(threads), faults, mains, heartbeat=chance.random() < 0.5)
 
 
 def _fault(chance: random.Random, faulty: float, slow: float) -> Fault | None:
@@ -274,13 +315,14 @@ def _fault(chance: random.Random, faulty: float, slow: float) -> Fault | None:
     return Fault(code, chance.randrange(5), before_us, after_us)
 
 
-def _restarts(chance: random.Random, length: int) -> tuple[Op, ...]:
+def _fates(chance: random.Random, length: int, *, device: bool) -> tuple[Op, ...]:
+    """Return what happens to the subsystem."""
     ops: list[Op] = []
     for _ in range(chance.randint(1, 1 + length // 4)):
         ops.append(Op("rest", us=chance.choice((*TIMES_US, *RESTS_US))))
-        kind = chance.choice(("restart", "restart", "forget", "die"))
-        ops.append(Op(kind))
-        if kind == "die":
+        kind = chance.choice(("restart", "restart", "die", *(("spoil", "refuse", "held") if device else ())))
+        ops.append(Op(kind, how=chance.choice(ANSWERS) if device else ""))
+        if kind in ("die", "held", "refuse"):
             ops.append(Op("rest", us=chance.choice(RESTS_US)))
-            ops.append(Op(chance.choice(("restart", "forget"))))
+            ops.append(Op("come back" if kind != "refuse" else "allow"))
     return tuple(ops)

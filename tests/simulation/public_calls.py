@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulation.demand import Client
-    from simulation.situation import Operation
     from simulation.specification import Specification
 
 
@@ -24,31 +23,21 @@ class PublicCalls:
 
     def __init__(self, specification: Specification, *, raises: bool) -> None:
         self._specification = specification
-        self._scheduler = specification.situation.scheduler
         self._raises = raises
 
-    def call(
-        self, kind: str, client: Client | None, call: Callable[[], object], interrupt: int = 0
-    ) -> BaseException | None:
+    def call(self, kind: str, client: Client | None, call: Callable[[], object]) -> BaseException | None:
         """Call the public API; return what it raised, which must be something that it may raise."""
-        specification, task = self._specification, self._scheduler.current
+        specification = self._specification
         operation = specification.begins(kind, client)
-        task.interrupt_in = interrupt
         error: BaseException | None = None
         try:
             call()
-        except (KeyboardInterrupt, htppower.VoteRejected, htppower.SessionClosed) as raised:
+        except (htppower.VoteRejected, htppower.SessionClosed, htppower.CloseTimedOut) as raised:
             error = raised.with_traceback(None)
-        finally:
-            task.interrupt_in = 0
-        self._check_error(operation, error)
+        closing = client is None or client.closing
+        if isinstance(error, htppower.SessionClosed) and not closing:
+            specification.situation.fail("SessionClosed is raised on what was closed", kind)
+        elif isinstance(error, htppower.VoteRejected) and not self._raises and kind != "open":
+            specification.situation.fail("a vote that fails raises nothing", f"{kind}: {error!r}")
         specification.ends(operation, error)
         return error
-
-    def _check_error(self, operation: Operation, error: BaseException | None) -> None:
-        if isinstance(error, htppower.SessionClosed):
-            client = operation.client
-            if client is None or not client.closing:
-                self._specification.situation.fail("SessionClosed is raised on what was closed", operation.kind)
-        elif isinstance(error, htppower.VoteRejected) and not self._raises and operation.kind != "open":
-            self._specification.situation.fail("a vote that fails raises nothing", f"{operation.kind}: {error!r}")

@@ -1,4 +1,4 @@
-"""What must hold of a session: its votes, its count, its profile, and who waits for what."""
+"""What must hold of a session: its votes, its count, its profile, and which call waits for what."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from simulation.demand import Use
 if TYPE_CHECKING:
     from simulation.backend import NativeCall
     from simulation.demand import Client
-    from simulation.situation import Situation
+    from simulation.situation import Operation, Situation
     from simulation.troubles import Troubles
 
-# What waits for native calls at most, and what waits for nothing where calls are made side by side.
-_WAITS_FOR_CALLS = frozenset({"begin", "end", "use", "hold", "release", "cap", "lift", "open", "link_lost", "expect"})
+# No native call keeps these waiting.
 _NEVER_WAITS = frozenset({"status", "subscribe"})
+# These wait for subscribers, too.
+_WAITS_FOR_OTHERS = frozenset({"unsubscribe", "close"})
+# A request is overtaken by at most so many later ones; one more is under way, and one has just ended.
+MOST_OVERTAKING = 16 + 2
 
 
 class SessionRules:
@@ -23,52 +26,87 @@ class SessionRules:
     def __init__(self, situation: Situation, troubles: Troubles) -> None:
         self._situation = situation
         self._troubles = troubles
-        # The sessions in use that 1007 has lost, and that no call was made on since.
+        # The sessions in use whose votes were lost, and that no call was made on since.
         self._lost_in_use: list[Client] = []
+        self._met: Client | None = None
+        self._told = False
+
+    def link_is_told_of(self) -> None:
+        """Take in that the host tells of a lost link: every session is voted again, though no call has failed."""
+        self._told = self._situation.is_told = True
+        for client in self._situation.clients:
+            client.open_at = -1
+            # What is relaxed is so anew.
+            client.troubles += 1
 
     def check_in_use(self, client: Client) -> None:
-        """Fail where a session that is surely in use lacks its votes, and nothing explains that."""
+        """Fail if a session that is surely in use lacks its votes, and nothing explains that."""
         situation = self._situation
         if client not in self._troubles and situation.must_be_up(client) and situation.lacking(client):
             situation.fail("votes in use are in force", situation.tell(client))
 
-    def check_begun(self, client: Client) -> None:
-        """Fail where a phase has begun and its votes lack; where a call has failed, each other core must have them."""
-        self.check_in_use(client)
+    def check_each_core(self, client: Client) -> None:
+        """Fail if a phase has begun for which a call has failed, and another core lacks its votes, too."""
         situation, trouble = self._situation, self._troubles.of(client)
-        if trouble is None or trouble.cores is None or not situation.must_be_up(client):
+        if trouble is None or trouble.cores is None or situation.out_of_reach or not situation.must_be_up(client):
             return
         untried = [core for core in situation.lacking(client) if core not in trouble.cores]
         if untried:
-            what = "an id could not be created for" if trouble.creating else "a call has failed on"
-            situation.fail(f"each core is tried, though {what} another", f"cores {untried}; {situation.tell(client)}")
+            details = f"cores {untried}; {situation.tell(client)}"
+            situation.fail("each core is tried, though a call has failed on another", details)
 
     def check_known(self) -> None:
-        """Fail where nothing is known of a session's votes, though no call has failed and none were lost so far."""
-        for client in () if self._troubles.any_yet else self._situation.clients:
+        """Fail if nothing is known of a session's votes, though no call has failed and nothing was lost so far."""
+        for client in () if self._troubles.any_yet or self._told else self._situation.clients:
             if client.session is not None and str(client.session.state) == "UNKNOWN":
                 self._situation.fail("votes are known until something fails", self._situation.tell(client))
 
-    def told(self) -> None:
-        """Take in that the core is told of a restart."""
-        situation = self._situation
-        self._lost_in_use = [each for each in situation.clients if each.busy and situation.must_be_up(each)]
+    def lost(self, met: Client | None) -> None:
+        """Take in that every vote is lost, and which session's call has met that."""
+        situation, self._met = self._situation, met
+        every = [each for each in situation.clients if each.inferences and situation.must_be_up(each)]
+        self._lost_in_use = [each for each in every if (trouble := self._troubles.of(each)) and trouble.at_once]
 
     def check_order(self, call: NativeCall, client: Client | None) -> None:
-        """Fail where a session that is idle is voted again while one that is in use waits for it."""
+        """Fail if an idle session is voted while one that is in use waits, after a loss or for the line."""
         situation = self._situation
         if client in self._lost_in_use:
             self._lost_in_use.remove(client)
-        operation = situation.operations.get(call.task)
-        asked_for = operation is not None and operation.client is client
-        if client is None or client.busy or client.unsettled or client.closing or asked_for:
+        if client is None or client.busy or not call.votes:
             return
-        waiting = [each for each in self._lost_in_use if each.busy and not each.unsettled and not each.closing]
-        if waiting and call.function == "setPowerConfig" and situation.promises.in_flight_first:
-            situation.fail("after 1007 those in use are voted first", f"{call} before {situation.tell(waiting[0])}")
+        kinds = [operation.kind for operation in situation.operations.values() if operation.client is client]
+        is_lowering = len(kinds) >= client.unsettled and all(kind in ("end", "close") for kind in kinds)
+        if is_lowering and client not in self._troubles and not situation.out_of_reach:
+            self._count_lowering(client)
+        waiting = [each for each in self._lost_in_use if each.inferences and not each.unsettled and not each.closing]
+        # The session that met the loss goes on with its own step.
+        idle = not (client.unsettled or client.closing or situation.is_asked(client))
+        if waiting and client is not self._met and idle:
+            situation.fail("after a loss those in use are voted first", f"{call} before {situation.tell(waiting[0])}")
+
+    def _count_lowering(self, client: Client) -> None:
+        for task, operation in self._situation.operations.items():
+            waits = getattr(task, "waits_for", None) is not None and operation.kind == "begin"
+            if waits and operation.client is not client and operation.last_lowered is not client:
+                operation.last_lowered = client
+                operation.lowered += 1
+                if operation.lowered > 2:
+                    details = f"{operation.lowered} sessions were lowered while {task} waits to begin"
+                    self._situation.fail("a raise waits behind one lowering", details)
+
+    def overtaken(self, by: Operation) -> None:
+        """Take in that a call of the public API has ended that made native calls."""
+        situation = self._situation
+        for task, operation in situation.operations.items():
+            if getattr(task, "waits_for", None) is None or operation.begun_at >= by.begun_at:
+                continue
+            operation.made += 1
+            if operation.kind == "end" and operation.made > MOST_OVERTAKING:
+                details = f"{task} waits in {operation.kind} behind {operation.made} later ones"
+                situation.fail("a request is overtaken by at most 16 later ones", details)
 
     def look(self, client: Client) -> None:
-        """Look at a session when nobody can go on; fail where it is not as it must be."""
+        """Look at a session when no task can go on and no call is under way; fail if it is not as it must be."""
         session, situation = client.session, self._situation
         if session is None or client.closing:
             return
@@ -84,24 +122,19 @@ class SessionRules:
         self._troubles.explain(client, why, situation.tell(client))
 
     def check_operations(self) -> None:
-        """Fail where somebody waits when nobody can go on, and for no call that he may wait for."""
-        situation = self._situation
-        calls, side_by_side = situation.under_way, situation.promises.side_by_side
+        """Fail if a call waits when no task can go on, and for no native call that it may wait for."""
+        situation, call = self._situation, self._situation.under_way
         for task, operation in situation.operations.items():
             kind, client = operation.kind, operation.client
-            if kind not in _WAITS_FOR_CALLS and not (side_by_side and kind in _NEVER_WAITS):
+            if kind in _WAITS_FOR_OTHERS:
                 continue
-            reasons = [
-                call
-                for call in calls
-                if client is None
-                or situation.waits_for(call, client)
-                # It is not opened where its controller is closed meanwhile. Then, what is left is destroyed first.
-                or (kind == "open" and client.other and situation.brings_down_what_is_left(call.task))
-            ]
-            if not reasons or (side_by_side and kind in _NEVER_WAITS):
+            inside = kind == "begin" and client is not None and operation.inside and client not in self._troubles
+            if call is None or kind in _NEVER_WAITS or inside:
                 waits_for = getattr(task, "waits_for", None)
-                situation.fail("nobody waits for nothing", f"{task} waits for {waits_for} in {kind}; {calls}")
+                rule = (
+                    "an inference in its window waits for nothing" if inside and call else "nothing waits for nothing"
+                )
+                situation.fail(rule, f"{task} waits for {waits_for} in {kind}; {call}")
 
     def _wrong(self, client: Client) -> str | None:
         """Return which rule a session's votes break."""
@@ -113,38 +146,40 @@ class SessionRules:
         if self._must_be_up_ahead(client) and situation.lacking(client):
             return "votes are raised ahead of a predicted begin"
         if situation.is_down(client):
-            client.foresight.up_us = None
+            client.up_us = None
         else:
-            if not situation.may_be_up(client) and not self._may_be_up_vaguely(client):
+            if not situation.may_be_up(client) and not self._may_be_up_ahead(client):
                 return "what is idle is lowered"
             if state == "LOWERED" and not client.unsettled and not situation.out_of_reach:
                 return "LOWERED is lowered"
-        if state == "LOWERED" and not client.unsettled and not situation.out_of_reach and not situation.rests(client):
+        rests = client.unsettled or situation.out_of_reach or situation.has(client, client.rests(situation.caps))
+        if state == "LOWERED" and not rests:
             return "what ended last says what is voted then"
         # It may be right by luck: a call that failed may have been carried out. It is made again nevertheless.
         return "what is UNKNOWN is voted again" if state == "UNKNOWN" else None
 
     def _must_be_up_ahead(self, client: Client) -> bool:
         """Return whether a session's votes must be in force for an inference that is predicted to begin."""
-        situation = self._situation
-        sure = not client.closing and not client.unsettled and not situation.operations
-        possible = client.possible(situation.caps)
-        return sure and client.foresight.must_be_up(situation.scheduler.now_us, client.asked, possible)
-
-    def _may_be_up_vaguely(self, client: Client) -> bool:
-        """Return whether a session's votes may be in force for one of which nobody knows when."""
-        situation = self._situation
-        if str(client.session.state) != "RAISED":
-            # What a call that failed has left up is up for no prediction.
-            client.foresight.up_us = None
+        situation, ahead = self._situation, client.ahead
+        if ahead is None or client.asked != ahead[2] or situation.operations or client.closing or client.unsettled:
             return False
-        until_us = client.foresight.may_be_up_vaguely(situation.scheduler.now_us, client.possible(situation.caps))
-        if until_us is not None:
-            situation.scheduler.call_at(until_us, _nothing)
-        return until_us is not None
+        return ahead[0] <= situation.scheduler.now_us < ahead[1]
+
+    def _may_be_up_ahead(self, client: Client) -> bool:
+        """Return whether a session's votes may be in force for a predicted inference: for two predictions in a row."""
+        situation, now_us = self._situation, self._situation.scheduler.now_us
+        lead_us = max(each.raise_ahead_us for each in client.possible(situation.caps))
+        if not lead_us or str(client.session.state) != "RAISED":
+            client.up_us = None
+            return False
+        if client.up_us is None:
+            client.up_us = now_us
+        until_us = client.up_us + 4 * lead_us
+        situation.scheduler.call_at(until_us, lambda: None)
+        return now_us < until_us
 
     def _check_told(self, client: Client) -> None:
-        """Fail where a session does not tell what was asked of it."""
+        """Fail if a session does not tell what was asked of it."""
         session, situation = client.session, self._situation
         if session.in_flight != client.inferences:
             situation.fail("in_flight counts inferences", f"{session.in_flight}; {situation.tell(client)}")
@@ -156,7 +191,7 @@ class SessionRules:
     def _settle(self, client: Client) -> None:
         """Take in what has happened by itself: holds that ran out, or whose handles are gone, have ended."""
         situation = self._situation
-        if any(operation.client in (client, None) for operation in situation.operations.values()):
+        if situation.is_asked(client):
             return
         now_us = situation.scheduler.now_us
         # Of several that end one after the other, it may have used the profile of each.
@@ -168,7 +203,3 @@ class SessionRules:
         if own not in {use.name for use in client.uses}:
             situation.fail("the own profile is what was asked for", f"{own}; {situation.tell(client)}")
         client.uses = [Use(own, situation.scheduler.steps)]
-
-
-def _nothing() -> None:
-    """Do nothing."""

@@ -15,10 +15,9 @@ from simulation.choices import Random
 from simulation.event_rules import EventRules
 from simulation.host import Host
 from simulation.program import draw
-from simulation.scheduler import Scheduler
-from simulation.situation import HEARTBEAT_US, Promises
+from simulation.scheduler import Scheduler, Violation
+from simulation.situation import HEARTBEAT_US
 from simulation.specification import Specification
-from simulation.tasks import Violation
 from simulation.virtual import SimulatedTime
 from simulation.window import Window, has
 
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
     from simulation.choices import Choices, Made
     from simulation.program import Op, Program
 
-# Once nothing fails any more, everything has come down after this: the longest back-off twice, and every sustain.
+# Once nothing fails any more, everything is well after this: a link that is held is tried again each 60 s.
+WELL_US = 200_000_000
 QUIET_US = 20_000_000
 
 
@@ -41,8 +41,7 @@ class Result:
         steps: how many there were.
         calls: how many native calls.
         made: the choices that were not the first possibility.
-        trace: who went on and what happened, if that was kept.
-        now_us: when it ended.
+        trace: what happened, if that was kept.
     """
 
     violation: Violation | None
@@ -50,11 +49,10 @@ class Result:
     calls: int
     made: tuple[Made, ...]
     trace: tuple[str, ...]
-    now_us: int
 
 
 class _Log(logging.Handler):
-    """Fails the run where an exception is logged that nobody has injected."""
+    """Fails the run if an exception is logged."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         super().__init__(logging.ERROR)
@@ -62,18 +60,14 @@ class _Log(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None
-        if error is None or self._scheduler.over or isinstance(error, KeyboardInterrupt):
-            return
-        self._scheduler.fail(
-            Violation("nothing of ours fails on a thread of ours", f"{record.getMessage()}: {error!r}")
-        )
+        if error is not None and not self._scheduler.over:
+            details = f"{record.getMessage()}: {error!r}"
+            self._scheduler.fail(Violation("nothing of ours fails on a thread of ours", details))
 
 
-def simulate(
-    program: Program, choices: Choices, promises: Promises, *, coarse: bool = False, traced: bool = False
-) -> Result:
-    """Run a program, and return how it went."""
-    scheduler = Scheduler(choices, fine=program.fine, coarse=coarse, traced=traced)
+def simulate(program: Program, choices: Choices, *, small: bool = False, traced: bool = False) -> Result:
+    """Run a program, and return how it went; ``small``: the choices are asked in the window of a small case only."""
+    scheduler = Scheduler(choices, traced=traced)
     logger, log = logging.getLogger("htppower"), _Log(scheduler)
     level, propagate = logger.level, logger.propagate
     logger.setLevel(logging.ERROR)
@@ -83,15 +77,10 @@ def simulate(
     gc.disable()
     try:
         with installed(scheduler), contextlib.suppress(Violation):
-            backend = SimulatedBackend(
-                scheduler,
-                2 * len(program.cores),
-                program.faults,
-                all_told=program.all_told,
-                lowest_ids=program.lowest_ids,
-            )
-            specification = Specification(scheduler, backend, promises)
-            scheduler.spawn("main", lambda: _main(scheduler, specification, backend, program))
+            backend = SimulatedBackend(scheduler, 2 * len(program.cores), program.faults, device=program.device)
+            specification = Specification(scheduler, backend)
+            main = _Main(scheduler, specification, backend, program, small=small)
+            scheduler.spawn("main", main.run, last=small)
             scheduler.run()
     finally:
         logger.removeHandler(log)
@@ -99,76 +88,81 @@ def simulate(
         logger.propagate = propagate
         if collects:
             gc.enable()
-    return Result(
-        scheduler.failure,
-        scheduler.steps,
-        backend.calls,
-        tuple(choices.made),
-        tuple(scheduler.trace or ()),
-        scheduler.now_us,
-    )
+    return Result(scheduler.failure, scheduler.steps, backend.calls, tuple(choices.made), tuple(scheduler.trace or ()))
 
 
 def warm_up() -> None:
     """Run something of everything, so that what happens once in a process is no part of any run."""
-    simulate(draw("warm up"), Random("warm up"), Promises())
-    simulate(attrs.evolve(draw("warm up"), fine=True), Random("warm up"), Promises())
+    simulate(draw("warm up"), Random("warm up"))
 
 
-def _controller(time: SimulatedTime, backend: SimulatedBackend, program: Program) -> Any:
-    return htppower.VoteController(
-        backend,
-        time=time,
-        heartbeat_us=HEARTBEAT_US if program.heartbeat else 0,
-        on_error="raise" if program.raises else "continue",
-        handle_sigterm=False,
-    )
+class _Main:
+    """What a run does from begin to end."""
 
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        specification: Specification,
+        backend: SimulatedBackend,
+        program: Program,
+        *,
+        small: bool,
+    ) -> None:
+        self._scheduler = scheduler
+        self._specification = specification
+        self._backend = backend
+        self._program = program
+        self._small = small
+        self._time = SimulatedTime(scheduler)
 
-def _main(scheduler: Scheduler, specification: Specification, backend: SimulatedBackend, program: Program) -> None:
-    make = functools.partial(_controller, SimulatedTime(scheduler), backend, program)
-    specification.situation.controller = controller = make()
-    # In small cases, while the window is open.
-    if scheduler.coarse:
-        scheduler.let_choose(False)
-    events = EventRules(specification)
-    if program.subscribed:
-        controller.subscribe(events.take)
-    window = Window(scheduler, backend, len(program.threads))
-    host = Host(specification, backend, program, make, window)
-    for place, name in enumerate(program.profiles):
-        host.controllers.open(place, name)
-    threads = [
-        scheduler.spawn(f"thread {number}", functools.partial(_run, host, window if scheduler.coarse else None, ops))
-        for number, ops in enumerate(program.threads)
-    ]
-    scheduler.current.last = True
-    if scheduler.coarse:
-        window.watch()
-    for thread in threads:
-        if not thread.done:
-            thread.waiters.append(scheduler.current)
-            scheduler.block(f"the end of {thread}")
-    host.join()
-    backend.spared = scheduler.prompt = True
-    scheduler.let_choose(not scheduler.coarse)
-    if backend.htp._dead:
-        backend.restart()
-        specification.restarted()
-    scheduler.sleep(QUIET_US)
-    # Everything is looked at before time moves on.
-    scheduler.sleep(1)
-    specification.check_well()
-    with scheduler.watching():
-        specification.check_learnt()
-    host.controllers.close()
-    scheduler.sleep(QUIET_US)
-    if program.subscribed:
-        events.check(controller)
+    def _controller(self) -> Any:
+        return htppower.VoteController(
+            self._backend,
+            time=self._time,
+            heartbeat_us=HEARTBEAT_US if self._program.heartbeat else 0,
+            on_error="raise" if self._program.raises else "continue",
+            handle_sigterm=False,
+        )
+
+    def run(self) -> None:
+        scheduler, specification, program = self._scheduler, self._specification, self._program
+        specification.situation.controller = controller = self._controller()
+        if self._small:
+            scheduler.let_choose(False)
+        events = EventRules(specification)
+        if program.subscribed:
+            controller.subscribe(events.take)
+        window = Window(scheduler, self._backend, len(program.threads))
+        host = Host(specification, self._backend, program, self._controller, window)
+        for place, name in enumerate(program.profiles):
+            host.open(place, name)
+        threads = [
+            scheduler.spawn(
+                f"{'main ' if number in program.mains else ''}thread {number}",
+                functools.partial(_run, host, window if self._small else None, ops),
+                main=number in program.mains,
+            )
+            for number, ops in enumerate(program.threads)
+        ]
+        if self._small:
+            window.watch()
+        for thread in threads:
+            scheduler.join(thread)
+        host.join()
+        scheduler.let_choose(not self._small)
+        host.make_well()
+        scheduler.sleep(WELL_US)
+        # Everything is looked at before time moves on.
+        scheduler.sleep(1)
+        specification.check_well()
+        host.close()
+        scheduler.sleep(QUIET_US)
+        if program.subscribed:
+            events.check(controller)
 
 
 def _run(host: Host, window: Window | None, ops: tuple[Op, ...]) -> None:
-    """Do what a thread does; where there is a window, it enters and leaves that."""
+    """Do what a thread does; if there is a window, it enters and leaves that."""
     if window is not None and not has(ops, "enter"):
         window.enter()
     host.run(ops)

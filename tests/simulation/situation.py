@@ -5,39 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import attrs
+from simulation.backend import CREATE
 from simulation.expectations import DOWN, in_force
-from simulation.tasks import Violation
+from simulation.scheduler import Violation
 
 if TYPE_CHECKING:
     from simulation.backend import NativeCall, SimulatedBackend
     from simulation.demand import Claim, Client
     from simulation.expectations import InForce
     from simulation.scheduler import Scheduler
-    from simulation.tasks import Task
 
-
-RESTARTED, DEAD = 1007, 1011
+LOST, DEAD = 1007, 1011
 HEARTBEAT_US = 100_000
-
-
-@attrs.frozen
-class Promises:
-    """What the core under test promises beyond the rest.
-
-    Attributes:
-        side_by_side: calls of different sessions run at the same time; one that hangs keeps nobody else waiting.
-        in_flight_first: after 1007, no call of an idle session begins before one of each with an inference in flight.
-        told_to_anybody: 1007 restores all, whoever was told, and whatever back-off is running.
-        highest_rank_over_calls: of the locks that may be held over a native call; None where locks have no ranks.
-        heartbeat_us: how long a restart may stay unnoticed while a session is up; None where no call need notice it.
-    """
-
-    side_by_side: bool = True
-    in_flight_first: bool = False
-    told_to_anybody: bool = True
-    highest_rank_over_calls: int | None = 3
-    # Two beats, and the longest back-off besides.
-    heartbeat_us: int | None = 2 * HEARTBEAT_US + 9_000_000
 
 
 @attrs.define(eq=False)
@@ -46,63 +25,55 @@ class Operation:
 
     Attributes:
         kind: which, such as ``begin``.
-        client: on which session; None for what is the controller's.
-        begun_us: when it began.
-        last_call: the native call that its task has begun last before it was interrupted.
+        client: on which session; None for the controller's.
+        begun_at: at which step it began.
+        inside: whether the session's votes were up for certain, so that a begin does not wait.
+        calls: how many native calls its task has made in it.
+        lowered: how many times another session was lowered while it waited, and ``last_lowered`` which.
+        made: how many later calls of the public API have made native calls and ended while it waited.
     """
 
     kind: str
     client: Client | None
-    begun_us: int
-    last_call: NativeCall | None = None
+    begun_at: int
+    inside: bool = False
+    calls: int = 0
+    lowered: int = 0
+    last_lowered: Client | None = None
+    made: int = 0
 
 
 class Situation:
     """What is asked for, and what is in force.
 
-    Args:
-        scheduler: tells the time.
-        backend: what is in force, and which id each number is of.
-        promises: what is asked of the core under test beyond the rest.
-
     Attributes:
         clients, caps: every session that was opened, and the caps.
         operations: the calls of the public API that have not returned, by task.
-        under_way: the native calls that have not returned.
-        bare: the ids that no operation on the session of their core has created, and that have had no votes but for
-            the process: they may be made for those alone.
-        orphans: the ids that could not be destroyed, and the idle time when that failed.
-        left: those of them that a controller which was closed has left.
-        controller: what is under test, the first where there are two; None until it is made.
+        under_way: the native call that has not returned.
+        failed_destroys: the ids whose destruction has failed.
+        controller: what is under test, the first if there are two; None until it is made.
         shared: whether there is another controller on the backend.
-        controller_closed, interrupted: whether closing it has returned, and whether a KeyboardInterrupt was raised.
+        is_told: whether the host has told of a lost link, and what that brings may not be done.
+        closed: whether every controller is closed.
     """
 
-    def __init__(self, scheduler: Scheduler, backend: SimulatedBackend, promises: Promises) -> None:
+    def __init__(self, scheduler: Scheduler, backend: SimulatedBackend) -> None:
         self.scheduler = scheduler
+        self.backend = backend
         self.htp = backend.htp
-        self.numbers = backend.numbers
-        self.promises = promises
         self.clients: list[Client] = []
         self.caps: list[Claim] = []
         self.operations: dict[object, Operation] = {}
-        self.under_way: list[NativeCall] = []
-        self.bare: set[int] = set()
-        self.orphans: dict[int, int] = {}
-        self.left: set[int] = set()
+        self.under_way: NativeCall | None = None
+        self.failed_destroys: set[int] = set()
         self.controller: Any = None
-        self.shared = False
-        self.controller_closed = False
-        self.interrupted = False
+        self.shared = self.is_told = self.closed = False
 
     @property
     def out_of_reach(self) -> bool:
-        """Whether the DSP is dead, or has restarted and nobody was told: nothing can be expected of any vote.
-
-        So where a call has reached the id of another, and its task was not told yet.
-        """
-        answered = any(call.code in (RESTARTED, DEAD) or call.crosses for call in self.under_way)
-        return self.htp._dead or self.htp._unnoticed or answered
+        """Whether the link is dead, or lost and the core was not told: nothing can be expected of any vote."""
+        call = self.under_way
+        return not self.backend.well or (call is not None and (call.code in (LOST, DEAD) or call.function == "renew"))
 
     def must_be_up(self, client: Client) -> bool:
         """Return whether a session's votes must be in force, failures aside."""
@@ -112,52 +83,41 @@ class Situation:
 
     def may_be_up(self, client: Client) -> bool:
         """Return whether a session's votes may be in force, failures aside."""
-        now_us = self.scheduler.now_us
-        in_use = client.busy or bool(client.unsettled) or now_us < client.may_until_us
-        return in_use or client.foresight.may_be_up(now_us)
+        return client.busy or bool(client.unsettled) or self.scheduler.now_us < client.may_until_us
 
     def lacking(self, client: Client) -> list[int]:
         """Return the cores on which the votes of none of the profiles that a session may be using are in force."""
         raised = {each.raised for each in client.possible(self.caps)}
-        found = self.htp._clients.values()
+        # On a device the HMX follows the core clock only if it was asked to, or has a vote of its own.
+        up = [each for each in self.htp._clients.values() if each.hmx_follows_core or each.explicit_hmx]
         return [
-            core
-            for core in client.cores
-            if not any(each.core_id == core and in_force(each) in raised for each in found)
+            core for core in client.cores if not any(each.core_id == core and in_force(each) in raised for each in up)
         ]
+
+    def has(self, client: Client, votes: frozenset[InForce]) -> bool:
+        """Return whether nothing but one of these is in force on each of a session's ids."""
+        alive = self.htp._clients
+        own = [each for each in client.ids if each in alive and each not in self.failed_destroys]
+        return all(in_force(alive[each]) in votes for each in own)
 
     def is_down(self, client: Client) -> bool:
         """Return whether nothing but the votes of a power state is in force on a session's ids."""
         return self.has(client, DOWN)
 
-    def has(self, client: Client, votes: frozenset[InForce]) -> bool:
-        """Return whether nothing but one of these is in force on each of a session's ids."""
-        alive = self.htp._clients
-        left = {*self.orphans, *self.numbers.doubtful}
-        own = [each for each in client.power_config_ids if each in alive and each not in left]
-        return all(in_force(alive[each]) in votes for each in own)
+    def is_asked(self, client: Client) -> bool:
+        """Return whether a call of the public API that concerns a session has not returned."""
+        return any(operation.client in (client, None) for operation in self.operations.values())
 
-    def rests(self, client: Client) -> bool:
-        """Return whether a session that is LOWERED has the votes of the power state that it must have."""
-        return self.has(client, client.rests(self.caps))
-
-    def waits_for(self, call: NativeCall, client: Client) -> bool:
-        """Return whether a session may have to wait for a native call."""
-        if not self.promises.side_by_side or call.process_wide or call.core in client.cores:
-            return True
-        if self.numbers.may_be_shared(call.power_config_id):
-            # It may be meant for an id that this session had.
-            return True
-        # Whoever has changed a session may make an id for the settings of the process, on another's core.
-        operation = self.operations.get(call.task)
-        if operation is None or operation.client is None:
-            return call.function == "createPowerConfigId" or call.power_config_id in self.bare
-        return operation.client is client
-
-    def brings_down_what_is_left(self, task: Task) -> bool:
-        """Return whether a task is closing a controller, or may be trying again what could not be brought down."""
-        operation = self.operations.get(task)
-        return operation is None or (operation.kind == "close" and operation.client is None)
+    def client_of(self, call: NativeCall) -> Client | None:
+        """Return the session on whose id a call is made, or on whose core an id is created."""
+        for client in self.clients:
+            if call.power_config_id in client.ids:
+                return client
+        if call.function == CREATE:
+            for client in self.clients:
+                if not client.closed and call.core in client.cores:
+                    return client
+        return None
 
     def fail(self, rule: str, details: str) -> None:
         """End the run: a rule is broken."""
@@ -167,7 +127,7 @@ class Situation:
         """Return how a session is, in a line."""
         names = [each.profile.name for each in client.possible(self.caps)]
         alive = self.htp._clients
-        votes = {each: alive[each].core[1] for each in client.power_config_ids if each in alive}
+        votes = {each: alive[each].core[1] for each in client.ids if each in alive}
         return (
             f"session {client.place} ({getattr(client.session, 'state', None)}, {'/'.join(names)}): "
             f"{client.inferences} inferences, {client.preparations} preparations, {client.unsettled} unsettled, "

@@ -1,7 +1,7 @@
-"""Troubles: the failures and restarts that explain why votes are not as they should be, and when that must end.
+"""Troubles: the failures and losses that explain why votes are not as they should be, and when that must end.
 
-After 1007 it ends at once, and otherwise when the longest back-off is over (``docs/state_machine.md``, "Failure and
-recovery"). Only idle time counts: a task that is slow, or a call that takes long, makes a retry late.
+After 1007, and once the device is made anew, it ends at once; otherwise when the longest back-off is over. Only idle
+time counts: a task that is slow, or a call that takes long, makes a retry late.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from simulation.demand import Client
     from simulation.situation import Situation
 
-LONGEST_BACKOFF_US = 8_000_000
-# "1007 again and again: the fourth restart in a row, each told by a call that began within a second of the one before,
-# leaves the sessions to the back-off."
-MOST_RESTARTS = 3
-CALM_US = 1_000_000
+# The longest back-off, and the first one if the link is well again before that is over.
+LONGEST_BACKOFF_US = 8_000_000 + 1_000_000
+# If another user of the library holds the link, or a call fails right after a renewal.
+HELD_US = 60_000_000
+# "After 3 failed calls in a row without success nothing is called until the alarm."
+MOST_IN_A_ROW = 3
 
 
 @attrs.define
@@ -27,113 +28,105 @@ class Trouble:
     """Why votes are not as they should be.
 
     Attributes:
-        number: of the failure; later ones have greater numbers.
-        cores: on which a call has failed; None where that is no matter: everything was lost.
-        creating: whether one that failed was to create an id.
-        at_once: whether it must be over when nobody can go on.
-        quiet_us: the idle time when nobody could go on for the first time after it: the back-off runs from there on at
-            the latest.
+        cores: those on which a call has failed; None if everything may be lost.
+        own: whether a call of the session's own has failed, so that it may wait for the back-off.
+        at_once: whether it must be over when no task can go on.
+        quiet_us: the idle time when no task could go on for the first time after it; None before.
     """
 
-    number: int
     cores: frozenset[int | None] | None = None
-    creating: bool = False
+    own: bool = False
     at_once: bool = False
     quiet_us: int | None = None
 
 
 class Troubles:
-    """The trouble of each session, and with None that of the process's settings."""
+    """The trouble of each session, and with None that of the process's settings.
+
+    Attributes:
+        any_yet: whether there was any.
+        row: how many calls have failed since one succeeded that the DSP answers.
+    """
 
     def __init__(self, situation: Situation) -> None:
         self._situation = situation
         self._by_client: dict[Client | None, Trouble] = {}
-        self._failures = 0
-        # Whether votes were in question so far by more than that a call has reached the id of another.
         self.any_yet = False
-        # The number of the latest failure when the core was last told of a restart that is not left to the back-off.
-        self._told = 0
-        # How many restarts the core was told of in a row; and when the last was, also in the time in which nobody was
-        # slow.
-        self._restarts = 0
-        self._last_us = (-CALM_US, -CALM_US)
+        self.row = 0
 
     def __contains__(self, client: Client | None) -> bool:
         return client in self._by_client
 
     @property
     def open(self) -> list[Client | None]:
-        """Who has any, but for sessions that are closed."""
+        """Return the sessions in trouble, but for those that are closed."""
         return [client for client in self._by_client if client is None or not client.closing]
 
     def of(self, client: Client | None) -> Trouble | None:
         """Return the trouble of a session, or of the process."""
         return self._by_client.get(client)
 
-    def is_told(self, client: Client | None) -> bool:
-        """Return whether the trouble of a session is a restart that the core was told of, and nothing later."""
-        trouble = self._by_client.get(client)
-        return trouble is not None and trouble.number <= self._told
-
-    def add(self, client: Client | None, call: NativeCall | None = None) -> None:
+    def add(self, client: Client | None, call: NativeCall | None = None, *, own: bool = False) -> None:
         """Take in that a session's votes, or the process's settings, may not be as they should.
 
-        Args:
-            client: the session.
-            call: what failed, where that was one call on one core.
+        ``call``: the one that failed; None if everything may be lost. ``own``: the session may wait for the back-off.
         """
-        self._failures += 1
+        self.any_yet = True
         cores = None if call is None else frozenset({call.core})
-        creating = call is not None and call.function == "createPowerConfigId"
         before = self._by_client.get(client)
         if before is not None:
             cores = None if cores is None or before.cores is None else cores | before.cores
-            creating = creating or before.creating
-        self._by_client[client] = Trouble(self._failures, cores, creating)
+        own = own or call is not None or (before is not None and before.own)
+        self._by_client[client] = Trouble(cores, own)
         if client is not None:
-            client.must_until_us = 0
             client.troubles += 1
-            client.foresight.must = None
+            client.must_until_us, client.open_at, client.ahead = 0, -1, None
 
-    def add_to_all(self) -> None:
-        """Take in that everything may be lost."""
-        self.any_yet = True
-        for client in (*self._situation.clients, None):
-            self.add(client)
+    def lost(self, *, renewed: bool = False) -> None:
+        """Take in that everything is lost, or ``renewed``: it must be well again at once, unless it waits.
 
-    def told(self, call: NativeCall) -> None:
-        """Take in that a call has told the core of a restart; one that began earlier may tell of the one before."""
-        clock, (last_us, last_prompt_us) = self._situation.scheduler.clock, self._last_us
-        # Where a task was slow since, the core may have taken in later what was told before.
-        slow_us = clock.now_us - last_us - (clock.prompt_us - last_prompt_us)
-        if call.begun_us - last_us - slow_us >= CALM_US:
-            self._restarts = 0
-        # It may not have taken it in yet, and counts both.
-        if not call.earlier or clock.prompt_us == last_prompt_us:
-            self._restarts += 1
-            self._last_us = (clock.now_us, clock.prompt_us)
-        if self._restarts <= MOST_RESTARTS:
-            self._told = self._failures
-
-    def crossed(self, call: NativeCall) -> None:
-        """Take in that a call has reached the id of another, or that others may: nothing is known of any vote.
-
-        Where that has destroyed it, it may take a call on it to find that out, which fails.
+        A session whose own call has failed waits for the back-off; so do all after some failures in a row, until the
+        device is made anew.
         """
+        for client in (*self._situation.clients, None):
+            before = self._by_client.get(client)
+            self.add(client)
+            own = before is not None and before.own
+            self._by_client[client].at_once = not own and (renewed or self.row < MOST_IN_A_ROW)
+
+    def told(self) -> None:
+        """Take in that everything is lost, or will be, before the core hears of it by a call."""
         for client in (*self._situation.clients, None):
             if client not in self._by_client:
                 self.add(client)
-                self._by_client[client].at_once = call.function != "destroyPowerConfigId"
+                self._by_client[client].at_once = True
+
+    def all_wait(self) -> None:
+        """Take in that everything may wait for the back-off."""
+        for client in (*self._situation.clients, None):
+            self.add(client)
 
     def over(self, client: Client | None) -> None:
-        """Take in that a session, or the process, is as it should be."""
-        self._by_client.pop(client, None)
+        """Take in that a session, or the process, is as it should be; while no call may be made it may yet need one."""
+        if self.row < MOST_IN_A_ROW and self.link not in ("DEAD", "HELD"):
+            self._by_client.pop(client, None)
 
     def quiet(self) -> None:
-        """Take in that nobody can go on."""
+        """Take in that no task can go on."""
         for trouble in self._by_client.values():
             if trouble.quiet_us is None:
-                trouble.quiet_us = self._situation.scheduler.clock.idle_us
+                trouble.quiet_us = self._situation.scheduler.idle_us
+
+    @property
+    def link(self) -> str:
+        """What the controller knows of the link."""
+        with self._situation.scheduler.watching():
+            return str(self._situation.controller.status().link)
+
+    @property
+    def longest_us(self) -> int:
+        """How long a retry may take to come."""
+        return HELD_US if self.link == "HELD" else LONGEST_BACKOFF_US
 
     def explain(self, client: Client | None, rule: str, details: str) -> None:
         """Fail, unless a failure explains it and is seen to in time."""
@@ -143,12 +136,10 @@ class Troubles:
             return
         if situation.out_of_reach:
             return
-        if trouble.at_once or trouble.number <= self._told:
-            if situation.promises.told_to_anybody:
-                situation.fail(f"after 1007 at once: {rule}", details)
+        longest_us = self.longest_us
+        if trouble.at_once and longest_us != HELD_US:
+            situation.fail(f"after a loss at once: {rule}", details)
             return
-        waited_us = 0 if trouble.quiet_us is None else situation.scheduler.clock.idle_us - trouble.quiet_us
-        if waited_us > LONGEST_BACKOFF_US:
-            situation.fail(
-                f"within the longest back-off: {rule}", f"{waited_us / 1e6:.1f} s after the failure; {details}"
-            )
+        waited_us = 0 if trouble.quiet_us is None else situation.scheduler.idle_us - trouble.quiet_us
+        if waited_us > longest_us:
+            situation.fail(f"within the back-off: {rule}", f"{waited_us / 1e6:.1f} s after the failure; {details}")

@@ -1,45 +1,36 @@
-"""Time as the controller asks for it: a virtual clock, alarms and actions on tasks of a pool, workers."""
+"""Time as the controller asks for it: a virtual clock, alarms on a task of their own, workers."""
 
 from __future__ import annotations
 
-import itertools
 import logging
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from simulation.locks import Event, SimpleQueue
-from simulation.threads import join
-from simulation.timers import Timer
+from simulation.locks import Lock, SimpleQueue
+from simulation.scheduler import Timer
+
+from htppower.control.time.workers import run_and_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulation.scheduler import Scheduler
-    from simulation.tasks import Task
+    from simulation.scheduler import Scheduler, Task
 
 _LOGGER = logging.getLogger("htppower")
 
 
 class SimulatedWorker:
-    """Runs actions one after the other on a task of its own, which starts with the first.
-
-    Args:
-        scheduler: whose task.
-        name: the task's.
-        carry_out: what runs an action; it is run there unless told.
-    """
+    """Runs actions one after the other on a task of its own, which starts with the first."""
 
     inline = False
 
-    def __init__(
-        self, scheduler: Scheduler, name: str, carry_out: Callable[[Callable[[], object]], object] | None = None
-    ) -> None:
+    def __init__(self, scheduler: Scheduler, name: str) -> None:
         self._scheduler = scheduler
         self._name = name
-        self._carry_out = carry_out or _run
         self._actions = SimpleQueue(scheduler)
         self._task: Task | None = None
         self._closed = False
+        # As the real one: no lock, no point.
+        self.post_unlocked = self._actions.put
 
     @property
     def pending(self) -> int:
@@ -49,36 +40,25 @@ class SimulatedWorker:
     def start(self) -> None:
         """Start the task."""
         if self._task is None:
-            self._task = self._scheduler.spawn(self._name, self._work, daemon=True, serves=True)
+            self._task = self._scheduler.spawn(self._name, self._work, daemon=True)
 
     def post(self, action: Callable[[], object]) -> None:
         """Run the action soon; nothing once it is closed."""
-        self.start()
         if not self._closed:
+            self.start()
             self._actions.put(action)
-
-    def post_or_run(self, action: Callable[[], object]) -> None:
-        """Run the action soon; at once once it is closed."""
-        if self._closed:
-            action()
-        else:
-            self.post(action)
-
-    def post_unlocked(self, action: Callable[[], object], _ignored: object = None, /) -> None:
-        """Run the action soon, where the task was started; no interrupt comes meanwhile, as it is C from end to end."""
-        self._actions.put(action, interrupts=False)
 
     def flush(self, timeout_s: float) -> bool:
         """Wait until everything that was posted has run; return whether it has within the time."""
-        task = self._task
-        if task is None or task is self._scheduler.current:
+        if self._task is None or self._task is self._scheduler.current or self._task.done:
             return True
-        if self._closed:
-            join(self._scheduler, task, round(timeout_s * 1_000_000))
-            return task.done
-        done = Event(self._scheduler)
-        self._actions.put(done.set)
-        return done.wait(timeout_s)
+        done = Lock(self._scheduler, f"the end of what {self._name} does")
+        done.acquire()
+        self._actions.put(done.release)
+        return done.acquire(timeout=timeout_s)
+
+    def keep(self, idle_s: float | None) -> None:
+        """Do nothing: a task costs nothing while it waits."""
 
     def close(self) -> None:
         """Run what was posted, then end."""
@@ -87,43 +67,20 @@ class SimulatedWorker:
 
     def _work(self) -> None:
         while (action := self._actions.get()) is not None:
-            self._carry_out(action)
+            run_and_log(action, _LOGGER)
             del action
 
 
-def _run(action: Callable[[], object]) -> None:
-    try:
-        action()
-    except Exception:
-        _LOGGER.exception("%r failed", action)
-
-
-class SimulatedPool:
-    """Runs actions side by side, each on a task of its own.
+class SimulatedTime:
+    """A clock and alarms.
 
     Args:
-        scheduler: whose tasks.
+        scheduler: whose time.
     """
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
-        self._numbers = itertools.count(1)
-
-    def post(self, action: Callable[[], object]) -> None:
-        """Run the action soon."""
-        self._scheduler.spawn(f"pool {next(self._numbers)}", partial(_run, action), daemon=True, queued=True)
-        self._scheduler.point()
-
-
-class SimulatedTime:
-    """A clock that the scheduler moves, with alarms and actions that run side by side, as the real ones do."""
-
-    def __init__(self, scheduler: Scheduler) -> None:
-        self._scheduler = scheduler
-        self._pool = SimulatedPool(scheduler)
-        self._soon = SimulatedWorker(scheduler, "soon", carry_out=self._pool.post)
-        self._closed = False
-        # As the real one, a function to which no exception can come: see ``post_unlocked``.
+        self._soon = SimulatedWorker(scheduler, "time")
         self.call_soon = self._soon.post_unlocked
 
     @property
@@ -135,42 +92,33 @@ class SimulatedTime:
         """Return the time."""
         return self._scheduler.now_us * 1000
 
-    def call_at(self, deadline_us: int, action: Callable[[], None]) -> Any:
-        """Run the action on a task of the pool, at the deadline or soon after."""
-        scheduler = self._scheduler
-        scheduler.point()
+    def call_at(self, deadline_us: int, action: Callable[[], None]) -> Timer:
+        """Run the action on the task of the alarms, at the deadline or soon after."""
         self._soon.start()
-        if deadline_us <= scheduler.now_us:
-            self._pool.post(action)
-            return Timer(action)
-        return scheduler.call_at(deadline_us, lambda: self._ring(action))
+        alarm = Timer(action)
+        if deadline_us <= self.now_us:
+            self.call_soon(lambda: _ring(alarm))
+        else:
+            self._scheduler.call_at(deadline_us, lambda: alarm.action and self.call_soon(lambda: _ring(alarm)))
+        return alarm
 
-    def cancel(self, alarm: Any) -> None:
-        """Take an alarm back; one that has begun to ring is left alone."""
-        self._scheduler.point()
+    def cancel(self, alarm: Timer) -> None:
+        """Cancel an alarm; one that has rung is left alone."""
         alarm.clear()
 
     def start(self) -> None:
-        """Start the task on which what is to run soon is handed on."""
+        """Start the task of the alarms."""
         self._soon.start()
 
-    def spawn(self, action: Callable[[], object], *, may_wait: bool = False) -> None:
-        """Run the action soon, on a task of the pool."""
-        self._pool.post(action)
-
-    def worker(self, name: str) -> SimulatedWorker:
+    def worker(self, name: str, idle_s: float | None = None) -> SimulatedWorker:
         """Return a worker with a task of its own."""
-        return SimulatedWorker(self._scheduler, name)
-
-    def sleep(self, duration_s: float) -> None:
-        """Let time go by."""
-        self._scheduler.sleep(round(duration_s * 1_000_000))
+        return SimulatedWorker(self._scheduler, name.removeprefix("htppower-"))
 
     def close(self) -> None:
-        """Run no alarm from now on."""
-        self._closed = True
-        self._soon.close()
+        """Do nothing: who makes it closes no controller with it."""
 
-    def _ring(self, action: Callable[[], None]) -> None:
-        if not self._closed:
-            self._soon._actions.put(action)
+
+def _ring(alarm: Timer) -> None:
+    action, alarm.action = alarm.action, None
+    if action is not None:
+        action()

@@ -9,8 +9,7 @@ from simulation.program import every_op
 if TYPE_CHECKING:
     from simulation.backend import SimulatedBackend
     from simulation.program import Op
-    from simulation.scheduler import Scheduler
-    from simulation.tasks import Task
+    from simulation.scheduler import Scheduler, Task
 
 
 class Window:

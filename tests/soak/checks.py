@@ -11,8 +11,10 @@ from soak.memory import MOST_GROWTH, Memory, is_checked
 from soak.watching import BOUND_US, StateWatch
 
 from htppower import State
-from htppower.control.core.recovery import LONGEST_RETRY_US
+from htppower.control.core.link import LONGEST_RETRY_US
+from htppower.events import LinkState
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
+from htppower.votes.native_codes import SYSTEM_COMMUNICATION_FATAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +32,9 @@ _DOWN = frozenset({State.LOWERED, State.UNVOTED})
 def check_comes_down(controller: VoteController, tally: Tally) -> None:
     """See that idle sessions come down by themselves, within the longest back-off, once nothing fails any more."""
     begun_us = CLOCK.now_us
+    if controller.status().link is LinkState.HELD:
+        # Faults came right after a renewal. A host that has freed its session says so.
+        controller.link_lost(SYSTEM_COMMUNICATION_FATAL)
     while True:
         status = controller.status()
         up = [f"{session.owner} {session.state}" for session in status.sessions if session.state not in _DOWN]

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import attrs
 
-from htppower.control.time.thread_pool import ThreadPool
+from htppower.control.core.engine import WORKER_IDLE_S
 
 MOST_GROWTH = 0.05
 PACKAGE = "htppower."
@@ -66,7 +66,7 @@ def is_checked() -> bool:
 def in_use() -> Memory:
     """Return what is in use now, the median of five samples 10 ms apart."""
     if threads_weigh():
-        time.sleep(ThreadPool.IDLE_S + 1)
+        time.sleep(WORKER_IDLE_S + 1)
     for name, module in tuple(sys.modules.items()):
         if name.startswith(PACKAGE):
             for made in tuple(vars(module).values()):

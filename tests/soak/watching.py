@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from htppower import State, VoteRejected
 from htppower.events import Cause, SessionOpened, Transition, Trigger
-from htppower.votes.options import PROCESS_WIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
     from typing import TypeVar
 
     from soak.tally import Tally
@@ -30,17 +29,12 @@ BOUND_US = 250_000
 
 
 class WatchedBackend:
-    """Counts the calls to another backend and those that fail.
-
-    It sees that there is one at a time on each id, and one that carries settings of the process.
-    """
+    """Counts the calls to another backend and those that fail, and sees that there is one at a time."""
 
     def __init__(self, inner: Backend, tally: Tally) -> None:
         self._inner = inner
         self._tally = tally
         self._lock = threading.Lock()
-        # What a call is under way on: an id, or the process.
-        self._busy: set[int | str] = set()
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
         """Pass on a createPowerConfigId."""
@@ -48,13 +42,15 @@ class WatchedBackend:
 
     def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
         """Pass on a setPowerConfig."""
-        of_process = not PROCESS_WIDE.isdisjoint(votes.options)
-        on: set[int | str] = {power_config_id, "the process"} if of_process else {power_config_id}
-        self._call(lambda: self._inner.set_power_config(power_config_id, votes), on)
+        self._call(lambda: self._inner.set_power_config(power_config_id, votes))
 
     def destroy_power_config_id(self, power_config_id: int) -> None:
         """Pass on a destroyPowerConfigId."""
-        self._call(lambda: self._inner.destroy_power_config_id(power_config_id), {power_config_id})
+        self._call(lambda: self._inner.destroy_power_config_id(power_config_id))
+
+    def renew(self) -> None:
+        """Pass on a renewal."""
+        self._call(self._inner.renew)
 
     def describe(self) -> Description:
         """Return the description of the backend behind."""
@@ -64,22 +60,19 @@ class WatchedBackend:
         """Close the backend behind."""
         self._inner.close()
 
-    def _call(self, call: Callable[[], Answer], on: Collection[int | str] = ()) -> Answer:
+    def _call(self, call: Callable[[], Answer]) -> Answer:
         self._tally.count("calls")
-        with self._lock:
-            shared = self._busy.intersection(on)
-            mine = set(on) - shared
-            self._busy |= mine
-        for each in shared:
-            self._tally.breach("calls", f"two native calls at the same time on {each}")
+        alone = self._lock.acquire(blocking=False)
+        if not alone:
+            self._tally.breach("calls", "two native calls at the same time")
         try:
             return call()
         except VoteRejected:
             self._tally.count("calls that failed")
             raise
         finally:
-            with self._lock:
-                self._busy -= mine
+            if alone:
+                self._lock.release()
 
 
 class OrderWatch:
@@ -141,7 +134,7 @@ class StateWatch:
 
 
 class LogWatch(logging.Handler):
-    """Takes what htppower logs: a failed vote is expected, an exception that nobody took is not."""
+    """Takes what htppower logs: failed votes and a held link are expected, an exception that nobody took is not."""
 
     def __init__(self, tally: Tally) -> None:
         super().__init__(logging.ERROR)
@@ -149,6 +142,7 @@ class LogWatch(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Take in a record."""
-        if record.exc_info or not hasattr(record, "htppower"):
+        expected = hasattr(record, "htppower") or "keeps the dead link" in record.getMessage()
+        if record.exc_info or not expected:
             error = record.exc_info[1] if record.exc_info else None
             self._tally.breach("log", f"{record.getMessage()} {error!r}")

@@ -191,11 +191,11 @@ class Sessions(RuleBasedStateMachine):
         self.faults = True
         self.bench.simulated.fail_next(TRANSPORT, function=function, nth=nth)
 
-    @rule(fatal=st.booleans(), forget_ids=st.booleans())
-    def restart(self, fatal: bool, forget_ids: bool) -> None:
+    @rule(fatal=st.booleans())
+    def restart(self, fatal: bool) -> None:
         """Restart the DSP subsystem."""
         self.faults = True
-        self.bench.simulated.restart_subsystem(fatal=fatal, forget_ids=forget_ids)
+        self.bench.simulated.restart_subsystem(fatal=fatal)
 
     @invariant()
     def no_call_on_a_dead_id(self) -> None:
@@ -206,6 +206,8 @@ class Sessions(RuleBasedStateMachine):
                 self.alive.add(call.power_config_id)
             elif call.function == "destroyPowerConfigId" and call.code == SUCCESS:
                 self.alive.discard(call.power_config_id)
+            elif call.function == "renew":
+                self.alive.clear()
             elif call.function == "setPowerConfig":
                 assert call.power_config_id in self.alive
 
@@ -282,12 +284,13 @@ class Sessions(RuleBasedStateMachine):
         logging.getLogger("htppower").setLevel(logging.NOTSET)
         if not hasattr(self, "bench"):
             return
+        self.bench.simulated.clear_faults()
         self.bench.simulated.restart_subsystem(fatal=False)
         for session in tuple(self.open):
             with session.inference():
                 pass
-        self.bench.simulated.clear_faults()
-        self.bench.time.advance_us(30_000_000)
+        # A link that is held is tried again after 60 s.
+        self.bench.time.advance_us(61_000_000)
         assert_lowered(self.bench, self._idle(), self.open)
         for session in self.open:
             assert_restart_noticed(self.bench, session)

@@ -13,6 +13,7 @@ from htppower.events import Degraded, ReleaseFailed, SessionOpened, Transition
 from htppower.testing import VirtualTime
 from htppower.votes.clock_votes import HmxV2
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner
+from htppower.votes.options import PROCESS_WIDE
 
 if TYPE_CHECKING:
     from htppower.control.session import Session
@@ -61,6 +62,21 @@ class Bench:
         """The setPowerConfig calls so far."""
         return [call for call in self.recorder.calls if call.function == "setPowerConfig"]
 
+    @property
+    def votes(self) -> list[Call]:
+        """Those of them that carried votes of an id."""
+        return [call for call in self.sets if not PROCESS_WIDE & {config.number for config in call.configs}]
+
+    @property
+    def settings(self) -> list[Call]:
+        """Those of them that carried settings of the process."""
+        return [call for call in self.sets if PROCESS_WIDE & {config.number for config in call.configs}]
+
+    @property
+    def casts(self) -> list[Call]:
+        """Those of them with votes of an id, so without those with settings of the process."""
+        return [call for call in self.sets if call.config("DCVS_V3") is not None]
+
     def effective(self, core_id: int = 0) -> Effective:
         """Return the clocks of a core."""
         return self.simulated.effective(0, core_id)
@@ -72,7 +88,7 @@ class Bench:
 
 
 def use_sessions(controller: VoteController, times: int) -> None:
-    """Open a session, raise, lower and close, so many times: nine events each, four of them of native calls."""
+    """Open a session, raise, lower and close, so many times: eleven events each, six of them of native calls."""
     for _ in range(times):
         with controller.session("high_performance") as session, session.inference():
             pass

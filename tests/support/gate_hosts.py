@@ -9,7 +9,7 @@ import attrs
 
 from htppower import load_profile
 from htppower.control.core.gate import Gate
-from htppower.control.core.plans import Plan, Planner
+from htppower.control.core.plans import Missing, Plan, Planner
 from htppower.profiles.profile import Lowering
 from htppower.testing import VirtualTime
 
@@ -27,7 +27,7 @@ def make_plan(init_us: int, sustain_us: int, *, background: bool = False, voting
     """Return a plan whose votes stay up for a time after INIT, and after an inference."""
     profile = load_profile("burst" if voting else "system_settings")
     lowering = Lowering.BACKGROUND if background else Lowering.FOREGROUND
-    plan = Planner(None, strict=False).plan(profile)
+    plan = Planner(None, Missing(), strict=False).plan(profile)
     return attrs.evolve(plan, after_init_us=init_us, after_inference_us=sustain_us, lowering=lowering)
 
 

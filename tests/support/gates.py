@@ -1,4 +1,4 @@
-"""A controller over a backend of which the calls wait until they are let through, and coroutines that wait for it."""
+"""A controller over a backend whose calls wait until they are let through, and coroutines that wait for it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from htppower import State, VoteController
 from htppower.backends import RecordingBackend, SimulatedHtp
+from htppower.control.core.line import Urgency
 from htppower.control.time.workers import ThreadWorker
 from htppower.testing import VirtualTime
 
@@ -15,13 +16,37 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower import Session
+    from htppower.control.time.workers import Worker
     from htppower.votes.vote_set import VoteSet
 
 LONG_S = 30
+VOTES_THREAD = "htppower-votes"
+
+
+class ThreadedTime(VirtualTime):
+    """Virtual time; but the engine's worker has a thread of its own, as in real time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.posts = 0
+
+    def worker(self, name: str) -> Worker:
+        """Return a thread for the engine; subscribers are told at once."""
+        if name != VOTES_THREAD:
+            return super().worker(name)
+        made = ThreadWorker(name)
+        post = made.post
+
+        def counted(action: Callable[[], object]) -> None:
+            self.posts += 1
+            post(action)
+
+        made.post = counted  # type: ignore[method-assign]
+        return made
 
 
 class Gated(RecordingBackend):
-    """Its setPowerConfig says that it was reached, and waits while the gate is shut."""
+    """Its calls with votes of an id say that they were reached, and wait while the gate is shut."""
 
     def __init__(self, time: VirtualTime) -> None:
         super().__init__(SimulatedHtp(arch=75), time=time)
@@ -38,40 +63,43 @@ class Gated(RecordingBackend):
     def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
         """Wait, and set."""
         self.threads.add(threading.current_thread().name)
-        self.reached.set()
-        assert self.opened.wait(LONG_S)
+        if votes.dcvs_v3 is not None:
+            self.reached.set()
+            assert self.opened.wait(LONG_S)
         super().set_power_config(power_config_id, votes)
 
 
 class Gate:
-    """A controller over such a backend, in virtual time."""
+    """A controller over such a backend. Its time is moved by hand."""
 
     def __init__(self, on_error: Literal["continue", "raise"] = "continue") -> None:
-        self.time = VirtualTime()
+        self.time = ThreadedTime()
         self.backend = Gated(self.time)
         self.controller = VoteController(self.backend, time=self.time, handle_sigterm=False, on_error=on_error)
-        self.posts = 0
-        # Virtual time, but with a thread on which what waits for a call runs.
-        worker = ThreadWorker("gate")
-        self.post = worker.post
 
-        def counted(action: Callable[[], object], *, may_wait: bool = False) -> None:
-            self.posts += 1
-            self.post(action)
-
-        self.time.spawn = counted  # type: ignore[method-assign]
+    @property
+    def posts(self) -> int:
+        """How many steps were handed to the worker."""
+        return self.time.posts
 
     @property
     def sets(self) -> int:
-        """How many setPowerConfig calls have been let through."""
-        return sum(call.function == "setPowerConfig" for call in self.backend.calls)
+        """How many calls with votes of an id have been let through."""
+        return sum(call.config("DCVS_V3") is not None for call in self.backend.calls)
+
+    def post(self, action: Callable[[], object]) -> None:
+        """Have the worker run an action that has the line."""
+        self.controller._engine.submit(action, Urgency.RAISE)
 
     def drain(self) -> None:
-        """Wait for what was posted, and run what is to run soon."""
-        done = threading.Event()
-        self.post(done.set)
-        assert done.wait(LONG_S)
-        self.time.advance_us(0)
+        """Wait for what was asked for, and for what that asks to be run soon."""
+        self._wait()
+        while not self.time._soon.empty():
+            self.time.advance_us(0)
+            self._wait()
+
+    def _wait(self) -> None:
+        assert self.controller._engine.submit(lambda: None, Urgency.HEARTBEAT).wait(LONG_S)
 
     def assert_down(self, session: Session) -> None:
         """Assert that nothing is in flight and the votes are down, once what is on its way is done."""
@@ -103,7 +131,7 @@ async def until(holds: Callable[[], object]) -> None:
 
 
 async def cancelled(task: asyncio.Task[Any]) -> bool:
-    """Cancel a task, and return whether it ended by that."""
+    """Cancel a task, and return whether it was cancelled."""
     task.cancel()
     await asyncio.wait([task], timeout=LONG_S)
     return task.cancelled()

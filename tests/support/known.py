@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import attrs
 
 from htppower.control.core.ledger import Ledger
-from htppower.control.core.process_settings import merged
 from htppower.votes.options import PROCESS_WIDE
+from htppower.votes.vote_set import VoteSet
 
-if TYPE_CHECKING:
-    from htppower.votes.vote_set import VoteSet
+
+def merged(own: VoteSet, settings: VoteSet) -> VoteSet:
+    """Return the votes of an id and the settings of the process together."""
+    return VoteSet.of({**dict(own.items()), **dict(settings.items())})
 
 
 @attrs.frozen
 class Known:
-    """What is known of one id, and of the process that it shares with others."""
+    """The ledger of one id, and that of the process, which other ids share."""
 
     own: Ledger = attrs.field(factory=Ledger)
     process: Ledger = attrs.field(factory=lambda: Ledger(PROCESS_WIDE))

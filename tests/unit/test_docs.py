@@ -11,7 +11,6 @@ import click
 import pytest
 import yaml
 from checkout import ROOT, load_page_code
-from ranked_locks import OVER_CALLS
 from shipped import shipped_folder
 
 from htppower import events
@@ -21,7 +20,6 @@ from htppower.control import core
 from htppower.control.status.controller_status import ControllerStatus, ProcessSetting, SessionStatus
 from htppower.control.status.cores import CoreStatus
 from htppower.control.status.json_form import STATUS, described
-from htppower.control.time.locks import Rank
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.review.explain.texts.file_rules import OTHER_TEXTS
 from htppower.rules.case import Applied
@@ -68,17 +66,6 @@ def test_the_page_of_the_core_has_the_way_of_a_vote_as_the_package_says_it() -> 
     words = set(re.findall(r"\w+", drawn))
     assert named <= words
     assert {word for word in words if "_" in word} <= named
-
-
-def test_the_picture_of_the_locks_shows_each_in_its_order_and_what_is_held_over_calls() -> None:
-    """The locks stand below each other by their ranks; the first frame is around those that calls are made under."""
-    drawn = read("locks.svg")
-    heights = {
-        name: int(y) for y, name in re.findall(r'<text class="label" [^>]*y="(\d+)"[^>]*>([A-Z]+)</text>', drawn)
-    }
-    assert sorted(heights, key=heights.__getitem__) == [rank.name for rank in Rank]
-    top, height = map(int, re.findall(r'<rect class="frame" [^>]*y="(\d+)" [^>]*height="(\d+)"', drawn)[0])
-    assert {Rank[name] for name, y in heights.items() if top < y < top + height} == OVER_CALLS
 
 
 @pytest.mark.parametrize("name", SHIPPED_PROFILES)

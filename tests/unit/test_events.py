@@ -97,7 +97,7 @@ def test_a_recovery_tells_for_how_long_the_votes_were_not_known() -> None:
     bench = Bench.make()
     recovered = told(bench, Recovered)
     session = bench.controller.session("burst")
-    bench.simulated.fail_next(13003)
+    bench.simulated.fail_next(13000)
     with session.inference():
         bench.time.advance_us(1_000_000)
     assert [event.unknown_us for event in recovered if isinstance(event, Recovered)] == [1_000_000]
@@ -133,7 +133,7 @@ def test_an_error_that_is_raised_is_a_copy_of_the_one_that_is_kept() -> None:
     """What status keeps has no traceback, so it keeps no frame of the host alive."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("burst")
-    bench.simulated.fail_next(13003)
+    bench.simulated.fail_next(13000)
     with pytest.raises(VoteRejected) as caught, session.inference():
         pass
     last = session._record.history.last_error

@@ -32,7 +32,8 @@ KEPT = {
     " TimedHtp Timing named_backend",
     "htppower.testing": "VirtualTime",
     "htppower.events": "CallMade CallsSaved CapLifted CapSet Cause Degradation Degraded Event HoldBegan HoldEnd"
-    " HoldEnded Phase ProfileChanged Recovered ReleaseFailed SessionOpened SustainLearned Transition",
+    " HoldEnded LinkChanged LinkState Phase ProfileChanged Recovered ReleaseFailed SessionOpened SustainLearned"
+    " Transition",
     "htppower.subscribers.chrome_trace": "ChromeTrace PROCESS",
     "htppower.subscribers.logs": "LOWERINGS level_of line log_event wants",
     "htppower.subscribers.opentelemetry": "SUCCESS subscribe",

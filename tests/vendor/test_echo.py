@@ -19,7 +19,7 @@ from vendorlib import SOC_OF_ARCHITECTURE, decoded, skip_unknown_soc
 
 from htppower import VoteRejected, load_profile, profile_names
 from htppower.backends import QnnHtp
-from htppower.control.core.plans import Planner
+from htppower.control.core.plans import Missing, Planner
 from htppower.rules.platforms import platform_of
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class Echo:
     def __init__(self, backend: QnnHtp, architecture: int, caplog: pytest.LogCaptureFixture) -> None:
         self.architecture = architecture
         self.backend = backend
-        self.planner = Planner(platform_of(arch=architecture), strict=False)
+        self.planner = Planner(platform_of(arch=architecture), Missing(), strict=False)
         self._caplog = caplog
         self._id = backend.create_power_config_id(0, 0)
 

@@ -163,7 +163,8 @@ def test_votes_are_cast_once(parts: dict[str, list[str]]) -> None:
     """With the wrapper, every call that the library has had is one of the controller's."""
     (said,) = (part for part in parts if part.startswith("calls "))
     recorded = json.loads(said.removeprefix("calls "))
-    assert len(recorded) == 10  # INIT, three runs, DE-INIT: each raised and lowered
+    # INIT, three runs, DE-INIT: each raised and lowered; and the settings of the process, at first and after INIT.
+    assert len(recorded) == 12
     assert calls(parts["controller"]) == recorded
 
 

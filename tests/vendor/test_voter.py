@@ -136,9 +136,21 @@ def of_controller(name: str) -> dict[str, dict[str, int | None]]:
     with session.deinit():
         bench.time.advance_us(1_000)
     mark()
-    calls = [[votes_of(call) for call in bench.sets[start:end]] for start, end in itertools.pairwise(marks)]
+    calls = [list(steps_of(bench.sets[start:end])) for start, end in itertools.pairwise(marks)]
     bench.controller.close()
     return dict(in_force(zip((INIT, INFERENCE, DEINIT), calls, strict=True)))
+
+
+def steps_of(calls: Sequence[Call]) -> Iterator[Votes]:
+    """Yield the votes of each step: clocks, with the settings of the process that follow in a call of their own."""
+    votes: Votes = ()
+    for call in calls:
+        if votes and call.config("DCVS_V3") is not None:
+            yield votes
+            votes = ()
+        votes += votes_of(call)
+    if votes:
+        yield votes
 
 
 def votes_of(call: Call) -> Votes:

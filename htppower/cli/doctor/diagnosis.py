@@ -11,7 +11,7 @@ import attrs
 from htppower.backends.qnn.htp import QnnHtp
 from htppower.backends.qnn.library import SDK_VARIABLES, VARIABLE
 from htppower.cli.doctor import skel_paths
-from htppower.control.core.plans import Planner
+from htppower.control.core.plans import Missing, Planner
 from htppower.errors import BackendUnavailable, ProfileError, VoteRejected
 from htppower.events import Degradation
 from htppower.profiles.loading import load_profiles
@@ -152,12 +152,13 @@ def _ask(backend: Backend) -> tuple[dict[Option, int], VoteRejected | None]:
 
 
 def _profiles(description: Description, answers: dict[Option, int], folders: Iterable[str]) -> tuple[ProfileHere, ...]:
-    planner = Planner(description.platform, strict=False)
+    missing = Missing()
+    planner = Planner(description.platform, missing, strict=False)
     for option, code in answers.items():
         # The planner itself leaves out what the table of platforms lacks; it knows that a default HMX vote is no loss.
         if code != SUCCESS and (description.platform is None or description.platform.has(option)):
             message = f"the library answers {code} {code_name(code)} to {option.name}"
-            planner.missing[option] = Degradation(VOTE_OPTIONS[option].rule_if_missing, message, option)
+            missing.add(Degradation(VOTE_OPTIONS[option].rule_if_missing, message, option))
     loaded, errors = load_profiles(folders)
     found = []
     for profile in loaded:

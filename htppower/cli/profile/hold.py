@@ -14,9 +14,10 @@ from htppower.cli.profile.signals import ENDING, SIGNALED, STOPPING, Signals, Ta
 from htppower.cli.terminal import echo
 from htppower.control.controller import VoteController
 from htppower.errors import VoteRejected, printable
-from htppower.events import Cause, ReleaseFailed, State, Transition, Trigger
+from htppower.events import Cause, LinkChanged, LinkState, ReleaseFailed, State, Transition, Trigger
 from htppower.profiles.profile import with_states
 from htppower.review.durations import duration
+from htppower.review.link_words import LINK_MEANINGS
 from htppower.votes.options import PROCESS_WIDE
 
 if TYPE_CHECKING:
@@ -216,6 +217,9 @@ def _print_event(event: Event) -> None:
     """Print what the user must know."""
     if isinstance(event, ReleaseFailed):
         _print_error(str(event.error))
+    elif isinstance(event, LinkChanged):
+        if event.dest in (LinkState.DEAD, LinkState.HELD):
+            _print_error(f"the link to the DSP is {event.dest}: {LINK_MEANINGS[event.dest]}")
     elif isinstance(event, Transition):
         if event.trigger is Trigger.LOSE:
             _print_error(f"nothing is known to be voted: {event.error or 'the link to the DSP was lost'}")

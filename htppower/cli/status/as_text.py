@@ -9,7 +9,7 @@ import datetime
 from typing import TYPE_CHECKING, Any
 
 from htppower.cli.status.painted import painted
-from htppower.cli.status.wording import clock_time, inferences, lasted, share_up, time_in_states, wait
+from htppower.cli.status.wording import clock_time, inferences, lasted, link_lines, share_up, time_in_states, wait
 from htppower.control.status.process_identity import Life
 from htppower.events import State
 from htppower.review.durations import duration, rough_duration
@@ -68,6 +68,7 @@ def _head(seen: Seen) -> list[Line]:
         ("platform", backend["platform"] or "not known"),
         *(("cap", _hold_or_cap(cap, seen)) for cap in document["caps"]),
     ]
+    lines += link_lines(document)
     if document["sharing"]:
         others = "another controller" if document["sharing"] == 1 else f"{document['sharing']} other controllers"
         lines.append(("controller", f"{document['number']}: shares the settings of the process with {others}"))

@@ -15,6 +15,7 @@ from htppower.cli.status.wording import (
     clocks,
     inferences,
     lasted_in_list,
+    link_lines,
     profile_in_use,
     share_up,
 )
@@ -140,6 +141,7 @@ def _block(served: Served) -> Iterable[tuple[str, str]]:
     ]
     if served.gone and served.may_be_up:
         block.append(("not known", "whether the driver has removed its votes; all below is as it was written last"))
+    block += link_lines(document)
     for session in document["sessions"]:
         block += _session(session, view)
     if not document["sessions"]:

@@ -1,4 +1,4 @@
-"""Parts of a status in words: since when, which profile and why, how many inferences, and which waited."""
+"""Parts of a status in words: the link, since when, which profile and why, how many inferences, and which waited."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import datetime
 from typing import TYPE_CHECKING, Any
 
 from htppower.cli.status.document import WRITTEN_WITHIN_US
+from htppower.events import LinkState
 from htppower.review.durations import rough_duration
+from htppower.review.link_words import LINK_MEANINGS
 
 if TYPE_CHECKING:
     from htppower.cli.status.document import Seen
@@ -15,6 +17,15 @@ _DAY = datetime.timedelta(days=1)
 # Operators ask for the 99th percentile of the waits.
 _MOST = 0.99
 _CLOCKS = (("core", "DCVS_V3", "coreVoltageCornerTarget"), ("bus", "DCVS_V3", "busVoltageCornerTarget"))
+
+
+def link_lines(document: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the line of a link to the DSP that is not well. Older files do not have it."""
+    state = document.get("link", LinkState.WELL)
+    if state == LinkState.WELL:
+        return []
+    meaning = LINK_MEANINGS.get(state)
+    return [("link", f"{state}: {meaning}" if meaning else state)]
 
 
 def lasted(view: Seen, since_us: int) -> str:

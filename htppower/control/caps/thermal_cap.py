@@ -24,7 +24,6 @@ from htppower.control.caps.cap_arguments import (
 from htppower.control.caps.cap_switch import CapSwitch
 from htppower.control.context_manager import Closing
 from htppower.control.time.alarms import armed_or_logged
-from htppower.control.time.interrupts import is_from_outside
 
 if TYPE_CHECKING:
     import os
@@ -175,7 +174,7 @@ class ThermalCap(Closing):
         """Read the zones, change the cap where they say so, and see to the next look."""
         try:
             with self._switch.lock:
-                self._arm(_LONGEST_LOOK_US, functools.partial(self._switch.time.spawn, self._tell_waiting))
+                self._arm(_LONGEST_LOOK_US, self._tell_waiting)
             self._take_in(*self._read())
         finally:
             # From now, not from when the look began: a slow look would bring the next change too close.
@@ -212,9 +211,6 @@ class ThermalCap(Closing):
             try:
                 readings.append((zone, zone.read_c()))
             except (OSError, ValueError, OverflowError) as error:
-                # A host's TimeoutError is an OSError, too.
-                if is_from_outside(error):
-                    raise
                 failures[zone] = error
         self._reading = None
         return readings, failures

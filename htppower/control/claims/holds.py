@@ -6,7 +6,6 @@ import abc
 from typing import TYPE_CHECKING
 
 from htppower.control.context_manager import ContextManager, in_closed_generator
-from htppower.control.own_work import in_own_work
 from htppower.errors import printable
 from htppower.events import HoldEnd
 
@@ -15,19 +14,17 @@ if TYPE_CHECKING:
     from htppower.control.core.precedence import Claim
     from htppower.control.core.registry import Registry
     from htppower.control.core.session_record import SessionRecord
-    from htppower.control.time.base import Time
     from htppower.profiles.profile import Profile
 
 
 class _Handle(ContextManager):
     """What holds and caps have in common: a claim that the handle shows, and that leaving a block ends."""
 
-    __slots__ = ("_claim", "_claims", "_time")
+    __slots__ = ("__weakref__", "_claim", "_claims")
 
-    def __init__(self, claims: Claims, claim: Claim, time: Time) -> None:
+    def __init__(self, claims: Claims, claim: Claim) -> None:
         self._claims = claims
         self._claim = claim
-        self._time = time
 
     @property
     def profile(self) -> Profile:
@@ -40,43 +37,36 @@ class _Handle(ContextManager):
         return self._claim.reason
 
     @abc.abstractmethod
-    def _end(self, *, quiet: bool) -> None:
-        """End the claim, if it has not ended before; where it is ``quiet``, raise no failure of a call."""
+    def _end(self, *, quiet: bool, soon: bool) -> None:
+        """End the claim, if it has not ended before.
+
+        Args:
+            quiet: raise no failure of a call.
+            soon: wait for nothing.
+        """
 
     def _leave(self, *, quiet: bool) -> None:
-        # The collector may close a generator anywhere, as on leaving a block, and run a finalizer.
-        if in_closed_generator() or in_own_work():
-            self._time.call_soon(self._leave_quietly)
-        else:
-            self._end(quiet=quiet)
-
-    def _leave_quietly(self) -> None:
-        self._end(quiet=True)
+        # The collector may close a generator anywhere.
+        self._end(quiet=quiet, soon=in_closed_generator())
 
 
 class Hold(_Handle):
     """Another profile for a session, until it is released. Made by ``Session.hold``.
 
-    It ends by ``release``, on leaving a ``with`` block, after its timeout, with its owner, or with the session. One
-    that has neither timeout nor owner ends also when its handle is dropped: nobody could release it any more.
+    It ends by ``release``, on leaving a ``with`` block, after its timeout, with its owner, or with the session. A hold
+    without timeout and owner ends also when its handle is dropped: nobody could release it any more.
     """
 
-    __slots__ = ("__weakref__", "_session")
+    __slots__ = ("_session",)
 
-    def __init__(self, claims: Claims, session: SessionRecord, claim: Claim, time: Time, owner: object | None) -> None:
-        super().__init__(claims, claim, time)
+    def __init__(self, claims: Claims, session: SessionRecord, claim: Claim, owner: object | None) -> None:
+        super().__init__(claims, claim)
         self._session = session
-        try:
-            claims.begin_hold(session, claim)
-            if owner is not None:
-                claims.watch(session, claim, owner, HoldEnd.OWNER_GONE)
-            elif claim.until_us is None:
-                claims.watch(session, claim, self, HoldEnd.HANDLE_DROPPED)
-        except BaseException:
-            # Nobody gets the handle, so nobody would end it.
-            time.call_soon(self._leave_quietly)
-            self._end(quiet=True)
-            raise
+        if owner is not None:
+            watched, end = owner, HoldEnd.OWNER_GONE
+        else:
+            watched, end = (self if claim.until_us is None else None), HoldEnd.HANDLE_DROPPED
+        claims.begin_hold(session, claim, watched, end)
 
     @property
     def active(self) -> bool:
@@ -93,28 +83,28 @@ class Hold(_Handle):
             VoteRejected: the votes of the profile that follows failed and the controller has ``on_error="raise"``; the
                 hold has ended nevertheless.
         """
-        # As on leaving a block: what was asked for is done, also where an exception such as Ctrl-C comes.
-        self.__exit__(None, None, None)
+        self._leave(quiet=False)
 
     def __repr__(self) -> str:
         """Return profile and reason."""
         return f"<Hold {self.profile.name} on session {self._session.number}: {printable(self.reason)}>"
 
-    def _end(self, *, quiet: bool) -> None:
-        self._claims.end_hold(self._session, self._claim, HoldEnd.RELEASED, quiet=quiet)
+    def _end(self, *, quiet: bool, soon: bool) -> None:
+        self._claims.end_hold(self._session, self._claim, HoldEnd.RELEASED, quiet=quiet, soon=soon)
 
 
 class Cap(_Handle):
     """A limit on every session of a controller, until it is lifted. Made by ``VoteController.cap``.
 
-    It stays when this handle is dropped; ``VoteController.caps`` has one for each cap that is set.
+    It ends also when this handle is dropped; ``VoteController.caps`` has those that are set.
     """
 
     __slots__ = ("_registry",)
 
-    def __init__(self, registry: Registry, claims: Claims, claim: Claim, time: Time) -> None:
-        super().__init__(claims, claim, time)
+    def __init__(self, registry: Registry, claims: Claims, claim: Claim) -> None:
+        super().__init__(claims, claim)
         self._registry = registry
+        claims.set_cap(claim, self)
 
     @property
     def active(self) -> bool:
@@ -123,12 +113,11 @@ class Cap(_Handle):
 
     def lift(self) -> None:
         """Lift the cap. Lifting twice is fine. A call that fails is logged and sent again; nothing is raised."""
-        # As for a hold.
-        self.__exit__(None, None, None)
+        self._leave(quiet=False)
 
     def __repr__(self) -> str:
         """Return profile and reason."""
         return f"<Cap {self.profile.name}: {printable(self.reason)}>"
 
-    def _end(self, *, quiet: bool) -> None:  # noqa: ARG002 - lifting raises nothing in any case
-        self._claims.lift_cap(self._claim)
+    def _end(self, *, quiet: bool, soon: bool) -> None:  # noqa: ARG002 - lifting raises nothing in any case
+        self._claims.lift_cap(self._claim, soon=soon)

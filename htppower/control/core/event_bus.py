@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.backends.whole_lock import whole_lock
-from htppower.control.time.interrupts import is_from_outside
-from htppower.control.time.locks import Rank, make_lock, run_if_free
 from htppower.events import Event
 
 if TYPE_CHECKING:
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.time.base import Time
-    from htppower.control.time.locks import Lock
     from htppower.control.time.workers import Worker
 
 _LOGGER = logging.getLogger("htppower")
@@ -66,9 +63,7 @@ class Subscription:
         """Return whether the subscriber is to be told of an event; one of which that can't be told is lost."""
         try:
             return self._wants(kind, details)
-        except Exception as error:  # no vote may fail because of who wants to hear of it
-            if is_from_outside(error):
-                raise
+        except Exception:  # noqa: BLE001 - no vote may fail because of a subscriber
             self.lost += 1
             return False
 
@@ -79,9 +74,7 @@ class Subscription:
             if not full:
                 tell = functools.partial(self._tell, event)
                 self._worker.post(tell if context is None else functools.partial(context.run, tell))
-        except Exception as error:  # as above
-            if is_from_outside(error):
-                raise
+        except Exception:  # noqa: BLE001 - as above
             full = True
         # Told by the worker: a lock is held here, and a log may be what is slow.
         self.lost += full
@@ -100,44 +93,36 @@ class Subscription:
             _LOGGER.error("the subscriber %r is too slow: it has lost %d events so far", self._subscriber, self.lost)
         try:
             self._subscriber(event)
-        except BaseException as error:
-            # What comes on a host's own thread may be its Ctrl-C; on ours the subscriber alone has raised it.
-            if is_from_outside(error) or (self.inline and not isinstance(error, Exception)):
-                raise
+        except Exception:
             _LOGGER.exception("the subscriber %r failed on %r", self._subscriber, event)
 
 
 class EventBus:
-    """Makes events of what happened and hands them out, in one order. It has a lock of its own."""
+    """Makes events of what happened and hands them out, in one order. Who tells has the line."""
 
     def __init__(self, time: Time) -> None:
         self._time = time
         self._order = 0
+        # Replaced, and never changed; who replaces it holds the lock, under which nothing is called.
         self._subscriptions: tuple[Subscription, ...] = ()
-        self._lock = make_lock(Rank.EVENTS)
+        self._changing = whole_lock()
         self._lost_before = 0
         self._undelivered: deque[tuple[Subscription, Event, contextvars.Context | None]] = deque()
-        # Held by who delivers; it has no rank, as the subscriber may do anything meanwhile.
-        self._delivery: Lock = whole_lock()  # type: ignore[assignment]  # typeshed does not know _is_owned
+        self._delivering = False
 
     @property
     def lost(self) -> int:
         """How many events subscribers were too slow for, all together."""
-        with self._lock:
+        with self._changing:
             return self._lost_before + sum(each.lost for each in self._subscriptions)
 
     def add(self, subscriber: Callable[[Event], object], wants: Wants, *, in_context: bool = False) -> Subscription:
         """Hand the subscriber every event from now on that it wants; the name of its thread is its own."""
         name = getattr(subscriber, "__name__", type(subscriber).__name__)
         made = Subscription(subscriber, wants, self._time.worker(f"htppower-events-{name}"), in_context=in_context)
-        try:
-            with self._lock:
-                self._subscriptions = (*self._subscriptions, made)
-            return made  # noqa: TRY300 - an exception such as Ctrl-C may come here, too
-        except BaseException:
-            # Nobody gets it, so nobody would remove it.
-            self.remove(made)
-            raise
+        with self._changing:
+            self._subscriptions = (*self._subscriptions, made)
+        return made
 
     def subscribe(
         self, subscriber: Callable[[Event], object], wants: Wants, *, in_context: bool = False
@@ -153,9 +138,8 @@ class EventBus:
 
     def remove(self, subscription: Subscription) -> bool:
         """Hand it no event any more, and return whether it was; what it was handed before is still delivered."""
-        # First: where an exception such as Ctrl-C comes next, it is still among those that the end of the bus removes.
         subscription.close()
-        with self._lock:
+        with self._changing:
             if subscription not in self._subscriptions:
                 return False
             self._lost_before += subscription.lost
@@ -175,37 +159,40 @@ class EventBus:
 
     def disown(self) -> None:
         """In a forked child: the subscribers' threads are the parent's."""
-        self._lock = make_lock(Rank.EVENTS)
+        self._changing = whole_lock()
         self._subscriptions = ()
 
     def tell(self, kind: type[Event], session: SessionRecord | None, **details: Any) -> None:
         """Make an event of a session, or, with None, of the controller itself, and hand it out."""
-        with self._lock:
-            self._order += 1
-            wanting = tuple(each for each in self._subscriptions if each.wants(kind, details))
-            if not wanting:
-                return
-            whose = _OF_CONTROLLER if session is None else session.identity
-            event = kind(order=self._order, time_us=self._time.now_us, **whose, **details)
-            for subscription in wanting:
-                context = contextvars.copy_context() if subscription.in_context else None
-                if subscription.inline or (self._undelivered and self._is_behind(subscription)):
-                    self._undelivered.append((subscription, event, context))
-                else:
-                    subscription.hand(event, context)
+        self._order += 1
+        wanting = tuple(each for each in self._subscriptions if each.wants(kind, details))
+        if not wanting:
+            return
+        whose = _OF_CONTROLLER if session is None else session.identity
+        event = kind(order=self._order, time_us=self._time.now_us, **whose, **details)
+        for subscription in wanting:
+            context = contextvars.copy_context() if subscription.in_context else None
+            if subscription.inline or (self._undelivered and self._is_behind(subscription)):
+                self._undelivered.append((subscription, event, context))
+            else:
+                subscription.hand(event, context)
 
     def _is_behind(self, subscription: Subscription) -> bool:
         """Return whether events wait for a subscriber whose thread could not be started: the next come after them."""
         return any(each[0] is subscription for each in list(self._undelivered))
 
     def deliver(self) -> None:
-        """Deliver what was told to subscribers without a thread of their own, or whose can't start; no lock is held.
+        """Deliver events to subscribers without a thread; the line is not held.
 
         Such a subscriber may cause events itself: these are delivered when it is done with the one before.
         """
-        while self._undelivered:
-            if not run_if_free(self._delivery, self._deliver_all):
-                break
+        if not self._undelivered or self._delivering:
+            return
+        self._delivering = True
+        try:
+            self._deliver_all()
+        finally:
+            self._delivering = False
 
     def _deliver_all(self) -> None:
         while self._undelivered:

@@ -1,7 +1,7 @@
 """The gate of a session: what its phases count, and whether one may begin without a call.
 
 An inference inside a sustain window costs a lock, a counter and a clock read; it makes no call, touches no timer and
-takes no lock that a native call is made under. Everything else goes through the reconciler.
+takes no lock but the gate's. Everything else goes through the reconciler.
 
 A running phase holds a token (``tokens``). One whose end never runs loses that when it is collected, which the gate
 counts as its end.
@@ -15,7 +15,7 @@ from htppower.control.core.cold_starts import NO_COLD_STARTS
 from htppower.control.core.sustain_timer import SustainTimer
 from htppower.control.core.tokens import Token, Tokens, Use
 from htppower.control.learning.pace import Pace
-from htppower.control.time.locks import Rank, make_lock
+from htppower.control.time.locks import make_gate_lock
 from htppower.events import Cause, Phase, Trigger
 from htppower.profiles.profile import Lowering
 from htppower.profiles.sustain import first_us
@@ -51,7 +51,6 @@ class Gate:
             garbage collected.
         cold_starts: those that waited for a call, also of the ones that run.
         plan: what the session casts.
-        following: whether it changes to another plan, or was interrupted as it did, so that it is to do that again.
         sustain: when that comes down, with its alarm.
         pace: what is learnt and predicted of the session; None where nothing is.
         closing: whether the session is being closed.
@@ -64,7 +63,6 @@ class Gate:
         "_session",
         "closing",
         "cold_starts",
-        "following",
         "inits",
         "lock",
         "open",
@@ -89,7 +87,7 @@ class Gate:
         self._ring = ring
         self._recall = recall
         self.time = time
-        self.lock = make_lock(Rank.GATE)
+        self.lock = make_gate_lock()
         self.tokens = Tokens(time, self)
         self.saved = self.unsaved = 0
         self.cold_starts = NO_COLD_STARTS
@@ -98,7 +96,7 @@ class Gate:
         self.pace: Pace | None = None
         self._go_by(plan)
         self.open = False
-        self.closing = self.following = False
+        self.closing = False
         self.inits = 0
 
     @property
@@ -161,7 +159,6 @@ class Gate:
         """
         with self.lock:
             self.open = False
-            self.following = True
             pace = self.pace
             # First: it may take back a hint, by which the deadline moves.
             if pace is not None and ends_sustain:
@@ -172,7 +169,6 @@ class Gate:
                 self.sustain.end()
             self._go_by(plan)
             self.plan = plan
-            self.following = False
 
     def _go_by(self, plan: Plan) -> None:
         """Keep votes up for as long as a plan says, or as was learnt; the deadline stays."""
@@ -260,7 +256,7 @@ class Gate:
     def moved(self, trigger: Trigger) -> None:
         """Take in a transition that was made: from when the votes are relaxed, and whether they are further."""
         pace = self.pace
-        # Read without the lock: the turn is held, and only in that a plan is followed by which votes relax further.
+        # Read without the lock: only who has the line takes in a plan by which votes relax further.
         if pace is not None and pace.further is not None:
             with self.lock:
                 pace.moved(trigger)
@@ -305,7 +301,7 @@ class Gate:
 
     def disown(self) -> None:
         """In a forked child: make phases cost nothing and cast nothing, with a lock of the child's own."""
-        self.lock = make_lock(Rank.GATE)
+        self.lock = make_gate_lock()
         self.open = True
         self.sustain.disown()
         self.pace = None
@@ -358,7 +354,7 @@ class Gate:
             return self.must_lower()
 
     def expects(self) -> None:
-        """Take in that an inference is predicted to begin soon, and have the votes raised for it."""
+        """Note that an inference is predicted to begin soon, and have the votes raised for it."""
         with self.lock:
             pace, may_raise = self.pace, not (self.tokens.busy() or self.closing)
             raises = pace is not None and may_raise and pace.raise_now(up=self.open)
@@ -380,13 +376,10 @@ class Gate:
             self._ring(self._session, Cause.INFERENCE_ENDED)
 
     def rang(self, at_us: int, cause: Cause) -> None:
-        """Take in that an alarm rings, and have the votes looked at."""
-        try:
-            with self.lock:
-                self.sustain.rang(at_us)
-                pace = self.pace
-                if pace is not None and not self.tokens.busy() and pace.in_vain():
-                    cause = Cause.EXPECTED_IN_VAIN
-        finally:
-            # Also where an exception comes from outside: no other alarm would ring.
-            self._ring(self._session, cause)
+        """Note that an alarm rings, and have the votes looked at."""
+        with self.lock:
+            self.sustain.rang(at_us)
+            pace = self.pace
+            if pace is not None and not self.tokens.busy() and pace.in_vain():
+                cause = Cause.EXPECTED_IN_VAIN
+        self._ring(self._session, cause)

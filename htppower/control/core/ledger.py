@@ -69,12 +69,11 @@ _ASKED_AT_THE_CALL = rules.ids(lambda rule: rule.asked_at_the_call)
 
 
 class Ledger:
-    """What is known of one power config id, or of the process. The turn, or the lock of the settings, protects it.
+    """What is known of one power config id, or of the process. Who changes it has the line.
 
     Args:
         options: the options that it is about.
-        power_config_id: the id; 0 for the process, once it is destroyed, and once the library has given it to another,
-            which any thread may take in: see ``GivenIds``.
+        power_config_id: the id; 0 for the process.
     """
 
     __slots__ = ("_options", "now", "power_config_id")

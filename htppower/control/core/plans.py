@@ -46,7 +46,7 @@ class Plan:
         then: the votes of the second power state, likewise; None where there is none.
         then_after_us: how long after the first, or how that is learnt.
         degradations: what is left out.
-        missing: how many options the library had refused until then.
+        missing: how often what the platform lacks had changed until then.
     """
 
     profile: Profile
@@ -75,6 +75,34 @@ class Plan:
     __repr__ = field_repr
 
 
+class Missing:
+    """The options that the platform was found to lack, by what its library answered; of one engine.
+
+    Attributes:
+        options: each with what a session lacks by it. It is replaced, and never changed.
+        changes: how often it has become another.
+    """
+
+    def __init__(self) -> None:
+        self.options: dict[Option, Degradation] = {}
+        self.changes = 0
+        self._refused: set[Option] = set()
+
+    def add(self, lost: Degradation, *, refused: bool = False) -> None:
+        """Note an option; ``refused``: FastRPC refuses it, which another link may not do."""
+        self.options = {**self.options, lost.option: lost}
+        self.changes += 1
+        if refused:
+            self._refused.add(lost.option)
+
+    def forget_refused(self) -> None:
+        """Forget what FastRPC has refused: it is tried again."""
+        if self._refused:
+            self.options = {option: lost for option, lost in self.options.items() if option not in self._refused}
+            self._refused.clear()
+            self.changes += 1
+
+
 # A host that makes profiles as it goes must not fill the memory with them.
 _MOST_PLANS = 256
 
@@ -84,15 +112,14 @@ class Planner:
 
     Args:
         platform: what the votes act on, or None where that is not known.
-        strict: refuse a profile of which the platform lacks a vote.
+        missing: the options that the platform was found to lack.
+        strict: refuse a profile if the platform lacks one of its votes.
     """
 
-    def __init__(self, platform: Platform | None, *, strict: bool) -> None:
+    def __init__(self, platform: Platform | None, missing: Missing, *, strict: bool) -> None:
         self.platform = platform
+        self.missing = missing
         self._strict = strict
-        # The options that the library has refused as not on this platform. Who goes through them makes a list first:
-        # that is one step, also without the interpreter's lock.
-        self.missing: dict[Option, Degradation] = {}
         self._plans: dict[tuple[Profile, int], Plan] = {}
 
     def plan(self, profile: Profile) -> Plan:
@@ -103,7 +130,7 @@ class Planner:
             RuleBreach: a rule refuses it on this platform; with ``strict``, also where it would degrade.
         """
         try:
-            key = (profile, len(self.missing))
+            key = (profile, self.missing.changes)
             made = self._plans.get(key)
         except TypeError:
             _refuse_values(profile)  # a value that can't be hashed is of the wrong type
@@ -125,8 +152,8 @@ class Planner:
         return made
 
 
-def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, Degradation]) -> Plan:
-    relax = profile.relax
+def _plan(profile: Profile, platform: Platform | None, absent: Missing) -> Plan:
+    relax, missing = profile.relax, absent.options
     lowered, after_deinit = (NO_VOTES,) * 2 if relax is None else (relax.to.votes, relax.after_deinit_to.votes)
     then = None if relax is None else relax.then
     found: dict[Option, Degradation] = {}
@@ -151,7 +178,7 @@ def _plan(profile: Profile, platform: Platform | None, missing: Mapping[Option, 
         None if then is None else _available(then.to.votes, platform, missing),
         0 if then is None else then.after_us,
         tuple(found.values()),
-        len(missing),
+        absent.changes,
     )
 
 

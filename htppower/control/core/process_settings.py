@@ -1,11 +1,8 @@
 """The settings of the process: one value out of the wishes of all sessions, and what is known to be in force.
 
 RPC polling, adaptive polling and the control latency act on the whole process, whichever id they are set with. So what
-is sent is never one session's wish, but what the wishes of all sessions that are voted come to, those of other
-controllers on the same backend included; the last session to lower takes them back.
-
-Whoever changes a wish sees to it that the settings follow: it takes the turn, looks what differs, and casts that. So
-each change is cast by one, and who needs a setting that is just being cast waits for that call only.
+is sent is what the wishes of all sessions come to that are voted, on every controller of the backend; the last session
+to lower takes them back. The line is held.
 """
 
 from __future__ import annotations
@@ -14,218 +11,97 @@ import functools
 import itertools
 from typing import TYPE_CHECKING
 
-from htppower.control.core.ledger import NOTHING, OF_AN_ID, InForce
-from htppower.control.core.shared_backend import SharedBackend
+from htppower.control.core.ledger import NOTHING, OF_AN_ID, InForce, Ledger
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet, first_equal
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from htppower.control.core.ledger import Ledger
-    from htppower.control.core.shared_backend import Member, Peer
-    from htppower.control.time.locks import Lock
+    from htppower.control.core.plans import Missing
+    from htppower.control.core.session_record import SessionRecord
     from htppower.votes.native import Option
 
 
 class ProcessSettings:
-    """What the sessions of one controller ask of the settings of the process, and what is known of these.
+    """The wishes, and what is known.
 
     Args:
-        missing: the options that the library has refused as not on this platform.
-        shared: what it shares with other controllers; with none unless given.
-
-    Attributes:
-        turn: held over the call that changes the settings.
-        shared: what it shares with other controllers.
-        number: which controller of the backend it is, from 1.
-        peer: who hears of what others meet.
+        missing: the options that this platform was found to lack.
     """
 
-    turn: Lock
-    peer: Peer | None = None
-    shared: SharedBackend
-    _lock: Lock
-    _ledger: Ledger
-
-    def __init__(self, missing: Collection[Option], shared: SharedBackend | None = None) -> None:
+    def __init__(self, missing: Missing) -> None:
         self._missing = missing
-        # By what is asked for, the numbers of the sessions that ask for just that. Adding and removing may be done
-        # twice: what an exception has interrupted is put right by doing it again.
-        self._wishes: dict[VoteSet, set[int]] = {}
-        # The numbers of those that asked for what is still to be taken back.
-        self._asked: set[int] = set()
+        self._ledger = Ledger(PROCESS_WIDE)
+        # By what is wished for, the sessions that wish for just that.
+        self._wishes: dict[VoteSet, set[SessionRecord]] = {}
+        self._changes = 0
         # The difference, with what was known, how often wishes had changed, and what was missing when it was found.
         self._found: tuple[InForce, int, int, VoteSet] | None = None
-        self._share(SharedBackend() if shared is None else shared)
-
-    def _share(self, shared: SharedBackend) -> None:
-        self.shared = shared
-        self._left = False
-        self.number = shared.join(self)
-        self.turn, self._lock, self._ledger = shared.turn, shared.lock, shared.ledger
-
-    @property
-    def others(self) -> list[Member]:
-        """Those of the other controllers that share the settings; none once this one has left."""
-        members = self.shared.members
-        return [member for member in members if member is not self] if self in members else []
-
-    @property
-    def peers(self) -> list[Peer]:
-        """The other controllers that share the settings, also once this one has left: it may still meet something."""
-        others = (member for member in self.shared.members if member is not self)
-        return [other.peer for other in others if other.peer is not None]
 
     @property
     def now(self) -> InForce:
-        """What is known to be in force."""
+        """What is known to be in force. It is replaced whole, so any thread may read it."""
         return self._ledger.now
 
-    def ask(self, number: int, votes: VoteSet | None) -> bool:
-        """Take a session's votes into the settings, in the place of those it had; with None, take it out of them.
-
-        Return whether the session asks for any setting, or did and that may not have been taken back yet.
-        """
+    def ask(self, session: SessionRecord, votes: VoteSet | None) -> None:
+        """Note a session's votes instead of those that it had; with None, forget its wish."""
         wish = NOTHING if votes is None else _of_the_process(votes)
-        with self._lock:
-            try:
-                self._take_out(number, wish)
-                if wish is not NOTHING:
-                    self._wishes.setdefault(wish, set()).add(number)
-            finally:
-                self.shared.changes += 1
-            asks = wish is not NOTHING or number in self._asked
-            self._forget_taken_back()
-        return asks
+        if wish is session.wish:
+            return
+        if session.wish is not NOTHING:
+            others = self._wishes[session.wish]
+            others.discard(session)
+            if not others:
+                del self._wishes[session.wish]
+        if wish is not NOTHING:
+            self._wishes.setdefault(wish, set()).add(session)
+        session.wish = wish
+        self._changes += 1
 
-    def _forget_taken_back(self) -> None:
-        """Forget who asked for something, unless that is still to be taken back. The lock is held."""
-        if self._asked and not self.difference():
-            self._asked.clear()
+    def asks_for(self, session: SessionRecord, votes: VoteSet) -> bool:
+        """Return whether a session's wish is just what its votes say."""
+        return session.wish is _of_the_process(votes)
 
-    def _take_out(self, number: int, wish: VoteSet) -> None:
-        """Take a session out of the wishes but for one. The lock is held."""
-        for other, numbers in list(self._wishes.items()):
-            if other is not wish:
-                if number in numbers:
-                    # First: where an exception comes before it is out, it is found in here again.
-                    self._asked.add(number)
-                    numbers.discard(number)
-                if not numbers:
-                    del self._wishes[other]
-
-    def asks_for(self, number: int, votes: VoteSet) -> bool:
-        """Return whether a session asks for just what its votes say."""
-        wish = _of_the_process(votes)
-        with self._lock:
-            asked = tuple(each for each, numbers in self._wishes.items() if number in numbers)
-            return asked == (() if wish is NOTHING else (wish,))
-
-    def holders(self, option: Option, value: int) -> tuple[int, ...]:
-        """Return the numbers of the sessions that ask for a value."""
-        with self._lock:
-            asking = (numbers for wish, numbers in self._wishes.items() if wish.get(option) == value)
-            return tuple(sorted(itertools.chain.from_iterable(asking)))
+    def holders(self, option: Option, value: int) -> tuple[SessionRecord, ...]:
+        """Return the sessions that wish for a value."""
+        asking = (sessions for wish, sessions in list(self._wishes.items()) if wish.get(option) == value)
+        return tuple(itertools.chain.from_iterable(map(tuple, asking)))
 
     def difference(self) -> VoteSet:
-        """Return what must be sent, on any id, so that the settings that are wanted are in force: see ``Ledger``.
+        """Return what must be sent, on any id, so that the settings that are wished for are in force."""
+        key = (self._ledger.now, self._changes, self._missing.changes)
+        if self._found is not None and self._found[:3] == key:
+            return self._found[3]
+        difference = self._ledger.difference(_aggregated(tuple(self._wishes)))
+        absent = tuple(self._missing.options)
+        if absent:
+            difference = difference.without(*absent) or NOTHING
+        self._found = (*key, difference)
+        return difference
 
-        That is nothing once this controller has left.
-        """
-        if self._found is not None:
-            now, changes, missing, difference = self._found
-            if now is self._ledger.now and changes == self.shared.changes and missing == len(self._missing):
-                return difference
-        with self._lock:
-            now, changes, absent = self._ledger.now, self.shared.changes, list(self._missing)
-            difference = self._ledger.difference(_aggregated(self._asked_by_all()))
-            if absent:
-                difference = difference.without(*absent) or NOTHING
-            if self._left:
-                # What is in force by now is the others'.
-                difference = NOTHING
-            self._found = (now, changes, len(absent), difference)
-            return difference
+    def sending(self, votes: VoteSet) -> None:
+        """Note that a call is about to carry these settings."""
+        self._ledger.sending(votes)
 
-    def _asked_by_all(self) -> tuple[VoteSet, ...]:
-        # One that nobody has is left where an interrupt came.
-        wishes = [wish for wish, numbers in self._wishes.items() if numbers]
-        if self.shared.joined > 1:
-            wishes.extend(wish for other in self.others for wish in other.wishes())
-        return tuple(wishes)
-
-    def wishes(self) -> list[VoteSet]:
-        """Return what the sessions ask for and the platform was not found to lack. The lock is held."""
-        return [wish.without(*list(self._missing)) for wish, numbers in self._wishes.items() if numbers]
-
-    def take(self) -> VoteSet:
-        """Return what must be sent, and note that a call is about to carry it.
-
-        In one step: whoever asks meanwhile for what is in force until then must see that it is in doubt.
-        """
-        with self._lock:
-            taken = self.difference()
-            if taken:
-                self._ledger.sending(taken)
-            return taken
-
-    def sending(self, votes: VoteSet) -> InForce:
-        """Note that a call is about to carry these votes; return what was known then, for ``sent``."""
-        with self._lock:
-            self._ledger.sending(votes)
-            return self._ledger.now
-
-    def sent(self, votes: VoteSet, since: InForce) -> None:
-        """Note that the call returned 0, unless what is known was changed meanwhile."""
-        with self._lock:
-            if self._ledger.now is since:
-                self._ledger.sent(votes)
-                self._forget_taken_back()
+    def sent(self, votes: VoteSet) -> None:
+        """Note that the call returned 0."""
+        self._ledger.sent(votes)
 
     def refused(self, option: Option) -> None:
-        """Note that the platform does not have an option."""
-        with self._lock:
-            self._ledger.refused(option)
-            self.shared.changes += 1
-
-    def give_up(self, option: Option) -> bool:
-        """Take back an option no more that was refused; return False where it was taken before, or is asked for.
-
-        One that was never taken is not in force.
-        """
-        if option in self.now.accepted:
-            return False
-        self.refused(option)
-        return option not in self.difference().options
+        """Note that an option is not in force, since it was refused."""
+        self._ledger.refused(option)
 
     def forget(self) -> None:
-        """Know no longer which settings are in force: they may have been lost, and are sent again."""
-        with self._lock:
-            self._ledger.forget()
+        """Know no longer which settings are in force: they are sent again."""
+        self._ledger.forget()
 
     def lose(self) -> None:
-        """Take in that they are lost, in a restart: whoever wants any votes them again, and nobody takes them back."""
-        with self._lock:
-            self._ledger.forget()
-            self._asked.clear()
+        """Note that they are gone with the link: those that are wished for are sent again, and none taken back."""
+        self._ledger = Ledger(PROCESS_WIDE)
 
-    def leave(self) -> bool:
-        """Share no more where nothing is left to cast, or another controller sees to it; return whether that is so."""
-        # First: an exception such as Ctrl-C may keep what is left from being said later.
-        taken_over = [peer.take_over() for peer in self.peers if self.difference()]
-        with self._lock:
-            is_left = self in self.shared.members and bool(self.difference())
-            if is_left and not any(taken_over):
-                return False
-            self._left = True
-            self.shared.leave(self)
-            return True
-
-    def disown(self) -> None:
-        """In a forked child: the settings are the parent's, and a thread of that may have held their locks."""
-        self._wishes = {}
-        self._share(SharedBackend())
+    def renew(self) -> None:
+        """Note that the link is made anew: what was refused before is tried again."""
+        self.lose()
+        self._missing.forget_refused()
 
 
 @functools.lru_cache(maxsize=256)
@@ -239,9 +115,3 @@ def _aggregated(wishes: tuple[VoteSet, ...]) -> VoteSet:
     asked = {option: [wish.get(option) for wish in wishes if option in wish.options] for option in PROCESS_WIDE}
     found = {option: VOTE_OPTIONS[option].aggregate(values) for option, values in asked.items() if values}  # type: ignore[misc]
     return first_equal(VoteSet.of(found))
-
-
-@functools.lru_cache(maxsize=256)
-def merged(own: VoteSet, settings: VoteSet) -> VoteSet:
-    """Return the votes of a call on an id that carries settings of the process besides."""
-    return VoteSet.of({**dict(own.items()), **dict(settings.items())})

@@ -20,7 +20,7 @@ class Rung(Protocol):
     """What an alarm of a sustain time calls: the gate."""
 
     def rang(self, at_us: int, cause: Cause) -> None:
-        """Take in that an alarm rings."""
+        """Note that an alarm rings."""
 
 
 class SustainTimer:
@@ -86,15 +86,15 @@ class SustainTimer:
         self.deadline_us = deadline_us
 
     def end_inference(self) -> None:
-        """Take in that an inference has ended, off the hot path."""
+        """Note that an inference has ended, off the hot path."""
         self._put(self._time.now_us + self.us, after_deinit=False)
 
     def end_init(self, after_init_us: int) -> None:
-        """Take in that INIT has ended, after which votes stay up for so long."""
+        """Note that INIT has ended, after which votes stay up for so long."""
         self._put(max(self.deadline_us, self._time.now_us + after_init_us), after_deinit=False)
 
     def end_deinit(self) -> None:
-        """Take in that DE-INIT has ended."""
+        """Note that DE-INIT has ended."""
         self._put(self._time.now_us, after_deinit=True)
 
     def end(self) -> None:
@@ -131,7 +131,7 @@ class SustainTimer:
             self._time.cancel(alarm)
 
     def rang(self, at_us: int) -> None:
-        """Take in that an alarm rings."""
+        """Note that an alarm rings."""
         if self.alarm is not None and self.alarm_us == at_us:
             self.alarm, self.covered = None, False
 

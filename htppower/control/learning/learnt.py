@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from htppower.backends.whole_lock import whole_lock
 from htppower.control.files.background_work import BackgroundWork
 from htppower.control.learning.learnt_file import KIND, Entry, NotLearntError, read, write
-from htppower.control.time.interrupts import is_from_outside
 from htppower.profiles.regular_file import NotRegular, read_regular_file
 from htppower.sustain.learner import make_learner
 
@@ -172,8 +171,6 @@ class Learnt:
         try:
             write(self._path, entries.values())
         except OSError as error:
-            if is_from_outside(error):
-                raise
             if not self._failed:
                 _LOGGER.warning("what is learnt can't be written to %s: %s; tried again", self._path, error)
             self._failed = True

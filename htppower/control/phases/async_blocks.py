@@ -1,6 +1,6 @@
-"""An inference of a coroutine: as ``blocks.Inference``, but what may wait for a native call runs off the loop's thread.
+"""An inference of a coroutine: as ``blocks.Inference``, but the worker makes the native calls, and they are awaited.
 
-Inside a sustain window entering and leaving never suspend: a lock that no native call is made under, and a counter.
+Inside a sustain window entering and leaving never suspend: they take the gate, and count.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import contextvars
 import functools
 from typing import TYPE_CHECKING
 
+from htppower.control.core.line import Urgency
 from htppower.control.phases.blocks import NO_BEGIN, clear_frames
 from htppower.errors import PhaseMisuse
 
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 
     from htppower.control.core.tokens import Token
     from htppower.control.phases.blocks import Phases
-    from htppower.control.phases.waiting_line import WaitingLine
+    from htppower.errors import VoteRejected
 
 
 class AsyncInference:
     """The asynchronous context manager of one inference. Made by ``Session.ainference``.
 
     A coroutine that is cancelled before the votes are in force has not begun its inference: a raise that is under way
-    goes on and is lowered after it; one that still waits is dropped. Where the loop is closed during the raise, it is
+    goes on and is lowered after it; one that still waits is left out. If the loop is closed during the raise, it is
     lowered after it, too. A coroutine that is dropped with its inference ends it when it is collected.
     """
 
@@ -33,14 +34,15 @@ class AsyncInference:
 
     def __init__(self, phases: Phases) -> None:
         self._phases = phases
-        # The token while it runs; whoever pops it ends the inference: the coroutine, or the thread that finds its loop
+        # The token while it runs; who pops it ends the inference: the coroutine, or the worker that finds the loop
         # closed.
         self._held: list[Token] = []
 
     async def __aenter__(self) -> None:
         if self._held:
             raise PhaseMisuse("this inference is being run: call ainference() for each")
-        gate, token, wait, held = self._phases.gate, None, None, False
+        phases, token, held = self._phases, None, False
+        gate = phases.gate
         try:
             try:
                 token = gate.tokens.idle.pop()
@@ -54,27 +56,24 @@ class AsyncInference:
             held = True
             if gate.open:
                 return
-            wait = functools.partial(self._phases.wait_for_votes, token, gate.time.now_ns())
-            await _AwaitedAction(wait, unheard=self._end).run_on(self._phases.line)
-        except GeneratorExit:
-            if (taken := self.take()) is not None:
-                self._phases.drop_inference_soon(taken)
-            raise
+            begin = functools.partial(phases.begin_on_worker, phases.waits(token))
+            await _Awaited(begin, unheard=self._end).run(phases, Urgency.RAISE)
         except BaseException as error:
-            gate.time.call_soon(self._phases.look_again)
+            gate.time.call_soon(phases.look_again)
             # Once it is held, whoever has taken it has ended it.
             taken = self.take() or (None if held else token)
             if taken is not None:
                 try:
-                    gate.drop(taken)
+                    if isinstance(error, GeneratorExit):
+                        phases.soon(phases.drop_inference, taken)
+                    else:
+                        phases.drop_inference(taken)
                 except BaseException as interrupt:
                     # As in a plain inference: a token that was not dropped is counted when nothing refers to it.
-                    del taken, token, wait
+                    del taken, token
                     clear_frames(error)
                     clear_frames(interrupt)
                     raise
-                finally:
-                    self._phases.look_again()
             raise
 
     async def __aexit__(
@@ -85,33 +84,29 @@ class AsyncInference:
             raise PhaseMisuse(NO_BEGIN)
         phases = self._phases
         if kind is GeneratorExit:
-            phases.end_inference_soon(token)
+            phases.soon(phases.end_inference, token)
             return
         try:
             must_lower = phases.gate.end(token)
             # It is another's now, and the traceback of a call that fails must not refer to it.
             token = None
             if must_lower:
-                lower = functools.partial(phases.lower, quiet=error is not None)
-                await _AwaitedAction(lower).run_on(phases.line)
+                await _Awaited(phases.lower_on_worker).run(phases, Urgency.LOWER, quiet=error is not None)
         except BaseException as interrupt:
             phases.gate.time.call_soon(phases.look_again)
             if token is not None:
                 # As in a plain inference.
                 token = None
                 clear_frames(interrupt)
-            # The collector, which closes a coroutine that waits here, may come where this thread must take no lock.
-            if not isinstance(interrupt, GeneratorExit):
-                phases.look_again()
             raise
 
     def end_soon(self) -> None:
-        """End the inference on another thread, without waiting and without a lock, unless it has ended.
+        """End the inference soon, without waiting and without a lock, unless it has ended.
 
         One that is dropped is ended without this, when it is collected: its token is.
         """
         if (token := self.take()) is not None:
-            self._phases.end_inference_soon(token)
+            self._phases.soon(self._phases.end_inference, token)
 
     @property
     def running(self) -> bool:
@@ -130,62 +125,43 @@ class AsyncInference:
             return None
 
 
-class _AwaitedAction:
-    """An action on another thread, and the coroutine that waits for it. It is carried out even if nobody waits.
+class _Awaited:
+    """A step that the worker runs, and the coroutine that waits for it.
 
     It runs in a copy of the coroutine's context, as with ``asyncio.to_thread``: subscribers may ask for that.
 
     Args:
-        action: what may wait for a native call; left out where nobody waits any more before it begins.
-        unheard: called where the loop was closed, so that nobody hears of the end.
+        step: left out if nobody waits any more before it begins.
+        unheard: called if the loop was closed, so that nobody hears of the end.
     """
 
-    __slots__ = ("_action", "_answer", "_context", "_error", "_loop", "_unheard", "_waited_for")
+    __slots__ = ("_answer", "_context", "_loop", "_step", "_unheard", "_waited_for")
 
-    def __init__(self, action: Callable[[], object], unheard: Callable[[], object] | None = None) -> None:
+    def __init__(self, step: Callable[[], VoteRejected | None], unheard: Callable[[], object] | None = None) -> None:
         import asyncio  # noqa: PLC0415 - a host without coroutines doesn't pay for it
 
-        # None once it was run: whoever may run this again keeps nothing alive.
-        self._action: Callable[[], object] | None = action
+        self._step: Callable[[], VoteRejected | None] | None = step
         self._context = contextvars.copy_context()
         self._unheard = unheard
-        self._error: BaseException | None = None
         self._waited_for = True
         self._loop = asyncio.get_running_loop()
         self._answer: asyncio.Future[None] = self._loop.create_future()
 
-    async def run_on(self, line: WaitingLine) -> None:
-        """Run the action, wait for it, and raise what it raises."""
-        line.post(self._run)
+    async def run(self, phases: Phases, urgency: Urgency, *, quiet: bool = False) -> None:
+        """Have the step run, wait for it, and raise what the session raises of it."""
+        request = phases.home.engine.submit(self._run, urgency, self._ended)
         try:
             await self._answer
         except BaseException:
             self._waited_for = False
             raise
-        error, self._error = self._error, None
-        if error is not None:
-            try:
-                raise error
-            finally:
-                # Its traceback holds this frame.
-                del error
+        phases.after_step(request.value(), begins=urgency is Urgency.RAISE, quiet=quiet)
 
-    def _run(self) -> None:
-        if not self._waited_for or self._action is None:
-            return
-        try:
-            self._context.run(self._action)
-        except BaseException as error:
-            # Raised in the coroutine. Nobody waits there any more for what comes from outside, where it is cancelled.
-            self._error = error
-            if not isinstance(error, Exception):
-                raise
-        finally:
-            # What an interrupt has left is run again.
-            self._waited_for, self._action = False, None
-            self._answer_soon()
+    def _run(self) -> VoteRejected | None:
+        step, self._step = self._step, None
+        return self._context.run(step) if self._waited_for and step is not None else None
 
-    def _answer_soon(self) -> None:
+    def _ended(self) -> None:
         try:
             self._loop.call_soon_threadsafe(self._deliver)
         except RuntimeError:

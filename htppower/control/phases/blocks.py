@@ -10,7 +10,6 @@ import functools
 import traceback as tracebacks
 from typing import TYPE_CHECKING
 
-from htppower.control.phases.waiting_line import WaitingLine
 from htppower.errors import PhaseMisuse, VoteRejected
 from htppower.events import Cause, Phase
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from htppower.control.core.reconciler import Reconciler
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.core.tokens import Token
 
@@ -27,100 +25,96 @@ NO_BEGIN = "this inference does not run: its end has no begin, or is not the fir
 
 
 class Phases:
-    """Begins and ends the phases of one session."""
+    """Begins and ends the phases of one session, which is closed when this is collected."""
 
-    __slots__ = ("_line", "_reconciler", "_session", "gate")
+    __slots__ = ("__weakref__", "_session", "gate", "home")
 
-    def __init__(self, session: SessionRecord, reconciler: Reconciler) -> None:
+    def __init__(self, session: SessionRecord) -> None:
         self.gate = session.gate
         self._session = session
-        self._reconciler = reconciler
-        self._line: WaitingLine | None = None
-
-    @property
-    def line(self) -> WaitingLine:
-        """Where coroutines wait; most sessions have none."""
-        if self._line is None:
-            self._line = WaitingLine(self.gate.time)
-        return self._line
+        self.home = session.home
 
     @property
     def gone(self) -> bool:
         """Whether the session's ids are gone, as in a forked child, where no timer of the parent's may be touched."""
         return self._session.gone
 
-    def wait_for_votes(self, token: Token, since_ns: int | None = None) -> None:
-        """Return when the votes of the inference that holds a token are in force.
+    def wait_for_votes(self, token: Token) -> None:
+        """Return when the votes of the inference that holds a token are in force."""
+        self.home.run_settle(self._session, Cause.INFERENCE_BEGAN, Phase.INFERENCE, waits=self.waits(token))
 
-        ``since_ns``: since when it waits, if it has waited before.
-        """
+    def waits(self, token: Token) -> int:
+        """Take in that the inference that holds a token waits for its votes; return since when, in ns."""
         token.waited = True
-        gate, history = self.gate, self._session.history
-        calls, since_ns = history.calls, gate.time.now_ns() if since_ns is None else since_ns
+        gate = self.gate
         pace = gate.pace
         if pace is not None:
             with gate.lock:
                 pace.waits(token)
-        self._reconciler.settle(self._session, Cause.INFERENCE_BEGAN, Phase.INFERENCE)
-        # Not on a dead link, for example: no call is made until the back-off allows one.
-        if history.calls != calls:
-            self._reconciler.note_cold_start(self._session, (gate.time.now_ns() - since_ns) // 1000)
+        return gate.time.now_ns()
+
+    def begin_on_worker(self, waits: int) -> VoteRejected | None:
+        """Raise the votes of an inference that waits since then, in ns; the line is held."""
+        return self.home.settle_for(self._session, Cause.INFERENCE_BEGAN, Phase.INFERENCE, waits)
+
+    def lower_on_worker(self) -> VoteRejected | None:
+        """Lower the votes of a session that is idle still; the line is held."""
+        return self.home.settle_for(self._session, Cause.INFERENCE_ENDED, Phase.INFERENCE, None)
+
+    def after_step(self, error: VoteRejected | None, *, begins: bool, quiet: bool) -> None:
+        """Raise what a phase raises after a step.
+
+        Raises:
+            VoteRejected, SessionClosed: as ``Session.inference`` says.
+        """
+        self.home.after_step(self._session, error, begins=begins, quiet=quiet)
 
     def look_again(self) -> None:
-        """Settle the session on another thread: a begin or an end was interrupted."""
-        self._reconciler.settle_soon(self._session, Cause.INFERENCE_ENDED)
+        """Settle the session soon: a begin or an end was interrupted."""
+        self.home.settle_soon(self._session, Cause.INFERENCE_ENDED, Phase.INFERENCE)
 
     def end_inference(self, token: Token) -> None:
-        """End an inference; raise nothing."""
-        self._reconciler.watched(functools.partial(self._end_inference, token), self._session)
-
-    def _end_held(self, end: Callable[[Token], object], held: list[Token]) -> None:
-        """End, or drop, the token that is held, unless that was done. What is interrupted in this loses its token."""
-        if held:
-            self._reconciler.watched(functools.partial(end, held.pop()), self._session)
-
-    def _end_inference(self, token: Token) -> None:
+        """End an inference; raise nothing, and wait for no call."""
         if self.gate.end(token):
-            self.lower(quiet=True)
+            self.look_again()
 
-    def end_inference_soon(self, token: Token) -> None:
-        """End an inference on another thread: a generator may be collected where this one holds a lock of ours."""
-        self.gate.time.call_soon(functools.partial(self._end_held, self._end_inference, [token]))
-
-    def _drop_inference(self, token: Token) -> None:
+    def drop_inference(self, token: Token) -> None:
+        """Take back the token of an inference that does not begin."""
         self.gate.drop(token)
-        self.lower(quiet=True)
+        self.look_again()
 
-    def drop_inference_soon(self, token: Token) -> None:
-        """Take back the token of an inference that does not begin, on another thread, as ``end_inference_soon``."""
-        self.gate.time.call_soon(functools.partial(self._end_held, self._drop_inference, [token]))
+    def soon(self, action: Callable[[Token], object], token: Token) -> None:
+        """End or drop an inference soon: a generator may be collected while this thread holds a gate."""
+        self.gate.time.call_soon(functools.partial(action, token))
 
     def expect(self, in_us: int | None, every_us: int | None) -> None:
         """Take a hint of when inferences begin."""
-        if self._reconciler.watched(functools.partial(self.gate.expect, in_us, every_us), self._session):
+        if self.gate.expect(in_us, every_us):
             self.lower(quiet=True)
 
     def lower(self, *, quiet: bool) -> None:
         """Lower the votes of a session that is idle still."""
-        self._reconciler.settle(self._session, Cause.INFERENCE_ENDED, Phase.INFERENCE, quiet=quiet)
+        self.home.run_settle(self._session, Cause.INFERENCE_ENDED, Phase.INFERENCE, quiet=quiet)
 
     def begin_preparation(self, phase: Phase) -> None:
         """Return when the votes of INIT or DE-INIT are in force."""
         cause = Cause.INIT_BEGAN if phase is Phase.INIT else Cause.DEINIT_BEGAN
-        self._reconciler.settle(self._session, cause, phase)
+        self.home.run_settle(self._session, cause, phase)
 
     def end_preparation(self, token: Token, phase: Phase, *, quiet: bool) -> None:
         """End INIT or DE-INIT."""
-        self._reconciler.watched(functools.partial(self._end_preparation, token, phase, quiet=quiet), self._session)
-
-    def _end_preparation(self, token: Token, phase: Phase, *, quiet: bool) -> None:
         self.gate.end_preparation(token, phase)
         cause = Cause.INIT_ENDED if phase is Phase.INIT else Cause.DEINIT_ENDED
-        self._reconciler.settle(self._session, cause, phase, quiet=quiet)
+        self.home.run_settle(self._session, cause, phase, quiet=quiet)
 
     def end_preparation_soon(self, token: Token, phase: Phase) -> None:
-        """End INIT or DE-INIT on another thread, as ``end_inference_soon``."""
-        self.gate.time.call_soon(functools.partial(self.end_preparation, token, phase, quiet=True))
+        """End INIT or DE-INIT soon: a generator may be collected while this thread holds a gate."""
+        self.gate.time.call_soon(functools.partial(self._end_preparation_now, token, phase))
+
+    def _end_preparation_now(self, token: Token, phase: Phase) -> None:
+        self.gate.end_preparation(token, phase)
+        cause = Cause.INIT_ENDED if phase is Phase.INIT else Cause.DEINIT_ENDED
+        self.home.settle_soon(self._session, cause, phase)
 
 
 def clear_frames(error: BaseException) -> None:
@@ -253,7 +247,7 @@ class Inference:
         token = self.take()
         if token is None:
             raise PhaseMisuse(NO_BEGIN)
-        self._phases.end_inference_soon(token)
+        self._phases.soon(self._phases.end_inference, token)
 
 
 class Preparation:
@@ -302,6 +296,7 @@ class Preparation:
         except VoteRejected:
             raise
         except BaseException as interrupt:
+            self._phases.gate.time.call_soon(self._phases.look_again)
             # Likewise; who keeps the exception, as a prompt does, would keep the phase running.
             token = None
             clear_frames(interrupt)

@@ -12,7 +12,7 @@ from htppower.control.context_manager import in_closed_generator
 from htppower.control.own_work import in_own_work
 from htppower.control.phases.blocks import Inference
 from htppower.control.time.alarms import armed_or_none
-from htppower.errors import PhaseMisuse, VoteRejected
+from htppower.errors import PhaseMisuse
 
 if TYPE_CHECKING:
     from htppower.control.core.session_record import SessionRecord
@@ -42,8 +42,8 @@ class Ticket:
             self._begin(timeout_us)
         except BaseException:
             # Nobody gets the ticket, and who keeps the exception, as a prompt does, would keep it running.
-            session.gate.time.call_soon(self._end_quietly)
-            self._end_quietly()
+            session.gate.time.call_soon(self._end_soon)
+            self._end_soon()
             raise
 
     def _begin(self, timeout_us: int | None) -> None:
@@ -71,11 +71,8 @@ class Ticket:
             VoteRejected: lowering failed and the controller has ``on_error="raise"``; it has ended nevertheless.
         """
         if in_closed_generator() or in_own_work():
-            self._session.gate.time.call_soon(self._end_quietly)
+            self._session.gate.time.call_soon(self._end_soon)
             return
-        self._end()
-
-    def _end(self) -> None:
         # A second end finds no token; one that is told so has changed nothing.
         with contextlib.suppress(PhaseMisuse):
             try:
@@ -83,9 +80,10 @@ class Ticket:
             finally:
                 self._forget()
 
-    def _end_quietly(self) -> None:
-        with contextlib.suppress(VoteRejected):
-            self._end()
+    def _end_soon(self) -> None:
+        """End the inference without waiting for a call; raise nothing."""
+        self._inference.end()
+        self._forget()
 
     def _expire(self) -> None:
         # First: once it has ended, nothing here is run again.

@@ -12,7 +12,6 @@ from htppower.control.files.background_work import BackgroundWork
 from htppower.control.recording.recording_status import RecordingStatus
 from htppower.control.recording.ring import Ring
 from htppower.control.recording.trace_writer import TraceWriter
-from htppower.control.time.interrupts import is_from_outside
 
 if TYPE_CHECKING:
     import os
@@ -165,8 +164,6 @@ class BackgroundWriter:
             try:
                 (self._writer.finish if finish else self._writer.write)()
             except (OSError, ValueError) as error:
-                if is_from_outside(error):
-                    raise
                 self._failed(error)
             else:
                 self._error = None

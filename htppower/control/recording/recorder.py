@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from htppower.backends.whole_lock import whole_lock
+
 if TYPE_CHECKING:
     import os
 
     from htppower.control.core.registry import Registry
-    from htppower.control.learning.watch import Record
     from htppower.control.recording.background_writer import BackgroundWriter
     from htppower.control.recording.recording import Recording
     from htppower.control.recording.recording_status import RecordingStatus
@@ -26,6 +27,7 @@ class Recorder:
         self._time = time
         # The registry's lock protects it.
         self._recording: BackgroundWriter | None = None
+        self._changing = whole_lock()
 
     def begin(self, path: str | os.PathLike[str], **options: Any) -> Recording:
         """Begin a recording; the options are those of ``BackgroundWriter``.
@@ -77,20 +79,14 @@ class Recorder:
             raise ValueError(f"this controller is recorded to {recording.path}: close that recording first")
 
     def _put_on(self, recording: BackgroundWriter) -> None:
-        with self._registry.lock:
+        with self._changing:
             # Again: another thread may have been faster, or has closed the controller.
             self._require_none()
             self._recording = recording
-            self._put_on_gates(recording.add)
+            self._registry.record_to(recording.add)
 
     def _end(self, recording: BackgroundWriter) -> None:
-        with self._registry.lock:
-            if self._recording is not recording:
-                return
-            self._put_on_gates(None)
-            self._recording = None
-
-    def _put_on_gates(self, record: Record | None) -> None:
-        self._registry.record = record
-        for session in self._registry.all():
-            session.gate.record(record)
+        with self._changing:
+            if self._recording is recording:
+                self._registry.record_to(None)
+                self._recording = None

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
 from htppower.control.phases.tickets import open_tickets
 from htppower.control.status.cores import CoreStatus, core_statuses
-from htppower.events import State
+from htppower.events import LinkState, State
 from htppower.votes.field_repr import field_repr
-from htppower.votes.native_codes import NULL_CLIENT
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 
 if TYPE_CHECKING:
     from htppower.backends.base import Description
     from htppower.control.core.cold_starts import ColdStarts
+    from htppower.control.core.engine import Engine
     from htppower.control.core.gate import Gate
     from htppower.control.core.precedence import Claim
     from htppower.control.core.process_settings import ProcessSettings
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 # Read off the class they take longer.
 _MAY_BE_UP = (State.RAISED, State.UNKNOWN)
 _DESTROYED = State.DESTROYED
+_NUMBER = operator.attrgetter("number")
 
 
 @attrs.frozen
@@ -173,6 +175,7 @@ class ControllerStatus:
         recording: how the recording of its inferences goes, None where there is none.
         calls_under_way: the native calls that have not returned yet, in the order in which they began.
         inferences: how many inferences have begun, on all sessions that were ever open.
+        link: what is known of the link to the DSP.
     """
 
     time_us: int
@@ -189,6 +192,7 @@ class ControllerStatus:
     recording: RecordingStatus | None = None
     calls_under_way: tuple[CallUnderWay, ...] = ()
     inferences: int = 0
+    link: LinkState = LinkState.WELL
 
     __repr__ = field_repr
 
@@ -198,18 +202,17 @@ def controller_status(
     backend: Description,
     sessions: tuple[SessionRecord, ...],
     inferences_before: int,
-    settings: ProcessSettings,
+    engine: Engine,
+    number: int,
     caps: tuple[Claim, ...],
-    orphans: tuple[int, ...],
     events_lost: int,
     recording: RecordingStatus | None,
-    calls_under_way: tuple[CallUnderWay, ...],
 ) -> ControllerStatus:
     """Return the snapshot. It waits for no call: what it reads of a session is replaced whole when it changes.
 
     ``inferences_before``: how many inferences there were on sessions that are not open any more.
     """
-    process = settings.now.known
+    process, own = engine.settings.now.known, frozenset(sessions)
     statuses, inferences = [], inferences_before
     for session in sessions:
         if session.state is _DESTROYED:
@@ -221,24 +224,26 @@ def controller_status(
     return ControllerStatus(
         now_us,
         backend,
-        settings.number,
-        len(settings.others),
+        number,
+        max(0, len(engine.homes) - 1),
         tuple(statuses),
         core_statuses(sessions, process),
         process,
-        tuple(_setting(option, settings) for option in VOTE_OPTIONS if option in PROCESS_WIDE),
+        tuple(_setting(option, engine.settings, own) for option in VOTE_OPTIONS if option in PROCESS_WIDE),
         caps,
-        orphans,
+        tuple(engine.recovery.orphans),
         events_lost,
         recording,
-        calls_under_way,
+        engine.calls_under_way,
         inferences,
+        engine.recovery.link.state,
     )
 
 
-def _setting(option: Option, settings: ProcessSettings) -> ProcessSetting:
+def _setting(option: Option, settings: ProcessSettings, sessions: frozenset[SessionRecord]) -> ProcessSetting:
     value = settings.now.known.get(option)
-    return ProcessSetting(VOTE_OPTIONS[option].field, value, settings.holders(option, value) if value else ())
+    holders = sessions.intersection(settings.holders(option, value)) if value else ()
+    return ProcessSetting(VOTE_OPTIONS[option].field, value, tuple(sorted(map(_NUMBER, holders))))
 
 
 def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
@@ -246,8 +251,6 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
     votes = {}
     for ledger in session.ledgers.values():
         votes[ledger.power_config_id] = ledger.now.known
-    # One that the library has given to another.
-    votes.pop(NULL_CLIENT, None)
     gate, history, state = session.gate, session.history, session.state
     plan, pace = gate.plan, gate.pace
     in_flight, begun, sustained_until_us, inferences = gate.counts()

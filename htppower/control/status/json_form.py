@@ -309,6 +309,7 @@ STATUS = Group(
             added=True,
         ),
         "inferences": Leaf(int, "how many inferences have begun, on all sessions that were ever open.", added=True),
+        "link": Leaf(str, "what is known of the link to the DSP; WELL if calls work.", added=True),
         "wait_bounds_us": Leaf(int, "the bounds of `sessions[].cold_starts.by_bound[]`.", many=list, added=True),
     },
     "a controller.",

@@ -58,6 +58,7 @@ def status_document(status: ControllerStatus, written: datetime.datetime, *, clo
         "recording": None if status.recording is None else attrs.asdict(status.recording),
         "calls_under_way": [_call(call) for call in status.calls_under_way],
         "inferences": status.inferences,
+        "link": status.link.value,
         "wait_bounds_us": list(WAIT_BOUNDS_US),
     }
 

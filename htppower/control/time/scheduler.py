@@ -1,35 +1,32 @@
 """The system's time: the monotonic clock, and alarms on APScheduler.
 
-APScheduler keeps deadlines by the wall clock, and a step of that would lower votes an hour early or never. So the
-scheduler is given a time zone in which it is always the time of the monotonic clock. Its other traps, each measured:
-its executors drop a job that is later than a second, or whose id is still running, and its thread pool takes no job any
-more once the main thread has ended, although worker threads may infer on, so an executor of our own hands every job to
-our threads; at exit and at shutdown pending jobs are lost, so closing lowers synchronously and does not count on an
-alarm.
+APScheduler keeps deadlines by the wall clock, and a step of that would lower votes an hour early or never. So its
+scheduler gets a time zone in which it is always the time of the monotonic clock. A job weighs half a KiB and takes
+100 us to add (measured), so the alarms are kept in a heap, and one job wakes for the earliest.
 
-A job weighs half a KiB and takes 100 us to add. So the alarms are kept here, and one job wakes for the earliest.
+Only the thread of ``call_soon`` touches the heap and the scheduler. Arming an alarm puts it into that thread's queue:
+no lock, so an interrupted thread leaves none behind. Alarms run on that thread, too, so they must be short: what makes
+native calls is handed to the engine's worker.
 """
 
 from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import heapq
-import itertools
 import logging
 import time
 from typing import TYPE_CHECKING
 
-from apscheduler.jobstores.base import JobLookupError
+from apscheduler.executors.debug import DebugExecutor
 from apscheduler.schedulers import SchedulerNotRunningError
+from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.date import DateTrigger
 
 from htppower.backends.clock import MonotonicClock
 from htppower.backends.forks import call_in_forked_children
-from htppower.control.time.locks import Rank, UnlockedLogger, make_lock
-from htppower.control.time.thread_pool import ThreadPool
-from htppower.control.time.whole_scheduler import Scheduler
-from htppower.control.time.workers import ThreadWorker, run_and_log, start_apart
+from htppower.control.time.workers import ThreadWorker, run_and_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,13 +35,17 @@ if TYPE_CHECKING:
 
 _EPOCH = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 - naive: the zone below is put on it
 _ZERO = datetime.timedelta(0)
-# What lies beyond the calendar of datetime wakes at its end. No clock gets there.
+# A deadline beyond the calendar of datetime wakes at its end. No clock gets there.
 _LATEST_US = (datetime.datetime.max - _EPOCH) // datetime.timedelta(microseconds=1)  # noqa: DTZ901 - as the epoch
-# So many alarms that were taken back are kept before they are looked for.
-MOST_CANCELLED = 64
+# Cancelled alarms are looked for when the heap has twice as many alarms as after the last look, and this many at least.
+_FIRST_LOOK = 64
+# How often is looked for due alarms while no thread can be started.
+_NO_THREAD_S = 0.01
 _LOGGER = logging.getLogger("htppower.sustain")
-# APScheduler writes four INFO records a job; it is given a logger of our own, and its own are left as they are.
-_SCHEDULER_LOGGER = UnlockedLogger(logging.getLogger("htppower.sustain.apscheduler"), {})
+# APScheduler writes four INFO records for each job, two of them by a logger named after the executor.
+_EXECUTOR = "htppower"
+logging.getLogger(f"apscheduler.executors.{_EXECUTOR}").setLevel(logging.WARNING)
+_SCHEDULER_LOGGER = logging.getLogger("htppower.sustain.apscheduler")
 _SCHEDULER_LOGGER.setLevel(logging.WARNING)
 
 
@@ -72,11 +73,11 @@ class _MonotonicZone(datetime.tzinfo):
 
 
 class Alarm:
-    """An action and when it is due; it is run once, unless it is taken back before.
+    """An action and its deadline.
 
     Args:
-        deadline_us: when.
-        action: what; None once it is run or taken back. Where an exception came in it, it may be run again.
+        deadline_us: when it is due.
+        action: what is run; None once it has run or is cancelled.
     """
 
     __slots__ = ("action", "deadline_us")
@@ -88,51 +89,31 @@ class Alarm:
     def __lt__(self, other: Alarm) -> bool:
         return self.deadline_us < other.deadline_us
 
-    def __call__(self) -> None:
-        """Run the action."""
-        action = self.action
-        try:
-            self.action = None
-            if action is not None:
-                action()
-        except BaseException:
-            self.action = action
-            raise
-
 
 class SystemTime(MonotonicClock):
     """The monotonic clock with alarms.
 
-    Alarms run on the threads of a pool, the first of which starts with the first session; the scheduler's own starts
-    with the first alarm that lies ahead. All are daemons.
+    It has a thread, which starts with the first session, and APScheduler's, which starts with the first alarm that lies
+    ahead. Both are daemons.
     """
 
     def __init__(self) -> None:
-        self._pool = ThreadPool("htppower-votes", _LOGGER)
-        # Of its own for what waits for others' calls, as many coroutines may: alarms need a thread that is free.
-        self._waiting = ThreadPool("htppower-waiting", _LOGGER)
-        # Hands what was posted without a lock on to the pool.
-        self._worker = ThreadWorker("htppower-soon", _LOGGER, run=self._run)
-        self.call_soon = self._worker.post_unlocked
+        self._worker = ThreadWorker("htppower-time", _LOGGER)
         self._zone = _MonotonicZone(self)
-        self._numbers = itertools.count()
-        self._closed = False
         self._begin()
         call_in_forked_children(SystemTime._forked, self)
 
     def _begin(self) -> None:
-        """Have no alarm."""
-        self._lock = make_lock(Rank.TIME)
-        # What lies ahead, a heap by deadline; how many of it were taken back; and when the job wakes, with its id.
+        self.call_soon = self._worker.post_unlocked
         self._alarms: list[Alarm] = []
-        self._cancelled = 0
-        self._wake: tuple[int, str] | None = None
-        self._scheduler: Scheduler | None = None
+        self._look_at = _FIRST_LOOK
+        # When the job wakes.
+        self._wake_us: int | None = None
+        self._scheduler: BackgroundScheduler | None = None
 
     def _forked(self) -> None:
-        """In a forked child: the threads are the parent's, with the alarms. What is spawned has threads there, too."""
-        self._pool.disown()
-        self._waiting.disown()
+        """In a forked child: the threads are the parent's, with the alarms."""
+        self._worker.disown()
         self._begin()
 
     def now_ns(self) -> int:
@@ -140,53 +121,26 @@ class SystemTime(MonotonicClock):
         return time.monotonic_ns()
 
     def call_at(self, deadline_us: int, action: Callable[[], None]) -> Alarm:
-        """Run the action at the deadline, on a thread of the pool, never before it."""
-        alarm = Alarm(deadline_us, action)
-        # Where no thread can be started this raises: run here, the action might wait for a lock of the caller's.
+        """Run the action at the deadline or soon after, never before it.
+
+        Raises:
+            RuntimeError: no thread can be started, as at the very end of a process.
+        """
         self._worker.start()
-        with self._lock:
-            if not self._closed:
-                if deadline_us <= self.now_us:
-                    self._pool.post(alarm)
-                else:
-                    heapq.heappush(self._alarms, alarm)
-                    try:
-                        self._wake_in_time()
-                    except BaseException:
-                        # Nobody has it, so nobody could take it back.
-                        alarm.action = None
-                        self._cancelled += 1
-                        raise
+        alarm = Alarm(deadline_us, action)
+        self.call_soon(functools.partial(self._arm, alarm))
         return alarm
 
     def cancel(self, alarm: Alarm) -> None:
-        """Take an alarm back; one that has run or was cancelled is left alone."""
-        with self._lock:
-            if alarm.action is not None:
-                alarm.action = None
-                self._cancelled += 1
-            # What is taken back is left in the heap until it is due, or the better half of it.
-            if self._cancelled > max(MOST_CANCELLED, len(self._alarms) // 2):
-                self._alarms = _not_cancelled(self._alarms)
-                heapq.heapify(self._alarms)
-                self._cancelled = 0
+        """Cancel an alarm; one that has run or was cancelled is left alone."""
+        alarm.action = None
 
     def start(self) -> None:
-        """Start the thread on which alarms run; where none can be, as at the very end of a process, do without.
-
-        What is to run soon waits then, until a later session or alarm finds that one can.
-        """
+        """Start the thread of ``call_soon``. If none can be started, what is to run soon waits until one can."""
         try:
             self._worker.start()
         except RuntimeError as error:
             _LOGGER.warning("what is to run in the background waits: no thread can be started (%s)", error)
-
-    def spawn(self, action: Callable[[], object], *, may_wait: bool = False) -> None:
-        """Run the action soon, on a pool; on the thread of ``call_soon`` where no thread is free or can start."""
-        try:
-            (self._waiting if may_wait else self._pool).post(action)
-        except RuntimeError:
-            self._worker.post_or_run(action)
 
     def worker(self, name: str) -> ThreadWorker:
         """Return a worker with a thread of its own."""
@@ -194,85 +148,58 @@ class SystemTime(MonotonicClock):
 
     def close(self) -> None:
         """Run no alarm from now on; one that is running is not waited for."""
+        self.call_soon(self._end)
         self._worker.close()
-        self._pool.close()
-        self._waiting.close()
-        with self._lock:
-            self._closed = True
-            self._alarms = []
-            scheduler, self._scheduler = self._scheduler, None
-        if scheduler is not None:
+
+    def _end(self) -> None:
+        self._alarms = []
+        if self._scheduler is not None:
             with contextlib.suppress(SchedulerNotRunningError):
-                # shutdown alone changes the scheduler's state under the feet of its thread, which then fails to find
-                # the job that it has just run. Paused it finds it; removing all waits for the thread to be done.
-                scheduler.pause()
-                scheduler.remove_all_jobs()
-                scheduler.shutdown(wait=False)
+                self._scheduler.shutdown(wait=False)
 
-    def _run(self, action: Callable[[], object]) -> None:
-        """Run what was posted without a lock, on a thread of the pool if there is one."""
-        try:
-            self._pool.post(action)
-        except RuntimeError:
-            run_and_log(action, _LOGGER)
+    def _arm(self, alarm: Alarm) -> None:
+        heapq.heappush(self._alarms, alarm)
+        if len(self._alarms) > self._look_at:
+            self._alarms = [each for each in self._alarms if each.action is not None]
+            heapq.heapify(self._alarms)
+            self._look_at = max(_FIRST_LOOK, 2 * len(self._alarms))
+        self._run_due()
 
-    def _hand_on(self, action: Callable[[], object]) -> None:
-        """Hand on what is due: the thread of the scheduler holds a lock that arming an alarm waits for."""
-        try:
-            self._pool.post(action)
-        except RuntimeError:
-            self.call_soon(action)
+    def _run_due(self) -> None:
+        while self._alarms and self._alarms[0].deadline_us <= self.now_us:
+            alarm = heapq.heappop(self._alarms)
+            action, alarm.action = alarm.action, None
+            if action is not None:
+                run_and_log(action, _LOGGER)
+        if self._alarms:
+            self._wake_at(min(self._alarms[0].deadline_us, _LATEST_US))
 
-    def _wake_in_time(self) -> None:
-        """See to it that a job wakes for the earliest alarm. The lock is held."""
-        if not self._alarms:
-            return
-        deadline_us, before = min(self._alarms[0].deadline_us, _LATEST_US), self._wake
-        if before is not None and self.now_us < before[0] <= deadline_us:
+    def _wake_at(self, deadline_us: int) -> None:
+        """Have the job wake at a deadline, unless it wakes before that."""
+        if self._wake_us is not None and self.now_us < self._wake_us <= deadline_us:
             return
         if self._scheduler is None:
-            scheduler = Scheduler(self._hand_on, timezone=self._zone, daemon=True, logger=_SCHEDULER_LOGGER)
-            start_apart(scheduler.start)
+            # The job only puts an action into a queue, so it may run on the thread of the scheduler.
+            executors = {_EXECUTOR: DebugExecutor()}
+            defaults = {"misfire_grace_time": None}
+            scheduler = BackgroundScheduler(
+                executors=executors, job_defaults=defaults, timezone=self._zone, daemon=True, logger=_SCHEDULER_LOGGER
+            )
+            try:
+                scheduler.start()
+            except RuntimeError:
+                # No thread can be started now: this one looks again, and can't do anything else meanwhile.
+                time.sleep(_NO_THREAD_S)
+                self.call_soon(self._run_due)
+                return
             self._scheduler = scheduler
-        job = str(next(self._numbers))
         trigger = DateTrigger(self._zone.at(deadline_us), self._zone)
-        self._scheduler.add_job(self._ring, trigger, id=job, name=job)
-        self._wake = (deadline_us, job)
-        # Last: where an exception comes before, the earlier job wakes for nothing.
-        if before is not None:
-            with contextlib.suppress(JobLookupError):
-                self._scheduler.remove_job(before[1])
+        self._scheduler.add_job(self._ring, trigger, id="wake", replace_existing=True, executor=_EXECUTOR)
+        self._wake_us = deadline_us
 
     def _ring(self) -> None:
-        """Run what is due; the first of it on this thread, which is one of the pool."""
-        first: list[Alarm] = []
-        try:
-            with self._lock:
-                self._hand_on_due(first)
-                self._wake_in_time()
-            if first:
-                run_and_log(first[0], _LOGGER)
-        except BaseException:
-            # It was taken out: where this is run again, it is not found.
-            if first:
-                self.call_soon(first[0])
-            raise
+        self.call_soon(self._rang)
 
-    def _hand_on_due(self, first: list[Alarm]) -> None:
-        """Hand on what is due, but for the first. The lock is held."""
-        now_us = self.now_us
-        while self._alarms and self._alarms[0].deadline_us <= now_us:
-            # Once it is handed on it may ring at once.
-            alarm = self._alarms[0]
-            cancelled = alarm.action is None
-            # Handed on before it is taken out: it rings once, whatever comes between.
-            if first:
-                self._hand_on(alarm)
-            else:
-                first.append(alarm)
-            heapq.heappop(self._alarms)
-            self._cancelled -= cancelled
-
-
-def _not_cancelled(alarms: list[Alarm]) -> list[Alarm]:
-    return [each for each in alarms if each.action is not None]
+    def _rang(self) -> None:
+        self._wake_us = None
+        self._run_due()

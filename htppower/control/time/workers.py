@@ -1,40 +1,38 @@
-"""Workers: they run actions one after the other, off the thread that asks for them."""
+"""Workers: each runs actions one after the other, off the thread that asks for them."""
 
 from __future__ import annotations
 
 import contextlib
 import contextvars
-import functools
-import itertools
 import logging
 import queue
 import threading
+from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
 from htppower.backends.forks import call_in_forked_children
-from htppower.control.time.interrupts import is_from_outside
-from htppower.control.time.locks import Rank, make_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _LOGGER = logging.getLogger("htppower")
-# Of an action that an exception from outside comes in each time.
-MOST_RUNS = 3
 
 
 class Worker(Protocol):
-    """What runs actions one after the other, in the order in which they were posted."""
+    """Runs actions one after the other, in the order in which they were posted."""
 
     @property
     def pending(self) -> int:
-        """How many actions wait to be run."""
+        """How many actions wait."""
 
     def post(self, action: Callable[[], object]) -> None:
         """Run the action soon, without waiting for it; what it raises is logged."""
 
     def flush(self, timeout_s: float) -> bool:
-        """Wait until everything that was posted has run, and return whether it has within the time."""
+        """Wait until everything that was posted has run; return whether it has within the time."""
+
+    def keep(self, idle_s: float | None) -> None:
+        """From now on, end the thread after so long without an action; None keeps it until the worker is closed."""
 
     def close(self) -> None:
         """Run what was posted, and nothing from then on."""
@@ -47,179 +45,155 @@ class Worker(Protocol):
 class ThreadWorker:
     """Runs actions on a daemon thread of its own, which starts with the first of them.
 
+    ``post_unlocked`` puts an action into the queue and does nothing else. It is a C function without a lock, so a
+    finalizer may call it anywhere, and no signal handler interrupts it. ``start`` must have been called before.
+
     Args:
-        name: the thread's.
-        logger: is told what an action raises.
-        run: takes each action and runs it; with None, the worker's own thread does.
+        name: the name of the thread.
+        logger: receives what an action raises.
+        idle_s: the thread ends after so long without an action; None keeps it until ``close``.
     """
 
-    def __init__(
-        self,
-        name: str,
-        logger: logging.Logger = _LOGGER,
-        run: Callable[[Callable[[], object]], object] | None = None,
-    ) -> None:
+    def __init__(self, name: str, logger: logging.Logger = _LOGGER, idle_s: float | None = None) -> None:
         self._name = name
         self._logger = logger
-        self._carry_out = run
-        self._actions: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
-        # A C function: safe while an object is garbage collected, and nothing can interrupt it.
-        self.post_unlocked = self._actions.put
-        self._lock = make_lock(Rank.WORKER)
-        self._thread: threading.Thread | None = None
-        # Whoever pops this is the worker's thread, of two where an interrupt came before the first was noted. It holds
-        # what that thread runs first: what the one before has left.
-        self._vacancy: list[list[Callable[[], object]]] = [[]]
-        self._closed = False
+        self._idle_s = idle_s
+        self._begin()
         call_in_forked_children(ThreadWorker.disown, self)
+
+    def _begin(self) -> None:
+        self._actions: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
+        self.post_unlocked = self._actions.put
+        # The thread that pops the one entry is the worker's. A thread that finds none ends at once, so that two threads
+        # may be started at the same time.
+        self._vacancy: deque[None] = deque([None])
+        self._thread: threading.Thread | None = None
+        self._ended = threading.Event()
+        self._closed = False
+
+    def start(self) -> None:
+        """Start the thread, if none runs.
+
+        Raises:
+            RuntimeError: no thread can be started, as at the very end of a process.
+        """
+        if self._vacancy and not self._closed:
+            thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+            start_apart(thread.start)
 
     @property
     def inline(self) -> bool:
-        """Whether actions run on the thread that posts them: none can be started, which is tried first."""
-        if self._thread is None:
-            try:
-                self.start()
-            except RuntimeError:
-                return True
+        """Whether actions run on the thread that posts them: no thread runs, and none can be started."""
+        try:
+            self.start()
+        except RuntimeError:
+            return True
         return False
 
     @property
     def pending(self) -> int:
-        """How many actions wait to be run; the one that runs is not counted."""
+        """How many actions wait; the one that runs is not counted."""
         return self._actions.qsize()
 
-    def start(self) -> None:
-        """Start the thread, if it does not run yet, or has ended in its first instructions.
-
-        Raises:
-            RuntimeError: none can be started, as at the very end of a process.
-        """
-        with self._lock:
-            vacant = self._thread is None or (self._vacancy and not self._thread.is_alive())
-            if vacant and not self._closed:
-                thread = threading.Thread(target=self._work, name=self._name, daemon=True)
-                start_apart(thread.start)
-                self._thread = self._thread or thread
-
     def post(self, action: Callable[[], object]) -> None:
-        """Run the action soon, on the thread; at once where none can be started.
-
-        Once the worker is closed, nothing is run.
-        """
-        if self._thread is None:
-            try:
-                self.start()
-            except RuntimeError:
-                run_and_log(action, self._logger)
-                return
-        if not self._closed:
-            self._actions.put(action)
-
-    def post_or_run(self, action: Callable[[], object]) -> None:
-        """Run the action soon, on the thread; at once once the worker is closed, or where no thread can be started."""
+        """Run the action soon, on the thread; at once if no thread can be started. A closed worker runs nothing."""
+        if self._closed:
+            return
+        self._actions.put(action)
         try:
             self.start()
         except RuntimeError:
-            run_and_log(action, self._logger)
-            return
-        # Under the lock, so that it comes before what ends the thread, or not at all.
-        with self._lock:
-            if not self._closed:
-                self._actions.put(action)
-                return
-        run_and_log(action, self._logger)
+            self._run_here()
 
     def flush(self, timeout_s: float) -> bool:
         """Wait until everything that was posted has run; not on the thread itself, which would wait for itself."""
-        thread = self._thread
-        if thread is None or thread is threading.current_thread():
+        if self._thread is threading.current_thread() or (self._vacancy and (self._closed or self._actions.empty())):
             return True
         if self._closed:
-            thread.join(timeout_s)
-            return not thread.is_alive()
+            return self._ended.wait(timeout_s)
         done = threading.Event()
         self._actions.put(done.set)
         return done.wait(timeout_s)
 
+    def keep(self, idle_s: float | None) -> None:
+        """From now on, end the thread after so long without an action."""
+        self._idle_s = idle_s
+        if not self._vacancy:
+            # The thread waits for as long as it was told before.
+            self._actions.put(_nothing)
+
     def close(self) -> None:
         """Run what was posted, then end the thread; it is not waited for."""
-        with self._lock:
-            self._closed = True
-            self._actions.put(None)
+        self._closed = True
+        self._actions.put(None)
 
     def disown(self) -> None:
-        """In a forked child: the thread is the parent's. What is posted is not run, or run at once."""
-        self._lock = make_lock(Rank.WORKER)
-        self._thread = None
-        self._closed = True
+        """In a forked child: the thread, and what it was to run, are the parent's."""
+        self._begin()
 
     def _work(self) -> None:
         try:
-            taken = self._vacancy.pop()
+            self._vacancy.pop()
         except IndexError:
             return
-        ended = False
-        try:
-            self._thread = threading.current_thread()
-            ended = self._work_off(taken)
-        finally:
-            if not ended:
-                # An exception from outside has come on this thread: another takes its place.
-                self._replace(taken)
-
-    def _work_off(self, taken: list[Callable[[], object]]) -> bool:
-        """Run actions until told to end, and return True; ``taken`` holds the one that runs."""
-        actions = iter(self._actions.get, None)
-        while True:
-            if not taken:
-                # In C: nothing can come between the queue and the list.
-                taken.extend(itertools.islice(actions, 1))
-            if not taken:
-                return True
-            action = taken[0] if self._carry_out is None else functools.partial(self._carry_out, taken[0])
-            run_whatever(action, self._logger)
-            # A frame that waits must keep nothing of what it ran alive.
+        self._thread = threading.current_thread()
+        while (action := self._next()) is not None:
+            try:
+                run_and_log(action, self._logger)
+            except BaseException:
+                # Such as SystemExit: it ends the action, and not this thread.
+                with contextlib.suppress(BaseException):
+                    self._logger.exception("%r failed", action)
+            # A thread that waits must keep nothing of what it ran alive.
             del action
-            taken.clear()
+        self._ended.set()
 
-    def _replace(self, taken: list[Callable[[], object]]) -> None:
-        thread = threading.Thread(target=self._work, name=self._name, daemon=True)
-        if self._closed:
-            # What tells the thread to end may have been taken.
-            self._actions.put(None)
-        self._vacancy.append(taken)
-        start_apart(thread.start)
+    def _next(self) -> Callable[[], object] | None:
+        """Wait for an action; return None once the worker is closed, or when the thread has been idle for long."""
+        while True:
+            try:
+                return self._actions.get(timeout=self._idle_s)
+            except queue.Empty:
+                self._vacancy.append(None)
+            # An action may have been put since, by a thread that still saw this one at work.
+            if self._actions.empty() or not self._vacancy_taken():
+                return None
+
+    def _vacancy_taken(self) -> bool:
+        try:
+            self._vacancy.pop()
+        except IndexError:
+            return False
+        return True
+
+    def _run_here(self) -> None:
+        while self._vacancy:
+            try:
+                action = self._actions.get_nowait()
+            except queue.Empty:
+                return
+            if action is not None:
+                run_and_log(action, self._logger)
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 def start_apart(start: Callable[[], object]) -> None:
-    """Start threads that have no part in the context (``contextvars``) of this one.
+    """Start a thread outside the context (``contextvars``) of this one.
 
-    On a CPython without the interpreter's lock a new thread has a copy of it: what is run there later for others would
-    be taken for a part of the request in which a thread was started, and would keep that alive.
+    On a free-threaded CPython a new thread gets a copy of the context. What it runs later for others would then count
+    as part of the request in which it was started, and would keep that request alive.
     """
     contextvars.Context().run(start)
 
 
-def run_whatever(action: Callable[[], object], logger: logging.Logger) -> None:
-    """Run an action on a thread of ours, which lives on whatever it raises, also where the log itself raises.
-
-    Where an exception from outside has come in the middle, the action is run again.
-    """
-    for _ in range(MOST_RUNS):
-        try:
-            run_and_log(action, logger)
-        except BaseException:
-            with contextlib.suppress(BaseException):
-                logger.exception("%r failed", action)
-        else:
-            return
-
-
 def run_and_log(action: Callable[[], object], logger: logging.Logger) -> None:
-    """Run an action, and log what it raises, but for what comes from outside."""
+    """Run an action on a thread of ours, and log what it raises."""
     try:
         action()
-    except Exception as error:
-        if is_from_outside(error):
-            raise
-        logger.exception("%r failed", action)
+    except Exception:
+        # A filter or a handler of the host's may raise, too; the thread lives on.
+        with contextlib.suppress(Exception):
+            logger.exception("%r failed", action)

@@ -31,6 +31,7 @@ class Row:
         cause: the reason for it.
         state: the session's state after it.
         in_force: the votes in force on the id, and in the process, after it.
+        goes_on: whether it is a further setPowerConfig of the same step: settings of the process after clocks.
     """
 
     call: Call
@@ -38,6 +39,7 @@ class Row:
     cause: Cause
     state: State
     in_force: VoteSet
+    goes_on: bool = False
 
     __repr__ = field_repr
 
@@ -143,8 +145,11 @@ class Observer:
             state = event.dest if isinstance(event, Transition) else self._state
             phase = event.phase if isinstance(event, Transition) else None
             if isinstance(event, (SessionOpened, Transition)):
+                before = ""
                 for call in self._recorder.calls_since(len(self.rows))[: self._calls - len(self.rows)]:
-                    self.rows.append(self._row(call, phase, event.cause, state))
+                    goes_on = call.function == before == "setPowerConfig"
+                    self.rows.append(self._row(call, phase, event.cause, state, goes_on=goes_on))
+                    before = call.function
             if isinstance(event, Transition) and state is State.LOWERED:
                 self._lowered(event)
             if state is not self._state:
@@ -157,10 +162,10 @@ class Observer:
         self._change(self._state, end_us)
         return end_us
 
-    def _row(self, call: Call, phase: Phase | None, cause: Cause, state: State) -> Row:
+    def _row(self, call: Call, phase: Phase | None, cause: Cause, state: State, *, goes_on: bool) -> Row:
         self._in_force.see((call,))
         since_start = attrs.evolve(call, time_us=call.time_us - self._start_us)
-        return Row(since_start, phase, cause, state, self._in_force.votes(call.power_config_id))
+        return Row(since_start, phase, cause, state, self._in_force.votes(call.power_config_id), goes_on)
 
     def _lowered(self, event: Transition) -> None:
         """Take in after how long votes are lowered that an inference has left up, or lowered further."""

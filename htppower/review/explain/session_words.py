@@ -1,14 +1,19 @@
-"""The meaning of the states and the phases of a session."""
+"""The meaning of the states of a session and of the link to the DSP, and of the phases."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from htppower.control.core.link import TABLE, LinkEvent
 from htppower.control.core.state_machine import MEANINGS, TRANSITIONS
-from htppower.events import Phase, State
+from htppower.events import LinkState, Phase, State
 from htppower.review.explain.subject import Subject
+from htppower.review.link_words import LINK_MEANINGS
 
 _SEE = "htppower profile burst --dry-run"
+
+
+_LINK_SEEN = "htppower status; the event LinkChanged"
 
 
 class _PhaseText(NamedTuple):
@@ -38,16 +43,19 @@ _PHASES = {
 
 
 def session_words() -> dict[str, str]:
-    """Return the states and the phases, each with what it is in a line."""
+    """Return the states, those of the link, and the phases, each with what it is in a line."""
     phases = {phase.value: f"the phase around {text.around}" for phase, text in _PHASES.items()}
-    return {**{state.value: meaning for state, meaning in MEANINGS.items()}, **phases}
+    links = {state.value: f"of the link: {meaning}" for state, meaning in LINK_MEANINGS.items()}
+    return {**{state.value: meaning for state, meaning in MEANINGS.items()}, **links, **phases}
 
 
 def session_subject(name: str) -> Subject | None:
-    """Return a state or a phase by its name; None for any other name."""
+    """Return a state, one of the link, or a phase by its name; None for any other name."""
     upper = name.upper()
     if upper in State.__members__:
         return _state(State[upper])
+    if upper in LinkState.__members__:
+        return _link(LinkState[upper])
     phase = next((each for each in Phase if upper in (each.value, each.name)), None)
     return None if phase is None else _phase(phase)
 
@@ -58,6 +66,20 @@ def _state(state: State) -> Subject:
     facts = [("entered by", f"{row.trigger} from {_joined(row.sources)}: {row.meaning}") for row in entered]
     facts += [("left by", f"{row.trigger} to {row.dest}: {row.meaning}") for row in left]
     return Subject("state", state.value, MEANINGS[state], (*_grouped(facts), ("seen in", f"htppower status; {_SEE}")))
+
+
+def _link(state: LinkState) -> Subject:
+    entered = [
+        ("entered by", f"from {', '.join(sources)}: {event}")
+        for place, event in enumerate(LinkEvent)
+        if (sources := [source.value for source, dests in TABLE.items() if dests[place] is state is not source])
+    ]
+    left = [
+        ("left by", f"to {dest}: {event}")
+        for event, dest in zip(LinkEvent, TABLE[state], strict=True)
+        if dest is not state
+    ]
+    return Subject("state", state.value, LINK_MEANINGS[state], (*_grouped(entered + left), ("seen in", _LINK_SEEN)))
 
 
 def _phase(phase: Phase) -> Subject:

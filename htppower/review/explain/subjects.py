@@ -178,13 +178,23 @@ def _fastrpc_subject(name: str, code: int) -> Subject:
 
 def _code_subject(code: int) -> Subject:
     from htppower.review.explain.texts.codes import CODE_TEXTS, SOURCE  # noqa: PLC0415 - only for a code
-    from htppower.votes.native_codes import LINK_LOST, NOT_ON_THIS_PLATFORM, code_name, what_to_do  # noqa: PLC0415
+    from htppower.votes.native_codes import (  # noqa: PLC0415
+        FAILED,
+        LINK_LOST,
+        NOT_ON_THIS_PLATFORM,
+        SYSTEM_COMMUNICATION,
+        code_name,
+        what_to_do,
+    )
 
     text = CODE_TEXTS[code]
     if code == 0:
         then = "The votes are in force."
     elif code in LINK_LOST:
-        then = "Every session is UNKNOWN; those that should be raised or lowered are voted again."
+        anew = "" if code == SYSTEM_COMMUNICATION else "The device is made anew, with back-off. "
+        then = f"{anew}Every session is UNKNOWN; those that should be raised or lowered are voted again."
+    elif code == FAILED:
+        then = "If a setting of the process is refused, the session works without it. If votes fail, it is UNKNOWN."
     elif code in NOT_ON_THIS_PLATFORM:
         then = "The session works without that vote, and its status says so; with strict=True it is refused."
     else:

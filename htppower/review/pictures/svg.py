@@ -128,7 +128,7 @@ def describe(timeline: Timeline) -> str:
     if not timeline.ticks:
         return f"{timeline.setting}. {NO_VOTES}."
     calls = "; ".join(_moments(timeline))
-    return f"{timeline.setting}. {len(timeline.ticks)} native calls. {calls}."
+    return f"{timeline.setting}. {sum(tick.calls for tick in timeline.ticks)} native calls. {calls}."
 
 
 def _moments(timeline: Timeline) -> Iterator[str]:

@@ -142,4 +142,5 @@ def _call(row: Row) -> tuple[str, ...]:
     phase = "" if row.phase is None else str(row.phase)
     fields = () if row.call.votes is None else vote_fields(row.call.votes)
     lines = "\n".join(f"{'.'.join(at[1:])}: {spell(value)}" for at, value in fields if value is not None)
-    return str(row.call.time_us), phase, str(row.cause), str(row.state), row.text, lines
+    step = (str(row.call.time_us), phase, str(row.cause), str(row.state))
+    return *(("",) * len(step) if row.goes_on else step), row.text, lines

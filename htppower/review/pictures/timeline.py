@@ -131,11 +131,19 @@ class Setting:
 
 @attrs.frozen
 class Tick:
-    """One native call: it does ``create``, ``raise``, ``lower``, ``cast``, ``destroy`` or ``fail``, and says why."""
+    """A native call, or the setPowerConfig calls of one step: clocks, then settings of the process.
+
+    Attributes:
+        time_us: when the first was made.
+        does: ``create``, ``raise``, ``lower``, ``cast``, ``destroy`` or ``fail``.
+        says: why.
+        calls: how many calls it stands for.
+    """
 
     time_us: int
     does: str
     says: str
+    calls: int = 1
 
 
 @attrs.frozen
@@ -167,7 +175,7 @@ def timeline(report: Report) -> Timeline:
         settings=tuple(_settings(report.rows)),
         phases=report.phases,
         windows=report.windows,
-        ticks=tuple(map(_tick, report.rows)),
+        ticks=tuple(map(_tick, _steps(report.rows))),
         end_us=report.end_us,
     )
 
@@ -230,12 +238,25 @@ def _levels(voted: VoltageRange | ExpandedRange | HmxV2 | None) -> Levels | None
     return None if voted is None else Levels(voted.min, voted.target, voted.max)
 
 
-def _tick(row: Row) -> Tick:
-    call = row.call
+def _steps(rows: tuple[Row, ...]) -> list[list[Row]]:
+    """Return the rows of each step together."""
+    steps: list[list[Row]] = []
+    for row in rows:
+        if row.goes_on:
+            steps[-1].append(row)
+        else:
+            steps.append([row])
+    return steps
+
+
+def _tick(rows: list[Row]) -> Tick:
+    row = next((each for each in rows if each.call.code != SUCCESS), rows[0])
+    call, time_us, count = row.call, rows[0].call.time_us, len(rows)
     does = {"createPowerConfigId": "create", "destroyPowerConfigId": "destroy"}.get(call.function)
     if call.code != SUCCESS:
         says = f"{call.function} failed with {call.code} {code_name(call.code)}: {row.cause}"
-        return Tick(call.time_us, "fail", says)
+        return Tick(time_us, "fail", says, count)
     if does is None:
         does = {State.RAISED: "raise", State.LOWERED: "lower"}.get(row.state, "cast")
-    return Tick(call.time_us, does, f"{call.function}({call.power_config_id}): {row.cause}, {row.state}")
+    times = f", {count} calls" if count > 1 else ""
+    return Tick(time_us, does, f"{call.function}({call.power_config_id}){times}: {row.cause}, {row.state}", count)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from htppower.control.core.plans import Planner
+from htppower.control.core.plans import Missing, Planner
 from htppower.errors import Finding, Place, ProfileError, RuleBreach, VoteTestError, shortened
 from htppower.profiles.discovery import folder_list, yaml_files
 from htppower.profiles.file_format import structure
@@ -238,7 +238,7 @@ class _Maker:
 
     def _refuse(self, profiles: Iterable[Profile | None], platform: Platform, at: KeyPath) -> None:
         """Note the rules that refuse a profile on this platform."""
-        planner = Planner(platform, strict=False)
+        planner = Planner(platform, Missing(), strict=False)
         for profile in filter(None, profiles):
             try:
                 planner.plan(profile)

@@ -33,7 +33,7 @@ class Outcomes:
 
     @property
     def calls(self) -> NDArray[np.int64]:
-        """How many setPowerConfig calls are made on each core: each raise is followed by one that lowers."""
+        """How many setPowerConfig calls with clocks are made on each core: each raise is followed by a lowering."""
         return CALLS_OF_A_RAISE * self.cold
 
     def joined(self, others: Outcomes) -> Outcomes:

@@ -113,8 +113,8 @@ class DeviceModel:
     Attributes:
         device: its name, such as ``snapdragon_x_elite``.
         summary: one sentence.
-        raise_call_us: how long a setPowerConfig call takes that raises a profile's votes, in us.
-        lower_call_us: how long one takes that lowers them, in us.
+        raise_call_us: how long the setPowerConfig calls take that raise a profile's votes, in us.
+        lower_call_us: how long those take that lower them, in us.
         raise_late_us: how much longer an inference takes that waits for a raise than one that follows another at once,
             in us, the call included.
         call_j: the energy of one call, in J.

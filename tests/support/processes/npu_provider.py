@@ -12,6 +12,7 @@ import os
 import queue
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,10 @@ if __name__ == "__main__":
     onnxruntime.set_default_logger_severity(0)
     modes()
     run_options()
-    controller()
+    # The library logs on the thread that opened it, and the main thread makes no native call.
+    thread = threading.Thread(target=controller)
+    thread.start()
+    thread.join()
     page()
     print("ok", flush=True)
 

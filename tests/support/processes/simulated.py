@@ -1,7 +1,6 @@
 """Run several command lines of ``tests/simulation/run.py`` in one process, whose start takes longer than they do.
 
-Arguments: the command lines, each as one text; whether there are points between statements is the same for all. What is
-printed is JSON: of each its exit code, and what it printed.
+Arguments: the command lines, each as one text. It prints JSON: the exit code and the output of each.
 """
 
 from __future__ import annotations
@@ -22,8 +21,6 @@ TESTS = Path(__file__).resolve().parents[2]
 def main(lines: list[str]) -> list[tuple[int, str]]:
     """Return the exit code and the output of each command line."""
     sys.path[:1] = [str(TESTS.parent), str(TESTS)]
-    sys.argv = ["run.py", *shlex.split(lines[0])]
-    # It reads the arguments as it is imported.
     run: Any = importlib.import_module("simulation.run")
     # What happens once in a process has happened.
     run.warm_up = functools.cache(run.warm_up)

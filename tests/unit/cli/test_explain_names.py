@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from htppower.events import LinkState
 from htppower.review.explain.meanings import meaning_of
 from htppower.review.explain.subjects import codes, corners, rule_ids
 from htppower.review.lint.catalogue import CATALOGUE
@@ -103,7 +104,7 @@ def test_a_word_is_found_by_the_end_of_its_place(command: Command) -> None:
 def test_without_a_name_all_is_listed(command: Command) -> None:
     """Every rule, code, corner, state, phase, architecture and SoC is in the list, in text and in JSON."""
     told = command.output("explain")
-    for name in (*rule_ids(), *codes(), *corners(), "RAISED", "DE-INIT", "V75", "SM8650"):
+    for name in (*rule_ids(), *codes(), *corners(), "RAISED", "DE-INIT", "V75", "SM8650", *LinkState.__members__):
         assert name in told
     document = json.loads(command.output("explain", "--format", "json"))
     assert {each["id"] for each in document["codes"]} == {str(code) for code in known_codes()}
@@ -122,6 +123,8 @@ def test_without_a_name_all_is_listed(command: Command) -> None:
         ("v68", "architecture", "ceng"),
         ("RAISED", "state", "cast the profile's votes"),
         ("unknown", "state", "raise to RAISED"),
+        ("well", "state", "to LOST: a call was answered by 1007"),
+        ("HELD", "state", "from DEAD: calls failed"),
         ("INIT", "phase", "the creation of a graph"),
         ("DE-INIT", "phase", "relax.after_deinit_to"),
         ("inference", "phase", "only then does the inference begin"),

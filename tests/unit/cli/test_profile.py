@@ -37,8 +37,8 @@ def test_json_has_the_keys_of_format_version_1(command: Command) -> None:
         "time_us", "phase", "cause", "function", "device_id", "core_id", "power_config_id", "state", "configs", "code",
     ]  # fmt: skip
     assert document["summary"] == {
-        "native_calls": 8,
-        "set_power_config": 6,
+        "native_calls": 14,
+        "set_power_config": 12,
         "time_in_state_us": {"UNVOTED": 0, "RAISED": 345000, "LOWERED": 20000, "UNKNOWN": 0, "DESTROYED": 0},
     }
 
@@ -46,16 +46,18 @@ def test_json_has_the_keys_of_format_version_1(command: Command) -> None:
 def test_the_sustain_timer_lowers_exactly_after_the_last_inference(command: Command) -> None:
     """Burst is lowered 300000 us after the end of its last inference, to the microsecond, in no phase."""
     calls = _document(command, "burst", "--inferences", "2", "--inference-us", "1234", "--gap-us", "10")["calls"]
-    (lowering,) = [call for call in calls if call["cause"] == "sustain expired"]
-    assert lowering["time_us"] == 1234 + 2 * (10 + 1234) + 300_000
-    assert (lowering["phase"], lowering["state"]) == (None, "LOWERED")
+    lowerings = [call for call in calls if call["cause"] == "sustain expired"]
+    assert [call["configs"][0]["option"] for call in lowerings] == ["DCVS_V3", "RPC_POLLING_TIME"]
+    for call in lowerings:
+        assert call["time_us"] == 1234 + 2 * (10 + 1234) + 300_000
+        assert (call["phase"], call["state"]) == (None, "LOWERED")
 
 
 @pytest.mark.parametrize("inferences", [0, 1, 50])
 def test_inferences_in_a_window_cost_no_call(command: Command, inferences: int) -> None:
     """Burst makes as many calls for 50 inferences as for one; without one it is never raised for it."""
     document = _document(command, "burst", "--inferences", str(inferences))
-    assert document["summary"]["set_power_config"] == (6 if inferences else 4)
+    assert document["summary"]["set_power_config"] == (12 if inferences else 8)
 
 
 def test_a_platform_that_lacks_votes_says_so(command: Command) -> None:

@@ -59,12 +59,14 @@ def test_text_has_no_colour_when_it_is_piped(command: Command, profile: str) -> 
 
 
 def _votes(command: Command, profile: str) -> list[dict[str, dict[str, Any]]]:
+    """Return the votes of each step, over its calls."""
     document = json.loads(command.output("profile", profile, "--dry-run", "--format", "json"))
-    return [
-        {config["option"]: config for config in call["configs"]}
-        for call in document["calls"]
-        if call["function"] == "setPowerConfig"
-    ]
+    steps: dict[tuple[int, str], dict[str, dict[str, Any]]] = {}
+    for call in document["calls"]:
+        if call["function"] == "setPowerConfig":
+            step = steps.setdefault((call["time_us"], call["cause"]), {})
+            step.update({config["option"]: config for config in call["configs"]})
+    return list(steps.values())
 
 
 @pytest.mark.parametrize("profile", VENDOR_TABLE)

@@ -40,7 +40,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     tracker = bench.controller.session("balanced", owner="tracker")
     failing = bench.controller.session("burst")
     tracker.hold("burst", reason="camera preview", timeout_us=60 * SECOND_US)
-    bench.controller.cap("high_performance", reason="battery low")
+    cap = bench.controller.cap("high_performance", reason="battery low")
     bench.infer(camera)
     with tracker.inference(), tracker.inference():
         bench.infer(camera, 20_000)
@@ -48,6 +48,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         bench.infer(failing)
         bench.time.advance_us(SECOND_US)
         bench.controller.serve_status("status.json")._disown()
+    del cap
     bench.controller.close()
     path = tmp_path / "status.json"
     calls = [{"session": 3, "function": "setPowerConfig", "power_config_id": 4, "since_us": SECOND_US}]
@@ -153,8 +154,10 @@ def test_ages_move_where_the_file_still_holds(command: Command, tmp_path: Path) 
     """An idle host writes nothing, and what it wrote is so: ages and shares are up to now, also hours later."""
     bench = Bench.make()
     path = tmp_path / "status.json"
-    bench.infer(bench.controller.session("high_performance", owner="idle"))
+    session = bench.controller.session("high_performance", owner="idle")
+    bench.infer(session)
     bench.controller.serve_status(path)._disown()
+    session.close()
     bench.controller.close()
     rewrite(path, written=WRITTEN)
     shown = []
@@ -174,9 +177,11 @@ def test_ages_stand_where_the_file_may_not_hold(command: Command, tmp_path: Path
     """While a change may wait to be written, with a call or a recording under way, and after the process has ended."""
     bench = Bench.make()
     path = tmp_path / "status.json"
-    bench.infer(bench.controller.session("high_performance"))
+    session = bench.controller.session("high_performance")
+    bench.infer(session)
     bench.time.advance_us(4 * SECOND_US)
     bench.controller.serve_status(path)._disown()
+    session.close()
     bench.controller.close()
     recording = {"path": "x", "written": 0, "pending": 1, "lost": 0, "error": None}
     call = {"session": 1, "function": "setPowerConfig", "power_config_id": 1, "since_us": 0}
@@ -222,7 +227,7 @@ def test_inferences_and_those_that_waited(command: Command, tmp_path: Path) -> N
         bench.infer(session)
     bench.controller.serve_status(path)
     said = _unwrapped(command.output("status", str(path)))
-    assert "begun      8 inferences, 1 (12.5%) waited for a call: 1.5 ms on average, 99% up to 2.5 ms" in said
+    assert "begun      8 inferences, 1 (12.5%) waited for a call: 3 ms on average, 99% up to 5 ms" in said
     document = json.loads(path.read_text(encoding="ascii"))
     del document["sessions"][0]["inferences"], document["sessions"][0]["cold_starts"]
     rewrite(path, **document)
@@ -353,3 +358,15 @@ def test_a_recording_is_told(command: Command, served: Path) -> None:
     rewrite(served, recording={**recording, "lost": 2, "error": "no room"})
     said = _unwrapped(command.output("status", str(served)))
     assert "/run/trace.json: 7 inferences, 2 lost; it can't be written: no room" in said
+
+
+def test_a_link_that_is_not_well_is_told(command: Command, served: Path) -> None:
+    """Its state stands in the head, in words; a file of an earlier version has none, nor has a link that is well."""
+    assert "\nlink " not in command.output("status", str(served))
+    rewrite(served, link="HELD")
+    said = " ".join(command.output("status", str(served)).split())
+    assert " link HELD: a new device did not help: another user of the library" in said
+    document = json.loads(served.read_text(encoding="ascii"))
+    del document["link"]
+    served.write_text(json.dumps(document), encoding="ascii")
+    assert "\nlink " not in command.output("status", str(served))

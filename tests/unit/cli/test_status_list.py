@@ -138,11 +138,13 @@ def test_the_running_come_first_and_the_gone_last(
 @pytest.mark.parametrize("width", [60, 80, 200])
 def test_it_fits_the_width(command: Command, bench: Bench, width: int) -> None:
     """No line of the list or of one status is wider than the terminal, whatever owners are called."""
-    bench.controller.session("burst", owner="an owner with a name that is far longer than any terminal is wide " * 3)
+    owner = "an owner with a name that is far longer than any terminal is wide " * 3
+    session = bench.controller.session("burst", owner=owner)
     bench.controller.serve_status()
     for arguments in (("status",), ("status", str(os.getpid()))):
         lines = command.output(*arguments, columns=width).splitlines()
         assert max(map(shown_width, lines)) <= width
+    session.close()
 
 
 def test_a_process_that_serves_none_is_named_as_one(command: Command) -> None:
@@ -169,6 +171,19 @@ def test_what_others_may_write_is_passed_over(command: Command, bench: Bench) ->
     assert "none " in command.output("status")
 
 
+def test_a_link_that_is_not_well_is_told(bench: Bench, command: Command) -> None:
+    """It stands once for each process, above its sessions."""
+    session = bench.controller.session("burst", owner="camera")
+    bench.simulated.fail_next(1011, "renew")
+    bench.controller.link_lost(1011)
+    bench.controller.serve_status()
+    lines = command.output("status").splitlines()
+    (place,) = [place for place, line in enumerate(lines) if line.startswith("link ")]
+    assert lines[place].split()[1] == "DEAD:"
+    assert lines[place - 1].startswith("backend")
+    session.close()
+
+
 def test_watching_on_a_pipe_prints_what_changed(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     """Each change is printed once; nothing is where nothing changed."""
     bench.controller.serve_status()
@@ -177,10 +192,10 @@ def test_watching_on_a_pipe_prints_what_changed(bench: Bench, capsys: pytest.Cap
     assert "none is open" in capsys.readouterr().out
     watch.look(10)
     assert capsys.readouterr().out == ""
-    bench.controller.session("burst", owner="camera")
+    session = bench.controller.session("burst", owner="camera")
     bench.time.advance_us(2 * S)
     watch.look(20)
-    assert "camera: UNVOTED" in capsys.readouterr().out
+    assert f"camera: {session.state}" in capsys.readouterr().out
 
 
 def test_watching_a_terminal_has_colours_and_a_timeline(
@@ -203,7 +218,7 @@ def test_a_timeline_is_as_long_as_a_narrow_terminal_allows(
     """It stands in one line, and says for how long it goes back: the list, and one status."""
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("LINES", "100")
-    bench.controller.session("burst")
+    session = bench.controller.session("burst")
     file = bench.controller.serve_status().path
     Overview("text", terminal=True).look(0)
     Watch(file, read_status(file), "text", terminal=True).look(0)
@@ -211,6 +226,7 @@ def test_a_timeline_is_as_long_as_a_narrow_terminal_allows(
     assert len(timelines) == 2
     for line in timelines:
         assert re.search(rf"\|.{{{width - 25}}}\| last {width - 25} s", line)
+    session.close()
 
 
 def _view(time_us: int, raised_us: int, state: str, age_us: int = 0) -> Seen:

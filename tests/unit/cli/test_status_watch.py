@@ -30,10 +30,11 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
     monkeypatch.setattr("htppower.cli.status.served.runtime_folders", lambda: (folder / "htppower",))
     made = Bench.make()
-    for owner in ("alpha", "beta", "gamma with a name that is long"):
-        made.controller.session("burst", owner=owner)
-    made.controller.cap("balanced", reason="battery at 12 %")
-    yield made
+    owners = ("alpha", "beta", "gamma with a name that is long")
+    kept = [made.controller.session("burst", owner=owner) for owner in owners]
+    with made.controller.cap("balanced", reason="battery at 12 %"):
+        yield made
+    del kept
     made.controller.close()
 
 

@@ -27,9 +27,9 @@ def test_an_inference_returns_without_its_lowering_which_follows_at_once(bench: 
     session = bench.controller.session(behind())
     with session.inference():
         pass
-    assert (len(bench.sets), session.state) == (1, State.RAISED)
+    assert (len(bench.votes), session.state) == (1, State.RAISED)
     bench.time.advance_us(0)
-    assert (len(bench.sets), session.state) == (2, State.LOWERED)
+    assert (len(bench.votes), session.state) == (2, State.LOWERED)
     assert bench.effective().core_target == VoltageCorner.SVS
     last = bench.events[-1]
     assert isinstance(last, Transition)
@@ -44,22 +44,10 @@ def test_a_sustain_that_is_ended_meanwhile_leaves_nothing_to_be_late_for(bench: 
     with session.inference():
         pass
     session._record.gate.sustain.end()
-    session._reconciler.settle(session._record, Cause.SUSTAIN_EXPIRED)
+    bench.controller._home.run_settle(session._record, Cause.SUSTAIN_EXPIRED)
     last = bench.events[-1]
     assert isinstance(last, Transition)
     assert (last.trigger, last.cause, last.late_us) == (Trigger.LOWER, Cause.SUSTAIN_EXPIRED, None)
-
-
-def test_an_alarm_that_finds_its_session_being_closed_lowers_it_and_is_not_early(bench: Bench) -> None:
-    """It may come between closing's first step and its turn: then no deadline says when the votes come down."""
-    session = bench.controller.session("burst")
-    with session.inference():
-        pass
-    session._record.gate.close()
-    bench.controller._reconciler.alarm_rang(session._record, Cause.SUSTAIN_EXPIRED)
-    session.close()
-    lowered = next(each for each in bench.events if isinstance(each, Transition) and each.trigger is Trigger.LOWER)
-    assert (lowered.cause, lowered.late_us) == (Cause.SUSTAIN_EXPIRED, None)
 
 
 def test_an_inference_that_begins_before_the_lowering_saves_both_calls(bench: Bench) -> None:
@@ -68,11 +56,11 @@ def test_an_inference_that_begins_before_the_lowering_saves_both_calls(bench: Be
     for _ in range(3):
         with session.inference():
             pass
-    assert len(bench.sets) == 1
+    assert len(bench.votes) == 1
     (status,) = bench.controller.status().sessions
     assert status.calls_saved == 4
     bench.time.advance_us(0)
-    assert len(bench.sets) == 2
+    assert len(bench.votes) == 2
 
 
 def test_a_lowering_that_comes_due_in_flight_waits_for_the_end(bench: Bench) -> None:
@@ -81,7 +69,7 @@ def test_a_lowering_that_comes_due_in_flight_waits_for_the_end(bench: Bench) -> 
     with session.inference():
         pass
     bench.infer(session, 1_000)
-    assert (len(bench.sets), session.state) == (1, State.RAISED)
+    assert (len(bench.votes), session.state) == (1, State.RAISED)
     bench.time.advance_us(0)
     assert session.state is State.LOWERED
 
@@ -93,7 +81,7 @@ def test_overlapping_inferences_are_lowered_after_the_last(bench: Bench) -> None
         with session.inference():
             pass
         bench.time.advance_us(0)
-        assert (session.state, len(bench.sets)) == (State.RAISED, 1)
+        assert (session.state, len(bench.votes)) == (State.RAISED, 1)
     bench.time.advance_us(0)
     assert session.state is State.LOWERED
 
@@ -122,14 +110,14 @@ def test_a_lowering_that_fails_raises_nowhere_and_is_sent_again() -> None:
 
 
 def test_closing_right_after_lowers_and_leaves_no_alarm(bench: Bench) -> None:
-    """Closing lowers on the caller's thread, then destroys; the alarm that was armed makes no call."""
+    """Closing lowers, gives polling back and destroys; the alarm that was armed makes no call."""
     session = bench.controller.session(behind())
     with session.inference():
         pass
     session.close()
     bench.time.advance_us(0)
     assert bench.time.alarms == 0
-    bench.recorder.assert_calls(["createPowerConfigId", "setPowerConfig", "setPowerConfig", "destroyPowerConfigId"])
+    bench.recorder.assert_calls(["createPowerConfigId", *["setPowerConfig"] * 3, "destroyPowerConfigId"])
 
 
 @pytest.mark.parametrize("change", ["use", "hold"])
@@ -149,10 +137,10 @@ def test_init_and_deinit_are_lowered_on_the_callers_thread(bench: Bench) -> None
     """Only inferences are to return sooner."""
     session = bench.controller.session(behind())
     for phase in (session.init(), session.deinit()):
-        before = len(bench.sets)
+        before = len(bench.votes)
         with phase:
-            assert (session.state, len(bench.sets)) == (State.RAISED, before + 1)
-        assert (session.state, len(bench.sets)) == (State.LOWERED, before + 2)
+            assert (session.state, len(bench.votes)) == (State.RAISED, before + 1)
+        assert (session.state, len(bench.votes)) == (State.LOWERED, before + 2)
 
 
 def test_a_sustain_time_lowers_by_its_timer(bench: Bench) -> None:
@@ -160,6 +148,6 @@ def test_a_sustain_time_lowers_by_its_timer(bench: Bench) -> None:
     session = bench.controller.session(behind("burst"))
     bench.infer(session)
     bench.time.advance_us(299_999)
-    assert (session.state, len(bench.sets)) == (State.RAISED, 1)
+    assert (session.state, len(bench.votes)) == (State.RAISED, 1)
     bench.time.advance_us(1)
     assert session.state is State.LOWERED

@@ -1,28 +1,33 @@
-"""Calls that fail as a session or a controller is closed: they are made again, and what is left is brought down."""
+"""Calls that fail as a session or a controller is closed: what is tried again, what is left, and what never waits."""
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import attrs
 import pytest
+from bench import MAX_CORNER, MIN_CORNER, SVS, Bench
 from hanging import WAIT_S, HangingHtp, until
 from learning import relaxing
 
-from htppower import CloseTimedOut, SessionClosed, State, VoteController, load_profile
-from htppower.control.core.remains import Remains
+from htppower import SessionClosed, State, VoteController, load_profile
+from htppower.backends import SimulatedHtp
+from htppower.events import Event, ReleaseFailed, Transition
+from htppower.testing import VirtualTime
 
-if TYPE_CHECKING:
-    from bench import Bench
+SECOND_US = 1_000_000
+
+
+def functions(bench: Bench) -> list[str]:
+    """Return the functions of the calls so far, and the codes of those that failed."""
+    return [f"{call.function} {call.code}".removesuffix(" 0") for call in bench.recorder.calls]
 
 
 @pytest.mark.parametrize("failures", [1, 2])
-def test_a_setting_whose_giving_back_fails_is_given_back_later(bench: Bench, failures: int) -> None:
-    """A power state that asks for no polling takes it back, also where the call that was to do so has failed before."""
+def test_a_setting_is_given_back_also_after_lowerings_that_failed(bench: Bench, failures: int) -> None:
+    """A power state that asks for no polling takes it back, even if the calls before have failed."""
     relax = load_profile("burst").relax
     assert relax is not None
     to, last = (
@@ -37,52 +42,96 @@ def test_a_setting_whose_giving_back_fails_is_given_back_later(bench: Bench, fai
     assert bench.effective().rpc_polling_time_us == 0
 
 
-@pytest.mark.parametrize("function", ["setPowerConfig", "destroyPowerConfigId"])
-def test_a_controller_that_meets_a_restart_in_its_last_try_makes_it_again(bench: Bench, function: str) -> None:
-    """Who answers 1007 is up again: what is left of a closed session is brought down, and the controller is closed."""
+def test_settings_are_given_back_also_by_a_session_that_is_closed_in_the_back_off(bench: Bench) -> None:
+    """No call is made then; its id takes polling back before the back-off destroys it."""
     session = bench.controller.session("burst")
     bench.infer(session)
-    bench.simulated.fail_next(13003, function, times=10)
+    bench.simulated.fail_next(13006, times=3)
+    session.use("power_saver")
+    bench.infer(bench.controller.session("high_performance"))
+    bench.recorder.clear()
     session.close()
-    bench.simulated.clear_faults()
-    bench.simulated.restart_subsystem()
-    bench.controller.close()
-    assert bench.recorder.calls[-1].code == 0
-    assert bench.simulated.power_config_ids == ()
-    calls = len(bench.recorder.calls)
-    bench.controller.close()
-    assert (bench.controller._ended, len(bench.recorder.calls)) == (True, calls)
+    assert (bench.recorder.calls, bench.effective().rpc_polling_time_us) == ((), 9999)
+    bench.time.advance_us(8 * SECOND_US)
+    assert (bench.effective().rpc_polling_time_us, bench.simulated.power_config_ids) == (0, ())
 
 
-def test_a_restart_in_the_last_try_is_heard_of_whatever_fails_after_it(bench: Bench) -> None:
-    """The cast of the settings is answered with 1007, and the id with 13003: both are tried once more."""
+def test_a_lowering_that_fails_is_tried_a_second_time(bench: Bench) -> None:
+    """Then the settings are given back and the id is destroyed, which takes its votes with it."""
     session = bench.controller.session("burst")
     bench.infer(session)
-    bench.simulated.fail_next(13003, times=10)
-    bench.simulated.fail_next(13003, "destroyPowerConfigId", times=10)
+    bench.recorder.clear()
+    bench.simulated.fail_next(13006, times=2)
     session.close()
-    bench.simulated.clear_faults()
+    assert functions(bench) == [*["setPowerConfig 13006"] * 2, "setPowerConfig", "destroyPowerConfigId"]
+    assert (session.state, bench.simulated.power_config_ids) == (State.DESTROYED, ())
+
+
+def test_a_restart_that_closing_meets_is_no_failure(bench: Bench) -> None:
+    """1007 to the lowering: it is made again, and the id is destroyed."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
     bench.simulated.restart_subsystem()
-    bench.simulated.fail_next(13003, "destroyPowerConfigId")
+    session.close()
+    assert (session.state, bench.simulated.power_config_ids) == (State.DESTROYED, ())
+
+
+def test_an_id_that_can_not_be_destroyed_is_destroyed_later(bench: Bench) -> None:
+    """At least its clocks are removed; status and an event name it until the back-off has destroyed it."""
+    session = bench.controller.session("burst")
+    with session.inference():
+        bench.simulated.fail_next(13006, "destroyPowerConfigId", times=2)
+        session.close()
+        assert bench.effective().core_target not in (MAX_CORNER, SVS, MIN_CORNER)
+    assert session.state is State.DESTROYED
+    assert bench.controller.status().orphans == (1,)
+    assert [event.power_config_id for event in bench.events if isinstance(event, ReleaseFailed)] == [1]
+    bench.time.advance_us(3 * SECOND_US)
+    assert (bench.controller.status().orphans, bench.simulated.power_config_ids) == ((), ())
+    assert bench.time.alarms == 0
+
+
+@pytest.mark.parametrize("failures", [1, 3])
+def test_an_id_that_can_not_be_destroyed_keeps_no_controller_open(failures: int) -> None:
+    """Closing tries once more and ends; what is left then goes with the device."""
+    bench = Bench.make()
+    with bench.controller.session("burst").inference():
+        pass
+    bench.simulated.fail_next(13006, "destroyPowerConfigId", times=failures)
     bench.controller.close()
-    assert bench.simulated.power_config_ids == ()
     assert bench.controller._ended
+    assert bench.simulated.power_config_ids == (() if failures == 1 else (1,))
+    assert bench.time.alarms == 0
 
 
-@pytest.mark.parametrize("destroys", [False, True])
-def test_what_closing_a_controller_could_not_bring_down_the_back_off_does(bench: Bench, *, destroys: bool) -> None:
-    """Nobody closes it again for as long as the process lives; once nothing is left, the controller has ended."""
+@pytest.mark.parametrize("held", [False, True])
+def test_closing_on_a_dead_link_makes_no_call(held: bool) -> None:
+    """Nothing can be lowered there, and the ids go with the device: sessions and controller are closed at once."""
+    bench = Bench.make(SimulatedHtp(arch=75, link="device"))
+    sessions = [bench.controller.session("burst") for _ in range(2)]
+    bench.simulated.second_user = held
+    bench.simulated.spoil_rebuild()
+    bench.simulated.restart_subsystem(fatal=not held)
+    bench.infer(sessions[0])
+    bench.recorder.clear()
+    sessions[0].close()
+    bench.controller.close()
+    assert (bench.recorder.calls, bench.controller._ended) == ((), True)
+    assert [session.state for session in sessions] == [State.DESTROYED] * 2
+
+
+def test_a_backend_that_its_host_has_closed_is_called_no_more(bench: Bench) -> None:
+    """It answers 14000 from then on: its ids are gone, and nothing is left to be tried again."""
     session = bench.controller.session("burst")
     bench.infer(session)
-    bench.simulated.fail_next(13003, times=6)
-    if destroys:
-        bench.simulated.fail_next(13003, "destroyPowerConfigId", times=3)
+    for function in ("createPowerConfigId", "setPowerConfig", "destroyPowerConfigId"):
+        bench.simulated.fail_next(14000, function, times=1_000)
     bench.controller.close()
-    assert (bench.controller._ended, bench.effective().rpc_polling_time_us) == (False, 9999)
-    assert len(bench.controller.status().orphans) == destroys
-    bench.time.advance_us(60_000_000)
-    assert (bench.controller._ended, bench.effective().rpc_polling_time_us, bench.time.alarms) == (True, 0, 0)
-    assert (bench.simulated.power_config_ids, bench.controller.status().orphans) == ((), ())
+    calls = len(bench.recorder.calls)
+    bench.time.advance_us(3600 * SECOND_US)
+    assert (len(bench.recorder.calls), bench.time.alarms) == (calls, 0)
+    bench.simulated.close()
+    bench.simulated.clear_faults()
 
 
 def test_a_timeout_of_another_kind_of_number_is_one(bench: Bench) -> None:
@@ -94,64 +143,32 @@ def test_a_timeout_of_another_kind_of_number_is_one(bench: Bench) -> None:
     assert (other.state, bench.controller._ended) == (State.DESTROYED, True)
 
 
-def test_a_closed_controller_leaves_no_more_ids_behind_with_each_try(bench: Bench) -> None:
-    """It makes one for itself to take polling back on, which can neither be used nor destroyed: it is used again."""
-    session = bench.controller.session("burst")
-    bench.infer(session)
-    bench.simulated.fail_next(13003, times=10_000)
-    bench.simulated.fail_next(13003, "destroyPowerConfigId", times=10_000)
-    bench.controller.close()
-    bench.time.advance_us(60_000_000)
-    left = bench.controller.status().orphans
-    bench.time.advance_us(3_600_000_000)
-    assert bench.controller.status().orphans == left
-    assert len(left) == 2
-    bench.simulated.clear_faults()
-    bench.time.advance_us(10_000_000)
-    assert (bench.controller._ended, bench.simulated.power_config_ids) == (True, ())
+def test_a_session_that_opens_as_its_controller_is_closed_is_closed_with_it() -> None:
+    """Its create hangs; the close waits for it, and leaves neither a session nor an id."""
+    htp, refused = HangingHtp(), list[SessionClosed]()
+    controller = VoteController(htp, time=VirtualTime(), handle_sigterm=False, heartbeat_us=0)
+    hang = htp.hang_next("createPowerConfigId")
 
+    def opens() -> None:
+        try:
+            controller.session("burst").begin()
+        except SessionClosed as error:
+            refused.append(error)
 
-def test_a_backend_that_its_host_has_closed_is_called_no_more(bench: Bench) -> None:
-    """It answers 14000 from then on, and may free what it calls into."""
-    session = bench.controller.session("burst")
-    bench.infer(session)
-    bench.simulated.fail_next(13003, times=10)
-    bench.simulated.fail_next(13003, "destroyPowerConfigId", times=10)
-    bench.controller.close()
-    bench.simulated.clear_faults()
-    for function in ("createPowerConfigId", "setPowerConfig", "destroyPowerConfigId"):
-        bench.simulated.fail_next(14000, function, times=1_000)
-    bench.time.advance_us(10_000_000)
-    calls = len(bench.recorder.calls)
-    bench.time.advance_us(3_600_000_000)
-    assert (len(bench.recorder.calls), bench.time.alarms) == (calls, 0)
-    bench.simulated.clear_faults()
-
-
-def test_a_controller_whose_close_has_timed_out_ends_once_the_call_has_returned() -> None:
-    """Nobody closes it again: its session is closed by the thread that had called, and the back-off does the rest."""
-    backend = HangingHtp()
-    controller = VoteController(backend, handle_sigterm=False)
-    session = controller.session("balanced")
-    hang = backend.hang_next("setPowerConfig", next(iter(session.power_config_ids.values())))
-
-    def infer() -> None:
-        with contextlib.suppress(SessionClosed):
-            session.begin()
-
-    infers = threading.Thread(target=infer)
-    infers.start()
+    threads = [threading.Thread(target=each, daemon=True) for each in (opens, controller.close)]
+    threads[0].start()
     assert hang.begun.wait(WAIT_S)
-    with pytest.raises(CloseTimedOut):
-        controller.close(timeout_s=0.01)
+    threads[1].start()
+    until(lambda: controller._registry.closed)
     hang.let_go.set()
-    infers.join(WAIT_S)
-    until(lambda: controller._ended)
-    assert backend.power_config_ids == ()
+    for thread in threads:
+        thread.join(WAIT_S)
+    controller.close()
+    assert (len(refused), htp.power_config_ids, controller._ended) == (1, (), True)
 
 
 def test_a_handler_that_closes_in_the_middle_of_the_end_ends_nothing_twice(bench: Bench) -> None:
-    """Whoever it interrupts goes on: the backend is closed once, and the rest let go of in its order."""
+    """The first close goes on: the backend is closed once, and each part once, in order."""
     ends: list[str] = []
 
     def close_again() -> None:
@@ -163,39 +180,19 @@ def test_a_handler_that_closes_in_the_middle_of_the_end_ends_nothing_twice(bench
     assert (ends, bench.controller._ended) == (["goes on"], True)
 
 
-def test_a_close_that_gives_up_on_what_is_left_ends_the_controller_when_that_returns() -> None:
-    """The call that it gave up on was the last thing to be done: nobody closes it again."""
-    htp = HangingHtp()
-    controller = VoteController(htp, handle_sigterm=False, heartbeat_us=0)
-    session = controller.session("high_performance")
-    (power_config_id,) = session.power_config_ids.values()
-    htp.fail_next(13006, function="destroyPowerConfigId")
-    session.close()
-    hang = htp.hang_next("destroyPowerConfigId", power_config_id)
-    with pytest.raises(CloseTimedOut):
-        controller.close(timeout_s=0.3)
-    assert hang.begun.wait(WAIT_S)
-    hang.let_go.set()
-    until(lambda: controller._ended)
-    assert htp.power_config_ids == ()
+def test_a_subscriber_may_close_what_is_being_closed(bench: Bench) -> None:
+    """A subscriber that closes the session, or the controller, while it is closing breaks nothing."""
+    sessions = [bench.controller.session("burst") for _ in range(2)]
 
-
-def test_an_exception_in_the_last_step_of_a_close_leaves_the_back_off(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It goes on to try, and ends the controller."""
-    session = bench.controller.session("burst")
-    bench.infer(session)
-    bench.simulated.fail_next(13006, function="destroyPowerConfigId", times=2)
-    with monkeypatch.context() as patch:
-        patch.setattr(Remains, "_leave", _interrupted)
-        with pytest.raises(KeyboardInterrupt):
+    def see(event: Event) -> None:
+        if isinstance(event, Transition) and event.dest in (State.LOWERED, State.DESTROYED):
+            sessions[0].close()
             bench.controller.close()
-    assert bench.controller.status().orphans
-    bench.time.advance_us(10_000_000)
-    assert bench.simulated.power_config_ids == ()
-    assert bench.controller._ended
 
-
-def _interrupted(_remains: Remains, *, alone: bool) -> bool:
-    raise KeyboardInterrupt
+    for session in sessions:
+        bench.infer(session)
+    bench.controller.subscribe(see)
+    sessions[0].close()
+    assert {session.state for session in sessions} == {State.DESTROYED}
+    bench.controller.close()
+    assert bench.time.alarms == 0

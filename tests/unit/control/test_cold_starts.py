@@ -6,20 +6,18 @@ import asyncio
 import gc
 from typing import TYPE_CHECKING
 
+import attrs
 import pytest
-from bench import Bench
+from bench import Bench, voting
 from learning import relaxing
 
-from htppower import VoteRejected
+from htppower import VoteRejected, load_profile
 from htppower.backends import SimulatedHtp
 from htppower.control.core.cold_starts import NO_COLD_STARTS, WAIT_BOUNDS_US
-from htppower.control.phases.waiting_line import WaitingLine
 from htppower.events import ColdStart
 from htppower.votes.native_codes import FAILED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from htppower import Session
 
 
@@ -60,8 +58,8 @@ def begun(session: Session, how: str) -> None:
 @pytest.mark.parametrize("how", ["with", "ticket", "decorator", "stream", "coroutine"])
 @pytest.mark.parametrize("profile", ["burst", "high_performance"])
 def test_every_inference_counts_and_those_that_raise_are_cold(how: str, profile: str) -> None:
-    """Within the sustain window one of three is cold; without a sustain time each is. Each waits for its call."""
-    bench = slow_bench(2_000)
+    """Within the sustain window one of three is cold; without a sustain time each is. Each waits for its two calls."""
+    bench = slow_bench(1_000)
     session = bench.controller.session(profile)
     for _ in range(3):
         begun(session, how)
@@ -78,7 +76,8 @@ def test_each_wait_is_told_and_counted_under_its_bound() -> None:
     bench = slow_bench(0)
     told: list[int] = []
     bench.controller.subscribe(lambda event: told.append(getattr(event, "wait_us", -1)), ColdStart)
-    session = bench.controller.session("high_performance")
+    quiet = voting(rpc_polling_time_us=None, rpc_control_latency_us=None)
+    session = bench.controller.session(attrs.evolve(quiet, relax=load_profile("high_performance").relax))
     waits = [0, *(us + more for us in WAIT_BOUNDS_US for more in (0, 1))]
     for wait_us in waits:
         bench.simulated.delay_calls(wait_us, "setPowerConfig")
@@ -86,23 +85,6 @@ def test_each_wait_is_told_and_counted_under_its_bound() -> None:
     (status,) = bench.controller.status().sessions
     assert (told, status.cold_starts.wait_us) == (waits, sum(waits))
     assert status.cold_starts.by_bound == (2, *(2 for _ in WAIT_BOUNDS_US[1:]), 1)
-    bench.controller.close()
-
-
-def test_a_coroutine_waits_from_its_begin_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The time until a thread takes its raise up is part of its wait."""
-    bench = slow_bench(2_000)
-    session = bench.controller.session("burst")
-    post = WaitingLine.post
-
-    def post_late(line: WaitingLine, action: Callable[[], object]) -> None:
-        bench.time.sleep(0.003)
-        post(line, action)
-
-    monkeypatch.setattr(WaitingLine, "post", post_late)
-    begun(session, "coroutine")
-    (status,) = bench.controller.status().sessions
-    assert status.cold_starts.wait_us == 5_000
     bench.controller.close()
 
 

@@ -1,4 +1,4 @@
-"""What a collected generator held: it is given up without a lock, whatever the thread was about."""
+"""Objects that are collected or dropped: phases end, sessions close, holds and caps end."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from bench import MAX_CORNER, Bench
 
 from htppower import State, ThermalCap
+from htppower.control.core.line import Urgency
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,20 +44,23 @@ def _hot(bench: Bench) -> ThermalCap:
 
 
 def collect_under_locks(session: Session, bench: Bench) -> None:
-    """Collect garbage while this thread holds the locks of the session and of the controller."""
-    with session._record.turn, bench.controller._registry.lock, session._record.gate.lock:
-        gc.collect()
+    """Collect garbage while this thread has the line and the gate of the session."""
+
+    def step() -> None:
+        with session._record.gate.lock:
+            gc.collect()
+
+    bench.controller._engine.line.run(step, Urgency.LOWER)
 
 
 def test_a_status_file_of_a_collected_generator_is_closed_soon(bench: Bench, tmp_path: Path) -> None:
-    """Collected while the thread holds every lock, it is closed when time next moves on."""
+    """Collected while the thread has the line and a gate, it is closed by the time that time next moves on."""
     session = bench.controller.session("burst")
     served = bench.controller.serve_status(tmp_path / "status.json")
     gc.disable()
     try:
         dropped_in_a_cycle(served)
         collect_under_locks(session, bench)
-        assert not served.closed
     finally:
         gc.enable()
     bench.time.advance_us(0)
@@ -85,7 +89,7 @@ def test_a_status_file_of_a_collected_generator_is_closed_soon(bench: Bench, tmp
 def test_what_a_collected_generator_held_is_given_up_soon(
     what: Callable[[Bench, Session], AbstractContextManager[Any]], given_up: Callable[[Bench, Session], bool]
 ) -> None:
-    """Collected while the thread holds every lock, it takes none of them, and is given up when time next moves on."""
+    """Collected while the thread has the line and a gate, it waits for nothing, and is given up when time moves on."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     gc.disable()
@@ -93,11 +97,50 @@ def test_what_a_collected_generator_held_is_given_up_soon(
         dropped_in_a_cycle(what(bench, session))
         assert not given_up(bench, session)
         collect_under_locks(session, bench)
-        assert not given_up(bench, session)
     finally:
         gc.enable()
     bench.time.advance_us(0)
     assert given_up(bench, session)
+
+
+def test_a_session_that_nobody_refers_to_is_closed(bench: Bench) -> None:
+    """Its votes come down and its id is destroyed when time moves on, in its sustain window, too."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    del session
+    bench.time.advance_us(0)
+    assert (bench.controller.status().sessions, bench.simulated.power_config_ids) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        lambda session: session.begin(),
+        lambda session: session.inference(),
+        lambda session: session.stream([1, 2]),
+        lambda session: session.votes(len),
+    ],
+    ids=["ticket", "inference", "stream", "decorated"],
+)
+def test_what_is_made_of_a_session_keeps_it_open(bench: Bench, kept: Callable[[Session], object]) -> None:
+    """It is closed once that is gone, too."""
+    made = kept(bench.controller.session("burst"))
+    gc.collect()
+    bench.time.advance_us(0)
+    assert len(bench.controller.status().sessions) == 1
+    del made
+    gc.collect()
+    bench.time.advance_us(0)
+    assert bench.controller.status().sessions == ()
+
+
+def test_a_cap_that_nobody_refers_to_is_lifted(bench: Bench) -> None:
+    """As if its handle had been used."""
+    session, cap = bench.controller.session("burst"), bench.controller.cap("balanced", reason="test")
+    assert (session.profile.name, cap.active) == ("balanced", True)
+    del cap
+    bench.time.advance_us(0)
+    assert (session.profile.name, bench.controller.caps) == ("burst", ())
 
 
 def test_the_votes_of_a_collected_inference_come_down() -> None:
@@ -129,7 +172,7 @@ def test_the_votes_of_a_collected_inference_come_down() -> None:
 def test_what_a_collected_generator_ends_by_hand_ends_soon(
     bench: Bench, begin: Callable[..., Callable[[], None]], ended: Callable[..., bool]
 ) -> None:
-    """Its ``finally`` runs while the thread holds every lock: nothing is settled there; it is when time moves on."""
+    """Its ``finally`` runs while the thread has the line and a gate: nothing is settled under that."""
     session = bench.controller.session("burst")
     end = begin(bench, session)
 
@@ -144,7 +187,6 @@ def test_what_a_collected_generator_ends_by_hand_ends_soon(
     try:
         dropped_in_a_cycle(by_hand())
         collect_under_locks(session, bench)
-        assert not ended(bench, session)
     finally:
         gc.enable()
     bench.time.advance_us(0)

@@ -21,14 +21,14 @@ from htppower.votes.native_codes import FAILED, INVALID_INPUT
 
 
 def test_a_session_votes_on_each_of_its_cores() -> None:
-    """Two cores are two ids and two calls; process-wide settings go with the first only."""
+    """Two cores are two ids and two calls; the settings of the process are one call after them."""
     bench = Bench.make(SimulatedHtp(arch=75, cores=2))
     session = bench.controller.session("burst", core_ids=(0, 1))
     with session.inference():
         assert [bench.effective(core).core_target for core in (0, 1)] == [MAX_CORNER, MAX_CORNER]
-        first, second = bench.sets
-        assert options(first)[-2:] == ["RPC_CONTROL_LATENCY", "RPC_POLLING_TIME"]
-        assert options(second) == ["DCVS_V3", "HMX_V2"]
+        own, settings = ["DCVS_V3", "HMX_V2"], ["RPC_CONTROL_LATENCY", "RPC_POLLING_TIME"]
+        sent = [(call.power_config_id, options(call)) for call in bench.sets]
+        assert sent == [(1, own), (2, own), (1, settings)]
     bench.controller.close()
     bench.recorder.assert_nothing_left()
 
@@ -213,8 +213,9 @@ def test_its_repr_is_short_and_safe() -> None:
 
     with VoteController(SimulatedHtp(), handle_sigterm=False) as controller:
         assert repr(controller) == "<VoteController 1 on simulated, 0 sessions>"
-        controller.session("burst")
+        session = controller.session("burst")
         assert repr(controller) == "<VoteController 1 on simulated, 1 session>"
+        session.close()
     assert repr(controller) == "<VoteController 1 on simulated, 0 sessions, closed>"
     assert repr(VoteController.__new__(VoteController)) == "<VoteController, not made yet>"
     with VoteController(Odd(), handle_sigterm=False) as odd:

@@ -9,10 +9,11 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from hanging import until
+from hanging import Hang
 
 from htppower import VoteController
 from htppower.control.caps.cap_switch import CapSwitch
+from htppower.control.core.line import Urgency
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,19 +31,21 @@ HANGS_S, WAITS_S = 20, 60
 
 
 def test_what_needs_a_thread_returns_in_a_forked_child() -> None:
-    """It counts on no thread that was free at the fork, and waits for no lock that one of them held."""
+    """It counts on no thread of its parent's, and does not wait for one that has the line."""
     with VoteController("simulated", handle_sigterm=False) as controller:
         session, other = controller.session("high_performance"), controller.session("burst")
         asyncio.run(_infer(session))
-        waiting, alarms = controller._time._waiting, controller._time._lock  # type: ignore[attr-defined]
-        until(lambda: bool(waiting._idle))
-        ticket = other.begin(timeout_us=60_000_000)
-        with alarms, waiting._lock:
-            told = _in_a_child(
-                ("inferred", lambda: asyncio.run(_infer(session))),
-                ("ended", ticket.end),
-                ("closed", lambda: session.close(timeout_s=WAITS_S)),
-            )
+        ticket, hang = other.begin(timeout_us=60_000_000), Hang()
+        thread = threading.Thread(target=controller._engine.line.run, args=(hang, Urgency.RAISE))
+        thread.start()
+        assert hang.begun.wait(HANGS_S)
+        told = _in_a_child(
+            ("inferred", lambda: asyncio.run(_infer(session))),
+            ("ended", ticket.end),
+            ("closed", lambda: session.close(timeout_s=WAITS_S)),
+        )
+        hang.let_go.set()
+        thread.join(HANGS_S)
         ticket.end()
     assert told == b"inferred, ended, closed"
 
@@ -89,7 +92,7 @@ def test_what_a_controller_has_besides_returns_in_a_forked_child(tmp_path: Path)
         switch.set("a test")
         assert recording.flush()
         unsubscribe = controller.subscribe(print)
-        with held, switch._worker._lock:  # type: ignore[attr-defined]
+        with held:
             told = _in_a_child(
                 ("flushed", lambda: recording.flush(WAITS_S)),
                 ("closed", recording.close),

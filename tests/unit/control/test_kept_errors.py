@@ -13,11 +13,8 @@ from bench import Bench
 
 from htppower import VoteRejected
 from htppower.backends import SimulatedHtp
-from htppower.control.core.power_config_ids import on_any
-from htppower.control.time.side_by_side import run_side_by_side
 from htppower.errors import HtpPowerError, kept
 from htppower.events import ReleaseFailed
-from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,7 +45,7 @@ def _breaks_the_protocol(bench: Bench) -> None:
 
 
 TROUBLES = [
-    pytest.param(lambda bench: bench.simulated.fail_next(13003), id="refused"),
+    pytest.param(lambda bench: bench.simulated.fail_next(13006), id="refused"),
     pytest.param(_all_refuse, id="13004 on everything"),
     pytest.param(lambda bench: bench.simulated.fail_next(1007), id="link lost"),
     pytest.param(lambda bench: bench.simulated.fail_next(1011), id="DSP dead"),
@@ -103,29 +100,12 @@ def test_an_error_that_was_raised_keeps_no_input_alive(trouble: Callable[[Bench]
 
 
 @pytest.mark.usefixtures("_without_collector")
-def test_an_error_of_side_by_side_goes_with_its_handler() -> None:
-    """What an action raised is held by nothing but what it is raised to."""
-    given: list[weakref.ref[_Input]] = []
-
-    def action() -> None:
-        raise OSError("mine")
-
-    def run() -> None:
-        given.append(weakref.ref(host_has := _Input()))
-        run_side_by_side(VirtualTime(), [action, lambda: host_has])
-
-    with contextlib.suppress(OSError):
-        run()
-    assert given[0]() is None
-
-
-@pytest.mark.usefixtures("_without_collector")
 def test_an_error_of_an_awaited_action_goes_with_its_handler() -> None:
     """Likewise what was raised in another thread, and is raised again where it was waited for."""
     given: list[weakref.ref[_Input]] = []
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("burst")
-    bench.simulated.fail_next(13003)
+    bench.simulated.fail_next(13006)
 
     async def infer() -> None:
         given.append(weakref.ref(host_has := _Input()))
@@ -141,19 +121,19 @@ def test_an_error_of_an_awaited_action_goes_with_its_handler() -> None:
 
 
 def _a_begin_fails(bench: Bench, session: Session) -> None:
-    bench.simulated.fail_next(13003)
+    bench.simulated.fail_next(13006)
     with session.inference():
         pytest.fail("the inference began")
 
 
 def _an_end_fails(bench: Bench, session: Session) -> None:
     with session.inference():
-        bench.simulated.fail_next(13003)
+        bench.simulated.fail_next(13006)
 
 
 def _a_begin_fails_in_a_coroutine(bench: Bench, session: Session) -> None:
     async def infer() -> None:
-        bench.simulated.fail_next(13003)
+        bench.simulated.fail_next(13006)
         async with session.ainference():
             pytest.fail("the inference began")
 
@@ -163,7 +143,7 @@ def _a_begin_fails_in_a_coroutine(bench: Bench, session: Session) -> None:
 def _an_end_fails_in_a_coroutine(bench: Bench, session: Session) -> None:
     async def infer() -> None:
         async with session.ainference():
-            bench.simulated.fail_next(13003)
+            bench.simulated.fail_next(13006)
 
     asyncio.run(infer())
 
@@ -183,7 +163,7 @@ def test_an_error_that_the_host_keeps_keeps_no_other_inference_running(fail: Cal
     gc.collect()
     bench.time.advance_us(1)
     assert session.in_flight == 0
-    assert raised.value.code == 13003
+    assert raised.value.code == 13006
 
 
 def test_a_close_that_fails_keeps_no_input_alive() -> None:
@@ -251,19 +231,3 @@ def test_what_a_backend_of_the_hosts_own_raised_stands_in_the_message() -> None:
     assert error is not None
     assert (error.code, str(error).endswith("; the backend raised OSError: mine")) == (13006, True)
     assert "the backend raised" not in str(VoteRejected(13006))
-
-
-@pytest.mark.usefixtures("_without_collector")
-def test_what_fails_on_every_core_keeps_no_input_alive() -> None:
-    """Nor does the first of these failures, which is raised in the end."""
-
-    def fail() -> None:
-        raise VoteRejected(13006)
-
-    def infer() -> weakref.ref[_Input]:
-        given = _Input()
-        with contextlib.suppress(VoteRejected):
-            on_any([fail, fail])
-        return weakref.ref(given)
-
-    assert infer()() is None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from bench import MAX_CORNER, SVS, Bench, core_target
-from rig import Rig
 
 from htppower import State, VoteRejected
 from htppower.backends import SimulatedHtp
@@ -32,7 +31,7 @@ def test_with_on_error_raise_a_failed_lowering_raises_where_the_inference_ends()
     """on_error="raise": a lowering that fails raises on leaving; the inference's own exception comes first."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("high_performance")
-    bench.simulated.fail_next(FAILED, nth=2)
+    bench.simulated.fail_next(FAILED, nth=3)
     with pytest.raises(VoteRejected):
         bench.infer(session)
     bench.simulated.fail_next(FAILED, nth=2)
@@ -89,19 +88,3 @@ def test_a_restart_that_is_recovered_from_raises_nothing() -> None:
     with session.inference():
         assert session.state is State.RAISED
     bench.controller.close()
-
-
-def test_of_a_dead_dsp_it_stays_known_why_it_is_left_alone() -> None:
-    """With on_error="raise" no inference begins without votes, also after a Ctrl-C in the call of another session."""
-    rig = Rig(on_error="raise")
-    session, other = rig.controller.session("burst"), rig.controller.session("burst")
-    rig.simulated.restart_subsystem(fatal=True)
-    with pytest.raises(VoteRejected, match="1011"), session.inference():
-        pytest.fail("the inference began")
-    rig.backend.next_raises(KeyboardInterrupt(), "destroy")
-    with pytest.raises(KeyboardInterrupt):
-        other.close()
-    with pytest.raises(VoteRejected, match="1011"), session.inference():
-        pytest.fail("the inference began without votes")
-    rig.simulated.restart_subsystem()
-    rig.controller.close()

@@ -9,7 +9,7 @@ from helpers import ceng, ceng_exp, expanded, hmx, hvx, hvx_exp
 from htppower import PowerState, Profile, Relax, VoteController, load_profile
 from htppower.backends import RecordingBackend, SimulatedHtp
 from htppower.control.core.ledger import Ledger
-from htppower.control.core.plans import Planner
+from htppower.control.core.plans import Missing, Planner
 from htppower.events import Degradation
 from htppower.rules.platforms import ARCHITECTURES, platform_of
 from htppower.rules.power_order import exceeds
@@ -111,7 +111,7 @@ def test_that_a_form_was_accepted_outlives_the_other() -> None:
 )
 def test_what_a_platform_lacks_degrades(arch: int, left_out: dict[str, str], raised: VoteSet) -> None:
     """What the architecture lacks is left out with its rule; the HVX vote is cast in its plain form."""
-    plan = Planner(platform_of(arch=arch), strict=False).plan(DECODE)
+    plan = Planner(platform_of(arch=arch), Missing(), strict=False).plan(DECODE)
     assert {lost.option.name: lost.rule for lost in plan.degradations} == left_out
     assert all(
         "the nearest DCVS_V3 vote is cast" in lost.message for lost in plan.degradations if lost.rule == "DCVS-6"
@@ -123,7 +123,7 @@ def test_what_a_platform_lacks_degrades(arch: int, left_out: dict[str, str], rai
 def test_raised_is_never_below_lowered(arch: int) -> None:
     """On every architecture an inference is at least as fast as an idle session, whatever has degraded."""
     profile = attrs.evolve(DECODE, relax=load_profile("burst").relax)
-    plan = Planner(platform_of(arch=arch), strict=False).plan(profile)
+    plan = Planner(platform_of(arch=arch), Missing(), strict=False).plan(profile)
     assert plan.lowered.hvx is not None
     assert not exceeds(plan.lowered, plan.raised)
     assert exceeds(plan.raised, plan.lowered)
@@ -131,8 +131,8 @@ def test_raised_is_never_below_lowered(arch: int) -> None:
 
 def test_without_any_hvx_option_what_needs_one_goes_with_it() -> None:
     """Where a library has no HVX vote in either form, nothing that needs one is left, and each is said."""
-    planner = Planner(platform_of(arch=81), strict=False)
-    planner.missing[Option.DCVS_V3] = Degradation("", "the library answers 13004", Option.DCVS_V3)
+    planner = Planner(platform_of(arch=81), Missing(), strict=False)
+    planner.missing.add(Degradation("", "the library answers 13004", Option.DCVS_V3))
     plan = planner.plan(DECODE)
     assert plan.raised == NOTHING
     assert Option.HMX_V2 in {lost.option for lost in plan.degradations}

@@ -1,18 +1,18 @@
-"""Failing calls and restarts: what is sent again, at once or by the next inference."""
+"""Failing calls, restarts and dead links: what is sent again, when, and how few calls fail."""
 
 from __future__ import annotations
 
 import gc
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pytest
 from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, options
+from second_controller import polling_us
 
-from htppower import State, VoteController, VoteRejected
-from htppower.backends import RecordingBackend, SimulatedHtp
-from htppower.control.core.reconciler import Reconciler
-from htppower.control.core.stepper import Stepper
-from htppower.events import Cause, Transition
+from htppower import Session, State, VoteController
+from htppower.backends import SimulatedHtp
+from htppower.events import Cause, LinkChanged, LinkState, Transition
 from htppower.testing import VirtualTime
 from htppower.votes.native_codes import (
     FAILED,
@@ -23,38 +23,81 @@ from htppower.votes.native_codes import (
 )
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Iterator
 
-    from htppower.votes.vote_set import VoteSet
 
 SECOND_US = 1_000_000
+WELL, LOST, SUSPECT, DEAD, HELD = LinkState
 
 
-def _losses(bench: Bench) -> list[int]:
+@pytest.fixture
+def device() -> Iterator[Bench]:
+    """Yield a bench on a device's link; close its controller, and assert that nothing stays behind."""
+    made = Bench.make(SimulatedHtp(arch=75, link="device"))
+    yield made
+    made.controller.close()
+    assert (made.simulated.power_config_ids, polling_us(made), made.time.alarms) == ((), 0, 0)
+
+
+def link_states(bench: Bench) -> list[LinkState]:
+    """Return a list that gets each new state of the link."""
+    states: list[LinkState] = []
+    bench.controller.subscribe(lambda event: states.append(event.dest), LinkChanged)  # type: ignore[attr-defined]
+    return states
+
+
+def losses(bench: Bench) -> list[int]:
+    """Return the session of each transition to UNKNOWN."""
     return [event.session for event in bench.events if isinstance(event, Transition) and event.dest is State.UNKNOWN]
 
 
+def times_us(bench: Bench, function: str = "setPowerConfig") -> list[int]:
+    """Return the times of the calls of a function."""
+    return [call.time_us for call in bench.recorder.calls if call.function == function]
+
+
+def keep_busy(bench: Bench, sessions: list[Session], duration_us: int) -> None:
+    """Run inferences of 10 ms on all sessions at the same time, one after the other."""
+    end_us = bench.time.now_us + duration_us
+    while bench.time.now_us < end_us:
+        phases = [session.inference() for session in sessions]
+        for phase in phases:
+            phase.__enter__()
+        bench.time.advance_us(10_000)
+        for phase in phases:
+            phase.__exit__(None, None, None)
+
+
+def die(bench: Bench) -> None:
+    """Let the next vote be answered with 1011: the library has given its link up."""
+    bench.simulated.spoil_rebuild()
+    bench.simulated.restart_subsystem()
+
+
+# A call that is refused.
+
+
 def test_a_failed_raise_never_fails_the_inference(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """By default the inference runs without its votes; an event, a log record and the status say so."""
+    """By default the inference runs without its votes; an event, a log record and the status show it."""
     session = bench.controller.session("burst")
-    bench.simulated.fail_next(TRANSPORT)
+    bench.simulated.fail_next(FAILED)
     bench.infer(session)
-    assert _losses(bench) == [1]
-    assert "13003" in caplog.text
+    assert losses(bench) == [1]
+    assert "13006" in caplog.text
     error = bench.controller.status().sessions[0].error
     assert error is not None
-    assert (error.code, error.name) == (TRANSPORT, "QNN_HTP_PERF_INFRASTRUCTURE_ERROR_TRANSPORT")
+    assert (error.code, error.name) == (FAILED, "QNN_HTP_PERF_INFRASTRUCTURE_ERROR_FAILED")
 
 
 def test_part_of_a_failed_list_may_be_in_force_and_all_of_it_is_sent_again(bench: Bench) -> None:
-    """The library is not atomic: after [good, bad] every option of the failed call is sent again."""
+    """The library is not atomic: every option of the failed call is sent again by the next inference."""
     session = bench.controller.session("burst")
-    bench.simulated.fail_next(FAILED, applied=2)
+    bench.simulated.fail_next(FAILED, applied=1)
     with session.inference():
-        assert bench.effective().core_target == MAX_CORNER
-        assert session.state is State.UNKNOWN
+        assert (session.state, bench.effective().core_target) == (State.UNKNOWN, MAX_CORNER)
         with session.inference():
-            assert options(bench.sets[-1]) == options(bench.sets[0])
+            assert session.state is State.RAISED
+            assert options(bench.votes[1]) == options(bench.votes[0])
 
 
 def test_an_idle_session_that_could_not_raise_is_lowered(bench: Bench) -> None:
@@ -64,59 +107,61 @@ def test_an_idle_session_that_could_not_raise_is_lowered(bench: Bench) -> None:
     bench.infer(session)
     assert bench.effective().core_target == MAX_CORNER
     bench.time.advance_us(BURST_SUSTAIN_US)
-    assert session.state is State.LOWERED
-    assert bench.effective().core_target == SVS
+    assert (session.state, bench.effective().core_target) == (State.LOWERED, SVS)
 
 
-def test_a_restart_is_voted_again_for_every_session_at_once(bench: Bench) -> None:
-    """1007 on one session's call: raised sessions are raised again and lowered ones lowered, at the same time."""
-    raised = bench.controller.session("burst")
-    lowered = bench.controller.session("balanced")
-    unvoted = bench.controller.session("balanced")
-    bench.infer(lowered)
-    with raised.inference():
-        bench.simulated.restart_subsystem()
-        bench.recorder.clear()
-        with lowered.inference():
-            now_us = bench.time.now_us
-            assert {call.time_us for call in bench.sets} == {now_us}
-            assert sorted(str(call.power_config_id) for call in bench.sets) == ["1", "2", "2"]
-            assert (raised.state, lowered.state, unvoted.state) == (State.RAISED, State.RAISED, State.UNVOTED)
-    causes = {event.cause for event in bench.events if isinstance(event, Transition) and event.session == 1}
-    assert Cause.LINK_LOST in causes
-
-
-def test_an_id_that_the_library_no_longer_knows_is_created_anew(bench: Bench) -> None:
-    """After a restart that forgets the ids, sessions get new ones and their votes; nothing is set on the old."""
-    a = bench.controller.session("burst")
-    b = bench.controller.session("burst")
-    with a.inference():
-        bench.simulated.restart_subsystem(forget_ids=True)
-        with b.inference():
-            assert (a.state, b.state) == (State.RAISED, State.RAISED)
-            assert bench.simulated.power_config_ids == (3, 4)
-            assert {each for status in bench.controller.status().sessions for each in status.power_config_ids} == {3, 4}
-
-
-def test_a_session_opened_before_the_restart_and_raised_after_gets_a_new_id(bench: Bench) -> None:
-    """An id that was never voted on is replaced, too, when the library no longer knows it."""
-    early = bench.controller.session("burst")
-    other = bench.controller.session("burst")
-    bench.simulated.restart_subsystem(forget_ids=True)
-    bench.infer(other)
-    with early.inference():
-        assert early.state is State.RAISED
-
-
-def test_invalid_input_without_a_restart_is_a_failure(bench: Bench) -> None:
-    """13001 out of the blue does not replace the id; the session is UNKNOWN, and recovers at the next raise."""
+def test_a_failed_lowering_is_tried_again_by_the_back_off(bench: Bench) -> None:
+    """It may have left votes up: it is tried again after 1, 2, 4, 8, 8 s until it succeeds, without an inference."""
     session = bench.controller.session("burst")
-    bench.simulated.fail_next(INVALID_INPUT)
     bench.infer(session)
+    bench.recorder.clear()
+    bench.simulated.fail_next(FAILED, times=5)
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    first_us = bench.time.now_us
     assert session.state is State.UNKNOWN
-    bench.infer(session)
-    assert session.state is State.RAISED
-    assert bench.simulated.power_config_ids == (1,)
+    bench.time.advance_us(23 * SECOND_US)
+    assert (session.state, bench.effective().core_target) == (State.LOWERED, SVS)
+    assert [(call.time_us - first_us) // SECOND_US for call in bench.votes] == [0, 1, 3, 7, 15, 23]
+
+
+def test_an_id_that_the_library_no_longer_knows_is_made_anew_at_once(bench: Bench) -> None:
+    """Another user of the library has freed the device: 13001, a new id, and the vote again, in the same step."""
+    session = bench.controller.session("burst")
+    bench.simulated.close()
+    with session.inference():
+        assert (session.state, session.power_config_ids) == (State.RAISED, {0: 2})
+    assert losses(bench) == []
+
+
+def test_a_second_13001_is_a_failure(bench: Bench) -> None:
+    """The vote itself is not valid then; it is tried again with the back-off."""
+    session = bench.controller.session("burst")
+    bench.simulated.fail_next(INVALID_INPUT, times=2)
+    with session.inference():
+        assert (session.state, bench.simulated.power_config_ids) == (State.UNKNOWN, (2,))
+        bench.time.advance_us(SECOND_US)
+        assert session.state is State.RAISED
+
+
+# A link that was rebuilt.
+
+
+def test_a_restart_is_voted_again_for_every_session_at_once(device: Bench) -> None:
+    """1007: all ids stay, those in flight are raised first, those that are idle lowered, and no vote is sent twice."""
+    raised, lowered, unvoted = (device.controller.session(name) for name in ("burst", "balanced", "balanced"))
+    states = link_states(device)
+    device.infer(lowered)
+    with raised.inference():
+        device.simulated.restart_subsystem()
+        device.recorder.clear()
+        with lowered.inference():
+            assert [(call.power_config_id, call.code) for call in device.votes] == [(2, 1007), (2, 0), (1, 0)]
+            assert (raised.state, lowered.state, unvoted.state) == (State.RAISED, State.RAISED, State.UNVOTED)
+            assert (device.effective().core_target, polling_us(device)) == (MAX_CORNER, 9999)
+            assert set(times_us(device)) == {device.time.now_us}
+    causes = {event.cause for event in device.events if isinstance(event, Transition) and event.session == 1}
+    assert Cause.LINK_LOST in causes
+    assert states == [LOST, WELL]
 
 
 def test_a_restart_during_the_recovery_is_recovered_from(bench: Bench) -> None:
@@ -129,16 +174,175 @@ def test_a_restart_during_the_recovery_is_recovered_from(bench: Bench) -> None:
     bench.simulated.fail_next(SYSTEM_COMMUNICATION, nth=3)
     sessions[0].use("balanced")
     assert {session.state for session in sessions} == {State.RAISED}
-    assert bench.effective().core_target == MAX_CORNER
+    assert (bench.effective().core_target, polling_us(bench)) == (MAX_CORNER, 9999)
+
+
+def test_a_subsystem_that_keeps_restarting_is_left_to_the_back_off(bench: Bench) -> None:
+    """1007 without end: three calls, and then one at each alarm; the votes are there once it has ended."""
+    session = bench.controller.session("burst")
+    bench.simulated.fail_next(SYSTEM_COMMUNICATION, times=5)
+    with session.inference():
+        assert session.state is State.UNKNOWN
+        bench.time.advance_us(8 * SECOND_US)
+        assert session.state is State.RAISED
+    assert [call.time_us // SECOND_US for call in bench.votes] == [0, 0, 0, 1, 3, 7]
+
+
+# One failure that a dead link may answer with, and more of them.
+
+
+def test_one_13003_is_tried_again_at_once(bench: Bench) -> None:
+    """The inference has its votes, and no other session is touched: the link was healthy."""
+    session, other = (bench.controller.session("burst") for _ in range(2))
+    states = link_states(bench)
+    bench.infer(other)
+    bench.recorder.clear()
+    bench.simulated.fail_next(TRANSPORT)
+    with session.inference():
+        assert (session.state, bench.effective().core_target) == (State.RAISED, MAX_CORNER)
+    assert {call.power_config_id for call in bench.sets} == {1}
+    assert (losses(bench), states) == ([1], [SUSPECT, WELL])
+
+
+def test_a_13003_that_lasts_is_a_dead_link_which_is_made_anew(device: Bench) -> None:
+    """The process on the DSP has crashed: after the back-off's first failure there are new ids, with every vote."""
+    session, other = (device.controller.session("burst") for _ in range(2))
+    states = link_states(device)
+    device.infer(other)
+    device.simulated.restart_subsystem(fastrpc="crashed")
+    device.recorder.clear()
+    begun_us = device.time.now_us
+    with session.inference():
+        assert session.state is State.UNKNOWN
+        device.time.advance_us(SECOND_US)
+        assert (session.state, other.state) == (State.RAISED, State.LOWERED)
+        assert (session.power_config_ids, other.power_config_ids) == ({0: 3}, {0: 4})
+        assert (device.effective().core_target, polling_us(device)) == (MAX_CORNER, 9999)
+    assert sum(call.code == TRANSPORT for call in device.votes) == 4
+    assert [us - begun_us for us in times_us(device, "renew")] == [SECOND_US]
+    assert states == [SUSPECT, DEAD, WELL]
+
+
+# A link that the library has given up.
+
+
+def test_a_dead_link_is_made_anew_at_once(device: Bench) -> None:
+    """1011: the inference that met it has its votes on a new id when it begins; the others get theirs, too."""
+    session, other = (device.controller.session("burst") for _ in range(2))
+    states = link_states(device)
+    device.infer(other)
+    die(device)
+    device.recorder.clear()
+    with session.inference():
+        assert (session.state, other.state) == (State.RAISED, State.RAISED)
+        assert (session.power_config_ids, other.power_config_ids) == ({0: 3}, {0: 4})
+        assert device.simulated.power_config_ids == (3, 4)
+        assert [call.code for call in device.votes] == [1011, 0, 0]
+        assert polling_us(device) == 9999
+    assert states == [DEAD, WELL]
+
+
+def test_a_renewal_that_fails_is_tried_again_by_the_back_off(device: Bench) -> None:
+    """The DSP is down for a while; no other call is made until it is there."""
+    session = device.controller.session("burst")
+    device.simulated.restart_subsystem(fatal=True)
+    with session.inference():
+        assert session.state is State.UNKNOWN
+        device.time.advance_us(2 * SECOND_US)
+        device.simulated.restart_subsystem()
+        device.time.advance_us(SECOND_US)
+        assert (session.state, device.effective().core_target) == (State.RAISED, MAX_CORNER)
+    assert [us // SECOND_US for us in times_us(device, "renew")] == [0, 1, 3]
+    assert [call.code for call in device.votes] == [1011, 0]
+
+
+def test_a_link_that_another_user_holds_waits_for_the_host(device: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """The device is made anew in vain: an ERROR says what to do, and ``link_lost`` ends it once that is done."""
+    session, states = device.controller.session("burst"), link_states(device)
+    device.simulated.second_user = True
+    die(device)
+    with session.inference():
+        assert (session.state, device.controller.status().link, states) == (State.UNKNOWN, HELD, [DEAD, HELD])
+        (error,) = [record for record in caplog.records if "another user of the library" in record.message]
+        assert (error.levelname, "link_lost(1011)" in error.message) == ("ERROR", True)
+        device.recorder.clear()
+        device.time.advance_us(59 * SECOND_US)
+        assert device.recorder.calls == ()
+        device.simulated.second_user = False
+        device.controller.link_lost(SYSTEM_COMMUNICATION_FATAL)
+        assert (session.state, device.effective().core_target) == (State.RAISED, MAX_CORNER)
+
+
+def test_a_link_that_is_held_is_tried_again_every_minute(device: Bench) -> None:
+    """A host that frees its session without ``link_lost`` waits for a minute at most."""
+    session = device.controller.session("burst")
+    device.simulated.second_user = True
+    die(device)
+    with session.inference():
+        device.recorder.clear()
+        device.time.advance_us(121 * SECOND_US)
+        assert [us // SECOND_US for us in times_us(device, "renew")] == [60, 120]
+        device.simulated.second_user = False
+        device.time.advance_us(60 * SECOND_US)
+        assert session.state is State.RAISED
+
+
+def test_a_session_opens_while_the_link_is_dead(device: Bench) -> None:
+    """It is UNKNOWN, has no id and makes no call; all of that comes with the link."""
+    first = device.controller.session("burst")
+    device.simulated.restart_subsystem(fatal=True)
+    device.infer(first)
+    device.recorder.clear()
+    session = device.controller.session("burst")
+    with session.inference():
+        assert (session.state, session.power_config_ids, device.recorder.calls) == (State.UNKNOWN, {}, ())
+        device.simulated.restart_subsystem()
+        device.time.advance_us(2 * SECOND_US)
+        assert (session.state, device.effective().core_target) == (State.RAISED, MAX_CORNER)
+
+
+# What all of them have in common.
+
+
+@pytest.mark.parametrize("code", [1007, 1011, 13003, 13005, 13006, 1003])
+def test_few_calls_fail_however_busy_the_host_is(code: int) -> None:
+    """Four busy sessions: at most 10 failed calls in any 5 s, and every vote once the failure is over."""
+    bench = Bench.make()
+    sessions = [bench.controller.session("balanced") for _ in range(4)]
+    keep_busy(bench, sessions, 10_000)
+    bench.recorder.clear()
+    bench.simulated.fail_next(code, times=10**9)
+    keep_busy(bench, sessions, 12 * SECOND_US)
+    failed_us = [call.time_us for call in bench.recorder.calls if call.code]
+    assert failed_us
+    assert max(sum(us <= each < us + 5 * SECOND_US for each in failed_us) for us in failed_us) <= 10
+    bench.simulated.clear_faults()
+    bench.time.advance_us(61 * SECOND_US)
+    assert {session.state for session in sessions} == {State.LOWERED}
+    with sessions[3].inference():
+        assert (sessions[3].state, bench.effective().core_target) == (State.RAISED, 112)
+    bench.controller.close()
+    assert bench.simulated.power_config_ids == ()
+
+
+def test_an_inference_on_a_dead_link_makes_no_call(device: Bench) -> None:
+    """It runs without votes, and waits for nothing."""
+    session = device.controller.session("balanced")
+    device.simulated.restart_subsystem(fatal=True)
+    device.infer(session)
+    device.recorder.clear()
+    for _ in range(50):
+        device.infer(session, 10_000)
+    assert (device.recorder.calls, session.state, session.error is not None) == ((), State.UNKNOWN, True)
 
 
 def test_an_error_that_is_kept_keeps_nothing_of_the_inference_that_met_it(bench: Bench) -> None:
     """A vote fails in an inference; status shows the error, and the caller's input is freed nevertheless."""
 
     class Input:
-        """What a model is given."""
+        """The input of a model."""
 
-    def infer() -> weakref.ref[Input]:
+    def infer() -> weakref.ref[Any]:
         given = Input()
         with session.inference():
             return weakref.ref(given)
@@ -151,58 +355,19 @@ def test_an_error_that_is_kept_keeps_nothing_of_the_inference_that_met_it(bench:
     assert given() is None
 
 
-class NumbersAnew(RecordingBackend):
-    """Gives its ids numbers from 1 again once it is told to, as a library may that has forgotten them."""
+def test_a_retry_that_can_not_be_armed_fails_no_inference(caplog: pytest.LogCaptureFixture) -> None:
+    """Where no alarm can be armed, a failed vote is still no failed inference, and closing still works."""
 
-    offset = 0
+    class Broken(VirtualTime):
+        def call_at(self, deadline_us: int, action: object) -> int:
+            raise RuntimeError("can't start new thread")
 
-    def create_power_config_id(self, device_id: int, core_id: int) -> int:
-        """Create."""
-        return super().create_power_config_id(device_id, core_id) - self.offset
-
-    def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
-        """Set."""
-        super().set_power_config(power_config_id + self.offset, votes)
-
-    def destroy_power_config_id(self, power_config_id: int) -> None:
-        """Destroy."""
-        super().destroy_power_config_id(power_config_id + self.offset)
-
-
-def test_an_id_whose_number_is_given_again_is_not_destroyed_for_the_one_before() -> None:
-    """What could not be destroyed is gone with the restart; the number is that of another session's id now."""
-    time, simulated = VirtualTime(), SimulatedHtp(arch=75)
-    backend = NumbersAnew(simulated, time=time)
-    controller = VoteController(backend, time=time, handle_sigterm=False, heartbeat_us=0)
-    first = controller.session("burst")
-    simulated.fail_next(TRANSPORT, "destroyPowerConfigId")
-    first.close()
-    simulated.restart_subsystem(forget_ids=True)
-    backend.offset = 2
-    second = controller.session("burst")
-    assert second.power_config_ids == {0: 2}
-    with second.inference():
-        time.advance_us(20 * SECOND_US)
-        assert simulated.power_config_ids == (4,)
-        assert simulated.effective().core_target == MAX_CORNER
+    simulated = SimulatedHtp(arch=75)
+    controller = VoteController(simulated, time=Broken(), handle_sigterm=False)
+    session = controller.session("burst")
+    simulated.fail_next(FAILED)
+    with session.inference():
+        assert session.state is State.UNKNOWN
     controller.close()
-
-
-def test_a_session_that_closes_as_the_dsp_dies_again_is_destroyed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its call fails when the time is over in which the DSP is left alone, and another call is told that it is dead."""
-    bench = Bench.make()
-    session = bench.controller.session("burst")
-    bench.infer(session)
-    looks: list[bool] = []
-
-    def once(_stepper: Stepper, error: VoteRejected | None) -> bool:
-        if error is not None:
-            looks.append(not looks)
-        return error is not None and looks[-1]
-
-    monkeypatch.setattr(Stepper, "restarted", once)
-    # The thread that closes does it: no other one has come to it yet.
-    monkeypatch.setattr(Reconciler, "settle_soon", lambda *_: None)
-    bench.simulated.fail_next(SYSTEM_COMMUNICATION_FATAL)
-    session.close()
-    assert (session.state, bench.simulated.power_config_ids) == (State.DESTROYED, ())
+    assert simulated.power_config_ids == ()
+    assert "no timer" in caplog.text

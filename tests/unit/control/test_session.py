@@ -10,7 +10,8 @@ from htppower import Profile, SessionClosed, State, load_profile
 from htppower.events import Cause, Phase, Transition
 from htppower.profiles.profile import Relax
 
-FULL_BURST = ["DCVS_V3", "HMX_V2", "RPC_CONTROL_LATENCY", "RPC_POLLING_TIME"]
+SETTINGS = ["RPC_CONTROL_LATENCY", "RPC_POLLING_TIME"]
+FULL_BURST = [["DCVS_V3", "HMX_V2"], SETTINGS]
 
 
 def _keeping_init_up(after_init_us: int) -> Profile:
@@ -31,17 +32,18 @@ def test_the_first_raise_sends_everything_and_lowering_what_differs(bench: Bench
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.time.advance_us(BURST_SUSTAIN_US)
-    assert [options(call) for call in bench.sets] == [FULL_BURST, ["DCVS_V3", "RPC_POLLING_TIME"]]
+    assert [options(call) for call in bench.sets] == [*FULL_BURST, ["DCVS_V3"], ["RPC_POLLING_TIME"]]
     assert bench.effective().core_target == SVS
 
 
-def test_an_isolated_inference_costs_two_calls(bench: Bench) -> None:
-    """Without a sustain time an inference is one setPowerConfig up and one down."""
+def test_an_isolated_inference_costs_two_calls_and_two_for_settings(bench: Bench) -> None:
+    """Without a sustain time an inference is one call with clocks up and one down, each followed by polling."""
     session = bench.controller.session("high_performance")
     for _ in range(3):
         bench.recorder.clear()
         bench.infer(session)
-        bench.recorder.assert_calls(["setPowerConfig", "setPowerConfig"])
+        bench.recorder.assert_calls(["setPowerConfig"] * 4)
+        assert [call in bench.votes for call in bench.sets] == [True, False, True, False]
         assert session.state is State.LOWERED
 
 
@@ -76,7 +78,7 @@ def test_an_inference_over_the_deadline_is_not_lowered(bench: Bench) -> None:
     assert session.state is State.RAISED
     bench.time.advance_us(BURST_SUSTAIN_US)
     assert session.state is State.LOWERED
-    assert len(bench.sets) == 2
+    assert len(bench.votes) == 2
 
 
 def test_init_raises_and_lowers_at_once(bench: Bench) -> None:
@@ -93,7 +95,8 @@ def test_after_init_the_next_raise_sends_everything(bench: Bench) -> None:
     with session.init():
         pass
     bench.infer(session)
-    assert [options(call) for call in bench.sets] == [FULL_BURST, ["DCVS_V3", "RPC_POLLING_TIME"], FULL_BURST]
+    lowering = [["DCVS_V3"], ["RPC_POLLING_TIME"]]
+    assert [options(call) for call in bench.sets] == [*FULL_BURST, *lowering, *FULL_BURST]
 
 
 def test_votes_kept_up_after_init_are_sent_again_by_the_first_inference(bench: Bench) -> None:
@@ -103,7 +106,7 @@ def test_votes_kept_up_after_init_are_sent_again_by_the_first_inference(bench: B
         pass
     assert session.state is State.RAISED
     with session.inference():
-        assert [options(call) for call in bench.sets] == [FULL_BURST, FULL_BURST]
+        assert [options(call) for call in bench.sets] == [*FULL_BURST, *FULL_BURST]
 
 
 def test_votes_kept_up_after_init_are_lowered_when_nothing_comes(bench: Bench) -> None:
@@ -191,13 +194,13 @@ def test_every_transition_tells_trigger_cause_and_phase(bench: Bench) -> None:
 
 
 def test_closing_lowers_gives_back_and_destroys_in_this_order(bench: Bench) -> None:
-    """Closing a raised session lowers it, then destroys its id; closing twice is fine."""
+    """Closing a raised session lowers it, takes polling back, then destroys its id; closing twice is fine."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.recorder.clear()
     session.close()
     session.close()
-    bench.recorder.assert_calls(["setPowerConfig", "destroyPowerConfigId"])
+    bench.recorder.assert_calls(["setPowerConfig", "setPowerConfig", "destroyPowerConfigId"])
     assert session.state is State.DESTROYED
 
 

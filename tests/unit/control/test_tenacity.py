@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, options
+from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, options, voting
 
 from htppower import State, VoteController, VoteRejected, load_profile
 from htppower.backends import RecordingBackend, SimulatedHtp
 from htppower.events import Event, Transition
 from htppower.testing import VirtualTime
-from htppower.votes.native_codes import FAILED, TRANSPORT, UNSUPPORTED
+from htppower.votes.native_codes import FAILED, UNSUPPORTED
 
 if TYPE_CHECKING:
     from htppower.votes.vote_set import VoteSet
@@ -55,11 +55,11 @@ def test_a_core_that_can_not_be_lowered_does_not_keep_the_other_up() -> None:
 
 
 def test_a_session_that_fails_for_good_does_not_keep_another_up() -> None:
-    """The retry goes on to the other sessions where one can't be reached, unless the link itself is lost."""
+    """The retry goes on to the other sessions if one is refused its votes."""
     simulated, backend, time, controller = _two_cores()
     first, second = controller.session("burst"), controller.session("burst", core_ids=(1,))
     with first.inference(), second.inference():
-        backend.failing = (1, TRANSPORT)
+        backend.failing = (1, FAILED)
         simulated.fail_next(FAILED)
     time.advance_us(HOUR_US)
     assert (first.state, second.state) == (State.UNKNOWN, State.LOWERED)
@@ -67,46 +67,16 @@ def test_a_session_that_fails_for_good_does_not_keep_another_up() -> None:
     controller.close()
 
 
-def test_polling_that_could_not_be_given_back_is_given_back_later(bench: Bench) -> None:
-    """A give-back that fails when a session closes is tried again, through another session's id."""
-    closing, other = bench.controller.session("burst"), bench.controller.session("burst")
-    bench.infer(other)
-    bench.infer(closing)
-    bench.time.advance_us(BURST_SUSTAIN_US // 2)
-    bench.infer(closing)
-    bench.time.advance_us(BURST_SUSTAIN_US // 2)
-    assert (closing.state, other.state) == (State.RAISED, State.LOWERED)
-    bench.simulated.fail_next(TRANSPORT, times=2)
-    closing.close()
-    assert bench.effective().rpc_polling_time_us == 9999
-    bench.time.advance_us(2_000_000)
-    assert bench.effective().rpc_polling_time_us == 0
-    assert bench.time.alarms == 0
-
-
-def test_polling_is_given_back_although_no_session_has_an_id_left(bench: Bench) -> None:
-    """The last session goes without giving polling back: an id is made for that call, and destroyed."""
-    session = bench.controller.session("burst")
-    with session.inference():
-        bench.simulated.fail_next(FAILED)
-        session.use("system_settings")
-        assert bench.effective().rpc_polling_time_us == 9999
-        bench.time.advance_us(2_000_000)
-        assert bench.effective().rpc_polling_time_us == 0
-    assert bench.simulated.power_config_ids == ()
-
-
 def test_an_option_that_was_accepted_is_not_taken_for_missing(bench: Bench) -> None:
     """13004 to what the library took before is a failure: the vote may be up, and is taken back by the retry."""
-    session = bench.controller.session("burst")
+    session = bench.controller.session(voting(hmx_timeout_us=1000))
     with session.inference():
         bench.simulated.fail_next(UNSUPPORTED)
         bench.simulated.fail_next(UNSUPPORTED, nth=3)
     bench.time.advance_us(BURST_SUSTAIN_US)
     assert (session.state, session.degradations) == (State.UNKNOWN, ())
     bench.time.advance_us(2_000_000)
-    assert session.state is State.LOWERED
-    assert bench.effective().rpc_polling_time_us == 0
+    assert (session.state, session.degradations) == (State.LOWERED, ())
 
 
 @pytest.mark.parametrize("sustain_us", [0, 20_000])
@@ -169,7 +139,8 @@ def test_nothing_slips_in_between_the_end_of_init_and_forgetting_its_votes(bench
     with session.init():
         pass
     inferring.join(WAIT_S)
-    assert options(bench.sets[2]) == ["DCVS_V3", "HMX_V2", "RPC_CONTROL_LATENCY", "RPC_POLLING_TIME"]
+    assert options(bench.votes[2]) == ["DCVS_V3", "HMX_V2"]
+    assert options(bench.settings[2]) == ["RPC_CONTROL_LATENCY", "RPC_POLLING_TIME"]
 
 
 def test_a_subscriber_that_closes_a_session_breaks_nothing(bench: Bench) -> None:
@@ -210,16 +181,3 @@ def test_closing_the_controller_takes_a_retry_back() -> None:
     assert bench.time.alarms > 0
     bench.controller.close()
     assert bench.time.alarms == 0
-
-
-def test_closing_goes_on_with_settings_of_the_process_that_are_left() -> None:
-    """A controller of which polling could not be given back is not closed: closing again tries again."""
-    bench = Bench.make()
-    bench.infer(bench.controller.session("burst"))
-    bench.simulated.fail_next(TRANSPORT, times=100)
-    bench.controller.close()
-    assert bench.effective().rpc_polling_time_us == 9999
-    bench.simulated.clear_faults()
-    bench.controller.close()
-    assert bench.effective().rpc_polling_time_us == 0
-    assert bench.simulated.power_config_ids == ()

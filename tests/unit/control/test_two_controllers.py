@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 from bench import Bench, voting
-from hanging import HangingHtp, on_a_thread
+from hanging import WAIT_S, HangingHtp, until
 from second_controller import polling_us, second_on, settings_sent
 
 from htppower import State, VoteController
+from htppower.backends import SimulatedHtp
 from htppower.testing import VirtualTime
-from htppower.votes.native import Option
-from htppower.votes.native_codes import FAILED, UNSUPPORTED
+from htppower.votes.native_codes import FAILED
 
 if TYPE_CHECKING:
     from htppower import Session
-    from htppower.backends import SimulatedHtp
 
 SECOND_US = 1_000_000
 
@@ -65,159 +64,73 @@ def test_what_the_other_has_in_force_is_not_sent_again(bench: Bench, other: Vote
             assert len(settings_sent(bench)) == 1
 
 
-@pytest.mark.parametrize("fails", [False, True])
-def test_what_a_closed_controller_could_not_take_back_another_does(bench: Bench, *, fails: bool) -> None:
-    """Closing one settles what remains; where its call fails it is closed all the same, and the other sees to it."""
+def test_closing_one_settles_what_remains(bench: Bench) -> None:
+    """The settings become what the sessions of the other ask for."""
     other = second_on(bench)
     mine, theirs = bench.controller.session(voting(rpc_polling_time_us=5000)), other.session("burst")
     with mine.inference():
         with theirs.inference():
             pass
-        if fails:
-            bench.simulated.fail_next(FAILED, times=10)
+        assert (other.status().sharing, bench.controller.status().sharing) == (1, 1)
         other.close()
         assert (other.status().sharing, bench.controller.status().sharing) == (0, 0)
-        bench.simulated.clear_faults()
-        assert polling_us(bench) == (9999 if fails else 5000)
-        bench.time.advance_us(2 * SECOND_US)
-        assert polling_us(bench) == 5000
-    assert theirs.state is State.DESTROYED
+        assert (theirs.state, polling_us(bench)) == (State.DESTROYED, 5000)
 
 
-def test_one_that_is_closed_with_something_left_goes_on_trying_and_takes_over(bench: Bench) -> None:
-    """An id of it could not be destroyed: its back-off destroys that, and sees to what another leaves when closed."""
+def test_an_id_that_one_could_not_destroy_is_destroyed_by_the_back_off_of_both(bench: Bench) -> None:
+    """It keeps neither from being closed."""
     other = second_on(bench)
-    theirs, mine = other.session("burst"), bench.controller.session("burst")
+    theirs = other.session("burst")
     bench.simulated.fail_next(FAILED, "destroyPowerConfigId", times=2)
+    theirs.close()
+    assert bench.controller.status().orphans == other.status().orphans == (1,)
     other.close()
-    assert (theirs.state, len(other.status().orphans), other._ended) == (State.DESTROYED, 1, False)
-    with mine.inference():
-        pass
-    bench.simulated.fail_next(FAILED, times=10)
-    bench.controller.close()
-    bench.simulated.clear_faults()
-    assert (polling_us(bench), bench.controller._ended) == (9999, True)
+    assert other._ended
     bench.time.advance_us(2 * SECOND_US)
-    assert (polling_us(bench), other._ended) == (0, True)
-    bench.recorder.assert_nothing_left()
+    assert (bench.controller.status().orphans, bench.simulated.power_config_ids) == ((), ())
 
 
-def test_closing_again_takes_back_nothing_of_the_other(bench: Bench) -> None:
-    """A close that is interrupted in its end is made again, as at exit: what is in force by then is the other's."""
-    other = second_on(bench)
-    with other.session("burst").inference():
-        pass
-
-    def interrupt() -> None:
-        unfollow()
-        raise KeyboardInterrupt
-
-    unfollow = other._companions.add(interrupt, interrupt)
-    with bench.controller.session("burst").inference():
-        with pytest.raises(KeyboardInterrupt):
-            other.close()
-        made = len(bench.recorder.calls)
-        other.close()
-        assert (other._ended, polling_us(bench), len(bench.recorder.calls)) == (True, 9999, made)
-
-
-def test_who_is_left_alone_while_it_closes_sees_to_the_settings(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another may be closed, and leave settings that it could not take back, while the last one closes."""
-    other = second_on(bench)
-    with other.session("burst").inference():
-        pass
-    recovery = bench.controller._recovery
-    stop = recovery.stop
-
-    def stop_later() -> None:
-        monkeypatch.undo()
-        bench.simulated.fail_next(FAILED, times=10)
-        on_a_thread(other.close)()
-        bench.simulated.clear_faults()
-        assert polling_us(bench) == 9999
-        stop()
-
-    monkeypatch.setattr(recovery, "stop", stop_later)
-    bench.controller.close()
-    assert (polling_us(bench), bench.controller._ended, other._ended) == (0, True, True)
-
-
-def test_what_the_platform_lacks_keeps_no_controller_open(bench: Bench) -> None:
-    """An option that was refused to one is not asked for by its name through the other, which can be closed."""
-    other = second_on(bench)
-    mine = bench.controller.session("burst")
-    bench.simulated.fail_next(UNSUPPORTED)
-    # One by one: DCVS_V3, HMX_V2, the latency, polling.
-    bench.simulated.fail_next(UNSUPPORTED, nth=5)
-    with mine.inference():
-        pass
-    assert Option.RPC_POLLING_TIME in {lost.option for lost in mine.degradations}
-    bench.simulated.clear_faults()
-    before = len(bench.recorder.calls)
-    other.close()
-    assert len(bench.recorder.calls) == before
+def test_two_with_other_times_are_refused(bench: Bench) -> None:
+    """One line, one back-off: the message says what to do."""
+    with pytest.raises(ValueError, match="another time: give both the same"):
+        VoteController(bench.recorder, time=VirtualTime(), handle_sigterm=False)
     assert bench.controller.status().sharing == 0
 
 
-@pytest.mark.parametrize("wants", [True, False])
-def test_a_raise_waits_for_the_settings_that_the_other_controller_casts(*, wants: bool) -> None:
-    """As among the sessions of one: who asks for such a setting waits for that call, and looks again; others do not."""
+def test_a_backend_may_be_used_again_with_another_time() -> None:
+    """Once every controller on it is closed, the next one begins anew."""
+    htp = SimulatedHtp(arch=75)
+    for _ in range(2):
+        controller = VoteController(htp, time=VirtualTime(), handle_sigterm=False)
+        with controller, controller.session("burst").inference():
+            assert htp.effective().rpc_polling_time_us == 9999
+        assert htp.effective().rpc_polling_time_us == 0
+
+
+def test_no_call_of_one_overlaps_a_call_of_the_other() -> None:
+    """A raise waits for a call of the other controller that hangs; an inference in its window does not."""
     htp = HangingHtp()
-    first, second = (VoteController(htp, time=VirtualTime(), heartbeat_us=0) for _ in range(2))
-    mine, theirs = first.session("burst"), second.session(voting(rpc_polling_time_us=9998 if wants else None))
-    if not wants:
-        theirs.use(voting(rpc_polling_time_us=None, rpc_control_latency_us=None))
-    seen: list[int] = []
-    hang = htp.hang_next("setPowerConfig", mine.power_config_ids[0])
-    raising = threading.Thread(target=_infer, args=(mine, htp, []))
-    raising.start()
-    assert hang.begun.wait(30)
-    other = threading.Thread(target=_infer, args=(theirs, htp, seen))
-    other.start()
-    if wants:
-        other.join(0.1)
-        assert seen == []
-    else:
-        other.join(30)
-        assert seen == [0]
-    hang.let_go.set()
-    raising.join(30)
-    other.join(30)
-    assert seen == ([9999] if wants else [0])
+    first = VoteController(htp, handle_sigterm=False, heartbeat_us=0)
+    second = VoteController(htp, handle_sigterm=False, heartbeat_us=0)
+    hanging, waiting, up = first.session("burst"), second.session("burst"), second.session("burst")
+    with up.inference():
+        hang = htp.hang_next("setPowerConfig", hanging.power_config_ids[0])
+        threads = [threading.Thread(target=_infer, args=(each,)) for each in (hanging, waiting)]
+        threads[0].start()
+        assert hang.begun.wait(WAIT_S)
+        threads[1].start()
+        until(lambda: waiting.in_flight)
+        with up.inference():
+            assert (waiting.state, second.status().sessions[1].in_flight) == (State.UNVOTED, 2)
+        hang.let_go.set()
+        for thread in threads:
+            thread.join(WAIT_S)
+    assert (hanging.state, waiting.state) == (State.RAISED, State.RAISED)
     second.close()
     first.close()
-    assert htp.effective().rpc_polling_time_us == 0
+    assert htp.power_config_ids == ()
 
 
-def test_closing_waits_for_no_call_of_the_other() -> None:
-    """A controller is closed while the other's call on the settings hangs, which looks again when it returns."""
-    htp = HangingHtp()
-    first, second = (VoteController(htp, time=VirtualTime(), heartbeat_us=0) for _ in range(2))
-    mine, theirs = first.session(voting(rpc_polling_time_us=5000)), second.session("burst")
-    ended = threading.Event()
-    with theirs.inference():
-        hang = htp.hang_next("setPowerConfig", mine.power_config_ids[0])
-        raising = threading.Thread(target=_raise_until, args=(mine, ended))
-        mine.use(voting(rpc_polling_time_us=5000, rpc_control_latency_us=50))
-        raising.start()
-        assert hang.begun.wait(30)
-    closing = threading.Thread(target=second.close)
-    closing.start()
-    closing.join(10)
-    assert not closing.is_alive()
-    hang.let_go.set()
-    ended.set()
-    raising.join(30)
-    assert htp.effective().rpc_polling_time_us == 5000
-    first.close()
-    assert htp.effective().rpc_polling_time_us == 0
-
-
-def _raise_until(session: Session, ended: threading.Event) -> None:
+def _infer(session: Session) -> None:
     with session.inference():
-        ended.wait(30)
-
-
-def _infer(session: Session, htp: SimulatedHtp, seen: list[int]) -> None:
-    with session.inference():
-        seen.append(htp.effective().rpc_polling_time_us)
+        pass

@@ -4,34 +4,10 @@ from __future__ import annotations
 
 import pytest
 from bench import MAX_CORNER, Bench
-from hanging import on_a_thread
-from second_controller import polling_us, second_on
+from second_controller import polling_us
 
-from htppower import SessionClosed, State, VoteController, VoteRejected
+from htppower import State, VoteController
 from htppower.votes.native_codes import SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL
-
-
-def test_a_lost_link_that_a_closed_controller_meets_is_told_to_the_other(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its last session opens as it is closed: the create is the only call to be told of a restart."""
-    other = second_on(bench)
-    create = bench.simulated.native_create
-
-    def close_meanwhile(device_id: int, core_id: int) -> tuple[int, int]:
-        monkeypatch.undo()
-        on_a_thread(other.close)()
-        bench.simulated.restart_subsystem()
-        return create(device_id, core_id)
-
-    mine = bench.controller.session("burst")
-    with mine.inference():
-        monkeypatch.setattr(bench.simulated, "native_create", close_meanwhile)
-        with pytest.raises(SessionClosed):
-            other.session("burst")
-        bench.time.advance_us(0)
-        assert (mine.state, bench.effective().core_target, polling_us(bench)) == (State.RAISED, MAX_CORNER, 9999)
-
 
 SECOND_US = 1_000_000
 
@@ -98,28 +74,6 @@ def test_a_controller_without_sessions_makes_no_call_for_the_loss_of_another(
     assert bench.time.alarms == 0
 
 
-def test_an_interrupted_call_of_one_is_a_loss_for_both(
-    bench: Bench, other: VoteController, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nobody knows what a call has told that Ctrl-C came in: both vote again, once the exception is passed on."""
-    mine, theirs = bench.controller.session("burst"), other.session("burst")
-    with theirs.inference():
-        bench.simulated.restart_subsystem()
-        answer = bench.recorder.set_power_config
-
-        def interrupted(power_config_id: int, votes: object) -> None:
-            monkeypatch.undo()
-            with pytest.raises(Exception, match="1007"):
-                answer(power_config_id, votes)  # type: ignore[arg-type]
-            raise KeyboardInterrupt
-
-        monkeypatch.setattr(bench.recorder, "set_power_config", interrupted)
-        with pytest.raises(KeyboardInterrupt), mine.inference():
-            pass
-        bench.time.advance_us(2 * SECOND_US)
-        assert (theirs.state, bench.effective().core_target, polling_us(bench)) == (State.RAISED, MAX_CORNER, 9999)
-
-
 def test_a_host_may_tell_one_that_has_no_sessions(bench: Bench, other: VoteController) -> None:
     """A loss that is reported to a controller without sessions is the other's, too; nothing stays armed for it."""
     mine = bench.controller.session("burst")
@@ -131,28 +85,3 @@ def test_a_host_may_tell_one_that_has_no_sessions(bench: Bench, other: VoteContr
         assert (mine.state, bench.effective().core_target, polling_us(bench)) == (State.RAISED, MAX_CORNER, 9999)
     bench.time.advance_us(10 * SECOND_US)
     assert bench.time.alarms == 0
-
-
-@pytest.mark.parametrize("has_looked", [True, False])
-def test_a_call_that_is_late_to_tell_of_a_dead_dsp_stops_no_other_controller(
-    bench: Bench, other: VoteController, monkeypatch: pytest.MonkeyPatch, *, has_looked: bool
-) -> None:
-    """It began before a restart that this one was told of since: what is in use is voted at once."""
-    mine = bench.controller.session("burst")
-    teller = other._reconciler._others
-    begun = teller._shared.restarts
-    with mine.inference():
-        with monkeypatch.context() as patch:
-            # The other takes the restart in when it has told of its own call.
-            patch.setattr(type(teller), "lost_elsewhere", lambda *_, **__: None)
-            bench.simulated.restart_subsystem()
-            bench.simulated._restarted = False
-            bench.controller.link_lost(SYSTEM_COMMUNICATION)
-        error = VoteRejected(SYSTEM_COMMUNICATION_FATAL)
-        if has_looked:
-            # Before that restart was told of, whether there had been one.
-            bench.controller._reconciler._others.lost_elsewhere(error, begun, earlier=False, lasted_us=0)
-        else:
-            teller.link_lost(error, begun)
-        bench.time.advance_us(1)
-        assert (mine.state, bench.effective().core_target) == (State.RAISED, MAX_CORNER)

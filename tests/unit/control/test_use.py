@@ -14,7 +14,7 @@ def test_a_profile_change_during_an_inference_takes_effect_at_once(bench: Bench)
     with session.inference():
         session.use("balanced")
         assert session.profile.name == "balanced"
-        assert core_target(bench.sets[-1]) == 112
+        assert core_target(bench.votes[-1]) == 112
     assert session.state is State.LOWERED
 
 
@@ -24,8 +24,8 @@ def test_a_profile_change_ends_a_pending_sustain(bench: Bench) -> None:
     bench.infer(session)
     session.use("power_saver")
     assert session.state is State.LOWERED
-    assert core_target(bench.sets[-1]) == 32
-    assert len(bench.sets) == 2
+    assert core_target(bench.votes[-1]) == 32
+    assert len(bench.votes) == 2
     assert bench.time.alarms == 0
 
 
@@ -35,9 +35,9 @@ def test_a_profile_change_while_lowered_waits_for_the_next_raise(bench: Bench) -
     bench.infer(session)
     bench.time.advance_us(BURST_SUSTAIN_US)
     session.use("low_balanced")
-    assert len(bench.sets) == 2
+    assert len(bench.votes) == 2
     bench.infer(session)
-    assert core_target(bench.sets[2]) == 96
+    assert core_target(bench.votes[2]) == 96
 
 
 def test_naming_the_same_profile_again_changes_nothing(bench: Bench) -> None:
@@ -46,7 +46,7 @@ def test_naming_the_same_profile_again_changes_nothing(bench: Bench) -> None:
     for _ in range(5):
         session.use("burst")
         bench.infer(session)
-    assert len(bench.sets) == 1
+    assert len(bench.votes) == 1
 
 
 def test_a_profile_that_can_not_be_loaded_changes_nothing(bench: Bench) -> None:

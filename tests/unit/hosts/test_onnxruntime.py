@@ -64,7 +64,7 @@ def test_every_way_to_run_votes(bench: Bench, run: Callable[[Any], Any]) -> None
     model: Any = VotingSession(watched, votes)
     assert np.array_equal(run(model), X + X)
     assert [state for _, state in watched.seen] == [State.RAISED]
-    assert (votes.state, votes.in_flight, len(bench.sets)) == (State.LOWERED, 0, 2)
+    assert (votes.state, votes.in_flight, len(bench.sets)) == (State.LOWERED, 0, 3)
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,9 @@ def test_runs_inside_the_sustain_time_cost_no_call(bench: Bench) -> None:
     model = VotingSession(on_cpu(), votes)
     for run in (by_run, by_async, by_iobinding, by_async):
         run(model)
-    assert (votes.state, len(bench.sets)) == (State.RAISED, 1)
+    assert (votes.state, len(bench.sets)) == (State.RAISED, 2)
     bench.time.advance_us(300_000)
-    assert (votes.state, len(bench.sets)) == (State.LOWERED, 2)
+    assert (votes.state, len(bench.sets)) == (State.LOWERED, 4)
 
 
 def test_a_copy_is_usable(bench: Bench) -> None:
@@ -124,4 +124,4 @@ def test_a_copy_is_usable(bench: Bench) -> None:
     votes = bench.controller.session("balanced")
     model = copy.copy(VotingSession(on_cpu(), votes))
     assert np.array_equal(by_run(model), X + X)
-    assert len(bench.sets) == 2
+    assert len(bench.sets) == 3

@@ -9,6 +9,7 @@ from bench import MAX_CORNER, Bench
 from onnxsessions import Held, X, on_cpu, ort
 
 from htppower import State
+from htppower.events import LinkState
 from htppower.hosts.onnxruntime import VotingSession
 from htppower.hosts.qnn_errors import link_lost_code
 
@@ -134,13 +135,18 @@ def test_an_async_run_that_fails_with_a_restart_has_every_session_voted_again(be
     assert (given, effective.core_target, votes.state) == ((None, None, RESTARTED), MAX_CORNER, State.RAISED)
 
 
-def test_a_dsp_that_is_gone_is_left_alone(bench: Bench) -> None:
-    """1011: the votes wait for the back-off."""
+def test_a_dsp_that_is_gone_has_its_device_made_anew(bench: Bench) -> None:
+    """1011: the votes are cast again on a new id, once the device can be made anew; with back-off until then."""
     votes = bench.controller.session("burst")
     model = VotingSession(Failing(CAPI.Fail(DEAD)), votes)
+    bench.simulated.fail_next(1011, "renew")
     with pytest.raises(CAPI.Fail):
         model.run(None, {})
-    assert votes.state is State.UNKNOWN
+    assert (votes.state, bench.controller.status().link) == (State.UNKNOWN, LinkState.DEAD)
+    before = votes.power_config_ids
+    bench.time.advance_us(1_000_000)
+    assert (votes.state, bench.controller.status().link) == (State.LOWERED, LinkState.WELL)
+    assert votes.power_config_ids != before
 
 
 def test_another_error_leaves_the_votes_as_they_are(bench: Bench) -> None:
@@ -149,7 +155,7 @@ def test_another_error_leaves_the_votes_as_they_are(bench: Bench) -> None:
     model = VotingSession(Failing(CAPI.Fail("QNN graph execute error. Error code: 6001")), votes)
     with pytest.raises(CAPI.Fail):
         model.run(None, {})
-    assert (votes.state, len(bench.sets)) == (State.RAISED, 1)
+    assert (votes.state, len(bench.sets)) == (State.RAISED, 2)
 
 
 class Broken:
@@ -173,4 +179,4 @@ def test_a_run_that_fails_is_not_made_on_the_cpu_in_its_place(bench: Bench) -> N
     session._sess = Broken(session._sess)
     with pytest.raises(CAPI.EPFail):
         VotingSession(session, votes).run(None, {"x": X})
-    assert votes.state is State.UNKNOWN
+    assert [call.function for call in bench.recorder.calls].count("createPowerConfigId") == 2

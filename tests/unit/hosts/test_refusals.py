@@ -35,7 +35,7 @@ def test_run_options_that_vote_are_refused(bench: Bench, name: str, value: str, 
         model.run(None, {"x": X}, options)
     options.add_run_config_entry(name, silent)
     model.run(None, {"x": X}, options)
-    assert len(bench.sets) == 2
+    assert len(bench.sets) == 3
 
 
 def test_run_options_are_looked_at_once(bench: Bench) -> None:

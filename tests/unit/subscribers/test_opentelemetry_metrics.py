@@ -8,6 +8,7 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from htppower.subscribers.opentelemetry import subscribe
+from htppower.votes.native_codes import SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL
 
 if TYPE_CHECKING:
     from bench import Bench
@@ -36,8 +37,25 @@ def test_inferences_cold_starts_and_waits(bench: Bench) -> None:
     named = dict(points["htppower.inferences"][0].attributes)
     assert named == {"htppower.controller": 1, "htppower.session": 1, "htppower.owner": "camera"}
     (waits,) = points["htppower.cold_start.wait"]
-    assert (waits.count, waits.sum) == (1, 0.002)
+    assert (waits.count, waits.sum) == (1, 0.004)
     other.close()
     assert len(collected(reader)["htppower.inferences"]) == 1
     end()
     assert not collected(reader).get("htppower.inferences")  # older versions keep the metric without a point
+
+
+def test_the_state_of_the_link_and_its_losses(bench: Bench) -> None:
+    """The state of the link has the value 1, the others 0; each loss is counted by what it was."""
+    reader = InMemoryMetricReader()
+    end = subscribe(bench.controller, meter_provider=MeterProvider([reader], shutdown_on_exit=False))
+    session = bench.controller.session("burst")
+    with session.inference():
+        bench.controller.link_lost(SYSTEM_COMMUNICATION)
+        bench.simulated.fail_next(SYSTEM_COMMUNICATION_FATAL, "renew")
+        bench.controller.link_lost(SYSTEM_COMMUNICATION_FATAL)
+        points = collected(reader)
+        states = {point.attributes["htppower.link.state"]: point.value for point in points["htppower.link"]}
+        assert states == {"WELL": 0, "LOST": 0, "SUSPECT": 0, "DEAD": 1, "HELD": 0}
+        losses = {point.attributes["htppower.link.state"]: point.value for point in points["htppower.link.losses"]}
+        assert losses == {"LOST": 1, "DEAD": 1}
+    end()

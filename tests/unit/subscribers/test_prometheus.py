@@ -8,8 +8,9 @@ from learning import learning
 from prometheus_client import generate_latest
 from scraped import Scraped
 
+from htppower.events import LinkState
 from htppower.subscribers.prometheus import PrometheusMetrics
-from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION
+from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL
 
 CALLS = "htppower_calls_total"
 
@@ -21,10 +22,10 @@ def test_calls_are_counted_by_function_and_result(bench: Bench, scraped: Scraped
     bench.simulated.fail_next(FAILED)
     bench.infer(session)
     assert scraped(CALLS, function="createPowerConfigId", result="SUCCESS") == 1
-    assert scraped(CALLS, function="setPowerConfig", result="SUCCESS") == 3
+    assert scraped(CALLS, function="setPowerConfig", result="SUCCESS") == 5
     failed = "QNN_HTP_PERF_INFRASTRUCTURE_ERROR_FAILED"
     assert scraped(CALLS, function="setPowerConfig", result=failed) == 1
-    assert scraped("htppower_call_duration_seconds_count", function="setPowerConfig") == 4
+    assert scraped("htppower_call_duration_seconds_count", function="setPowerConfig") == 6
 
 
 def test_the_duration_of_a_call_is_in_seconds() -> None:
@@ -82,7 +83,7 @@ def test_saved_and_sent_calls(bench: Bench, scraped: Scraped) -> None:
         bench.infer(session)
     named = {"session": "1", "owner": ""}
     assert scraped("htppower_session_calls_saved_total", **named) == 4
-    assert scraped("htppower_session_calls_sent_total", **named) == 2
+    assert scraped("htppower_session_calls_sent_total", **named) == 3
     assert scraped("htppower_calls_saved_total") == 4
     bench.time.advance_us(300_000)
     assert scraped("htppower_calls_saved_total") == 4
@@ -130,7 +131,7 @@ def test_failures_by_what_they_leave_and_recoveries(bench: Bench, scraped: Scrap
     other = bench.controller.session("high_performance")
     bench.simulated.fail_next(FAILED)
     bench.infer(session, 2_000_000)
-    bench.simulated.fail_next(FAILED, nth=2)
+    bench.simulated.fail_next(FAILED, nth=3)
     bench.infer(session)
     with other.inference():
         bench.simulated.fail_next(SYSTEM_COMMUNICATION)
@@ -145,6 +146,26 @@ def test_failures_by_what_they_leave_and_recoveries(bench: Bench, scraped: Scrap
     assert recovered
     assert scraped("htppower_orphaned_power_config_ids") == 1
     bench.time.advance_us(60_000_000)
+
+
+def test_the_state_of_the_link_and_its_losses(bench: Bench, scraped: Scraped) -> None:
+    """The state of the link is 1, the others are 0; each loss is counted by what it was, from 0 on."""
+
+    def link() -> dict[str, float | None]:
+        return {str(state): scraped("htppower_link", state=str(state)) for state in LinkState}
+
+    well: dict[str, float | None] = {"WELL": 1, "LOST": 0, "SUSPECT": 0, "DEAD": 0, "HELD": 0}
+    session = bench.controller.session("burst")
+    with session.inference():
+        assert link() == well
+        assert [scraped("htppower_link_losses_total", state=state) for state in ("LOST", "DEAD")] == [0, 0]
+        bench.controller.link_lost(SYSTEM_COMMUNICATION)
+        bench.simulated.fail_next(SYSTEM_COMMUNICATION_FATAL, "renew")
+        bench.controller.link_lost(SYSTEM_COMMUNICATION_FATAL)
+        assert link() == {**well, "WELL": 0, "DEAD": 1}
+        assert [scraped("htppower_link_losses_total", state=state) for state in ("LOST", "DEAD")] == [1, 1]
+        bench.time.advance_us(2_000_000)
+        assert link() == well
 
 
 def test_holds_caps_and_the_profile_in_use(bench: Bench, scraped: Scraped) -> None:
@@ -183,8 +204,8 @@ def test_every_session_has_inferences_and_cold_starts(bench: Bench, scraped: Scr
         assert scraped(f"{prefix}inferences_total", **labels) == 5
         assert scraped(f"{prefix}cold_starts_total", **labels) == 2
         waits = f"{prefix}cold_start_wait_seconds"
-        assert scraped(f"{waits}_sum", **labels) == pytest.approx(0.004)
-        buckets = [scraped(f"{waits}_bucket", le=le, **labels) for le in ("0.001", "0.0025", "1.0", "+Inf")]
+        assert scraped(f"{waits}_sum", **labels) == pytest.approx(0.008)
+        buckets = [scraped(f"{waits}_bucket", le=le, **labels) for le in ("0.0025", "0.005", "1.0", "+Inf")]
         assert buckets == [0, 2, 2, 2]
     session.close()
     assert scraped("htppower_inferences_total") == 5

@@ -38,9 +38,9 @@ def test_the_fixtures_belong_together(pytester: pytest.Pytester) -> None:
             assert htp_recorder.inner is simulated_htp
             simulated_htp.delay_calls(2_000, "setPowerConfig")
             with vote_controller.session("burst").inference():
-                assert htp_time.now_us == 2_000
+                assert htp_time.now_us == 4_000  # clocks, and settings of the process
                 assert simulated_htp.effective().core_target == 160
-            assert [call.time_us for call in htp_recorder.calls] == [0, 0]
+            assert [call.time_us for call in htp_recorder.calls] == [0, 0, 2_000]
             assert simulated_htp.platform.arch == 75
         """,
     ).assert_outcomes(passed=1)
@@ -94,6 +94,38 @@ def test_what_stays_in_force_fails_the_test(pytester: pytest.Pytester) -> None:
     )
     result.assert_outcomes(passed=1, errors=1)
     result.stdout.fnmatch_lines(["*power config ids (1,) were not destroyed*"])
+
+
+def test_calls_that_overlap_fail_the_test(pytester: pytest.Pytester) -> None:
+    """A native call that begins while one of another thread is under way is an error of the test, caught or not."""
+    result = run(
+        pytester,
+        """
+        import threading
+        import pytest
+
+
+        def beside(simulated_htp):
+            with pytest.raises(RuntimeError):
+                simulated_htp.create_power_config_id(0, 0)
+
+
+        @pytest.mark.parametrize("overlaps", [0, 1, 2])
+        def test_it(simulated_htp, overlaps):
+            def sleep(_):
+                for _ in range(overlaps):
+                    thread = threading.Thread(target=beside, args=(simulated_htp,))
+                    thread.start()
+                    thread.join()
+
+            simulated_htp._sleep = sleep
+            simulated_htp.delay_calls(1)
+            simulated_htp.create_power_config_id(0, 0)
+        """,
+    )
+    result.assert_outcomes(passed=3, errors=2)
+    result.stdout.fnmatch_lines(["1 native call began while a call of another thread was under way"])
+    result.stdout.fnmatch_lines(["2 native calls began while a call of another thread was under way"])
 
 
 def test_a_closing_that_failed_leaves_what_it_must(pytester: pytest.Pytester) -> None:

@@ -60,7 +60,7 @@ def _head(report: Report, width: int) -> Iterator[str]:
 
 
 def _timeline(report: Report, width: int) -> Iterator[str]:
-    """Yield a line for each call, which is as wide as its columns need, and below it its votes."""
+    """Yield a line for each step and further call of it, as wide as its columns need, and below each call its votes."""
     cells = [_cells(row) for row in report.rows]
     widths = [max(map(len, column)) for column in zip(_HEADINGS, *cells, strict=True)]
     margin = sum(widths) + len(_GAP) * len(widths)
@@ -72,15 +72,16 @@ def _timeline(report: Report, width: int) -> Iterator[str]:
         yield "no call: this profile does not vote"
     indent = margin if width >= _BESIDE_FROM else _INDENT
     for row, texts in zip(report.rows, cells, strict=True):
-        *before, last = _line(texts, widths, width)
-        yield from before
-        said = texts[-1]
-        line = f"{last.rstrip().removesuffix(said)}{styled(said, _COLOURS.get(row.state))}"
-        if beside:
-            yield f"{line}{' ' * (widths[-1] - len(said))}{_GAP}{row.text}"
-        else:
-            yield line
+        if not row.goes_on:
+            *before, last = _line(texts, widths, width)
+            yield from before
+            said = texts[-1]
+            line = f"{last.rstrip().removesuffix(said)}{styled(said, _COLOURS.get(row.state))}"
+            yield f"{line}{' ' * (widths[-1] - len(said))}{_GAP}{row.text}" if beside else line
+        if not beside:
             yield from _below((row.text,), indent - len(_GAP), width)
+        elif row.goes_on:
+            yield f"{' ' * margin}{row.text}"
         for config in row.call.configs:
             for number, parts in enumerate(_vote(config)):
                 yield from _below(parts, indent + len(_GAP) * min(number, 1), width)

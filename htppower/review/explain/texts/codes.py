@@ -40,7 +40,8 @@ CODE_TEXTS: dict[int, CodeText] = {
     1009: _SKELETON,
     1010: CodeText("Something that the call needs is used up.", "More clients than the DSP serves."),
     1011: CodeText(
-        "The DSP subsystem restarted, and the link to it was not rebuilt.", "Any call while the DSP stays down."
+        "The link to the DSP was lost, and the library has given up rebuilding it: it never tries again by itself.",
+        "A call while the DSP stays down: it answers after 11 s. Or a second call during the rebuild, which spoils it.",
     ),
     1100: CodeText("The library does not say what failed.", "deviceGetInfrastructure before backendCreate."),
     4000: _SKELETON,
@@ -60,13 +61,20 @@ CODE_TEXTS: dict[int, CodeText] = {
         "The library does not know the option. An old library says so of an option that a newer one has.",
         "DCVS_V3_EXP on a library of QAIRT 2.47.",
     ),
-    13003: CodeText("The call did not reach the DSP.", "A remote call while the subsystem restarts."),
+    13003: CodeText(
+        "The call did not reach the DSP. A healthy link may answer so once; on a dead one every vote fails.",
+        "A vote after the library has given up the link (1011).",
+    ),
     13004: CodeText(
         "The library knows the option, and this Hexagon architecture does not have it.",
         "An explicit HMX_V2 vote below V75; DCVS_V3_EXP below V85.",
     ),
     13005: CodeText("There was no memory for the call.", "A process at its limit of memory."),
-    13006: CodeText("The library does not say what failed.", "createPowerConfigId without a place for the id."),
+    13006: CodeText(
+        "FastRPC refused a setting of the process; clocks in the same call are not sent then. Or the library does not "
+        "say what failed.",
+        "RPC_POLLING_TIME on a board whose FastRPC has no polling; createPowerConfigId without a place for the id.",
+    ),
     14000: _HANDLE,
     14001: CodeText("The device can't be made as asked for.", "deviceCreate for an unknown SoC model."),
     14002: CodeText("The DSP is not there, or is off.", "A kernel without the driver."),

@@ -180,6 +180,12 @@ NUMBER_TEXTS = {
         votes("rpc_polling_time_us: 100", "balanced"),
         votes("rpc_polling_time_us: 0", "balanced"),
     ),
+    "RPC-7": RuleText(
+        "The FastRPC library of many boards has no polling: it refuses to turn it on, and to turn it off. Clocks take "
+        "another way, so htppower sends these settings in a call of their own, after the clocks.",
+        "There is nothing to mend in a file. For polling, install a FastRPC library and a kernel that have it.",
+        said="Nothing in a file can break it: only the FastRPC library of the board can.",
+    ),
     "TMR-1": RuleText(
         "The library refuses a call with a timeout outside this range.",
         "State 100 to 1000000 us, or leave it unset.",

@@ -42,6 +42,10 @@ class TimedCalls:
         """Pass on a destroyPowerConfigId."""
         self._inner.destroy_power_config_id(power_config_id)
 
+    def renew(self) -> None:
+        """Pass on a renewal."""
+        self._inner.renew()
+
     def describe(self) -> Description:
         """Return the description of the inner backend."""
         return self._inner.describe()

@@ -1,57 +1,18 @@
-"""A cap that follows the device, as it is made and closed: Ctrl-C, and a controller that closes it."""
+"""A cap that follows the device, as it is made and closed."""
 
 from __future__ import annotations
 
-import signal
 from typing import TYPE_CHECKING
 
-import pytest
 from hanging import on_a_thread
 from rig import Rig
 
 from htppower.control.caps.cap_switch import CapSwitch
-from htppower.control.companions import Companions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
-def _interrupt() -> None:
-    raise KeyboardInterrupt
-
-
-def test_closing_again_lifts_the_cap_where_ctrl_c_came_first() -> None:
-    """It is left to no other: the handle of the cap is the switch's own."""
-    rig = Rig()
-    interrupts = [_interrupt]
-    switch = CapSwitch(rig.controller, "balanced", "a test", lambda: interrupts.pop()() if interrupts else None)
-    switch.set("a test")
-    with pytest.raises(KeyboardInterrupt):
-        switch.close()
-    switch.close()
-    assert rig.controller.caps == ()
-    rig.controller.close()
-
-
-def test_a_time_limit_of_the_host_is_passed_on_as_companions_close() -> None:
-    """It is no failure of theirs; closing again tells the rest."""
-
-    def too_late(number: int, frame: object) -> None:
-        raise TimeoutError("the host's own limit")
-
-    told: list[int] = []
-    companions = Companions()
-    before = signal.signal(signal.SIGINT, too_late)
-    try:
-        ends = companions.add(lambda: signal.raise_signal(signal.SIGINT), _interrupt)
-        companions.add(lambda: told.append(1), _interrupt)
-        with pytest.raises(TimeoutError, match="own limit"):
-            companions.close()
-    finally:
-        signal.signal(signal.SIGINT, before)
-    ends()
-    companions.close()
-    assert told == [1]
+    import pytest
 
 
 def test_a_cap_that_its_host_has_lifted_is_set_again() -> None:

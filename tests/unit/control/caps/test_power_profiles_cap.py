@@ -12,7 +12,6 @@ import pytest
 from hanging import WAIT_S, HangingHtp
 
 from htppower import PowerProfilesCap, ProfileError, SessionClosed, VoteController
-from htppower.control.caps.cap_switch import CapSwitch
 from htppower.control.caps.power_profiles_cap import CONDITIONS, PowerProfilesStatus, reason_to_cap
 from htppower.events import CapLifted, CapSet
 from htppower.testing import VirtualTime
@@ -240,43 +239,6 @@ def test_a_profile_that_is_none_is_refused(bench: Bench, monkeypatch: pytest.Mon
     with pytest.raises(ProfileError):
         PowerProfilesCap(bench.controller, "no_such_profile")
     assert not hasattr(Watcher, "made")
-
-
-def test_one_that_can_not_be_made_leaves_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no thread can be started, or Ctrl-C comes, the controller has nothing more to close."""
-
-    def fail(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(system_bus, "PropertyWatcher", fail)
-    with pytest.raises(KeyboardInterrupt):
-        PowerProfilesCap(bench.controller)
-    assert bench.controller._companions._companions == ()
-
-
-@pytest.mark.parametrize("hears", [False, True])
-def test_ctrl_c_as_it_is_made_and_again_as_it_cleans_up_leaves_nothing(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, hears: bool
-) -> None:
-    """Also where the thread of the bus runs by then, and has set the cap: nobody else could close it."""
-
-    def interrupted(watcher: Watcher) -> None:
-        if hears:
-            watcher.tell(profiles("power-saver"))
-        raise KeyboardInterrupt
-
-    def interrupted_again(_: CapSwitch) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Watcher, "start", interrupted)
-        patched.setattr(CapSwitch, "close", interrupted_again)
-        with pytest.raises(KeyboardInterrupt):
-            PowerProfilesCap(bench.controller)
-    assert len(bench.controller.caps) == hears
-    bench.time.advance_us(1)
-    assert (bench.controller.caps, Watcher.made.closed) == ((), 1)
-    assert bench.controller._companions._companions == ()
 
 
 def test_without_dbus_fast_it_says_what_to_install(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

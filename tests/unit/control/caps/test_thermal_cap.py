@@ -13,12 +13,10 @@ from bench import MAX_CORNER, Bench
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from interrupting import interrupt_at
 from thermal_zones import Tree
 
 from htppower import ProfileError, SessionClosed, ThermalCap
 from htppower.control.caps.cap_arguments import SHORTEST_PERIOD_US
-from htppower.control.caps.cap_switch import CapSwitch
 from htppower.events import CapLifted, CapSet, Event
 
 if TYPE_CHECKING:
@@ -122,48 +120,6 @@ def test_closing_lifts_and_looks_no_more(bench: Bench, tree: Tree) -> None:
     assert (session.profile.name, bench.time.alarms) == ("burst", 0)
     bench.time.advance_us(5 * PERIOD_US)
     assert bench.controller.caps == ()
-
-
-def test_ctrl_c_as_it_is_made_and_again_as_it_cleans_up_leaves_nothing(
-    bench: Bench, tree: Tree, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nobody gets it, so nobody else would lift its cap and take its alarm back."""
-    look = CapSwitch.post
-
-    def interrupted(switch: CapSwitch, action: Callable[[], object]) -> None:
-        look(switch, action)
-        raise KeyboardInterrupt
-
-    def interrupted_again(_: CapSwitch) -> None:
-        raise KeyboardInterrupt
-
-    tree.zone(0, "cpu-0-0", "90000")
-    with monkeypatch.context() as patched:
-        patched.setattr(CapSwitch, "post", interrupted)
-        patched.setattr(CapSwitch, "close", interrupted_again)
-        with pytest.raises(KeyboardInterrupt):
-            tree.cap(bench)
-    assert (len(bench.controller.caps), bench.time.alarms) == (1, 1)
-    bench.time.advance_us(1)
-    assert (bench.controller.caps, bench.time.alarms) == ((), 0)
-    assert bench.controller._companions._companions == ()
-
-
-def test_ctrl_c_anywhere_in_closing_still_closes_it(tmp_path: Path) -> None:
-    """At every call of the core: soon after the cap is lifted, and there is nothing more to look or to close."""
-    tree = Tree(tmp_path)
-    tree.zone(0, "cpu-0-0", "90000")
-    for nth in itertools.count(2):  # before, nothing was begun
-        bench = Bench.make()
-        cap = tree.cap(bench)
-        came = interrupt_at(nth, cap.close)
-        bench.time.advance_us(1)
-        assert (bench.controller.caps, cap.cap, bench.time.alarms) == ((), None, 0)
-        assert bench.controller._companions._companions == ()
-        bench.controller.close()
-        if not came:
-            assert nth > 10
-            return
 
 
 def test_it_ends_with_its_controller(bench: Bench, tree: Tree) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import signal
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -149,25 +148,3 @@ def test_zones_that_match_nothing_are_told_with_those_that_there_are(bench: Benc
         tree.cap(bench, zones=("skin*", "gpu"))
     with pytest.raises(ValueError, match="there are: none at all"):
         tree.cap(bench, root=tmp_path / "absent")
-
-
-def test_a_time_limit_of_the_host_is_no_failure_to_read_a_zone(
-    bench: Bench, tree: Tree, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A handler's TimeoutError is an OSError, too; it is passed on, and the cap that nobody gets leaves nothing."""
-
-    def late(*_: object) -> None:
-        raise TimeoutError
-
-    def interrupted(_: Zone) -> float:
-        signal.raise_signal(signal.SIGALRM)
-        raise AssertionError
-
-    before = signal.signal(signal.SIGALRM, late)
-    try:
-        monkeypatch.setattr(Zone, "read_c", interrupted)
-        with pytest.raises(TimeoutError):
-            tree.cap(bench)
-    finally:
-        signal.signal(signal.SIGALRM, before)
-    assert (bench.controller.caps, bench.time.alarms) == ((), 0)

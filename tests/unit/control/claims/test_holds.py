@@ -48,10 +48,10 @@ def test_a_hold_raises_nothing_by_itself(bench: Bench) -> None:
     with session.hold("burst", reason="camera preview") as hold:
         assert (bench.sets, session.state, hold.active) == ([], State.UNVOTED, True)
         bench.infer(session)
-        assert core_target(bench.sets[0]) == MAX_CORNER
+        assert core_target(bench.casts[0]) == MAX_CORNER
     assert not hold.active
     bench.infer(session)
-    assert core_target(bench.sets[-2]) == NOM_PLUS
+    assert core_target(bench.casts[-2]) == NOM_PLUS
 
 
 def test_a_hold_on_a_lowered_session_waits_for_the_next_raise(bench: Bench) -> None:
@@ -64,14 +64,14 @@ def test_a_hold_on_a_lowered_session_waits_for_the_next_raise(bench: Bench) -> N
 
 
 def test_a_hold_in_flight_is_voted_at_once_and_taken_back_at_once(bench: Bench) -> None:
-    """With an inference running, its beginning and its end are one call each."""
+    """With an inference running, its beginning and its end are one call with clocks each."""
     session = bench.controller.session("balanced")
     with session.inference():
         hold = session.hold("burst", reason="camera")
         assert bench.effective().core_target == MAX_CORNER
         hold.release()
         assert bench.effective().core_target == NOM_PLUS
-        assert len(bench.sets) == 3
+        assert len(bench.casts) == 3
 
 
 @pytest.mark.parametrize("name", ["balanced", "high_performance"])
@@ -79,7 +79,7 @@ def test_a_hold_in_a_sustain_window_ends_the_sustain(bench: Bench, name: str) ->
     """A session that is up only by its sustain time is lowered, as by ``use``."""
     session = bench.controller.session("burst")
     bench.infer(session)
-    assert (session.state, len(bench.sets)) == (State.RAISED, 1)
+    assert (session.state, len(bench.casts)) == (State.RAISED, 1)
     session.hold(name, reason="test").release()
     assert session.state is State.LOWERED
     assert bench.time.alarms == 0
@@ -90,7 +90,7 @@ def test_the_end_of_a_hold_ends_its_sustain(bench: Bench) -> None:
     session = bench.controller.session("balanced")
     hold = session.hold("burst", reason="test")
     bench.infer(session)
-    assert (session.state, len(bench.sets)) == (State.RAISED, 1)
+    assert (session.state, len(bench.casts)) == (State.RAISED, 1)
     hold.release()
     assert session.state is State.LOWERED
 
@@ -118,7 +118,7 @@ def test_use_while_held_counts_after_the_hold(bench: Bench) -> None:
         hold = session.hold("burst", reason="camera")
         session.use("power_saver")
         assert (session.profile.name, session.own_profile.name) == ("burst", "power_saver")
-        assert len(bench.sets) == 2
+        assert len(bench.casts) == 2
         hold.release()
         assert bench.effective().core_target == VoltageCorner.SVS
 

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
-from bench import voting
 from helpers import corners, hmx, hvx, hvx_exp
 from known import Known
 
 from htppower.control.core import ledger as ledger_page
-from htppower.control.core.ledger import InForce, Ledger
+from htppower.control.core.ledger import Ledger
 from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3
 from htppower.votes.corners import PowerMode, VoltageCorner
 from htppower.votes.native import Option
@@ -19,8 +18,6 @@ from htppower.votes.options import BY_CLASS
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
-    from bench import Bench
-
     from htppower.votes.clock_votes import DcvsV3Exp
 
 NOTHING = VoteSet()
@@ -209,23 +206,6 @@ def test_forgetting_twice_keeps_what_is_doubtful(known: Known) -> None:
     for _ in range(2):
         known.own.forget()
         assert known.difference(NOTHING) == VoteSet(REMOVAL, HMX_DEFAULT, hmx_timeout_us=300_000)
-
-
-def test_an_id_that_takes_the_place_of_another_is_as_fresh(bench: Bench) -> None:
-    """Nothing is taken back of an id that was given up, but process-wide settings stay in force."""
-    session = bench.controller.session(voting(hmx_v2=hmx()))
-    with session.inference():
-        record = session._record
-        assert record.ledgers[0].difference(VoteSet(hvx())).hmx_v2 == HMX_DEFAULT
-        (made,) = record.power_config_ids.values()
-        record.give_up_id(0)
-        given, again = bench.controller._settings.shared.given, Ledger(power_config_id=made)
-        given.take(again, given.begin_create(), {})
-        record.take_id(0, again)
-        assert record.ledgers[0].now == InForce()
-        assert record.ledgers[0].difference(VoteSet(hvx())) == VoteSet(hvx())
-        assert not record.ledgers[0].difference(NOTHING)
-        assert bench.controller.status().process.rpc_polling_time_us == 9999
 
 
 def test_ids_are_apart_but_for_process_wide_options(known: Known) -> None:

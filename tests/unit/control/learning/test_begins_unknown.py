@@ -10,6 +10,7 @@ from learning import relaxing
 
 from htppower import VoteRejected
 from htppower.events import Cause, Transition
+from htppower.votes.native_codes import FAILED
 
 LEAD_US = 5_000
 IN_US = 500_000
@@ -101,7 +102,7 @@ def test_a_period_counts_on_from_a_begin_that_failed() -> None:
     session.expect(every_us=IN_US)
     bench.infer(session)
     bench.time.advance_us(1_000)
-    bench.simulated.fail_next(13003)
+    bench.simulated.fail_next(FAILED)
     with pytest.raises(VoteRejected), session.inference():
         raise AssertionError
     bench.time.advance_us(IN_US - LEAD_US - 1)

@@ -9,7 +9,6 @@ import pytest
 from bench import Bench
 from learning import learning, relaxing
 
-from htppower.control.time.locks import is_held
 from htppower.events import Cause, Event, State, SustainLearned, Transition
 from htppower.profiles.sustain import Adaptive
 from htppower.sustain.learner import Learner, make_learner
@@ -195,7 +194,7 @@ def test_what_is_told_of_a_time_that_was_learnt_is_of_one_moment(monkeypatch: py
     savings = kind.savings
 
     def noted(learner: Learner) -> Savings:
-        held.append(is_held(session._record.gate.lock))
+        held.append(session._record.gate.lock._is_owned())
         return savings(learner)
 
     monkeypatch.setattr(kind, "savings", noted)

@@ -11,6 +11,7 @@ from learning import relaxing
 from htppower import VoteRejected
 from htppower.events import Cause, Event, State, Transition
 from htppower.profiles.sustain import Adaptive
+from htppower.votes.native_codes import FAILED
 
 if TYPE_CHECKING:
     from htppower.control.session import Session
@@ -48,7 +49,7 @@ def test_what_a_raise_ahead_saves() -> None:
             assert bench.controller.status().sessions[0].calls_saved == 0
         bench.time.advance_us(1_000_000)
     told = bench.controller.status().sessions[0]
-    assert (told.calls_saved, len(bench.sets)) == (0, 40)
+    assert (told.calls_saved, len(bench.casts)) == (0, 40)
     assert told.learnt is not None
     assert (told.learnt.gaps, told.learnt.cold_starts) == (19, 9)
 
@@ -124,7 +125,7 @@ def test_a_begin_that_failed_is_one_of_an_even_row() -> None:
         if number != 4:
             bench.infer(session, 8_000)
             continue
-        bench.simulated.fail_next(13003)
+        bench.simulated.fail_next(FAILED)
         with pytest.raises(VoteRejected), session.inference():
             raise AssertionError
     assert waited == 9

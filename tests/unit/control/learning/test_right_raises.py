@@ -90,7 +90,7 @@ def test_votes_that_stay_up_for_a_predicted_begin_save_calls(in_us: int) -> None
             assert bench.controller.status().sessions[0].calls_saved == 2 * number
         session.expect(in_us=in_us)
         bench.time.advance_us(in_us)
-    assert (len(bench.sets), bench.controller.status().sessions[0].calls_saved) == (1, 6)
+    assert (len(bench.casts), bench.controller.status().sessions[0].calls_saved) == (1, 6)
 
 
 def test_votes_that_stay_up_for_a_second_prediction_were_raised_for_the_first() -> None:
@@ -103,7 +103,7 @@ def test_votes_that_stay_up_for_a_second_prediction_were_raised_for_the_first() 
     session.expect(in_us=7_000)
     bench.time.advance_us(7_000)
     bench.infer(session)
-    assert (len(bench.sets), bench.controller.status().sessions[0].calls_saved) == (4, 0)
+    assert (len(bench.casts), bench.controller.status().sessions[0].calls_saved) == (4, 0)
 
 
 def test_a_prediction_that_is_corrected_and_right_is_paid_back_whole() -> None:

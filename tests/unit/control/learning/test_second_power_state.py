@@ -10,7 +10,6 @@ from two_steps import AFTER_US, SUSTAIN_US, in_two_steps, released, triggers
 
 from htppower.control.core.gate import Gate
 from htppower.control.core.session_record import SessionRecord
-from htppower.control.time.locks import is_held
 from htppower.events import State, Trigger
 from htppower.votes.native import Option
 
@@ -26,14 +25,14 @@ def test_votes_relax_in_two_steps() -> None:
     bench.time.advance_us(SUSTAIN_US)
     assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER]
     bench.time.advance_us(AFTER_US - 1)
-    assert len(bench.sets) == 2
+    assert len(bench.casts) == 2
     bench.time.advance_us(1)
     assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER, Trigger.LOWER_FURTHER]
     assert session.state is State.LOWERED
     (votes,) = bench.controller.status().sessions[0].votes.values()
     assert votes == released().votes.without(Option.RPC_POLLING_TIME)  # which is the process's
     bench.time.advance_us(100 * AFTER_US)
-    assert (len(bench.sets), bench.time.alarms) == (3, 0)
+    assert (len(bench.casts), bench.time.alarms) == (3, 0)
 
 
 def test_an_inference_in_between_begins_anew() -> None:
@@ -102,8 +101,8 @@ def test_closing_ends_both() -> None:
     assert triggers(bench)[-1] is Trigger.DESTROY
 
 
-def test_plans_and_transitions_are_taken_in_within_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So whether there is a second power state can be asked without the lock: no other thread changes that."""
+def test_plans_and_transitions_are_taken_in_under_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So a step can ask for the second power state without a lock: no other thread changes it."""
     held: dict[str, set[bool]] = {"follow": set(), "moved": set()}
 
     def noted(name: str) -> Callable[..., None]:
@@ -112,7 +111,7 @@ def test_plans_and_transitions_are_taken_in_within_the_turn(monkeypatch: pytest.
         def note(gate: Gate, change: Any, **ends: bool) -> None:
             session = gate._session
             assert isinstance(session, SessionRecord)
-            held[name].add(is_held(session.turn))
+            held[name].add(session.home.engine.line.is_held)
             wrapped(gate, change, **ends)
 
         return note

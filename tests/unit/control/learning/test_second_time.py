@@ -10,8 +10,6 @@ import pytest
 from bench import Bench
 from two_steps import AFTER_US, SUSTAIN_US, in_two_steps, triggers
 
-from htppower.control.core.gate import Gate
-from htppower.control.learning.pace import Pace
 from htppower.control.learning.raise_ahead import RaiseAhead
 from htppower.events import Cause, Event, State, SustainLearned, Transition, Trigger
 from htppower.profiles.sustain import Adaptive
@@ -19,8 +17,6 @@ from htppower.sustain.learner import make_learner
 
 if TYPE_CHECKING:
     from htppower import Profile
-    from htppower.control.core.tokens import Token
-    from htppower.events import Phase
 
 LEAD_US = 5_000
 
@@ -119,56 +115,6 @@ def test_a_raise_ahead_that_is_made_too_late_leaves_the_time_as_it_was(monkeypat
 
     monkeypatch.setattr(RaiseAhead, "raise_now", slow)
     bench.time.advance_us(SUSTAIN_US + AFTER_US - 1)
-    assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER]
-    bench.time.advance_us(1)
-    assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER, Trigger.LOWER_FURTHER]
-
-
-def test_an_inference_that_is_interrupted_leaves_the_time_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Votes that stay relaxed, since Ctrl-C comes before the raise that it waits for, relax further when they would."""
-    bench = Bench.make()
-    session = bench.controller.session(in_two_steps(Adaptive(break_even_us=AFTER_US)))
-    bench.infer(session)
-    bench.time.advance_us(SUSTAIN_US + 1_000_000)
-    waits = Pace.waits
-
-    def interrupted(pace: Pace, token: Token) -> None:
-        patched.undo()
-        waits(pace, token)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Pace, "waits", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            bench.infer(session)
-    bench.time.advance_us(AFTER_US - 1_000_000 - 1)
-    assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER]
-    bench.time.advance_us(1)
-    assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER, Trigger.LOWER_FURTHER]
-    bench.infer(session)
-    learnt = bench.controller.status().sessions[0].learnt_further
-    assert learnt is not None
-    assert learnt.gaps == 1
-
-
-def test_an_init_that_is_interrupted_leaves_the_time_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Votes that stay relaxed, since Ctrl-C comes before the raise of an INIT, relax further when they would."""
-    bench = Bench.make()
-    session = bench.controller.session(in_two_steps())
-    bench.infer(session)
-    bench.time.advance_us(SUSTAIN_US + 1_000_000)
-    prepare = Gate.prepare
-
-    def interrupted(gate: Gate, phase: Phase) -> None:
-        patched.undo()
-        prepare(gate, phase)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Gate, "prepare", interrupted)
-        with pytest.raises(KeyboardInterrupt), session.init():
-            pass
-    bench.time.advance_us(AFTER_US - 1_000_000 - 1)
     assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER]
     bench.time.advance_us(1)
     assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER, Trigger.LOWER_FURTHER]

@@ -20,21 +20,25 @@ if TYPE_CHECKING:
     from htppower import Session
 
 
-async def infer_forever(session: Session) -> None:
+async def infer_forever(session: Session, begun: asyncio.Event | None = None) -> None:
     """Run one inference that ends by being cancelled."""
     async with session.ainference():
+        if begun is not None:
+            begun.set()
         await asyncio.Event().wait()
 
 
 def test_cancelled_before_it_begins(gate: Gate) -> None:
     """A task that is cancelled before its first step makes no call."""
     session = gate.controller.session("balanced")
+    gate.drain()
+    posts = gate.posts
 
     async def scenario() -> None:
         assert await cancelled(asyncio.create_task(infer(session)))
 
     asyncio.run(scenario())
-    assert (gate.posts, gate.sets, session.in_flight) == (0, 0, 0)
+    assert (gate.posts, gate.sets, session.in_flight) == (posts, 0, 0)
 
 
 def test_cancelled_during_the_raise(gate: Gate) -> None:
@@ -103,9 +107,9 @@ def test_cancelled_inside(gate: Gate) -> None:
     session = gate.controller.session("balanced")
 
     async def scenario() -> None:
-        task = asyncio.create_task(infer_forever(session))
-        await until(lambda: session.state is State.RAISED)
-        await until(lambda: gate.posts == 1)
+        begun = asyncio.Event()
+        task = asyncio.create_task(infer_forever(session, begun))
+        await begun.wait()
         assert await cancelled(task)
 
     asyncio.run(scenario())
@@ -167,9 +171,9 @@ def test_a_lowering_that_waits_is_not_dropped(gate: Gate) -> None:
 
         task = asyncio.create_task(held())
         await until(lambda: session.state is State.RAISED)
-        gate.time.spawn(lambda: busy.wait(LONG_S))
+        gate.post(lambda: busy.wait(LONG_S))
         leave.set()
-        await until(lambda: gate.posts == 3)
+        await until(lambda: not session.in_flight)
         assert await cancelled(task)
         assert gate.sets == 1
         busy.set()

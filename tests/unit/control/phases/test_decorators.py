@@ -49,7 +49,7 @@ def test_a_plain_function(bench: Bench, model: Model) -> None:
     with pytest.raises(ZeroDivisionError):
         model.session.votes(lambda: 1 // 0)()
     assert_down(bench, model.session)
-    assert len(bench.sets) == 4
+    assert len(bench.casts) == 4
 
 
 def test_every_kind_of_function_stays_of_its_kind(model: Model) -> None:
@@ -111,7 +111,7 @@ class TestGenerator:
         """One raise before the first token, one lowering after the last, at once."""
         assert list(self.made(how, model)) == TOKENS
         assert (model.session.in_flight, model.session.state) == (0, State.LOWERED)
-        assert (len(bench.sets), model.ends) == (2, ["done"])
+        assert (len(bench.casts), model.ends) == (2, ["done"])
 
     def test_never_begun(self, how: str, bench: Bench, model: Model) -> None:
         """A generator that is made, closed and collected without a first token casts no vote."""
@@ -153,13 +153,13 @@ class TestGenerator:
         assert (stop.value.value, model.heard) == (3, [1, 2, 3])
         assert_down(bench, model.session)
 
-    def test_collected_in_a_cycle_under_the_locks(self, how: str, bench: Bench, model: Model) -> None:
-        """Collected where this thread holds the locks of session and controller: no deadlock, lowered soon after."""
+    def test_collected_in_a_cycle_under_the_gate(self, how: str, bench: Bench, model: Model) -> None:
+        """Collected while this thread holds the gate: no deadlock, and lowered soon after."""
         cycle: list[Any] = [self.made(how, model)]
         next(cycle[0])
         cycle.append(cycle)
         del cycle
-        with bench.controller._registry.lock, model.session._record.gate.lock:
+        with model.session._record.gate.lock:
             gc.collect()
             assert model.ends == ["GeneratorExit"]
         assert_down(bench, model.session)
@@ -204,7 +204,7 @@ def test_streams_inside_a_window_make_no_call(bench: Bench) -> None:
     session = bench.controller.session("burst")
     for _ in range(100):
         assert list(session.stream(TOKENS)) == TOKENS
-    assert len(bench.sets) == 1
+    assert len(bench.casts) == 1
     bench.time.advance_us(BURST_SUSTAIN_US)
     assert_down(bench, session)
 

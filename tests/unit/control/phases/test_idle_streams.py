@@ -13,7 +13,6 @@ import pytest
 from bench import BURST_SUSTAIN_US, Bench
 
 from htppower import SessionClosed, State, VoteRejected
-from htppower.control.time.locks import is_held
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -126,7 +125,7 @@ def test_a_reader_that_keeps_reading_has_one_inference(reader: Reader) -> None:
         reader.bench.time.advance_us(IDLE_US - 1)
         assert (reader.session.in_flight, reader.session.state, reader.bench.time.alarms) == (1, State.RAISED, 1)
     assert reader.model.seen == [(1, State.RAISED)] * 3
-    assert len(reader.bench.sets) == 1
+    assert len(reader.bench.casts) == 1
 
 
 def test_a_reader_that_goes_away_lowers(reader: Reader) -> None:
@@ -172,13 +171,13 @@ def test_a_reader_that_comes_back_and_reads_on_begins_once(reader: Reader) -> No
 def test_closing_it_begins_nothing(reader: Reader, idle: bool) -> None:
     """An idle stream that is closed closes its iterator, without votes."""
     reader.next()
-    sets = len(reader.bench.sets)
+    sets = len(reader.bench.casts)
     if idle:
         reader.bench.time.advance_us(IDLE_US)
         sets += 1
     reader.close()
     assert reader.model.closed == 1
-    assert len(reader.bench.sets) == sets
+    assert len(reader.bench.casts) == sets
     reader.bench.time.advance_us(0)
     assert (reader.session.in_flight, reader.session.state) == (0, State.LOWERED)
 
@@ -203,7 +202,7 @@ def test_the_sustain_time_counts_from_the_end_of_the_inference(bench: Bench) -> 
     bench.time.advance_us(IDLE_US + BURST_SUSTAIN_US - 1)
     assert (reader.session.in_flight, reader.session.state) == (0, State.RAISED)
     reader.next()
-    assert len(bench.sets) == 1
+    assert len(bench.casts) == 1
     bench.time.advance_us(IDLE_US + BURST_SUSTAIN_US)
     assert reader.session.state is State.LOWERED
 
@@ -266,7 +265,7 @@ class _AtOpcode:
         if self.came or not frame.f_code.co_filename.endswith(("phases.py", "streams.py")):
             return None
         frame.f_trace_opcodes = True
-        if event == "opcode" and not is_held(self._lock):
+        if event == "opcode" and not self._lock._is_owned():
             self._left -= 1
             if self._left < 0:
                 self.came = True

@@ -10,7 +10,6 @@ import pytest
 
 from htppower import HtpPowerError, PhaseMisuse, State
 from htppower.control.phases.blocks import Inference
-from htppower.control.time.locks import is_held
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,7 +95,7 @@ class _Between:
             return None
         if event == "line":
             self._line -= 1
-            if self._line == 0 and not is_held(self._lock):
+            if self._line == 0 and not self._lock._is_owned():
                 self.came = True
                 sys.settrace(None)
                 self._call()

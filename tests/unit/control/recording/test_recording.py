@@ -65,7 +65,7 @@ def test_inside_a_window_it_is_not_cold(bench: Bench, path: Path) -> None:
             bench.time.advance_us(7)
         bench.time.advance_us(9)
     bench.time.advance_us(PERIOD_US - BURST_SUSTAIN_US)
-    assert len(bench.recorder.calls) == calls + 1  # the lowering after the window
+    assert len(bench.recorder.calls) == calls + 2  # the lowering after the window, and its settings of the process
     bench.time.advance_us(BURST_SUSTAIN_US)
     assert inferences(path) == [(1, 0, 1000), (1, 1005, 1012), (1, 1000, 1021)]
     assert [each["args"]["cold"] for each in events(path)[1:]] == [True, False, False]

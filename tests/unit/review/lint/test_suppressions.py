@@ -144,7 +144,7 @@ def test_nothing_is_said_of_suppressions_where_rules_were_left_out(tmp_path: Pat
         ("# htppower: disable=RPC-6 until=2027-02-30 because=it polls", "'2027-02-30' is no date"),
         ("# htppower: disable=RPC-6 until=2027-3-1 because=it polls", "'2027-3-1' is no date"),
         ("# htppower: disable=RPC-6 until=tomorrow because=it polls", "'tomorrow' is no date"),
-        ("# htppower: disable=RPC-7 until=2027-03-01 because=it polls", "no rule 'RPC-7'"),
+        ("# htppower: disable=RPC-9 until=2027-03-01 because=it polls", "no rule 'RPC-9'"),
         ("# htppower: disable= until=2027-03-01 because=it polls", "no rule ''"),
         ("# htppower: disable=DCVS-2 until=2027-03-01 because=it runs", "DCVS-2 is no warning"),
         ("# htppower: disable=RPC-5 until=2027-03-01 because=it runs", "RPC-5 is no warning"),

@@ -135,13 +135,15 @@ def test_windows_and_inferences_fill_the_time_raised() -> None:
     assert sum(span.duration_us for span in spans) == report.time_in_state_us["RAISED"]  # type: ignore[index]
 
 
-def test_every_call_is_a_tick() -> None:
-    """The ticks are the native calls, with what each does."""
+def test_the_calls_of_a_step_are_a_tick() -> None:
+    """A tick says what its calls do: clocks alone, or clocks and settings of the process after them."""
     drawn = timeline(dry_run("balanced", 1))
     assert [tick.does for tick in drawn.ticks] == [
         "create", "raise", "lower", "raise", "lower", "raise", "lower", "destroy",
     ]  # fmt: skip
-    assert drawn.ticks[3].says == "setPowerConfig(1): inference began, RAISED"
+    assert drawn.ticks[3].says == "setPowerConfig(1), 2 calls: inference began, RAISED"
+    assert drawn.ticks[4].says == "setPowerConfig(1): inference ended, LOWERED"
+    assert [tick.calls for tick in drawn.ticks] == [1, 2, 1, 2, 1, 1, 1, 1]
 
 
 def test_hmx_follows_the_core_clock_without_a_vote_of_its_own() -> None:
@@ -173,7 +175,7 @@ def test_no_votes_no_lanes() -> None:
     assert len(drawn.phases) == 5
 
 
-@pytest.mark.parametrize("code", [1000, 13001])
+@pytest.mark.parametrize("code", [1000, 1009])
 def test_a_call_that_fails_says_so(code: int) -> None:
     """A native call that fails is a tick of its own kind, with its code; it leaves nothing of its votes in force."""
     backend = SimulatedHtp(arch=75)

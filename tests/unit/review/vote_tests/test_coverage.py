@@ -112,7 +112,7 @@ def test_a_profile_that_comes_in_by_use_is_covered_too(tmp_path: Path) -> None:
 
 def test_a_vote_that_no_case_can_cast_is_a_gap(tmp_path: Path) -> None:
     """Where no case runs on V81, nobody looks at ddr_perf_mode: a test on V81 would."""
-    text = HEAD.replace("SM8850", "SM8650") + "    sequence: [{inference_us: 5}]\n    expect: [{at_us: 0, calls: 2}]\n"
+    text = HEAD.replace("SM8850", "SM8650") + "    sequence: [{inference_us: 5}]\n    expect: [{at_us: 0, calls: 3}]\n"
     (tmp_path / "mine.yaml").write_text(text)
     burst = coverage(load_test(tmp_path / "mine.yaml").cases)[0]
     assert not burst.those(Look.HELD_BY_RULES)

@@ -10,13 +10,11 @@ from checkout import DATA
 from shipped import shipped_folder
 
 from htppower.control.core import ledger
-from htppower.control.core.executor import Executor
+from htppower.control.core.caster import Caster
 from htppower.control.core.gate import Gate
-from htppower.control.core.process_settings import _aggregated
+from htppower.control.core.process_settings import ProcessSettings, _aggregated
 from htppower.control.core.reconciler import Reconciler
 from htppower.control.core.recovery import Recovery
-from htppower.control.core.stepper import Stepper
-from htppower.control.phases.blocks import Phases
 from htppower.events import Cause, Phase
 from htppower.review.vote_tests.compare import run_tests
 from htppower.review.vote_tests.files import load_tests
@@ -79,25 +77,20 @@ def deinit_keeps_the_sustain(patch: Patch) -> None:
 
 def init_leaves_no_doubt(patch: Patch) -> None:
     """Votes from before a graph's context are taken to be in force."""
-    patch.setattr(Stepper, "_take_in_inits", lambda self, session: None)
+    patch.setattr(Reconciler, "_take_in_inits", lambda _self, session: setattr(session, "inits", session.gate.inits))
 
 
 def everything_is_sent(patch: Patch) -> None:
     """Every call carries every vote, and the settings of the process."""
 
-    def with_all(differing: VoteSet, wanted: VoteSet | None) -> VoteSet:
-        return VoteSet.of({**({} if wanted is None else dict(wanted.items())), **dict(differing.items())})
+    def cast_on(self: Caster, session: SessionRecord, core_id: int, votes: VoteSet) -> None:
+        ledger, votes = session.ledgers[core_id], votes.where_absent(*self._missing.options)
+        differing = dict(ledger.difference(votes).items())
+        whole = VoteSet.of({**dict(votes.without(*PROCESS_WIDE).items()), **differing})
+        self._set(session, ledger, ledger.carrying(whole))
 
-    def send(self: Executor, session: SessionRecord, core_id: int, votes: VoteSet, *, asks: bool) -> None:
-        del asks
-        votes = votes.where_absent(*self._missing)
-        ledger = session.ledgers[core_id]
-        own = ledger.carrying(with_all(ledger.difference(votes), votes.without(*PROCESS_WIDE)))
-        self._set(
-            session, core_id, own, with_all(self._settings.difference(), _aggregated(tuple(self._settings._wishes)))
-        )
-
-    patch.setattr(Executor, "_send", send)
+    patch.setattr(Caster, "_cast_on", cast_on)
+    patch.setattr(ProcessSettings, "difference", lambda self: _aggregated(tuple(self._wishes)))
 
 
 def never_taken_back(option: Option) -> Callable[[Patch], None]:
@@ -146,35 +139,41 @@ def what_a_vote_leaves_unset_is_not_remembered(patch: Patch) -> None:
 def idle_ignores_an_init_in_flight(patch: Patch) -> None:
     """An inference that ends within INIT lowers."""
 
-    def without(method: Callable[..., Any], gate_of: Callable[[Any], Gate]) -> Callable[..., Any]:
-        def run(self: Any, **options: Any) -> Any:
-            gate = gate_of(self)
+    def without(method: Callable[..., Any], gate_of: Callable[..., Gate | None]) -> Callable[..., Any]:
+        def run(*given: Any, **options: Any) -> Any:
+            gate = gate_of(*given)
+            if gate is None:
+                return method(*given, **options)
             preparing, gate.tokens.preparing = gate.tokens.preparing, ()
             try:
-                return method(self, **options)
+                return method(*given, **options)
             finally:
                 gate.tokens.preparing = preparing
 
         return run
 
+    def at_an_end(_self: Reconciler, session: SessionRecord, cause: Cause, *_more: object) -> Gate | None:
+        return session.gate if cause is Cause.INFERENCE_ENDED else None
+
     patch.setattr(Gate, "must_lower", without(Gate.must_lower, lambda gate: gate))
-    patch.setattr(Phases, "lower", without(Phases.lower, lambda phases: phases.gate))
+    patch.setattr(Reconciler, "settle", without(Reconciler.settle, at_an_end))
 
 
 def the_deadline_is_missed(patch: Patch) -> None:
     """The sustain timer runs, and nothing is lowered."""
-    rang = Reconciler.alarm_rang
+    settle_soon = Reconciler.settle_soon
 
-    def unheard(self: Reconciler, session: SessionRecord, cause: Cause) -> None:
+    def unheard(self: Reconciler, session: SessionRecord, cause: Cause, phase: Phase | None = None) -> None:
         if cause is not Cause.SUSTAIN_EXPIRED:
-            rang(self, session, cause)
+            settle_soon(self, session, cause, phase)
 
-    patch.setattr(Reconciler, "alarm_rang", unheard)
+    patch.setattr(Reconciler, "settle_soon", unheard)
 
 
 def a_restart_is_not_told(patch: Patch) -> None:
     """A lost link changes nothing of what is believed to be in force."""
-    patch.setattr(Recovery, "link_lost", lambda _self, _error, **_told: False)
+    patch.setattr(Recovery, "failed", lambda _self, _means, _carried, _error: None)
+    patch.setattr(Recovery, "link_lost", lambda _self, _means, _error: None)
 
 
 WRONG = [

@@ -1,4 +1,4 @@
-"""What follows from the answer to a heartbeat: a restart that it notices, and a call that fails."""
+"""Answers to a heartbeat: a restart that it notices, and a call that fails."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from second_controller import polling_us
 
 from htppower import State, load_profile
 from htppower.events import Cause, Transition, Trigger
-from htppower.votes.native_codes import INVALID_INPUT, SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL, TRANSPORT
+from htppower.votes.native_codes import FAILED, INVALID_INPUT, SYSTEM_COMMUNICATION_FATAL, TRANSPORT
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
@@ -79,34 +79,33 @@ def test_an_id_that_a_restart_has_made_unknown_is_created_anew(bench: Bench) -> 
         assert (session.state, bench.simulated.power_config_ids) == (State.RAISED, (2,))
 
 
-def test_an_id_of_a_session_whose_settings_another_has_cast_is_created_anew(bench: Bench) -> None:
-    """Since the restart no call was made on it, so that the beat is the first to be answered with 13001."""
-    first, second = (bench.controller.session(only_polling()) for _ in range(2))
-    with first.inference(), second.inference():
-        bench.simulated.restart_subsystem(forget_ids=True)
-        bench.time.advance_us(HEARTBEAT_US)
-        assert (first.state, second.state, polling_us(bench)) == (State.RAISED, State.RAISED, 5000)
-        assert bench.simulated.power_config_ids == (3, 4)
-
-
-def test_an_id_that_was_refused_is_created_anew_once_a_restart_is_told(bench: Bench) -> None:
-    """13001 to a beat may be the first sign of a restart of which another call is told later."""
+def test_an_id_that_the_library_no_longer_knows_is_created_anew(bench: Bench) -> None:
+    """Another user of the library has freed the device: 13001 to the beat, and a new id at once."""
     session = bench.controller.session("burst")
     with session.inference():
-        bench.simulated.fail_next(INVALID_INPUT)
+        bench.simulated.close()
         bench.time.advance_us(HEARTBEAT_US)
-        session.link_lost(SYSTEM_COMMUNICATION)
+        assert INVALID_INPUT in [call.code for call in bench.sets]
         assert (session.state, bench.simulated.power_config_ids) == (State.RAISED, (2,))
 
 
-def test_a_beat_that_fails_loses_the_votes_until_the_back_off(bench: Bench) -> None:
-    """An error that is no restart: the session is UNKNOWN, as after any call that fails, and voted again after 1 s."""
+def test_a_beat_that_fails_once_is_tried_again_at_once(bench: Bench) -> None:
+    """13003 may come from a healthy link."""
     session = bench.controller.session("burst")
     with session.inference():
         bench.simulated.fail_next(TRANSPORT)
         bench.time.advance_us(HEARTBEAT_US)
+        assert (session.state, bench.effective().core_target) == (State.RAISED, MAX_CORNER)
+
+
+def test_a_beat_that_is_refused_loses_the_votes_until_the_back_off(bench: Bench) -> None:
+    """The session is UNKNOWN, as after any call that fails, and voted again after 1 s."""
+    session = bench.controller.session("burst")
+    with session.inference():
+        bench.simulated.fail_next(FAILED)
+        bench.time.advance_us(HEARTBEAT_US)
         assert session.error is not None
-        assert (session.state, session.error.code) == (State.UNKNOWN, TRANSPORT)
+        assert (session.state, session.error.code) == (State.UNKNOWN, FAILED)
         bench.time.advance_us(SECOND_US)
         assert session.state is State.RAISED
 

@@ -18,12 +18,10 @@ from htppower.testing import VirtualTime
 SECOND_US = 1_000_000
 
 
-@pytest.mark.parametrize("unsettled", [False, True])
 @pytest.mark.parametrize("state", State)
-def test_only_raised_votes_are_due(state: State, unsettled: bool) -> None:
+def test_only_raised_votes_are_due(state: State) -> None:
     """They are due when the session has made no call for the interval; nothing else ever is."""
-    due = 105 if state is State.RAISED and not unsettled else None
-    assert due_us(state, 5, 100, unsettled=unsettled) == due
+    assert due_us(state, 5, 100) == (105 if state is State.RAISED else None)
 
 
 @pytest.mark.parametrize(
@@ -65,22 +63,23 @@ def test_what_is_in_force_is_cast_again_every_ten_seconds() -> None:
     with VoteController(recorder, time=time, handle_sigterm=False) as controller:
         session = controller.session("burst")
         with session.inference():
-            raised = recorder.calls[-1]
+            _, raised, _ = recorder.calls
             time.advance_us(HEARTBEAT_US - 1)
-            assert recorder.calls[-1] is raised
+            assert len(recorder.calls[1:]) == 2
+            recorder.clear()
             time.advance_us(2 * HEARTBEAT_US + 1)
-            first, second, third = recorder.calls[2:]
+            first, second, third = recorder.calls
             assert [call.time_us for call in (first, second, third)] == [HEARTBEAT_US * each for each in (1, 2, 3)]
             assert options(first) == ["DCVS_V3", "HMX_V2"]
-            assert all(call.configs == raised.configs[:2] for call in (first, second, third))
+            assert all(call.configs == raised.configs for call in (first, second, third))
 
 
 def test_without_a_heartbeat_nothing_is_cast_and_nothing_armed() -> None:
-    """With 0 an inference that lasts makes one call, and no alarm is armed."""
+    """With 0 an inference that lasts makes no other call than its raise, and no alarm is armed."""
     bench = Bench.make(heartbeat_us=0)
     with bench.controller.session("burst").inference():
         bench.time.advance_us(10 * HEARTBEAT_US)
-        assert (len(bench.sets), bench.time.alarms) == (1, 0)
+        assert (len(bench.votes), len(bench.settings), bench.time.alarms) == (1, 1, 0)
     bench.controller.close()
 
 
@@ -122,23 +121,18 @@ def test_what_is_lowered_is_left_alone(bench: Bench) -> None:
     bench.time.advance_us(10 * HEARTBEAT_US)
     with session.inference():
         bench.time.advance_us(HEARTBEAT_US)
-        assert len(bench.sets) == 2
+        assert len(bench.votes) == 2
 
 
 def test_isolated_inferences_share_an_alarm(bench: Bench) -> None:
     """A profile without a sustain time arms one alarm in an interval, and not one for each inference."""
     asked: list[str] = []
-    call_at, call_soon = bench.time.call_at, bench.time.call_soon
+    call_at = bench.time.call_at
     bench.time.call_at = lambda *arguments: asked.append("alarm") or call_at(*arguments)  # type: ignore[func-returns-value,method-assign]
-    bench.time.call_soon = lambda *arguments: asked.append("soon") or call_soon(*arguments)  # type: ignore[func-returns-value]
     session = bench.controller.session("balanced")
     for _ in range(100):
-        with session.inference():
-            pass
-    assert asked == ["soon"]
-    for _ in range(100):
         bench.infer(session)
-    assert (asked, bench.time.alarms) == (["soon", "alarm"], 1)
+    assert (asked, bench.time.alarms) == (["alarm"], 1)
 
 
 def test_no_alarm_is_left_when_everything_is_closed(bench: Bench) -> None:
@@ -192,7 +186,7 @@ def test_what_was_doubted_after_init_is_cast_again_as_it_was_sent(bench: Bench) 
     session = bench.controller.session(profile)
     with session.init():
         pass
-    raised = bench.sets[-1]
+    raised = bench.votes[-1]
     bench.time.advance_us(HEARTBEAT_US)
     assert (session.state, bench.sets[-1].time_us) == (State.RAISED, HEARTBEAT_US)
-    assert bench.sets[-1].configs == raised.configs[:2]
+    assert bench.sets[-1].configs == raised.configs

@@ -1,0 +1,290 @@
+"""Casting: from what a session should have to native calls. The line is held.
+
+A call carries votes of its id, or settings of the process, never both: on a device they travel apart, and a refused
+setting keeps the clocks of the same call from being sent (measured). Clocks go first.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.control.core.ledger import NOTHING, Ledger
+from htppower.control.core.meaning import Carried, Meaning, meaning
+from htppower.errors import VoteRejected, without_frames
+from htppower.events import Degradation
+from htppower.votes.clock_votes import HVX_REMOVED
+from htppower.votes.native_codes import INVALID_INPUT
+from htppower.votes.options import VOTE_OPTIONS
+from htppower.votes.vote_set import VoteSet
+
+if TYPE_CHECKING:
+    from htppower.control.core.ledger import Carried as CarriedVotes
+    from htppower.control.core.native_calls import NativeCalls
+    from htppower.control.core.plans import Missing
+    from htppower.control.core.process_settings import ProcessSettings
+    from htppower.control.core.recovery import Recovery
+    from htppower.control.core.session_record import SessionRecord
+    from htppower.votes.native import Option
+
+# The rule under which a session degrades if FastRPC refuses a setting.
+_REFUSED_SETTING = "RPC-7"
+_ENDS_CASTING = (Meaning.LOST, Meaning.DEAD)
+
+
+@attrs.define(eq=False, repr=False)
+class Caster:
+    """Sends what differs between what is known and what a session should have.
+
+    Args:
+        missing: the options that the platform was found to lack.
+        strict: an option that the platform lacks is an error.
+    """
+
+    _calls: NativeCalls
+    _recovery: Recovery
+    _settings: ProcessSettings
+    _missing: Missing
+    _strict: bool = attrs.field(kw_only=True)
+
+    def differs(self, session: SessionRecord, votes: VoteSet) -> bool:
+        """Return whether anything must be sent for a session's votes to be in force."""
+        votes = votes.where_absent(*self._missing.options)
+        return (
+            len(session.ledgers) < len(session.core_ids)
+            or any(ledger.difference(votes) for ledger in session.ledgers.values())
+            or not self._settings.asks_for(session, votes)
+            or bool(self._settings.difference())
+        )
+
+    def create_ids(self, session: SessionRecord) -> None:
+        """Create the ids that a session lacks.
+
+        Raises:
+            VoteRejected: a call failed.
+        """
+        for core_id in session.core_ids:
+            self._create_id(session, core_id)
+
+    def _create_id(self, session: SessionRecord, core_id: int) -> None:
+        if core_id not in session.ledgers:
+            number = self._calls.create(session, session.device_id, core_id)
+            session.ledgers = {**session.ledgers, core_id: Ledger(power_config_id=number)}
+
+    def cast(self, session: SessionRecord, votes: VoteSet, *, lowers: bool) -> None:
+        """Send what differs: the votes of each id, then the settings of the process.
+
+        ``lowers``: it does not fail by a setting that is refused, whatever ``strict`` says.
+
+        Raises:
+            VoteRejected: of the first call that fails. The other cores are tried all the same, unless the link is lost.
+        """
+        self._settings.ask(session, votes)
+        first: VoteRejected | None = None
+        for core_id in session.core_ids:
+            try:
+                self._create_id(session, core_id)
+                self._cast_on(session, core_id, votes)
+            except VoteRejected as error:
+                if meaning(error.code) in _ENDS_CASTING:
+                    raise
+                first = first or without_frames(error)
+        if first is not None:
+            raise without_frames(first)
+        self._cast_settings(session, strict=self._strict and not lowers)
+
+    def cast_again(self, session: SessionRecord) -> None:
+        """Send what was sent last on each id, though it is in force.
+
+        A session without votes of its ids sends its settings of the process.
+
+        Raises:
+            VoteRejected: a call failed.
+        """
+        for ledger in session.ledgers.values():
+            votes = ledger.now.known or ledger.now.doubtful
+            if votes:
+                self._calls.set(session, ledger.power_config_id, votes)
+        if not any(ledger.now.known or ledger.now.doubtful for ledger in session.ledgers.values()):
+            self._settings.forget()
+            self._cast_settings(session, strict=False)
+
+    def _cast_on(self, session: SessionRecord, core_id: int, votes: VoteSet) -> None:
+        ledger = session.ledgers[core_id]
+        missing = self._missing.options
+        own = ledger.carrying_difference(votes.where_absent(*missing) if missing else votes)
+        if own.votes is NOTHING:
+            return
+        try:
+            self._set(session, ledger, own)
+        except VoteRejected as error:
+            if meaning(error.code) is not Meaning.BAD_ID or own.refused:
+                raise
+        else:
+            return
+        # The library may not know the id: as after another user of it has freed the device.
+        self._replace(session, core_id)
+        fresh = session.ledgers[core_id]
+        self._set(session, fresh, fresh.carrying_difference(votes.where_absent(*missing)))
+
+    def _replace(self, session: SessionRecord, core_id: int) -> None:
+        """Create an id anew. The library destroys an unknown id without complaint, so the old one can't linger."""
+        number = session.ledgers[core_id].power_config_id
+        if self._destroy(session, number) is not None:
+            self._abandon(number)
+        session.ledgers = {other: ledger for other, ledger in session.ledgers.items() if other != core_id}
+        self._create_id(session, core_id)
+
+    def _set(self, session: SessionRecord, ledger: Ledger, own: CarriedVotes) -> None:
+        """Make a call with votes of an id; one that the platform refuses in part is made again, vote by vote."""
+        if own.refused:
+            # Before the library does.
+            raise VoteRejected(INVALID_INPUT, own.votes, power_config_id=ledger.power_config_id)
+        ledger.now = own.during
+        try:
+            self._calls.set(session, ledger.power_config_id, own.votes)
+        except VoteRejected as error:
+            if meaning(error.code) is not Meaning.ABSENT or self._strict:
+                raise
+            refused = without_frames(error)
+        else:
+            ledger.now = own.after
+            return
+        # Not while the error is handled: what fails next would keep it, with the frames of the inference.
+        if not self._set_one_by_one(session, ledger, own.votes, refused.code):
+            raise refused
+
+    def _set_one_by_one(self, session: SessionRecord, ledger: Ledger, votes: VoteSet, code: int) -> bool:
+        """Find out which option the platform lacks: the code alone does not tell. It is remembered.
+
+        Return False if it has them all, so that the call has failed.
+        """
+        options = votes.options
+        if len(options) > 1:
+            for option in options:
+                # A vote that needs an HVX vote can't be sent if that has just turned out to be missing.
+                lacks_hvx = VOTE_OPTIONS[option].needs_hvx and ledger.now.known.hvx is None
+                if option in self._missing.options or lacks_hvx:
+                    ledger.refused(option)
+                else:
+                    self._set(session, ledger, ledger.carrying(VoteSet.of({option: votes.get(option)})))
+            return True
+        (option,) = options
+        rule = VOTE_OPTIONS[option].rule_if_missing
+        # An option that was accepted before is there: it is a failure that it is refused now, and the vote may be up.
+        if not rule or option in ledger.now.accepted:
+            return False
+        instead = votes.where_absent(option)
+        cast = f", and {instead} is cast" if instead else ""
+        message = f"the library answered {code} to {option.name}: this platform does not have it{cast}"
+        self._missing.add(Degradation(rule, message, option))
+        ledger.refused(option)
+        if instead:
+            self._set(session, ledger, ledger.carrying(instead))
+        return True
+
+    def _cast_settings(self, session: SessionRecord, *, strict: bool) -> None:
+        """Send the settings of the process that differ, on an id of a session.
+
+        Raises:
+            VoteRejected: the link is lost; or, if ``strict``, a setting is refused.
+        """
+        settings = self._settings.difference()
+        if settings is NOTHING or not settings:
+            return
+        self.create_ids(session)
+        ledger = next(iter(session.ledgers.values()))
+        self._send_settings(session, ledger.power_config_id, settings, strict=strict)
+
+    def _send_settings(self, session: SessionRecord | None, number: int, settings: VoteSet, *, strict: bool) -> None:
+        options = settings.options
+        self._settings.sending(settings)
+        try:
+            self._calls.set(session, number, settings, Carried.SETTINGS)
+        except VoteRejected as error:
+            means, code = meaning(error.code, Carried.SETTINGS), error.code
+            if means in _ENDS_CASTING or (strict and len(options) == 1):
+                raise
+        else:
+            self._settings.sent(settings)
+            return
+        # Not while the error is handled, as above.
+        if len(options) == 1:
+            self._degrade(options[0], code, means)
+            return
+        # The code does not tell which one is refused; those before it in the list were sent.
+        for option in options:
+            single = VoteSet.of({option: settings.get(option)})
+            self._send_settings(session, number, single, strict=strict)
+
+    def _degrade(self, option: Option, code: int, means: Meaning) -> None:
+        self._settings.refused(option)
+        refused = means is Meaning.REFUSED
+        rule = _REFUSED_SETTING if refused else VOTE_OPTIONS[option].rule_if_missing
+        by = "FastRPC on this platform refuses it" if refused else "this platform does not have it"
+        message = f"the library answered {code} to {option.name}: {by}; clocks are voted all the same"
+        self._missing.add(Degradation(rule, message, option), refused=refused)
+
+    def give_back(self, session: SessionRecord) -> list[tuple[int, VoteRejected]]:
+        """Give back the settings of the process, and destroy the ids; return what failed, with the ids.
+
+        Every step is tried even if the one before failed. What can't be done now, as on a link that fails, is done
+        later on the same ids.
+        """
+        self._settings.ask(session, None)
+        numbers = [ledger.power_config_id for ledger in session.ledgers.values()]
+        failures: list[tuple[int, VoteRejected]] = []
+        is_well = self._recovery.is_well
+        carrier = numbers[0] if numbers else self._recovery.any_id()
+        settings = self._settings.difference()
+        if settings and carrier is not None and is_well:
+            try:
+                self._send_settings(session, carrier, settings, strict=False)
+            except VoteRejected as error:
+                failures.append((carrier, without_frames(error)))
+        for number in numbers:
+            failed = self._destroy(session, number) if is_well else self._recovery.link.error
+            if failed is not None:
+                failures.append((number, failed))
+                self._abandon(number)
+        session.ledgers = {}
+        return failures
+
+    def _abandon(self, number: int) -> None:
+        """Leave an id to the back-off, which destroys it."""
+        self._recovery.orphans[number] = functools.partial(self._bring_down, number)
+        self._recovery.retry_later()
+
+    def _bring_down(self, number: int) -> None:
+        """Give back the settings of the process on an id that no session has any more, and destroy it.
+
+        Raises:
+            VoteRejected: a call failed.
+        """
+        settings = self._settings.difference()
+        if settings:
+            carrier = self._recovery.any_id()
+            self._send_settings(None, number if carrier is None else carrier, settings, strict=False)
+        self._calls.destroy(None, number)
+
+    def _destroy(self, session: SessionRecord, number: int) -> VoteRejected | None:
+        """Destroy an id; return the call that failed. If it does, remove at least the clocks' vote."""
+        try:
+            self._calls.destroy(session, number)
+        except VoteRejected as error:
+            if meaning(error.code) is Meaning.BAD_ID:
+                return None
+            failed = without_frames(error)
+            if meaning(error.code) is Meaning.REFUSED:
+                self._remove_votes(number)
+            return failed
+        return None
+
+    def _remove_votes(self, number: int) -> None:
+        try:
+            self._calls.set(None, number, VoteSet(dcvs_v3=HVX_REMOVED))
+        except VoteRejected:
+            # The failure of the destruction is told.
+            return

@@ -1,0 +1,287 @@
+"""The engine: what all controllers on one backend share, and who runs a step.
+
+It has the line, the link with its recovery, the settings of the process and one worker. Any thread but the main one
+runs its steps itself, once it has the line. The main thread and coroutines hand them to the worker and wait: Python
+runs signal handlers in the main thread only, so Ctrl-C interrupts the wait and never a step. In virtual time, and at
+the exit when no thread can be started, the thread that asks runs them.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import logging
+import sys
+import threading
+import weakref
+from _thread import get_ident
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from htppower.backends.forks import call_in_forked_children
+from htppower.backends.whole_lock import whole_lock
+from htppower.control.core.line import Line, Request, Urgency
+from htppower.control.core.meaning import meaning, tells_of_a_lost_link
+from htppower.control.core.plans import Missing
+from htppower.control.core.process_settings import ProcessSettings
+from htppower.control.core.recovery import Recovery
+from htppower.control.own_work import in_own_work
+from htppower.control.time.workers import run_and_log
+from htppower.errors import VoteRejected
+from htppower.votes.native_codes import SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL, code_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from htppower.backends.base import Backend
+    from htppower.control.core.reconciler import Reconciler
+    from htppower.control.core.session_record import SessionRecord
+    from htppower.control.time.base import Time
+    from htppower.errors import CallUnderWay
+
+_LOGGER = logging.getLogger("htppower")
+# The worker's thread ends after so long without a step, and at once after the last controller has left.
+WORKER_IDLE_S = 10.0
+
+
+class Engine:
+    """What the controllers on one backend share.
+
+    Args:
+        backend: answers; a recorder is what it records.
+        path: that of its library, or empty.
+        time: clock and alarms, of all controllers.
+
+    Attributes:
+        line: held over native calls.
+        recovery: knows the link, and puts right what is lost.
+        settings: those of the process.
+        missing: the options that the platform was found to lack.
+        homes: the reconcilers of the controllers, in the order in which they came. Replaced, and never changed.
+        joined: how many controllers there have been.
+        users: how many controllers have it; ``Engines`` counts them.
+    """
+
+    def __init__(self, backend: object, path: str, time: Time) -> None:
+        self.time = time
+        self._backend = backend
+        self._path = path
+        self._worker = time.worker("htppower-votes")
+        self.line = Line(self._hand)
+        self.missing = Missing()
+        self.settings = ProcessSettings(self.missing)
+        self.recovery = Recovery(self, time)
+        self.homes: tuple[Reconciler, ...] = ()
+        self._numbers: tuple[int, ...] = ()
+        self._backends: tuple[Backend, ...] = ()
+        self.joined = self.users = 0
+        self._warned = False
+
+    def is_for(self, backend: object, path: str) -> bool:
+        """Return whether this is the engine of that path, or, without one, of that object."""
+        return path == self._path if path else backend is self._backend
+
+    def join(self, home: Reconciler, backend: Backend) -> int:
+        """Add a controller; return its number, from 1. ``Engines`` calls this and ``leave``, one at a time."""
+        self._worker.keep(WORKER_IDLE_S)
+        self.joined += 1
+        self.homes = (*self.homes, home)
+        self._backends = (*self._backends, backend)
+        self._numbers = (*self._numbers, self.joined)
+        return self.joined
+
+    def numbered(self) -> list[tuple[int, Reconciler]]:
+        """Return the controllers with their numbers."""
+        return list(zip(self._numbers, self.homes, strict=True))
+
+    def leave(self, home: Reconciler | None) -> None:
+        """Let a controller go."""
+        kept = [place for place, each in enumerate(self.homes) if each is not home]
+        self.homes = tuple(self.homes[place] for place in kept)
+        self._backends = tuple(self._backends[place] for place in kept)
+        self._numbers = tuple(self._numbers[place] for place in kept)
+        if not self.homes:
+            self.recovery.stop()
+            self._worker.keep(0)
+
+    def sessions(self) -> Iterator[SessionRecord]:
+        """Yield the open sessions of all controllers, those with an inference in flight first."""
+        every = [session for home in self.homes for session in home.registry.all()]
+        return iter(sorted(every, key=lambda session: not session.gate.in_flight))
+
+    @property
+    def calls_under_way(self) -> tuple[CallUnderWay, ...]:
+        """The native call that has not returned yet, of whichever controller, if there is one."""
+        return tuple(call for home in self.homes for call in home.calls.under_way)
+
+    def is_to_warn(self) -> bool:
+        """Return whether no controller was warned yet that others share the backend; True for the first who asks."""
+        first, self._warned = not self._warned, True
+        return first
+
+    def renew_backends(self) -> None:
+        """Make the device anew.
+
+        Raises:
+            BackendUnavailable, VoteRejected: it can't be made.
+        """
+        for backend in {id(backend): backend for backend in self._backends}.values():
+            backend.renew()
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether this thread holds nothing that the worker may need."""
+        return not self.line.is_held and not in_own_work()
+
+    def run(self, action: Callable[[], Any], urgency: Urgency) -> Any:
+        """Run a step with the line, and return what it returns.
+
+        A finalizer or a signal handler may ask while its thread has the line or a gate. Its step is then run soon after
+        on the worker, and this returns None: waiting here would keep that thread from what others wait for.
+        """
+        if not self.may_wait:
+            self.post(action, urgency)
+            return None
+        try:
+            if self._hands_over():
+                # Subscribers may ask for the context of the thread whose inference raised.
+                request = Request(functools.partial(contextvars.copy_context().run, action), urgency)
+                self._join(request)
+                return request.value()
+            return self.line.run(action, urgency)
+        finally:
+            self.deliver()
+
+    def submit(self, action: Callable[[], Any], urgency: Urgency, ended: Callable[[], object] | None = None) -> Request:
+        """Have the worker run a step; return what can be waited for. In virtual time it has run by then."""
+        request = Request(action, urgency, ended)
+        self._join(request)
+        if not self.line.is_held:
+            self.deliver()
+        return request
+
+    def post(self, action: Callable[[], Any], urgency: Urgency) -> None:
+        """Have the worker run a step soon; what it raises is logged. Safe in finalizers and signal handlers."""
+        step = functools.partial(run_and_log, action, _LOGGER)
+        if in_own_work():
+            self.time.call_soon(functools.partial(self.submit, step, urgency))
+        elif self.line.is_held:
+            self.line.submit(Request(step, urgency))
+        else:
+            error = self.submit(step, urgency).error
+            # In virtual time it has run on this thread: a Ctrl-C is the host's.
+            if error is not None:
+                raise error
+
+    def deliver(self) -> None:
+        """Deliver the events whose subscribers have no thread; the line is not held."""
+        for home in self.homes:
+            home.events.deliver()
+
+    def link_lost(self, code: int) -> None:
+        """Note that a call of the host's own was answered with a lost link; the sessions are settled elsewhere.
+
+        Raises:
+            ValueError: the code does not say so.
+        """
+        if not tells_of_a_lost_link(code):
+            codes = (SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL)
+            known = " or ".join(f"{each} ({code_name(each)})" for each in codes)
+            raise ValueError(f"code is {code!r}: {known}")
+        error = VoteRejected(code, function="graphExecute")
+        self.post(functools.partial(self._link_lost, error), Urgency.RAISE)
+
+    def _link_lost(self, error: VoteRejected) -> None:
+        if next(self.sessions(), None) is not None:
+            self.recovery.link_lost(meaning(error.code), error)
+
+    def disown(self) -> None:
+        """In a forked child: the sessions, the worker and who has the line are the parent's."""
+        self.line = Line(self._hand)
+        self.recovery.disown()
+        self.homes, self._backends, self._numbers = (), (), ()
+
+    def _join(self, request: Request) -> None:
+        """Put a request into the line; the worker does that for the main thread, which may be interrupted anywhere."""
+        if self._hands_over():
+            self._worker.post(functools.partial(self.line.submit, request))
+        else:
+            self.line.submit(request)
+
+    def _hands_over(self) -> bool:
+        """Return whether the worker runs what this thread asks for: it is the main thread, and a worker can run."""
+        return get_ident() == threading.main_thread().ident and not self._worker.inline
+
+    def _hand(self, action: Callable[[], None]) -> bool:
+        if self._worker.inline:
+            return False
+        self._worker.post(action)
+        return True
+
+
+class Engines:
+    """The engines of a process; each goes with the last controller on its backend."""
+
+    def __init__(self) -> None:
+        self._lock = whole_lock()
+        self._all: list[weakref.ref[Engine]] = []
+
+    def enter(self, backend: Backend, path: str, time: Time | None, make_time: Callable[[], Time]) -> Engine:
+        """Return the engine of a backend, by the path of its library if it has one; ``leave`` undoes it.
+
+        ``time``: that of the new controller; None for the one that the engine has, or ``make_time`` makes.
+
+        Raises:
+            ValueError: the controllers on the backend have another time.
+        """
+        # Nobody has a recorder if that is not imported.
+        recording, behind = sys.modules.get("htppower.backends.recording"), backend
+        while recording is not None and isinstance(behind, recording.RecordingBackend):
+            behind = behind.inner
+        # A bare name is the system loader's to find.
+        if Path(path).is_absolute():
+            path = str(Path(path).resolve())
+        with self._lock:
+            known = _alive(self._all)
+            found = next((engine for engine in known if engine.is_for(behind, path)), None)
+            if found is None:
+                found = Engine(behind, path, make_time() if time is None else time)
+                known.append(found)
+            elif time is not None and time is not found.time:
+                raise ValueError("another controller on this backend has another time: give both the same")
+            self._all = [weakref.ref(engine) for engine in known]
+            found.users += 1
+            return found
+
+    def join(self, engine: Engine, home: Reconciler, backend: Backend) -> int:
+        """Add a controller to its engine; return its number, from 1."""
+        with self._lock:
+            return engine.join(home, backend)
+
+    def leave(self, engine: Engine, home: Reconciler | None) -> bool:
+        """Note that a controller has left; return whether it was the last, so that the next gets a new engine."""
+        with self._lock:
+            engine.leave(home)
+            engine.users -= 1
+            is_last = engine.users == 0
+            if is_last:
+                self._all = _without(self._all, engine)
+            return is_last
+
+    def forked(self) -> None:
+        """In a forked child: the backends are the parent's."""
+        self._lock = whole_lock()
+        self._all = []
+
+
+def _without(references: list[weakref.ref[Engine]], engine: Engine) -> list[weakref.ref[Engine]]:
+    return [reference for reference in references if reference() not in (None, engine)]
+
+
+def _alive(references: list[weakref.ref[Engine]]) -> list[Engine]:
+    return [engine for reference in references if (engine := reference()) is not None]
+
+
+# The one state of a module among the controllers: a library has one link in a process, for all its users.
+ENGINES = Engines()
+call_in_forked_children(Engines.forked, ENGINES)

@@ -1,0 +1,230 @@
+"""The line: the one lock round native calls, and the order in which requests get it.
+
+The device library holds a lock over each remote call, and a second call while it rebuilds its link spoils the rebuild
+for good (measured on the library for devices). So one thread at a time runs a step, with all calls that it makes.
+
+A request runs on the thread that asks, or is handed to the engine's worker. Raises come before lowerings, lowerings
+before closings, heartbeats last; within each the first to come is the first. At most 16 later requests go before an
+earlier one, so a busy line leaves no vote up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import functools
+from _thread import allocate_lock, get_ident
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MOST_OVERTAKING = 16
+# The holder while a request is on its way to the worker.
+_HANDED = -1
+
+
+class Urgency(enum.IntEnum):
+    """Which requests go first."""
+
+    RAISE = 0
+    LOWER = 1
+    CLOSE = 2
+    HEARTBEAT = 3
+
+
+class _Place:
+    """Where a request stands in the line."""
+
+    __slots__ = ("ahead", "order", "served", "thread", "urgency")
+
+    def __init__(self, urgency: Urgency, thread: int = _HANDED) -> None:
+        self.urgency = urgency
+        self.thread = thread
+        self.order = self.ahead = self.served = 0
+
+
+class _Thread(_Place):
+    """A thread that waits to run its step itself."""
+
+    __slots__ = ("granted",)
+
+    def __init__(self, urgency: Urgency) -> None:
+        super().__init__(urgency, get_ident())
+        self.granted = allocate_lock()
+        self.granted.acquire()
+
+
+class Request(_Place):
+    """A step that the worker runs.
+
+    Args:
+        action: the step.
+        urgency: where it goes in the line.
+        ended: called when it has run, on the thread that ran it; it is short.
+    """
+
+    __slots__ = ("_action", "_ended", "_running", "error", "result")
+
+    def __init__(self, action: Callable[[], Any], urgency: Urgency, ended: Callable[[], object] | None = None) -> None:
+        super().__init__(urgency)
+        self._action: Callable[[], Any] | None = action
+        self._ended = ended
+        self._running = allocate_lock()
+        self._running.acquire()
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        """Run the step, and note what it returns or raises: the worker outlives it."""
+        action, self._action = self._action, None
+        try:
+            if action is not None:
+                self.result = action()
+        except BaseException as error:  # noqa: BLE001 - raised by ``value``
+            self.error = error
+        finally:
+            self._running.release()
+            if self._ended is not None:
+                # Whatever it raises, the line is passed on.
+                with contextlib.suppress(Exception):
+                    self._ended()
+
+    @property
+    def done(self) -> bool:
+        """Whether it has run."""
+        return self._action is None and not self._running.locked()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait until it has run; return whether it has within the time, in real seconds."""
+        ended = self._running.acquire(timeout=-1 if timeout_s is None else timeout_s)
+        if ended:
+            self._running.release()
+        return ended
+
+    def value(self) -> Any:
+        """Wait, and return what the step returned.
+
+        Raises:
+            BaseException: what the step raised.
+        """
+        self.wait()
+        if self.error is not None:
+            try:
+                raise self.error
+            finally:
+                # Its traceback holds this frame.
+                self.error = None
+        return self.result
+
+
+class Line:
+    """The lock. It is not reentrant: who holds it posts what is to run after it.
+
+    Args:
+        hand: hands an action to the worker; returns False if no worker can run it. Then the thread that leaves the
+            line runs it.
+    """
+
+    def __init__(self, hand: Callable[[Callable[[], None]], bool]) -> None:
+        self._hand = hand
+        # Held for moments; nothing is called under it.
+        self._mutex = allocate_lock()
+        self._holder: int | None = None
+        self._waiting: tuple[deque[_Thread | Request], ...] = tuple(deque() for _ in Urgency)
+        self._joined = self._served = 0
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this thread has it."""
+        return self._holder == get_ident()
+
+    @property
+    def is_free(self) -> bool:
+        """Whether no thread has it."""
+        return self._holder is None
+
+    def run(self, action: Callable[[], Any], urgency: Urgency) -> Any:
+        """Wait for the line, run an action, and return what it returns."""
+        place = None
+        with self._mutex:
+            if self._holder is None:
+                self._holder = get_ident()
+            else:
+                place = _Thread(urgency)
+                self._join(place)
+        if place is not None:
+            self._wait(place)
+        try:
+            return action()
+        finally:
+            self._leave()
+
+    def submit(self, request: Request) -> None:
+        """Have the worker run a request, without waiting for it."""
+        with self._mutex:
+            self._join(request)
+            if self._holder is not None:
+                return
+            self._holder = get_ident()
+        self._leave()
+
+    def _join(self, place: _Thread | Request) -> None:
+        """Add a request. The mutex is held."""
+        place.order, place.served = self._joined, self._served
+        place.ahead = self._joined - self._served
+        self._joined += 1
+        self._waiting[place.urgency].append(place)
+
+    def _wait(self, place: _Thread) -> None:
+        try:
+            place.granted.acquire()
+        except BaseException:
+            # The main thread, at the exit: the request is left out, or the line that it has got is passed on.
+            with self._mutex:
+                queued = place in self._waiting[place.urgency]
+                if queued:
+                    self._waiting[place.urgency].remove(place)
+                    self._served += 1
+            if not queued:
+                self._leave()
+            raise
+
+    def _leave(self) -> None:
+        """Pass the line on."""
+        while True:
+            with self._mutex:
+                following = self._next()
+                self._holder = None if following is None else following.thread
+            if following is None:
+                return
+            if isinstance(following, _Thread):
+                following.granted.release()
+                return
+            if self._hand(functools.partial(self._run_handed, following)):
+                return
+            self._holder = get_ident()
+            following.run()
+
+    def _run_handed(self, request: Request) -> None:
+        """Run a request on the worker, and pass the line on."""
+        self._holder = get_ident()
+        request.run()
+        self._leave()
+
+    def _next(self) -> _Thread | Request | None:
+        """Take the next request: the most urgent, or the earliest once 16 later ones went before it."""
+        first = None
+        for queue in self._waiting:
+            if queue:
+                first = queue[0]
+                break
+        if first is None:
+            return None
+        earliest = min((queue[0] for queue in self._waiting if queue), key=lambda place: place.order)
+        if self._served - earliest.served - earliest.ahead >= MOST_OVERTAKING:
+            first = earliest
+        self._waiting[first.urgency].popleft()
+        self._served += 1
+        return first

@@ -1,0 +1,149 @@
+"""The link to the DSP: what is known of it, and whether it may be called.
+
+``TABLE`` says for each state and each event which state follows. It is a machine of ``transitions``, fired by what
+native calls answer, by what the host tells, and by renewals. Who fires it has the line.
+"""
+
+from __future__ import annotations
+
+import enum
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import transitions
+
+from htppower.control.core.meaning import Meaning
+from htppower.events import LinkState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.errors import VoteRejected
+
+# On a dead link no more than 10 calls fail in 5 s, however busy the host is: after so many failures in a row, with no
+# success between them, nothing is called until the back-off allows it.
+FAILURES_BEFORE_BACK_OFF = 3
+# So many failures in a row that look like a dead link are taken for one. The last of them came after a back-off.
+FAILURES_OF_A_DEAD_LINK = 4
+FIRST_RETRY_US = 1_000_000
+LONGEST_RETRY_US = 8_000_000
+# Another user of the library keeps the link: only the host can free it.
+HELD_RETRY_US = 60_000_000
+
+
+class LinkEvent(str, enum.Enum):
+    """What happens to the link."""
+
+    WORKED = "a call succeeded that the DSP answers"
+    LOST = "a call was answered by 1007, or the host tells so"
+    SUSPECT = "a call failed as it does on a dead link"
+    DEAD = "a call was answered by 1011, the host tells so, or failures last"
+    IN_VAIN = "calls failed right after the device was made anew"
+    TOLD = "the host tells of a loss while the link is dead: it may have freed its session"
+
+    __str__ = str.__str__
+
+
+_WELL, _LOST, _SUSPECT, _DEAD, _HELD = LinkState
+TABLE = MappingProxyType(
+    {
+        _WELL: (_WELL, _LOST, _SUSPECT, _DEAD, _WELL, _WELL),
+        _LOST: (_WELL, _LOST, _SUSPECT, _DEAD, _LOST, _LOST),
+        _SUSPECT: (_WELL, _LOST, _SUSPECT, _DEAD, _SUSPECT, _SUSPECT),
+        _DEAD: (_WELL, _LOST, _DEAD, _DEAD, _HELD, _DEAD),
+        _HELD: (_WELL, _LOST, _HELD, _HELD, _HELD, _DEAD),
+    }
+)
+_EVENTS = MappingProxyType(
+    {Meaning.LOST: LinkEvent.LOST, Meaning.DEAD: LinkEvent.DEAD, Meaning.SUSPECT: LinkEvent.SUSPECT}
+)
+
+
+class Link:
+    """The link.
+
+    Args:
+        changed: called with the state before each time that it becomes another.
+
+    Attributes:
+        state: the machine writes it.
+        epoch: how often every vote was lost. Votes cast in an earlier epoch are gone.
+        error: the call that failed last; None once one has succeeded since.
+        failures: how many calls have failed since one succeeded.
+        renewed: whether the device was made anew, and no call has shown since whether that has helped.
+        closed_until_us: nothing is called before; the back-off writes it.
+    """
+
+    def __init__(self, changed: Callable[[LinkState], object]) -> None:
+        self._changed = changed
+        self.state = LinkState.WELL
+        self.epoch = 0
+        self.error: VoteRejected | None = None
+        self.failures = 0
+        self.renewed = False
+        self.closed_until_us = 0
+        self._machine = transitions.Machine(
+            model=None,
+            name="htppower",
+            states=LinkState,
+            transitions=[
+                {"trigger": event.name, "source": source, "dest": dest}
+                for source, dests in TABLE.items()
+                for event, dest in zip(LinkEvent, dests, strict=True)
+            ],
+            initial=LinkState.WELL,
+            auto_transitions=False,
+        )
+
+    @property
+    def is_down(self) -> bool:
+        """Whether the device must be made anew before anything is called."""
+        return self.state in (LinkState.DEAD, LinkState.HELD) and not self.renewed
+
+    def may_call(self, now_us: int) -> bool:
+        """Return whether a call may be made now."""
+        return now_us >= self.closed_until_us and not self.is_down
+
+    def was_renewed(self) -> None:
+        """Note that the device was made anew: the next calls show whether that has helped."""
+        self.renewed, self.failures, self.closed_until_us = True, 0, 0
+
+    def worked(self) -> None:
+        """Note that the DSP has answered a call."""
+        if self.failures or self.state is not LinkState.WELL:
+            self.failures, self.error, self.renewed = 0, None, False
+            self.closed_until_us = 0
+            self.fire(LinkEvent.WORKED)
+
+    def failed(self, means: Meaning, error: VoteRejected) -> None:
+        """Note that a call has failed."""
+        self.error = error
+        self.failures += 1
+        event = _EVENTS.get(means)
+        if event is None:
+            return
+        if self.renewed and means is Meaning.SUSPECT and self.failures == 1:
+            # A healthy link may answer so once.
+            return
+        if self.renewed and means is not Meaning.LOST:
+            event = LinkEvent.IN_VAIN
+        elif means is Meaning.SUSPECT and self.failures >= FAILURES_OF_A_DEAD_LINK:
+            event = LinkEvent.DEAD
+        self.renewed = False
+        self.fire(event)
+
+    def told(self, means: Meaning, error: VoteRejected) -> None:
+        """Note that a call of the host's own was answered with a lost link."""
+        self.error = error
+        self.closed_until_us = 0
+        self.fire(LinkEvent.TOLD if self.is_down else _EVENTS[means])
+
+    def fire(self, event: LinkEvent) -> None:
+        """Fire the machine; count an epoch if every vote is gone."""
+        before = self.state
+        self._machine.events[event.name].trigger(self)
+        died = self.state is LinkState.DEAD and before not in (LinkState.DEAD, LinkState.HELD)
+        if event is LinkEvent.LOST or died:
+            self.epoch += 1
+        if self.state is not before:
+            self._changed(before)

@@ -1,0 +1,75 @@
+"""What a native code means: the one place that compares codes.
+
+Source: what the library for devices answers to each failure of FastRPC, measured; and the headers of the SDK.
+"""
+
+from __future__ import annotations
+
+import enum
+from types import MappingProxyType
+
+from htppower.votes.native_codes import (
+    DEVICE_INVALID_HANDLE,
+    INVALID_INPUT,
+    SUCCESS,
+    SYSTEM_COMMUNICATION,
+    SYSTEM_COMMUNICATION_FATAL,
+    TRANSPORT,
+    UNSUPPORTED,
+    UNSUPPORTED_CONFIG,
+)
+
+
+class Meaning(enum.Enum):
+    """The consequence of the code of a call."""
+
+    DONE = "the call succeeded"
+    LOST = "the link was rebuilt: every vote is gone, the ids are still valid"
+    DEAD = "the library does not rebuild the link by itself: the device must be made anew"
+    SUSPECT = "the call failed as it does on a dead link; a healthy link may answer so, too"
+    REFUSED = "this call failed; it says nothing of the link"
+    ABSENT = "this platform does not have an option of the call"
+    BAD_ID = "the library does not know the id, or the vote is not valid on it"
+
+
+class Carried(enum.Enum):
+    """The kind of a call."""
+
+    CREATE = "createPowerConfigId, which makes no remote call"
+    VOTES = "votes of an id: the DSP is asked"
+    DESTROY = "destroyPowerConfigId: the DSP is asked, unless the library has forgotten the id"
+    SETTINGS = "settings of the process: FastRPC is told, and the DSP perhaps not"
+
+
+_OF_ALL = MappingProxyType(
+    {SUCCESS: Meaning.DONE, SYSTEM_COMMUNICATION: Meaning.LOST, SYSTEM_COMMUNICATION_FATAL: Meaning.DEAD}
+)
+_OF_AN_ID = MappingProxyType(
+    {
+        TRANSPORT: Meaning.SUSPECT,
+        UNSUPPORTED_CONFIG: Meaning.ABSENT,
+        UNSUPPORTED: Meaning.ABSENT,
+        INVALID_INPUT: Meaning.BAD_ID,
+        # The backend was closed: its ids went with its device.
+        DEVICE_INVALID_HANDLE: Meaning.BAD_ID,
+    }
+)
+_BY_CARRIED = MappingProxyType(
+    {
+        Carried.CREATE: MappingProxyType({TRANSPORT: Meaning.SUSPECT}),
+        Carried.VOTES: _OF_AN_ID,
+        Carried.DESTROY: _OF_AN_ID,
+        # A FastRPC without polling answers 13006 to it while clocks are voted as ever.
+        Carried.SETTINGS: MappingProxyType({UNSUPPORTED_CONFIG: Meaning.ABSENT, UNSUPPORTED: Meaning.ABSENT}),
+    }
+)
+
+
+def meaning(code: int, carried: Carried = Carried.VOTES) -> Meaning:
+    """Return what a native code means, by what the call carried."""
+    return _OF_ALL.get(code) or _BY_CARRIED[carried].get(code, Meaning.REFUSED)
+
+
+def tells_of_a_lost_link(code: int) -> bool:
+    """Return whether a call of the host's own with this code means that every vote is lost."""
+    return meaning(code) in (Meaning.LOST, Meaning.DEAD)

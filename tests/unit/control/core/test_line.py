@@ -1,0 +1,219 @@
+"""The line: its order, the thread that runs a request, and a thread that leaves."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import threading
+from typing import TYPE_CHECKING
+
+import attrs
+import pytest
+from hanging import WAIT_S, Hang, until
+from hypothesis import given
+from hypothesis import strategies as st
+
+from htppower.control.core import line as line_page
+from htppower.control.core.line import MOST_OVERTAKING, Line, Request, Urgency
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RAISE, LOWER, CLOSE, HEARTBEAT = Urgency
+
+
+@attrs.define
+class Worker:
+    """A line, and a worker that runs what it was handed when it is told to."""
+
+    ran: list[str] = attrs.field(factory=list)
+    handed: list[Callable[[], None]] = attrs.field(factory=list)
+    line: Line = attrs.field(init=False)
+
+    @line.default
+    def _(self) -> Line:
+        return Line(self.hand)
+
+    def hand(self, action: Callable[[], None]) -> bool:
+        """Take an action."""
+        self.handed.append(action)
+        return True
+
+    def submit(self, name: str, urgency: Urgency) -> Request:
+        """Submit a request that notes its name."""
+        request = Request(functools.partial(self.ran.append, name), urgency)
+        self.line.submit(request)
+        return request
+
+    def work(self) -> list[str]:
+        """Run everything; no more than one action is handed at a time."""
+        while self.handed:
+            (action,) = self.handed
+            self.handed.clear()
+            action()
+        return self.ran
+
+
+def test_the_most_urgent_request_is_first_and_the_first_to_come_within_each() -> None:
+    """Raises before lowerings, lowerings before closings, heartbeats last."""
+    worker = Worker()
+    worker.submit("first", HEARTBEAT)
+    for urgency, nth in itertools.product(reversed(Urgency), "ab"):
+        worker.submit(urgency.name + nth, urgency)
+    names = ["RAISEa", "RAISEb", "LOWERa", "LOWERb", "CLOSEa", "CLOSEb", "HEARTBEATa", "HEARTBEATb"]
+    assert worker.work() == ["first", *names]
+    assert worker.line.is_free
+
+
+@pytest.mark.parametrize("ahead", [0, 3])
+def test_sixteen_later_requests_go_before_an_earlier_one_and_no_more(ahead: int) -> None:
+    """Earlier ones are not counted."""
+    worker = Worker()
+    worker.submit("first", RAISE)
+    for nth in range(ahead):
+        worker.submit(f"before {nth}", RAISE)
+    worker.submit("lower", LOWER)
+    for nth in range(2 * MOST_OVERTAKING):
+        worker.submit(f"after {nth}", RAISE)
+    assert worker.work().index("lower") == 1 + ahead + 16
+
+
+@given(st.lists(st.sampled_from(Urgency) | st.none(), max_size=150))
+def test_no_request_is_overtaken_by_more_than_sixteen_later_ones(comings: list[Urgency | None]) -> None:
+    """Whatever comes, and whenever it is served (None)."""
+    worker = Worker()
+    for nth, urgency in enumerate(comings):
+        if urgency is not None:
+            worker.submit(str(nth), urgency)
+        elif worker.handed:
+            worker.handed.pop()()
+    order = [int(name) for name in worker.work()]
+    assert sorted(order) == [nth for nth, urgency in enumerate(comings) if urgency is not None]
+    for at, nth in enumerate(order):
+        assert sum(other > nth for other in order[:at]) <= MOST_OVERTAKING
+
+
+def test_a_thread_runs_its_own_step_and_a_worker_a_request() -> None:
+    """A request is handed over as soon as the line is free, and has it until it has run."""
+    worker = Worker()
+    assert worker.line.run(threading.get_ident, RAISE) == threading.get_ident()
+    request = worker.submit("handed", LOWER)
+    assert (worker.ran, request.done, worker.line.is_free, worker.line.is_held) == ([], False, False, False)
+    assert not request.wait(0)
+    assert (worker.work(), request.done, request.wait(0), worker.line.is_free) == (["handed"], True, True, True)
+
+
+def test_without_a_worker_a_request_runs_at_once_or_when_the_line_is_left() -> None:
+    """So it is in virtual time: what is asked in the middle of a step follows it, in the same thread."""
+    line, ran = Line(lambda action: False), list[str]()
+
+    def step() -> None:
+        line.submit(Request(functools.partial(ran.append, "asked"), LOWER))
+        ran.append("step")
+
+    line.run(step, RAISE)
+    line.submit(Request(functools.partial(ran.append, "alone"), RAISE))
+    assert ran == ["step", "asked", "alone"]
+    assert line.is_free
+
+
+def test_a_request_keeps_what_its_step_returns_or_raises() -> None:
+    """The waiting thread gets either; the callback runs after both, and the line is passed on."""
+    line, ended = Line(lambda action: False), []
+    made, failing = (Request(step, RAISE, lambda: ended.append(1)) for step in (lambda: 7, lambda: 1 // 0))
+    line.submit(made)
+    line.submit(failing)
+    assert (made.value(), made.error, ended, line.is_free) == (7, None, [1, 1], True)
+    with pytest.raises(ZeroDivisionError):
+        failing.value()
+
+
+def test_a_step_that_raises_passes_the_line_on() -> None:
+    """The next one gets it."""
+    line = Line(lambda action: False)
+    with pytest.raises(ZeroDivisionError):
+        line.run(lambda: 1 // 0, RAISE)
+    assert line.run(lambda: 7, RAISE) == 7
+
+
+def test_no_step_overlaps_another() -> None:
+    """Eight threads take turns at it, and a worker takes the requests between them."""
+    posted: list[threading.Thread] = []
+
+    def hand(action: Callable[[], None]) -> bool:
+        posted.append(threading.Thread(target=action))
+        posted[-1].start()
+        return True
+
+    line, inside, most, ran = Line(hand), [0], [0], [0]
+
+    def step() -> None:
+        inside[0] += 1
+        most[0] = max(most[0], inside[0])
+        ran[0] += 1
+        threading.Event().wait(0.0001)
+        inside[0] -= 1
+
+    def many() -> None:
+        for nth in range(20):
+            line.run(step, Urgency(nth % 4))
+            line.submit(Request(step, LOWER))
+
+    threads = [threading.Thread(target=many) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(WAIT_S)
+    until(lambda: line.is_free)
+    assert (most, ran) == ([1], [320])
+
+
+class Interrupted:
+    """A lock; Ctrl-C comes while a thread waits for it."""
+
+    def __init__(self, before: Callable[[], object]) -> None:
+        self._before = before
+        self._taken = False
+
+    def acquire(self) -> bool:
+        """Acquire it once; then wait, and be interrupted."""
+        if self._taken:
+            self._before()
+            raise KeyboardInterrupt
+        self._taken = True
+        return True
+
+    def release(self) -> None:
+        """Do nothing: the waiting thread is interrupted."""
+
+
+@pytest.mark.parametrize("granted", [False, True])
+def test_a_thread_that_is_interrupted_as_it_waits_leaves_the_line(
+    monkeypatch: pytest.MonkeyPatch, *, granted: bool
+) -> None:
+    """Ctrl-C ends the wait of the main thread; a line that it has just got is passed on, and the count is right."""
+    line, hang = Line(lambda action: False), Hang()
+
+    def before() -> None:
+        if granted:
+            hang.let_go.set()
+            holder.join(WAIT_S)
+
+    holder = threading.Thread(target=line.run, args=(hang, RAISE))
+    holder.start()
+    assert hang.begun.wait(WAIT_S)
+    monkeypatch.setattr(line_page, "allocate_lock", lambda: Interrupted(before))
+    with pytest.raises(KeyboardInterrupt):
+        line.run(lambda: pytest.fail("it has left"), RAISE)
+    monkeypatch.undo()
+    hang.let_go.set()
+    holder.join(WAIT_S)
+    assert line.is_free
+    ran: list[str] = []
+
+    def step() -> None:
+        for name, urgency in [("lower", LOWER), *((str(nth), RAISE) for nth in range(20))]:
+            line.submit(Request(functools.partial(ran.append, name), urgency))
+
+    line.run(step, RAISE)
+    assert ran.index("lower") == MOST_OVERTAKING

@@ -1,0 +1,38 @@
+"""The meaning of each native code that was measured, by what the call carried."""
+
+from __future__ import annotations
+
+import pytest
+
+from htppower.control.core.meaning import Carried, Meaning, meaning, tells_of_a_lost_link
+
+DONE, LOST, DEAD, SUSPECT, REFUSED, ABSENT, BAD_ID = Meaning
+
+# By code: what it means for a create, for votes of an id or a destroy, and for settings of the process.
+TABLE = {
+    0: (DONE, DONE, DONE),
+    1007: (LOST, LOST, LOST),
+    1011: (DEAD, DEAD, DEAD),
+    13003: (SUSPECT, SUSPECT, REFUSED),
+    13006: (REFUSED, REFUSED, REFUSED),
+    13002: (REFUSED, ABSENT, ABSENT),
+    13004: (REFUSED, ABSENT, ABSENT),
+    13001: (REFUSED, BAD_ID, REFUSED),
+    14000: (REFUSED, BAD_ID, REFUSED),
+    1003: (REFUSED, REFUSED, REFUSED),
+    13005: (REFUSED, REFUSED, REFUSED),
+    7: (REFUSED, REFUSED, REFUSED),
+}
+
+
+@pytest.mark.parametrize("code", TABLE)
+def test_what_a_code_means(code: int) -> None:
+    """A code means what the table says; one that is not in it, as 7, says nothing but that the call failed."""
+    create, of_an_id, settings = TABLE[code]
+    assert [meaning(code, carried) for carried in Carried] == [create, of_an_id, of_an_id, settings]
+
+
+@pytest.mark.parametrize("code", TABLE)
+def test_which_codes_a_host_may_tell(code: int) -> None:
+    """Only 1007 and 1011 say that every vote of the process is lost."""
+    assert tells_of_a_lost_link(code) == (code in (1007, 1011))
