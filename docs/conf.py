@@ -61,7 +61,7 @@ napoleon_use_ivar = True
 nitpick_ignore_regex = [
     (r"py:.*", r"(collections\.abc|os|enum|pathlib|types|typing|htppower\.control\.phases)\..*"),
     (r"py:.*", r"(ValueError|RuntimeError|Exception|Path|FilePath|PathLike|str|int|bool|float|None|tuple|dict)"),
-    (r"py:.*", r"(NDArray|np\.\w+|Sustain)"),
+    (r"py:.*", r"(NDArray|np\.\w+|Sustain|FastRpcAnswer|LinkKind)"),
     (r"py:.*", r"(InferenceSession|RunOptions|SessionOptions|CollectorRegistry|Metric|MeterProvider|TracerProvider)"),
     (r"py:.*", r"(Callable(\[\[\])?|Iterable|Mapping(\[int)?|Sequence|Literal|Self|TracebackType|Any|Place|KeyPath)"),
     (r"py:.*", r"(htppower\.extensions\..*\.)?(JsonText|FileKind|Block|Section|Node|Member|Remark|Provenance)"),

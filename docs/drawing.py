@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import textwrap
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
@@ -74,6 +75,28 @@ def draw_text(x: float, y: float, text: str, kind: str = "note", anchor: str = "
 def draw_box(x: float, y: float, width: float, height: float, kind: str = "box") -> str:
     """Draw a rectangle; the kind is a class of the style."""
     return f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="6"/>'
+
+
+def draw_state(corner: Point, size: Point, name: str, meaning: str, characters_a_line: int) -> str:
+    """Draw the box of a state, with its name and its meaning in it."""
+    (x, y), (width, height) = corner, size
+    middle = x + width / 2
+    lines = _balanced(meaning, characters_a_line)
+    first = y + (height - 16 * len(lines)) / 2 + 4
+    parts = [
+        f'<rect class="box" x="{x}" y="{y}" width="{width}" height="{height}" rx="9"/>',
+        f'<text class="name" x="{middle:g}" y="{first:g}">{name}</text>',
+    ]
+    for number, line in enumerate(lines, start=1):
+        at = first + 2 + 16 * number
+        parts.append(f'<text class="meaning" x="{middle:g}" y="{at:g}">{escape(line)}</text>')
+    return f"<g>{''.join(parts)}</g>"
+
+
+def _balanced(text: str, characters_a_line: int) -> list[str]:
+    """Return a text in as few lines as it needs, of about the same length."""
+    fewest = len(textwrap.wrap(text, characters_a_line))
+    return next(lines for width in range(1, len(text) + 1) if len(lines := textwrap.wrap(text, width)) <= fewest)
 
 
 def draw_steps(points: Sequence[Point], kind: str = "level") -> str:

@@ -1,7 +1,7 @@
 """Draw what happens when the DSP restarts, a call answers 1007: ``docs/restart.svg``, from a run in virtual time.
 
 python -m docs.restart            write the picture
-python -m docs.restart --check    exit 1 where the picture is not what such a run does
+python -m docs.restart --check    exit 1 if the picture is not what such a run does
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def run() -> tuple[Event, ...]:
     """Return the calls and transitions that follow a restart.
 
     The camera is in the middle of an inference, the tracker is only sustained, and the raise of the detector is the
-    call that is told of the restart.
+    call that notices the restart.
 
     Raises:
         ValueError: not every session is raised again.
@@ -66,9 +66,7 @@ def picture() -> str:
     height = _TOP + _STEP * (len(events) + 2) + 20
     said = "; ".join(map(_spell, events))
     title = "The DSP restarts, and every session is voted again"
-    head = opening(
-        "restart", _WIDTH, height, title, f"The next call, of the detector, is told of it. In order: {said}."
-    )
+    head = opening("restart", _WIDTH, height, title, f"The next call, for the detector, notices it. In order: {said}.")
     rows = (part for place, event in enumerate(events, start=2) for part in _row(_TOP + _STEP * place, event))
     return "\n".join((*head, *_lanes(height), *_before(), *rows, "</svg>", ""))
 
@@ -95,7 +93,7 @@ def _before() -> Iterator[str]:
     yield f'<g class="lose">{draw_box(_DSP_X - 92, _TOP + _STEP - 15, 184, 30, "bad")}</g>'
     yield draw_text(_DSP_X, _TOP + _STEP + 5, "restart: no vote is left", "onbad", "middle")
     yield draw_box(26, _TOP + _STEP - 12, 232, 24, "ground")
-    yield draw_text(_LANES["camera"] - 70, _TOP + _STEP + 5, "nobody is told, until the next call:")
+    yield draw_text(_LANES["camera"] - 70, _TOP + _STEP + 5, "no notice, until the next call:")
 
 
 def _row(y: float, event: Event) -> Iterator[str]:

@@ -11,14 +11,13 @@ them.
 from __future__ import annotations
 
 import sys
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 import attrs
 
-from docs.drawing import Point, draw_line, main, opening
+from docs.drawing import Point, draw_line, draw_state, main, opening
 from htppower.control.core.state_machine import MEANINGS, TRANSITIONS
 from htppower.events import State, Trigger
 
@@ -116,24 +115,7 @@ def _frame() -> Iterator[str]:
 
 
 def _box(state: State) -> str:
-    x, y = _BOXES[state]
-    middle = x + _BOX_WIDTH / 2
-    lines = _balanced(MEANINGS[state])
-    first = y + (_BOX_HEIGHT - 16 * len(lines)) / 2 + 4
-    parts = [
-        f'<rect class="box" x="{x}" y="{y}" width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}" rx="9"/>',
-        f'<text class="name" x="{middle:g}" y="{first:g}">{state}</text>',
-    ]
-    for number, line in enumerate(lines, start=1):
-        height = first + 2 + 16 * number
-        parts.append(f'<text class="meaning" x="{middle:g}" y="{height:g}">{escape(line)}</text>')
-    return f"<g>{''.join(parts)}</g>"
-
-
-def _balanced(text: str) -> list[str]:
-    """Return a text in as few lines as it needs, of about the same length."""
-    fewest = len(textwrap.wrap(text, _CHARACTERS_A_LINE))
-    return next(lines for width in range(1, len(text) + 1) if len(lines := textwrap.wrap(text, width)) <= fewest)
+    return draw_state(_BOXES[state], (_BOX_WIDTH, _BOX_HEIGHT), state, MEANINGS[state], _CHARACTERS_A_LINE)
 
 
 def _opening() -> Iterator[str]:

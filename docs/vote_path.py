@@ -64,7 +64,8 @@ def stages() -> tuple[Stage, ...]:
     recorder = RecordingBackend(SimulatedHtp(arch=75), time=(time := VirtualTime()))
     controller = htppower.VoteController(recorder, time=time, handle_sigterm=False)
     with controller, controller.session(_PROFILE).inference():
-        raised = recorder.calls[-1]
+        # The settings of the process follow in a call of their own.
+        raised = next(call for call in recorder.calls if call.function == "setPowerConfig")
     sent = raised.config("DCVS_V3")
     if sent is None:
         raise ValueError(f"the raise of {_PROFILE} sends no HVX vote")
@@ -78,16 +79,16 @@ def stages() -> tuple[Stage, ...]:
             ("left out: what", "the platform lacks"),
         ),
         Stage(
-            "control/core/stepper.py",
+            "control/core/reconciler.py",
             "what should be, and the step to it",
             "Step(raise, plan.raised)",
             ("comes in: phases, holds,", "caps, timers, restarts"),
         ),
         Stage(
-            "control/core/executor.py",
+            "control/core/caster.py",
             "the difference from the ledger",
             f"DcvsV3({_FIELD}={value}, ...)",
-            ("left out: what is in force", "comes in: settings of", "the whole process"),
+            ("left out: what is in force", "a second call: settings", "of the whole process"),
         ),
         Stage(
             "backends/qnn/htp.py",

@@ -23,10 +23,10 @@ def client(htp_recorder: RecordingBackend, htp_time: VirtualTime) -> Iterator[Te
 
 
 def test_requests_share_one_raise(client: TestClient, htp_recorder: RecordingBackend, htp_time: VirtualTime) -> None:
-    """Three requests within the sustain time are one raise and, after it, one lowering."""
+    """Three requests within the sustain time are one raise and, after it, one lowering: of clocks, then of polling."""
     htp_recorder.clear()
     for _ in range(3):
         assert client.get("/detect?seconds=0").json() == "done"
-    htp_recorder.assert_calls(["setPowerConfig"])
+    htp_recorder.assert_calls(["setPowerConfig"] * 2)
     htp_time.advance_us(300_000)
-    htp_recorder.assert_calls(["setPowerConfig", "setPowerConfig"])
+    htp_recorder.assert_calls(["setPowerConfig"] * 4)
