@@ -188,7 +188,7 @@ class Claims:
         soon = functools.partial(self.lift_cap, claim, soon=True)
         watch = weakref.ref(handle, types.MethodType(self._time.call_soon, soon))
         self._home.engine.run(functools.partial(self._set_cap, claim, watch), Urgency.LOWER)
-        self._all_follow(Cause.CAP_SET, claim.reason)
+        self._home.engine.run(_nothing, Urgency.LOWER)
 
     def _set_cap(self, claim: Claim, watch: weakref.ref[Any]) -> None:
         if watch() is None:
@@ -197,6 +197,7 @@ class Claims:
         registry = self._home.registry
         registry.caps = (*registry.caps, claim)
         self._home.events.tell(CapSet, None, cap=claim.profile.name, reason=claim.reason)
+        self._all_follow(Cause.CAP_SET, claim.reason)
 
     def caps(self) -> tuple[Any, ...]:
         """Return the handles of the caps that are set, in the order in which they were."""
@@ -211,7 +212,7 @@ class Claims:
             self._home.engine.post(lift, Urgency.LOWER)
         else:
             self._home.engine.run(lift, Urgency.LOWER)
-        self._all_follow(Cause.CAP_LIFTED, claim.reason, wait=not soon)
+            self._home.engine.run(_nothing, Urgency.LOWER)
 
     def _lift_cap(self, claim: Claim) -> None:
         registry = self._home.registry
@@ -220,6 +221,7 @@ class Claims:
         self._watches.pop(claim.number, None)
         registry.caps = tuple(other for other in registry.caps if other is not claim)
         self._home.events.tell(CapLifted, None, cap=claim.profile.name, reason=claim.reason)
+        self._all_follow(Cause.CAP_LIFTED, claim.reason)
 
     def _ended(self, session: SessionRecord, claim: Claim, end: HoldEnd) -> None:
         alarm = self._alarms.pop(claim.number, None)
@@ -234,14 +236,12 @@ class Claims:
         until_us = None if timeout_us is None else now_us + timeout_us
         return Claim(next(self._numbers), kind, profile, reason, now_us, until_us)
 
-    def _all_follow(self, cause: Cause, reason: str, *, wait: bool = True) -> None:
-        """Let every session follow, one step each, so that a raise need not wait for all of them."""
-        engine = self._home.engine
+    def _all_follow(self, cause: Cause, reason: str) -> None:
+        """Have every session follow, one step each, so that a raise need not wait for all of them. The line is held."""
         follow = functools.partial(self._home.settle, cause=cause, reason=reason, only_if_changed=True)
-        steps = [functools.partial(follow, session) for session in self._home.registry.all()]
-        if not wait or not engine.may_wait:
-            for step in steps:
-                engine.post(step, Urgency.LOWER)
-            return
-        for request in [engine.submit(step, Urgency.LOWER) for step in steps]:
-            request.value()
+        for session in self._home.registry.all():
+            self._home.engine.post(functools.partial(follow, session), Urgency.LOWER)
+
+
+def _nothing() -> None:
+    """Do nothing: a wait for this step is a wait for all before it."""

@@ -136,6 +136,26 @@ def test_a_raise_that_ctrl_c_interrupts_is_finished_and_lowered(host: Host) -> N
 
 
 @needs_signals
+def test_a_cap_whose_lifting_ctrl_c_interrupts_is_lifted_for_every_session(host: Host) -> None:
+    """The lifting waits for a call of another session; afterwards a session in use has its own profile."""
+    session, other = (host.controller.session("burst") for _ in range(2))
+    cap = host.controller.cap("power_saver", reason="heat")
+    (other_id,) = other.power_config_ids.values()
+    busy = threading.Thread(target=infer, args=(other,))
+
+    def lift() -> None:
+        busy.start()
+        assert host.htp.hang_next("setPowerConfig", other_id).begun.wait(WAIT_S)
+        cap.lift()
+
+    with session.inference():
+        host.interrupt("setPowerConfig", other_id, lift)
+        until(lambda: session.profile.name == "burst")
+    busy.join(WAIT_S)
+    assert host.controller.caps == ()
+
+
+@needs_signals
 def test_a_session_whose_opening_ctrl_c_interrupts_is_closed(host: Host) -> None:
     """The host has no reference to it."""
     host.interrupt("createPowerConfigId", None, lambda: host.controller.session("burst"))
