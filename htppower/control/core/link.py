@@ -119,6 +119,9 @@ class Link:
         """Note that a call has failed."""
         self.error = error
         self.failures += 1
+        if means is Meaning.LOST and self.failures > FAILURES_BEFORE_BACK_OFF:
+            # After a back-off the link was rebuilt at last: one more call is not put off, which works then.
+            self.failures = FAILURES_BEFORE_BACK_OFF - 1
         event = _EVENTS.get(means)
         if event is None:
             return

@@ -179,6 +179,11 @@ class Reconciler:
         if session.handle is not None and session.handle() is None:
             # The call of ``VoteController.session`` was interrupted: its caller has no session.
             return
+        # A cap may have been set or lifted since the session was made.
+        chosen, session.decided_by = in_use(session.own, session.holds, self.registry.caps)
+        plan = self.planner.plan(chosen)
+        if plan != session.plan:
+            session.gate.follow(plan)
         session.epoch = self._link.epoch
         error = None
         if session.plan.casts:

@@ -63,6 +63,8 @@ class Recovery:
         self._alarm = SingleAlarm(time, "a retry", self._rang)
         self._delay_us = FIRST_RETRY_US
         self._lost_us: int | None = None
+        # When the host reported a loss last while the link was down.
+        self._told_us = -SAME_LOSS_US
         self._renewals = 0
 
     def worked(self) -> None:
@@ -92,7 +94,13 @@ class Recovery:
         is_worse = means is Meaning.DEAD and state not in (LinkState.DEAD, LinkState.HELD)
         if is_known and not is_worse and state is not LinkState.HELD:
             return
+        if state is LinkState.HELD and now_us - self._told_us < SAME_LOSS_US:
+            # Each of a host's failing calls may be reported: one renewal a second answers them all.
+            self._alarm.arm(self._told_us + SAME_LOSS_US)
+            return
         self._lost_us = now_us
+        if self.link.is_down:
+            self._told_us = now_us
         self.link.told(means, error)
         self._follow(epoch)
         if self.link.is_down and self.link.epoch == epoch:
