@@ -192,7 +192,7 @@ class Caster:
             VoteRejected: the link is lost; or, if ``strict``, a setting is refused.
         """
         settings = self._settings.difference()
-        if settings is NOTHING or not settings:
+        if not settings:
             return
         self.create_ids(session)
         ledger = next(iter(session.ledgers.values()))
