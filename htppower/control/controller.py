@@ -6,6 +6,7 @@ import contextlib
 import functools
 import logging
 import threading
+import time as clock
 import types
 import weakref
 from typing import TYPE_CHECKING, Literal
@@ -415,6 +416,7 @@ class VoteController(Closing):
     def _close(self, timeout_s: float | None) -> None:
         if self._ended:
             return
+        end_s = None if timeout_s is None else clock.monotonic() + timeout_s
         try:
             failures = self._closer.close_all(self._registry.all(), timeout_s)
         except CloseTimedOut:
@@ -425,11 +427,12 @@ class VoteController(Closing):
             raise
         if not self._registry.sessions and not is_held(self._ending):
             # Who closes at the same time, such as the thread that ends the process, returns when all is let go of.
-            if not self._ending.acquire(timeout=-1 if timeout_s is None else timeout_s):
+            left_s = -1 if end_s is None else max(0.0, end_s - clock.monotonic())
+            if not self._ending.acquire(timeout=left_s):
                 raise CloseTimedOut(timeout_s or 0.0, (), self._engine.calls_under_way)
             try:
                 if not self._ended:
-                    self._end(timeout_s)
+                    self._end(end_s, timeout_s or 0.0)
             finally:
                 self._ending.release()
         self._home.raise_first(failures)
@@ -451,15 +454,15 @@ class VoteController(Closing):
     ) -> Callable[[], None]:
         return self._events.subscribe(subscriber, wants, in_context=in_context)
 
-    def _end(self, timeout_s: float | None) -> None:
+    def _end(self, end_s: float | None, timeout_s: float) -> None:
         """Let go of everything that is left once the votes are down and the ids are gone.
 
         Raises:
-            CloseTimedOut: the last step has not ended within the time.
+            CloseTimedOut: the last step has not ended by then, on the monotonic clock.
         """
         request = self._engine.submit(self._leave_engine, Urgency.CLOSE)
-        if not request.wait(timeout_s):
-            raise CloseTimedOut(timeout_s or 0.0, (), self._engine.calls_under_way)
+        if not request.wait(None if end_s is None else max(0.0, end_s - clock.monotonic())):
+            raise CloseTimedOut(timeout_s, (), self._engine.calls_under_way)
         self._events.deliver()
         for each in self._besides:
             each.close()
