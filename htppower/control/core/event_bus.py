@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextvars
 import functools
 import logging
+from _thread import allocate_lock
 from collections import deque
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -108,7 +109,8 @@ class EventBus:
         self._changing = whole_lock()
         self._lost_before = 0
         self._undelivered: deque[tuple[Subscription, Event, contextvars.Context | None]] = deque()
-        self._delivering = False
+        # Held by the thread that delivers.
+        self._delivering = allocate_lock()
 
     @property
     def lost(self) -> int:
@@ -186,15 +188,10 @@ class EventBus:
 
         Such a subscriber may cause events itself: these are delivered when it is done with the one before.
         """
-        if not self._undelivered or self._delivering:
-            return
-        self._delivering = True
-        try:
-            self._deliver_all()
-        finally:
-            self._delivering = False
-
-    def _deliver_all(self) -> None:
-        while self._undelivered:
-            subscription, event, context = self._undelivered.popleft()
-            subscription.hand(event, context)
+        while self._undelivered and self._delivering.acquire(blocking=False):
+            try:
+                while self._undelivered:
+                    subscription, event, context = self._undelivered.popleft()
+                    subscription.hand(event, context)
+            finally:
+                self._delivering.release()
