@@ -189,8 +189,8 @@ class Recovery:
 
     @property
     def is_well(self) -> bool:
-        """Whether the link works, as far as is known, and may be called now."""
-        return self.link.state is LinkState.WELL and self.may_call()
+        """Whether the link works, as far as is known, and may be called now: a destroy that fails loses the id."""
+        return self.link.state in (LinkState.WELL, LinkState.LOST) and self.may_call()
 
     def retry_later(self) -> int:
         """See to it that everything is tried again; return when."""
