@@ -15,13 +15,12 @@ from htppower.control.core.ledger import NOTHING, Ledger
 from htppower.control.core.meaning import Carried, Meaning, meaning
 from htppower.errors import VoteRejected, without_frames
 from htppower.events import Degradation
-from htppower.votes.clock_votes import HVX_REMOVED
 from htppower.votes.native_codes import INVALID_INPUT
 from htppower.votes.options import VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
-    from htppower.control.core.ledger import Carried as CarriedVotes
+    from htppower.control.core.ledger import Effect
     from htppower.control.core.native_calls import NativeCalls
     from htppower.control.core.plans import Missing
     from htppower.control.core.process_settings import ProcessSettings
@@ -137,7 +136,7 @@ class Caster:
         session.ledgers = {other: ledger for other, ledger in session.ledgers.items() if other != core_id}
         self._create_id(session, core_id)
 
-    def _set(self, session: SessionRecord, ledger: Ledger, own: CarriedVotes) -> None:
+    def _set(self, session: SessionRecord, ledger: Ledger, own: Effect) -> None:
         """Make a call with votes of an id; one that the platform refuses in part is made again, vote by vote."""
         if own.refused:
             # Before the library does.
@@ -205,7 +204,8 @@ class Caster:
             self._calls.set(session, number, settings, Carried.SETTINGS)
         except VoteRejected as error:
             means, code = meaning(error.code, Carried.SETTINGS), error.code
-            if means in _ENDS_CASTING or (strict and len(options) == 1):
+            is_unknown_id = means is Meaning.BAD_ID and session is None
+            if means in _ENDS_CASTING or is_unknown_id or (strict and len(options) == 1):
                 raise
         else:
             self._settings.sent(settings)
@@ -220,8 +220,16 @@ class Caster:
             self._send_settings(session, number, single, strict=strict)
 
     def _degrade(self, option: Option, code: int, means: Meaning) -> None:
+        """Leave a refused setting out from now on.
+
+        A setting that was accepted before is first tried once more, with the next votes: FastRPC refuses settings with
+        the same code while its link fails.
+        """
+        if option in self._settings.now.accepted:
+            self._settings.doubt(option)
+            return
         self._settings.refused(option)
-        refused = means is Meaning.REFUSED
+        refused = means is not Meaning.ABSENT
         rule = _REFUSED_SETTING if refused else VOTE_OPTIONS[option].rule_if_missing
         by = "FastRPC on this platform refuses it" if refused else "this platform does not have it"
         message = f"the library answered {code} to {option.name}: {by}; clocks are voted all the same"
@@ -270,21 +278,9 @@ class Caster:
         self._calls.destroy(None, number)
 
     def _destroy(self, session: SessionRecord, number: int) -> VoteRejected | None:
-        """Destroy an id; return the call that failed. If it does, remove at least the clocks' vote."""
+        """Destroy an id; return the call that failed."""
         try:
             self._calls.destroy(session, number)
         except VoteRejected as error:
-            if meaning(error.code) is Meaning.BAD_ID:
-                return None
-            failed = without_frames(error)
-            if meaning(error.code) is Meaning.REFUSED:
-                self._remove_votes(number)
-            return failed
+            return None if meaning(error.code) is Meaning.BAD_ID else without_frames(error)
         return None
-
-    def _remove_votes(self, number: int) -> None:
-        try:
-            self._calls.set(None, number, VoteSet(dcvs_v3=HVX_REMOVED))
-        except VoteRejected:
-            # The failure of the destruction is told.
-            return

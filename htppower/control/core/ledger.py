@@ -48,8 +48,8 @@ class InForce:
 
 
 @attrs.frozen(repr=False, eq=False)
-class Carried:
-    """What is known of the votes that a call carries.
+class Effect:
+    """What a call with some votes changes in what is known.
 
     Attributes:
         votes: these votes; ``NOTHING`` itself for none.
@@ -91,11 +91,11 @@ class Ledger:
         """
         return _difference(self.now, wanted, self._options)
 
-    def carrying(self, votes: VoteSet) -> Carried:
+    def carrying(self, votes: VoteSet) -> Effect:
         """Return what is known where a call carries these votes, at once: see ``sending`` and ``sent``."""
         return _carrying(self.now, votes, self._options)
 
-    def carrying_difference(self, wanted: VoteSet) -> Carried:
+    def carrying_difference(self, wanted: VoteSet) -> Effect:
         """Return what is known where a call carries the ``difference``: both by one look-up."""
         return _carrying_difference(self.now, wanted, self._options)
 
@@ -111,6 +111,10 @@ class Ledger:
         """Note that the platform does not have an option, so nothing of it is in force."""
         now = self.now
         self.now = InForce(now.known.without(option), now.doubtful.without(option), now.accepted - {option})
+
+    def doubt(self, option: Option) -> None:
+        """Note that an option was refused which was accepted before: the vote before may still be in force."""
+        self.now = attrs.evolve(self.now, accepted=self.now.accepted - {option})
 
     def forget(self) -> None:
         """Know no longer what is in force."""
@@ -148,15 +152,15 @@ def _differing(now: InForce, wanted: VoteSet, options: frozenset[Option]) -> Ite
 
 
 @functools.lru_cache(maxsize=1024)
-def _carrying(now: InForce, votes: VoteSet, options: frozenset[Option]) -> Carried:
+def _carrying(now: InForce, votes: VoteSet, options: frozenset[Option]) -> Effect:
     refused = _needs_hvx(votes) and bool(rules.check(Case(votes, in_force=now.known), _ASKED_AT_THE_CALL))
     during = _sending(now, votes, options)
     # An equal set may have been looked up first.
-    return Carried(votes or NOTHING, refused, during, _sent(during, votes, options))
+    return Effect(votes or NOTHING, refused, during, _sent(during, votes, options))
 
 
 @functools.lru_cache(maxsize=1024)
-def _carrying_difference(now: InForce, wanted: VoteSet, options: frozenset[Option]) -> Carried:
+def _carrying_difference(now: InForce, wanted: VoteSet, options: frozenset[Option]) -> Effect:
     return _carrying(now, _difference(now, wanted, options), options)
 
 

@@ -60,7 +60,14 @@ _BY_CARRIED = MappingProxyType(
         Carried.VOTES: _OF_AN_ID,
         Carried.DESTROY: _OF_AN_ID,
         # A FastRPC without polling answers 13006 to it while clocks are voted as ever.
-        Carried.SETTINGS: MappingProxyType({UNSUPPORTED_CONFIG: Meaning.ABSENT, UNSUPPORTED: Meaning.ABSENT}),
+        Carried.SETTINGS: MappingProxyType(
+            {
+                UNSUPPORTED_CONFIG: Meaning.ABSENT,
+                UNSUPPORTED: Meaning.ABSENT,
+                INVALID_INPUT: Meaning.BAD_ID,
+                DEVICE_INVALID_HANDLE: Meaning.BAD_ID,
+            }
+        ),
     }
 )
 

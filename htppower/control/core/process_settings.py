@@ -90,6 +90,10 @@ class ProcessSettings:
         """Note that an option is not in force, since it was refused."""
         self._ledger.refused(option)
 
+    def doubt(self, option: Option) -> None:
+        """Note that an option was refused which was accepted before: it is sent again with the next votes."""
+        self._ledger.doubt(option)
+
     def forget(self) -> None:
         """Know no longer which settings are in force: they are sent again."""
         self._ledger.forget()

@@ -137,16 +137,46 @@ def test_a_setting_that_the_platform_lacks_has_its_own_rule(bench: Bench, code: 
         assert (session.state, degraded(session)) == (State.RAISED, [("RPC-4", POLLING)])
 
 
-def test_a_setting_that_can_not_be_taken_back_is_no_failure_of_a_lowering(bench: Bench) -> None:
-    """The clocks are down, the session is LOWERED, and no step is tried again for it."""
+@pytest.mark.parametrize("code", [13001, 13003, 13006])
+def test_a_refused_taking_back_of_a_setting_does_not_fail_the_lowering(bench: Bench, code: int) -> None:
+    """The session is LOWERED and lacks nothing; the next votes, here those of the close, take the setting back."""
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.simulated.fail_next(code, nth=2)
+    bench.time.advance_us(BURST_SUSTAIN_US)
+    assert (session.state, bench.effective().core_target, bench.time.alarms) == (State.LOWERED, SVS, 0)
+    assert (session.degradations, polling_us(bench)) == ((), 9999)
+    session.close()
+    assert polling_us(bench) == 0
+
+
+def test_a_setting_that_is_refused_twice_in_a_row_is_left_out(bench: Bench) -> None:
+    """A setting that was accepted before is tried once more, with the next votes, and then no more."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.simulated.fail_next(13006, nth=2)
+    bench.simulated.fail_next(13006, nth=4)
     bench.time.advance_us(BURST_SUSTAIN_US)
-    assert (session.state, bench.effective().core_target, bench.time.alarms) == (State.LOWERED, SVS, 0)
+    with session.inference():
+        assert (session.state, degraded(session)) == (State.RAISED, [("RPC-7", POLLING)])
     session.close()
     # The bench looks whether anything is left; this is gone with the link only.
     bench.simulated.restart_subsystem()
+
+
+def test_settings_on_the_id_of_a_closed_session_say_nothing_of_the_platform() -> None:
+    """The last session closes while its destroy fails; the back-off's calls on the forgotten id degrade nothing."""
+    bench = Bench.make(SimulatedHtp(arch=75, link="device"))
+    session = bench.controller.session("burst")
+    bench.infer(session)
+    bench.simulated.fail_next(13006, nth=2)
+    bench.simulated.fail_next(13006, function="destroyPowerConfigId")
+    session.close()
+    bench.time.advance_us(10_000_000)
+    assert bench.controller.status().orphans == ()
+    with bench.controller.session("burst") as session, session.inference():
+        assert (session.degradations, polling_us(bench)) == ((), 9999)
+    bench.controller.close()
 
 
 @pytest.mark.parametrize("code", [1007, 1011])

@@ -164,7 +164,7 @@ def test_an_option_that_is_refused_meanwhile_leaves_the_time_as_it_was(bench: Be
     bench.time.advance_us(SUSTAIN_US)
     bench.events.clear()
     bench.simulated.fail_next(13002)
-    bench.simulated.fail_next(13002, nth=5)
+    bench.simulated.fail_next(13002, nth=4)
     with other.inference():
         bench.time.advance_us(AFTER_US)
         assert session.degradations
