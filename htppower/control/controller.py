@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import logging
-import threading
-import time as clock
 import types
 import weakref
 from typing import TYPE_CHECKING, Literal
 
 from htppower.backends import named_backend
 from htppower.backends.base import Backend
-from htppower.backends.whole_lock import whole_lock
 from htppower.control.arguments import (
     check_path,
     check_reason,
@@ -38,14 +34,13 @@ from htppower.control.core.plans import Missing, Planner
 from htppower.control.core.reconciler import Reconciler
 from htppower.control.core.registry import Registry
 from htppower.control.core.session_record import SessionRecord
+from htppower.control.ending import Ending
 from htppower.control.log import log_event, log_wants
 from htppower.control.recording.recorder import MOST_BYTES, MOST_PENDING, Recorder
 from htppower.control.session import Session
 from htppower.control.status.controller_status import ControllerStatus, controller_status
 from htppower.control.termination import ProcessExit
-from htppower.control.time.locks import is_held
-from htppower.control.time.workers import start_apart
-from htppower.errors import CloseTimedOut, HtpPowerError, printable
+from htppower.errors import printable
 from htppower.events import Event
 from htppower.profiles.cache import ProfileCache
 
@@ -57,7 +52,6 @@ if TYPE_CHECKING:
     from htppower.control.recording.recording import Recording
     from htppower.control.status.status_file import StatusFile
     from htppower.control.time.base import Time
-    from htppower.control.time.locks import Lock
     from htppower.profiles.profile import Profile
 
 
@@ -120,13 +114,12 @@ class VoteController(Closing):
             raise ValueError(f"on_error is {on_error!r}: 'continue' or 'raise'")
         if time is not None:
             checked_part(time, "time", _TIME, "None for the system's, or such as testing.VirtualTime()")
-        self._own_backend = backend is None or isinstance(backend, str)
+        owns_backend = backend is None or isinstance(backend, str)
         self._backend = named_backend(backend) if backend is None or isinstance(backend, str) else backend
         checked_part(self._backend, "backend", _BACKEND, "'qnn', 'simulated', or a backend of your own")
         self._description = self._backend.describe()
         self._engine = ENGINES.enter(self._backend, self._description.path, time, _system_time)
         self._time = self._engine.time
-        self._own_time = time is None
         self._registry = Registry()
         if learnt is not None:
             check_path("learnt", learnt)
@@ -154,15 +147,19 @@ class VoteController(Closing):
         self._companions = Companions()
         self._status_files = Companions()
         self._recorder = Recorder(self._registry, self._time)
-        # What is let go of once the votes are down, in this order.
-        besides = (self._companions, self._recorder, self._registry.learnt, self._status_files)
-        self._besides = tuple(each for each in besides if each is not None)
-        # Held while the controller lets go of what is left; taken before every other lock.
-        self._ending: Lock = whole_lock()  # type: ignore[assignment]  # typeshed does not know _is_owned
-        self._ended = self._was_last = False
         self._process_exit = ProcessExit(self.close, self._end_process, self._disown)
-        self._number = ENGINES.join(self._engine, self._home, self._backend)
-        self._warn_of_others()
+        parts = (self._companions, self._recorder, self._registry.learnt, self._status_files)
+        self._ending = Ending(
+            self._home,
+            self._closer,
+            self._time,
+            tuple(part for part in parts if part is not None),
+            self._process_exit.end,
+            owns_backend=owns_backend,
+            owns_time=time is None,
+        )
+        ENGINES.join(self._engine, self._home)
+        self._engine.warn_of_others(self._home, self._description.library)
         try:
             self._process_exit.begin(handle_sigterm=handle_sigterm)
         except BaseException:
@@ -303,7 +300,7 @@ class VoteController(Closing):
             sessions,
             inferences_before,
             self._engine,
-            self._number,
+            self._home.number,
             self._registry.caps,
             self._events.lost,
             self._recorder.status(),
@@ -387,16 +384,11 @@ class VoteController(Closing):
             TypeError: the timeout is no number.
             ValueError: the timeout is negative, or longer than a thread can wait.
         """
-        timeout_s = checked_close_timeout(timeout_s)
-        self._registry.closed = True
-        if self._engine.may_wait:
-            self._close(timeout_s)
-        else:
-            self._time.call_soon(self._close_on_a_thread)
+        self._ending.close(checked_close_timeout(timeout_s))
 
     def __repr__(self) -> str:
         """Return which controller it is, on what, and how many sessions are open; take no lock, at any time."""
-        description, number = getattr(self, "_description", None), getattr(self, "_number", None)
+        description, number = getattr(self, "_description", None), getattr(getattr(self, "_home", None), "number", None)
         if description is None or number is None:
             return "<VoteController, not made yet>"
         many = len(self._registry.sessions)
@@ -404,82 +396,10 @@ class VoteController(Closing):
         closed = ", closed" if self._registry.closed else ""
         return f"<VoteController {number} on {backend}, {many} session{'' if many == 1 else 's'}{closed}>"
 
-    def _close_on_a_thread(self) -> None:
-        thread = threading.Thread(target=self._close_quietly, name="htppower-close", daemon=True)
-        start_apart(thread.start)
-
-    def _close_quietly(self) -> None:
-        # What failed is logged, and nobody waits for it.
-        with contextlib.suppress(HtpPowerError):
-            self._close(None)
-
-    def _close(self, timeout_s: float | None) -> None:
-        if self._ended:
-            return
-        end_s = None if timeout_s is None else clock.monotonic() + timeout_s
-        try:
-            failures = self._closer.close_all(self._registry.all(), timeout_s)
-        except CloseTimedOut:
-            # The process may end now: what has ended is written, whatever hangs.
-            self._recorder.flush()
-            if self._registry.learnt is not None:
-                self._registry.learnt.flush()
-            raise
-        if not self._registry.sessions and not is_held(self._ending):
-            # Who closes at the same time, such as the thread that ends the process, returns when all is let go of.
-            left_s = -1 if end_s is None else max(0.0, end_s - clock.monotonic())
-            if not self._ending.acquire(timeout=left_s):
-                raise CloseTimedOut(timeout_s or 0.0, (), self._engine.calls_under_way)
-            try:
-                if not self._ended:
-                    self._end(end_s, timeout_s or 0.0)
-            finally:
-                self._ending.release()
-        self._home.raise_first(failures)
-
-    def _warn_of_others(self) -> None:
-        """Log, once for each backend, that another controller is on it."""
-        others = [(number, home) for number, home in self._engine.numbered() if home is not self._home]
-        if others and self._engine.is_to_warn():
-            _LOGGER.warning(
-                "controller %d is made while %s open on the same backend, %s: the settings of the process, such as RPC"
-                " polling, are settled over all of them; one controller with a session for each client does the same",
-                self._number,
-                " and ".join(_named(*each) for each in others) + (" is" if len(others) == 1 else " are"),
-                self._description.library,
-            )
-
     def _subscribe(
         self, subscriber: Callable[[Event], object], wants: Wants, *, in_context: bool = False
     ) -> Callable[[], None]:
         return self._events.subscribe(subscriber, wants, in_context=in_context)
-
-    def _end(self, end_s: float | None, timeout_s: float) -> None:
-        """Let go of everything that is left once the votes are down and the ids are gone.
-
-        Raises:
-            CloseTimedOut: the last step has not ended by then, on the monotonic clock.
-        """
-        request = self._engine.submit(self._leave_engine, Urgency.CLOSE)
-        if not request.wait(None if end_s is None else max(0.0, end_s - clock.monotonic())):
-            raise CloseTimedOut(timeout_s, (), self._engine.calls_under_way)
-        self._events.deliver()
-        for each in self._besides:
-            each.close()
-        self._events.flush(LONGEST_FLUSH_S)
-        self._events.close()
-        if self._was_last and self._own_time:
-            self._time.close()
-        self._ended = True
-        self._process_exit.end()
-
-    def _leave_engine(self) -> None:
-        """Leave the engine; try what could not be destroyed once more. The line is held."""
-        if self._home in self._engine.homes:
-            self._engine.recovery.destroy_orphans()
-            if self._own_backend:
-                self._backend.close()
-            self._was_last = ENGINES.leave(self._engine, self._home)
 
     def _end_process(self, timeout_s: float) -> None:
         """Close because the process is being ended: phases that still begin are let pass without votes."""
@@ -488,17 +408,7 @@ class VoteController(Closing):
 
     def _disown(self) -> None:
         """In a forked child: the ids are the parent's, and nothing is cast here."""
-        self._ended = True
-        for each in self._besides:
-            each.disown()
-        self._events.disown()
-        self._registry.disown()
-        self._engine.disown()
-
-
-def _named(number: int, home: Reconciler) -> str:
-    owners = [session.owner for session in home.registry.all() if session.owner]
-    return f"controller {number}" + (f" ({', '.join(owners)})" if owners else "")
+        self._ending.disown()
 
 
 def _system_time() -> Time:

@@ -57,9 +57,8 @@ class Engine:
         recovery: knows the link, and puts right what is lost.
         settings: those of the process.
         missing: the options that the platform was found to lack.
-        homes: the reconcilers of the controllers, in the order in which they came. Replaced, and never changed.
-        joined: how many controllers there have been.
-        users: how many controllers have it; ``Engines`` counts them.
+        homes: the reconcilers of the controllers, in the order in which they joined. Replaced, and never changed.
+        users: how many controllers have entered and not left; ``Engines`` counts them.
     """
 
     def __init__(self, backend: object, path: str, time: Time) -> None:
@@ -72,34 +71,24 @@ class Engine:
         self.settings = ProcessSettings(self.missing)
         self.recovery = Recovery(self, time)
         self.homes: tuple[Reconciler, ...] = ()
-        self._numbers: tuple[int, ...] = ()
-        self._backends: tuple[Backend, ...] = ()
-        self.joined = self.users = 0
+        self.users = 0
+        self._joined = 0
         self._warned = False
 
     def is_for(self, backend: object, path: str) -> bool:
         """Return whether this is the engine of that path, or, without one, of that object."""
         return path == self._path if path else backend is self._backend
 
-    def join(self, home: Reconciler, backend: Backend) -> int:
-        """Add a controller; return its number, from 1. ``Engines`` calls this and ``leave``, one at a time."""
+    def join(self, home: Reconciler) -> None:
+        """Add a controller, and number it from 1. ``Engines`` calls this and ``leave``, one at a time."""
         self._worker.keep(WORKER_IDLE_S)
-        self.joined += 1
+        self._joined += 1
+        home.number = self._joined
         self.homes = (*self.homes, home)
-        self._backends = (*self._backends, backend)
-        self._numbers = (*self._numbers, self.joined)
-        return self.joined
-
-    def numbered(self) -> list[tuple[int, Reconciler]]:
-        """Return the controllers with their numbers."""
-        return list(zip(self._numbers, self.homes, strict=True))
 
     def leave(self, home: Reconciler | None) -> None:
-        """Let a controller go."""
-        kept = [place for place, each in enumerate(self.homes) if each is not home]
-        self.homes = tuple(self.homes[place] for place in kept)
-        self._backends = tuple(self._backends[place] for place in kept)
-        self._numbers = tuple(self._numbers[place] for place in kept)
+        """Remove a controller."""
+        self.homes = tuple(each for each in self.homes if each is not home)
         if not self.homes:
             self.recovery.stop()
             self._worker.keep(0)
@@ -114,10 +103,18 @@ class Engine:
         """The native call that has not returned yet, of whichever controller, if there is one."""
         return tuple(call for home in self.homes for call in home.calls.under_way)
 
-    def is_to_warn(self) -> bool:
-        """Return whether no controller was warned yet that others share the backend; True for the first who asks."""
-        first, self._warned = not self._warned, True
-        return first
+    def warn_of_others(self, home: Reconciler, library: str) -> None:
+        """Log once that a controller shares the backend with others."""
+        others = [each for each in self.homes if each is not home]
+        if others and not self._warned:
+            self._warned = True
+            _LOGGER.warning(
+                "controller %d is made while %s open on the same backend, %s: the settings of the process, such as RPC"
+                " polling, are settled over all of them; one controller with a session for each client does the same",
+                home.number,
+                " and ".join(map(str, others)) + (" is" if len(others) == 1 else " are"),
+                library,
+            )
 
     def renew_backends(self) -> None:
         """Make the device anew.
@@ -125,7 +122,8 @@ class Engine:
         Raises:
             BackendUnavailable, VoteRejected: it can't be made.
         """
-        for backend in {id(backend): backend for backend in self._backends}.values():
+        backends = [home.calls.backend for home in self.homes]
+        for backend in {id(backend): backend for backend in backends}.values():
             backend.renew()
 
     @property
@@ -199,7 +197,7 @@ class Engine:
         """In a forked child: the sessions, the worker and who has the line are the parent's."""
         self.line = Line(self._hand)
         self.recovery.disown()
-        self.homes, self._backends, self._numbers = (), (), ()
+        self.homes = ()
 
     def _join(self, request: Request) -> None:
         """Put a request into the line; the worker does that for the main thread, which may be interrupted anywhere."""
@@ -253,10 +251,10 @@ class Engines:
             found.users += 1
             return found
 
-    def join(self, engine: Engine, home: Reconciler, backend: Backend) -> int:
-        """Add a controller to its engine; return its number, from 1."""
+    def join(self, engine: Engine, home: Reconciler) -> None:
+        """Add a controller to its engine, and number it from 1."""
         with self._lock:
-            return engine.join(home, backend)
+            engine.join(home)
 
     def leave(self, engine: Engine, home: Reconciler | None) -> bool:
         """Note that a controller has left; return whether it was the last, so that the next gets a new engine."""

@@ -140,11 +140,6 @@ class Line:
         """Whether this thread has it."""
         return self._holder == get_ident()
 
-    @property
-    def is_free(self) -> bool:
-        """Whether no thread has it."""
-        return self._holder is None
-
     def run(self, action: Callable[[], Any], urgency: Urgency) -> Any:
         """Wait for the line, run an action, and return what it returns."""
         place = None

@@ -37,7 +37,7 @@ class NativeCalls:
             drops them. Otherwise only the text is kept: the frames hold the inputs of an inference.
     """
 
-    _backend: Backend
+    backend: Backend
     _events: EventBus
     _clock: Clock
     _recovery: Recovery
@@ -63,7 +63,7 @@ class NativeCalls:
 
     def _create(self, device_id: int, core_id: int) -> int:
         """Create an id at the backend; 0 is none, since a vote on it may override all others of the process."""
-        made = operator.index(self._backend.create_power_config_id(device_id, core_id))
+        made = operator.index(self.backend.create_power_config_id(device_id, core_id))
         if made == NULL_CLIENT:
             raise VoteRejected(INVALID_INPUT, function="createPowerConfigId", core=(device_id, core_id))
         return made
@@ -76,7 +76,7 @@ class NativeCalls:
         Raises:
             VoteRejected: the call failed.
         """
-        set_votes = self._backend.set_power_config
+        set_votes = self.backend.set_power_config
         self._call(session, "setPowerConfig", power_config_id, votes, carried, set_votes, power_config_id, votes)
 
     def destroy(self, session: SessionRecord | None, power_config_id: int) -> None:
@@ -85,7 +85,7 @@ class NativeCalls:
         Raises:
             VoteRejected: the call failed.
         """
-        destroy = self._backend.destroy_power_config_id
+        destroy = self.backend.destroy_power_config_id
         function = "destroyPowerConfigId"
         self._call(session, function, power_config_id, None, Carried.DESTROY, destroy, power_config_id)
 

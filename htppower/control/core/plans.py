@@ -74,6 +74,10 @@ class Plan:
 
     __repr__ = field_repr
 
+    def relaxed(self, *, after_deinit: bool) -> VoteSet:
+        """Return what a lowering casts; ``after_deinit``: whether a DE-INIT was the last phase to end."""
+        return self.after_deinit if after_deinit else self.lowered
+
 
 class Missing:
     """The options that the platform was found to lack, by what its library answered; of one engine.

@@ -49,8 +49,13 @@ class Reconciler:
         calls: makes native calls.
         strict: an option that the platform lacks is an error.
         raises: whether a failed vote raises where a phase begins or ends.
+
+    Attributes:
+        number: which controller on its backend it is, from 1; the engine numbers it.
+        heartbeat: casts votes again that stay up.
     """
 
+    number: int
     heartbeat: Heartbeat
 
     def __init__(
@@ -75,6 +80,11 @@ class Reconciler:
         self._settings = engine.settings
         self.caster = Caster(calls, engine.recovery, engine.settings, engine.missing, strict=strict)
         self._machine = SessionMachine(self._cast, tell_saves)
+
+    def __str__(self) -> str:
+        """Return the controller's number, and the owners of its sessions."""
+        owners = [session.owner for session in self.registry.all() if session.owner]
+        return f"controller {self.number}" + (f" ({', '.join(owners)})" if owners else "")
 
     # Each of these waits for the line.
 
@@ -258,8 +268,7 @@ class Reconciler:
         session.gate.close()
         if session.epoch != self._link.epoch:
             self._take_in_loss(session)
-        after_deinit = session.gate.use().after_deinit
-        step = Step(Trigger.LOWER, session.plan.after_deinit if after_deinit else session.plan.lowered)
+        step = Step(Trigger.LOWER, session.plan.relaxed(after_deinit=session.gate.use().after_deinit))
         for _ in range(2):
             lowers = session.state in (State.RAISED, State.UNKNOWN) and session.ledgers and session.plan.casts
             if not lowers or not self._recovery.may_call():

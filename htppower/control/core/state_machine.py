@@ -124,10 +124,9 @@ def next_step(
             return Step(Trigger.REVISE, plan.raised) if differs else None
         return Step(Trigger.RAISE, plan.raised)
     if target is State.LOWERED:
-        votes = plan.after_deinit if after_deinit else plan.lowered
         if state in (State.LOWERED, State.UNVOTED):
             return Step(Trigger.LOWER_FURTHER, plan.then) if further else None
-        return Step(Trigger.LOWER, votes)
+        return Step(Trigger.LOWER, plan.relaxed(after_deinit=after_deinit))
     if target is State.UNVOTED:
         given_back = state is State.UNVOTED and not has_ids
         return None if plan.casts or given_back else Step(Trigger.RELEASE)

@@ -138,7 +138,7 @@ def test_closing_again_goes_on_with_what_is_left(host: Host) -> None:
     give_up(host.controller)
     hang.let_go.set()
     host.controller.close(timeout_s=WAIT_S)
-    assert host.controller._ended
+    assert host.controller._ending.ended
 
 
 def test_closing_again_and_again_uses_up_no_threads(host: Host) -> None:
@@ -184,7 +184,7 @@ def test_what_a_controller_does_after_its_sessions_is_given_up_too(host: Host) -
     assert error.sessions == ()
     hang.let_go.set()
     host.controller.close()
-    assert host.controller._ended
+    assert host.controller._ending.ended
 
 
 def test_the_first_failure_of_the_others_is_the_cause() -> None:

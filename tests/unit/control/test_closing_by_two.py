@@ -76,13 +76,13 @@ def test_a_close_waits_for_an_id_that_is_being_destroyed(first: str) -> None:
     assert hang.begun.wait(WAIT_S)
     threads[1].start()
     threads[1].join(MOMENT_S)
-    assert not controller._ended
+    assert not controller._ending.ended
     hang.let_go.set()
     for thread in threads:
         thread.join(WAIT_S)
         assert not thread.is_alive()
     assert [event.function for event in told] == ["destroyPowerConfigId"]
-    assert (controller._ended, htp.power_config_ids) == (True, ())
+    assert (controller._ending.ended, htp.power_config_ids) == (True, ())
 
 
 def test_a_signal_handler_that_closes_in_the_middle_of_a_close_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,9 +95,9 @@ def test_a_signal_handler_that_closes_in_the_middle_of_a_close_ends_nothing(monk
     def interrupted(power_config_id: int) -> None:
         destroy(power_config_id)
         controller.close()
-        ended.append(controller._ended)
+        ended.append(controller._ending.ended)
 
     monkeypatch.setattr(htp, "destroy_power_config_id", interrupted)
     controller.close()
-    assert (ended, controller._ended, session.state) == ([False], True, State.DESTROYED)
+    assert (ended, controller._ending.ended, session.state) == ([False], True, State.DESTROYED)
     assert htp.power_config_ids == ()

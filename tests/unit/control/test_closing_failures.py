@@ -108,7 +108,7 @@ def test_an_id_that_can_not_be_destroyed_keeps_no_controller_open(failures: int)
         pass
     bench.simulated.fail_next(13006, "destroyPowerConfigId", times=failures)
     bench.controller.close()
-    assert bench.controller._ended
+    assert bench.controller._ending.ended
     assert bench.simulated.power_config_ids == (() if failures == 1 else (1,))
     assert bench.time.alarms == 0
 
@@ -125,7 +125,7 @@ def test_closing_on_a_dead_link_makes_no_call(held: bool) -> None:
     bench.recorder.clear()
     sessions[0].close()
     bench.controller.close()
-    assert (bench.recorder.calls, bench.controller._ended) == ((), True)
+    assert (bench.recorder.calls, bench.controller._ending.ended) == ((), True)
     assert [session.state for session in sessions] == [State.DESTROYED] * 2
 
 
@@ -149,7 +149,7 @@ def test_a_timeout_of_another_kind_of_number_is_one(bench: Bench) -> None:
     session.close(Decimal(2))  # type: ignore[arg-type]
     assert session.state is State.DESTROYED
     bench.controller.close(Fraction(2))  # type: ignore[arg-type]
-    assert (other.state, bench.controller._ended) == (State.DESTROYED, True)
+    assert (other.state, bench.controller._ending.ended) == (State.DESTROYED, True)
 
 
 def test_a_session_that_opens_as_its_controller_is_closed_is_closed_with_it() -> None:
@@ -173,7 +173,7 @@ def test_a_session_that_opens_as_its_controller_is_closed_is_closed_with_it() ->
     for thread in threads:
         thread.join(WAIT_S)
     controller.close()
-    assert (len(refused), htp.power_config_ids, controller._ended) == (1, (), True)
+    assert (len(refused), htp.power_config_ids, controller._ending.ended) == (1, (), True)
 
 
 def test_a_handler_that_closes_in_the_middle_of_the_end_ends_nothing_twice(bench: Bench) -> None:
@@ -182,11 +182,11 @@ def test_a_handler_that_closes_in_the_middle_of_the_end_ends_nothing_twice(bench
 
     def close_again() -> None:
         bench.controller.close()
-        ends.append("ended" if bench.controller._ended else "goes on")
+        ends.append("ended" if bench.controller._ending.ended else "goes on")
 
     bench.controller._companions.add(close_again, close_again)
     bench.controller.close()
-    assert (ends, bench.controller._ended) == (["goes on"], True)
+    assert (ends, bench.controller._ending.ended) == (["goes on"], True)
 
 
 def test_a_subscriber_may_close_what_is_being_closed(bench: Bench) -> None:

@@ -170,4 +170,4 @@ def test_what_was_never_taken_is_not_taken_back_for_ever(*, strict: bool) -> Non
     bench.time.advance_us(60_000_000)
     assert (len(bench.recorder.calls), bench.time.alarms) == (made, 0)
     bench.controller.close()
-    assert bench.controller._ended
+    assert bench.controller._ending.ended

@@ -70,7 +70,7 @@ def test_closing_in_a_finalizer_brings_everything_down() -> None:
             pass
     finally:
         gc.enable()
-    until(lambda: controller._ended)
+    until(lambda: controller._ending.ended)
     assert (backend.power_config_ids, backend.effective().rpc_polling_time_us) == ((), 0)
     assert [session.state for session in sessions] == [State.DESTROYED] * 3
 
@@ -168,7 +168,7 @@ def test_a_handler_that_closes_where_a_gate_is_held_waits_for_nobody(
     thread.join(WAIT_S)
     assert not thread.is_alive()
     assert closed
-    until(lambda: controller._ended)
+    until(lambda: controller._ending.ended)
     assert backend.power_config_ids == ()
 
 
@@ -194,7 +194,7 @@ def test_a_subscriber_ends_things_at_once(bench: Bench) -> None:
     with session.inference():
         bench.controller.subscribe(close, ProfileChanged)
         session.use("sustained_high_performance")
-    assert (up[0] > SVS, up[1] > SVS, bench.controller._ended) == (True, False, True)
+    assert (up[0] > SVS, up[1] > SVS, bench.controller._ending.ended) == (True, False, True)
 
 
 def test_a_cap_in_the_middle_of_a_count_waits_for_no_other_thread(

@@ -154,7 +154,7 @@ class Run:
     def close(self, controller: VoteController) -> None:
         """Close a controller, whatever fails."""
         controller.close()
-        assert controller._ended
+        assert controller._ending.ended
 
 
 @pytest.mark.parametrize("seed", range(25))

@@ -85,7 +85,7 @@ def test_an_id_that_one_could_not_destroy_is_destroyed_by_the_back_off_of_both(b
     theirs.close()
     assert bench.controller.status().orphans == other.status().orphans == (1,)
     other.close()
-    assert other._ended
+    assert other._ending.ended
     bench.time.advance_us(2 * SECOND_US)
     assert (bench.controller.status().orphans, bench.simulated.power_config_ids) == ((), ())
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from hanging import WAIT_S, Hang, until
+from hanging import WAIT_S, Hang, is_free, until
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -62,7 +62,7 @@ def test_the_most_urgent_request_is_first_and_the_first_to_come_within_each() ->
         worker.submit(urgency.name + nth, urgency)
     names = ["RAISEa", "RAISEb", "LOWERa", "LOWERb", "CLOSEa", "CLOSEb", "HEARTBEATa", "HEARTBEATb"]
     assert worker.work() == ["first", *names]
-    assert worker.line.is_free
+    assert is_free(worker.line)
 
 
 @pytest.mark.parametrize("ahead", [0, 3])
@@ -98,9 +98,9 @@ def test_a_thread_runs_its_own_step_and_a_worker_a_request() -> None:
     worker = Worker()
     assert worker.line.run(threading.get_ident, RAISE) == threading.get_ident()
     request = worker.submit("handed", LOWER)
-    assert (worker.ran, request.done, worker.line.is_free, worker.line.is_held) == ([], False, False, False)
+    assert (worker.ran, request.done, is_free(worker.line), worker.line.is_held) == ([], False, False, False)
     assert not request.wait(0)
-    assert (worker.work(), request.done, request.wait(0), worker.line.is_free) == (["handed"], True, True, True)
+    assert (worker.work(), request.done, request.wait(0), is_free(worker.line)) == (["handed"], True, True, True)
 
 
 def test_without_a_worker_a_request_runs_at_once_or_when_the_line_is_left() -> None:
@@ -114,7 +114,7 @@ def test_without_a_worker_a_request_runs_at_once_or_when_the_line_is_left() -> N
     line.run(step, RAISE)
     line.submit(Request(functools.partial(ran.append, "alone"), RAISE))
     assert ran == ["step", "asked", "alone"]
-    assert line.is_free
+    assert is_free(line)
 
 
 def test_a_request_keeps_what_its_step_returns_or_raises() -> None:
@@ -123,7 +123,7 @@ def test_a_request_keeps_what_its_step_returns_or_raises() -> None:
     made, failing = (Request(step, RAISE, lambda: ended.append(1)) for step in (lambda: 7, lambda: 1 // 0))
     line.submit(made)
     line.submit(failing)
-    assert (made.value(), made.error, ended, line.is_free) == (7, None, [1, 1], True)
+    assert (made.value(), made.error, ended, is_free(line)) == (7, None, [1, 1], True)
     with pytest.raises(ZeroDivisionError):
         failing.value()
 
@@ -164,7 +164,7 @@ def test_no_step_overlaps_another() -> None:
         thread.start()
     for thread in threads:
         thread.join(WAIT_S)
-    until(lambda: line.is_free)
+    until(lambda: is_free(line))
     assert (most, ran) == ([1], [320])
 
 
@@ -208,7 +208,7 @@ def test_a_thread_that_is_interrupted_as_it_waits_leaves_the_line(
     monkeypatch.undo()
     hang.let_go.set()
     holder.join(WAIT_S)
-    assert line.is_free
+    assert is_free(line)
     ran: list[str] = []
 
     def step() -> None:
