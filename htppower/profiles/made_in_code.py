@@ -48,12 +48,12 @@ def _wrong_relax(relax: Any) -> Iterator[Finding]:
     if relax.after_deinit_to != relax.to:
         yield from _wrong_state(relax.after_deinit_to, ("relax", "after_deinit_to"))
     yield from _wrong_number(relax.after_init_us, ("relax", "after_init_us"), _TIME)
-    yield from _wrong_sustain(relax.after_inference_us, ("relax", "after_inference_us"))
+    yield from wrong_sustain(relax.after_inference_us, ("relax", "after_inference_us"))
     if type(relax.lowering) is not Lowering:
         yield _wrong_type(relax.lowering, ("relax", "lowering"), "a Lowering")
     if type(relax.then) is Then:
         yield from _wrong_state(relax.then.to, ("relax", "then", "to"))
-        yield from _wrong_sustain(relax.then.after_us, ("relax", "then", "after_us"))
+        yield from wrong_sustain(relax.then.after_us, ("relax", "then", "after_us"))
     elif relax.then is not None:
         yield _wrong_type(relax.then, ("relax", "then"), "a Then, or None")
     yield from _wrong_number(relax.raise_ahead_us, ("relax", "raise_ahead_us"), _AHEAD)
@@ -66,7 +66,8 @@ def _wrong_state(state: Any, at: KeyPath) -> Iterator[Finding]:
         yield from _wrong_votes(state.votes, at)
 
 
-def _wrong_sustain(sustain: Any, at: KeyPath) -> Iterator[Finding]:
+def wrong_sustain(sustain: Any, at: KeyPath) -> Iterator[Finding]:
+    """Yield a finding for each wrong value of a sustain time."""
     if type(sustain) is not Adaptive:
         yield from _wrong_number(sustain, at, _TIME, "a whole number, or an Adaptive")
         return

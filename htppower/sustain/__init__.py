@@ -1,4 +1,4 @@
-"""How long an idle session's votes stay up where that is learnt from its gaps: integers, no clock and no thread.
+"""Learns how long the votes of an idle session stay up, from its gaps. Integers only: no clock and no thread.
 
 May import votes, errors, rules, events and profiles.
 """

@@ -1,4 +1,4 @@
-"""How many gaps of which length there were lately."""
+"""How many recent gaps there were of each length."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 
 class GapCounts:
-    """Counts gaps, and adds them up, between edges; old ones count less and less.
+    """A histogram of gaps: the count and the sum in each bin. Old gaps fade.
 
     Args:
-        edges_us: where one bin ends and the next begins, rising; a gap at an edge is in the bin above it.
-        most: with so many gaps counted all counts are halved.
+        edges_us: the rising edges between the bins. A gap at an edge is in the bin above it.
+        most: all counts are halved at so many gaps.
 
     Attributes:
-        counts, sums_us: of the gaps in each bin, one more than there are edges.
+        counts, sums_us: the gaps in each bin; there is one bin more than there are edges.
         counted: how many gaps all bins hold.
     """
 
@@ -45,14 +45,14 @@ class GapCounts:
         self.counted += most
 
     def age(self) -> None:
-        """Halve all counts and sums where there are as many as there may be."""
+        """Halve all counts and sums if the histogram is full."""
         if self.counted >= self._most:
             self.counts = [count // 2 for count in self.counts]
             self.sums_us = [sum_us // 2 for sum_us in self.sums_us]
             self.counted = sum(self.counts)
 
     def time_outs(self) -> Iterator[tuple[int, int, int]]:
-        """Yield 0 and each edge as a time-out, how long the votes of shorter gaps would be up, and how many others."""
+        """Yield 0 and each edge as a timeout, the sum of all shorter gaps, and how many other gaps there are."""
         shorter_us, others = 0, self.counted
         for place, edge_us in enumerate((0, *self._edges_us)):
             yield edge_us, shorter_us, others
@@ -60,10 +60,10 @@ class GapCounts:
             others -= self.counts[place]
 
     def restore(self, counts: list[int], sums_us: list[int]) -> None:
-        """Take over the counts and sums that another one had.
+        """Replace all counts and sums.
 
         Raises:
-            ValueError: they are for other edges.
+            ValueError: they belong to other edges.
         """
         if not len(counts) == len(sums_us) == len(self.counts):
             raise ValueError("counts or sums of another form")

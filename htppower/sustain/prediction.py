@@ -1,25 +1,22 @@
-"""When the next inference of a session is predicted to begin: as its host says, or since the begins are even."""
+"""When the next inference of a session is predicted to begin, and how many wrong predictions may cost a raise."""
 
 from __future__ import annotations
 
-from collections import deque
-
-# So many intervals between begins in a row have to be even, and a period of half a minute is none to wait for.
+# So many intervals between begins in a row must be even. A period over half a minute is not predicted.
 _EVEN_INTERVALS = 8
 _LONGEST_US = 30_000_000
-# How far an interval may be from the middle one, as a part of that.
+# An even interval is at most this part of the median away from the median.
 _EVEN_PART = 10
+
+# In quarters of a raise: its price, the allowance at first and at most, and the reward for a right prediction.
+_PRICE = 4
+_FIRST = 2 * _PRICE
+_MOST = 4 * _PRICE
+_REWARD = 1
 
 
 class Prediction:
-    """Predicts one begin after the other.
-
-    A hint of the host goes before what the begins say by themselves: eight intervals in a row, none of which is more
-    than a tenth away from the middle one.
-
-    Attributes:
-        hinted: whether the host has said when the next inference begins, or how often they do.
-    """
+    """Predicts the next begin: by the host's hint or, without a hint, by eight even intervals in a row."""
 
     __slots__ = ("_at_us", "_every_us", "_intervals_us", "_last_us", "_since_us")
 
@@ -28,32 +25,32 @@ class Prediction:
         self._every_us: int | None = None
         self._last_us: int | None = None
         self._since_us = 0
-        self._intervals_us: deque[int] = deque(maxlen=_EVEN_INTERVALS)
+        self._intervals_us: tuple[int, ...] = ()
 
     @property
     def hinted(self) -> bool:
-        """Whether the host has said when the next inference begins, or how often they do."""
+        """Whether a hint says when the next inference begins, or how often inferences begin."""
         return self._at_us is not None or self._every_us is not None
 
     def expect(self, at_us: int | None, every_us: int | None, since_us: int = 0) -> None:
-        """Take a hint in the place of the one before: the next begin, or the time between two; with neither, none.
+        """Replace the hint: the next begin, or the time between two begins; no hint if both are None.
 
-        ``since_us``: begins before that are not meant, as that of an inference that runs when the hint is given.
+        ``since_us``: an earlier begin does not use the hint up. The inference may run when the hint is given.
         """
         self._at_us, self._every_us, self._since_us = at_us, every_us, since_us
 
     def began(self, begun_us: int) -> None:
-        """Take in that an inference has begun. What was said of the next begin was said of this one."""
+        """Note that an inference has begun; a hint for the next begin is used up."""
         if begun_us >= self._since_us:
             self._at_us = None
-        if self._last_us is not None and begun_us <= self._last_us:
-            return
         if self._last_us is not None:
-            self._intervals_us.append(begun_us - self._last_us)
+            if begun_us <= self._last_us:
+                return
+            self._intervals_us = (*self._intervals_us[1 - _EVEN_INTERVALS :], begun_us - self._last_us)
         self._last_us = begun_us
 
     def next_us(self, now_us: int) -> int | None:
-        """Return when the next inference is predicted to begin, later than now; None where nothing tells that."""
+        """Return when the next inference is predicted to begin, later than now; None if nothing is predicted."""
         if self._at_us is not None:
             return self._at_us if self._at_us > now_us else None
         every_us = self._every_us or self._even_us()
@@ -63,10 +60,38 @@ class Prediction:
         return self._last_us + (missed + 1) * every_us
 
     def _even_us(self) -> int | None:
-        """Return the time between two begins, where that is even."""
+        """Return the time between two begins if it is even."""
         intervals_us = sorted(self._intervals_us)
         if len(intervals_us) < _EVEN_INTERVALS:
             return None
         middle_us = intervals_us[_EVEN_INTERVALS // 2]
         widest_us = max(middle_us - intervals_us[0], intervals_us[-1] - middle_us)
         return middle_us if 0 < middle_us <= _LONGEST_US and widest_us * _EVEN_PART <= middle_us else None
+
+
+class Allowance:
+    """Limits wrong raises ahead: at most two, and one more for every four predictions that were right."""
+
+    __slots__ = ("_left", "_spent")
+
+    def __init__(self) -> None:
+        self._left = _FIRST
+        # The price of the votes that are up now: several raises if the prediction was corrected meanwhile.
+        self._spent = 0
+
+    def spend(self) -> bool:
+        """Pay for a raise; return False if too little is left."""
+        if self._left < _PRICE:
+            return False
+        self._left -= _PRICE
+        self._spent += _PRICE
+        return True
+
+    def settle(self, *, right: bool) -> None:
+        """Note whether a prediction was right, also if there was too little left for its raise.
+
+        If it was, its price comes back, with a reward.
+        """
+        if right:
+            self._left = min(_MOST, self._left + self._spent + _REWARD)
+        self._spent = 0

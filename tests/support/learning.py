@@ -12,7 +12,7 @@ from htppower.profiles.sustain import Adaptive
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from htppower.sustain.learner import Learner
+    from htppower.sustain.base import Learner
 
 
 def relaxing(name: str = "burst", **relax: Any) -> Profile:

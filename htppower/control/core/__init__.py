@@ -10,6 +10,6 @@ and ``tellers`` what else is told of a session.
 
 ``meaning`` says what a native code means, ``link`` what is known of the link to the DSP, and ``recovery`` does what
 follows. ``heartbeat`` casts votes again that stay up. The gate has ``tokens`` for what runs, a ``sustain_timer``, and
-for few sessions a ``learning.pace``. ``registry`` has what the sessions of one controller share, and ``session_record``
-what is known of one, and what it has done.
+for few sessions ``learning.learning``. ``registry`` has what the sessions of one controller share, and
+``session_record`` what is known of one, and what it has done.
 """

@@ -6,7 +6,7 @@ from bisect import bisect_left
 
 import attrs
 
-# Waits are counted by these upper bounds. A raise takes 0.1 to 2 ms, and seconds while the DSP restarts.
+# Upper bounds of the bins. A raise takes 0.1 to 2 ms, and seconds while the DSP restarts.
 WAIT_BOUNDS_US = (250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 100_000, 1_000_000)
 
 
@@ -15,9 +15,8 @@ class ColdStarts:
     """How many inferences waited for a native call before they could begin, and how long.
 
     Attributes:
-        wait_us: how long they waited, all together.
-        by_bound: how many waited up to each of ``WAIT_BOUNDS_US``, and longer than the bound before it; at the end,
-            how many waited longer than the last bound.
+        wait_us: the sum of their waits.
+        by_bound: how many waits are in each bin of ``WAIT_BOUNDS_US``; the last bin holds all longer waits.
     """
 
     wait_us: int
@@ -25,11 +24,11 @@ class ColdStarts:
 
     @property
     def count(self) -> int:
-        """How many there were."""
+        """How many cold starts there were."""
         return sum(self.by_bound)
 
     def after(self, wait_us: int) -> ColdStarts:
-        """Return the same with one more, which waited for so long."""
+        """Return the counts with one more wait."""
         place = bisect_left(WAIT_BOUNDS_US, wait_us)
         counts = self.by_bound
         return ColdStarts(self.wait_us + wait_us, (*counts[:place], counts[place] + 1, *counts[place + 1 :]))

@@ -1,10 +1,10 @@
-"""The gate of a session: what its phases count, and whether one may begin without a call.
+"""The gate of a session: counts its phases, and says whether a phase may begin without a call.
 
-An inference inside a sustain window costs a lock, a counter and a clock read; it makes no call, touches no timer and
+An inference inside a sustain window costs a lock, a counter and a clock read. It makes no call, touches no timer and
 takes no lock but the gate's. Everything else goes through the reconciler.
 
-A running phase holds a token (``tokens``). One whose end never runs loses that when it is collected, which the gate
-counts as its end.
+A running phase holds a token (``tokens``). If a phase never ends, its token is garbage collected, and the gate counts
+that as the end.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from htppower.control.core.cold_starts import NO_COLD_STARTS
 from htppower.control.core.sustain_timer import SustainTimer
 from htppower.control.core.tokens import Token, Tokens, Use
-from htppower.control.learning.pace import Pace
+from htppower.control.learning.learning import Learning
 from htppower.control.time.locks import make_gate_lock
 from htppower.events import Cause, Phase, Trigger
 from htppower.profiles.profile import Lowering
@@ -24,35 +24,34 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.control.core.plans import Plan
-    from htppower.control.learning.watch import Record
+    from htppower.control.learning.gap_timer import Record
     from htppower.control.time.base import Time
-    from htppower.sustain.learner import Learner
+    from htppower.sustain.base import Learner
 
 
 class Gate:
-    """Counts the phases of one session, and says whether one may begin without a call.
+    """Counts the phases of one session, and says whether a phase may begin without a call.
 
-    ``phases.blocks`` and ``phases.async_blocks`` read and write the fields themselves: a method call more on the hot
-    path would cost as much again.
+    ``phases.blocks`` and ``phases.async_blocks`` read and write the fields themselves: another method call on the hot
+    path would double its cost.
 
     Args:
         session: the record of the session, which is handed to ``ring``.
         time: clock and alarms.
-        ring: called with the session and the cause when its votes are to be looked at.
+        ring: called with the session and the cause when its votes may have to change.
         plan: what the session casts.
-        recall: as for ``Pace``.
+        recall: see ``Learning``.
 
     Attributes:
-        lock: protects the others, except that a phase takes an idle token without it.
+        lock: protects the other fields. A phase takes an idle token without it.
         open: whether a phase may begin without a call.
-        tokens: those of the phases.
-        saved: how many inferences have ended that had not waited for a call when they began.
-        unsaved: how many other inferences have ended: they waited, found votes that were raised ahead, or were
-            garbage collected.
-        cold_starts: those that waited for a call, also of the ones that run.
+        tokens: the tokens of the phases.
+        saved: how many inferences have ended that did not wait for a call.
+        unsaved: how many inferences have ended that waited, or were garbage collected.
+        cold_starts: the inferences that waited for a call, including those that run.
         plan: what the session casts.
-        sustain: when that comes down, with its alarm.
-        pace: what is learnt and predicted of the session; None where nothing is.
+        sustain: when its votes come down, with the alarm for that.
+        learning: what the session learns and predicts; None for most sessions.
         closing: whether the session is being closed.
         inits: how many INIT phases have ended.
     """
@@ -64,9 +63,9 @@ class Gate:
         "closing",
         "cold_starts",
         "inits",
+        "learning",
         "lock",
         "open",
-        "pace",
         "plan",
         "saved",
         "sustain",
@@ -91,10 +90,9 @@ class Gate:
         self.tokens = Tokens(time, self)
         self.saved = self.unsaved = 0
         self.cold_starts = NO_COLD_STARTS
-        self.plan = plan
         self.sustain = SustainTimer(session, time)
-        self.pace: Pace | None = None
-        self._go_by(plan)
+        self.learning: Learning | None = None
+        self._set_plan(plan)
         self.open = False
         self.closing = False
         self.inits = 0
@@ -106,119 +104,137 @@ class Gate:
 
     @property
     def begun(self) -> int:
-        """How many inferences have begun without a call: none was waited for, and none was made ahead of them."""
+        """How many inferences have begun that needed no call, neither as they began nor ahead of that.
+
+        An inference counts until it waits: the number may fall again by those that are about to.
+        """
         with self.lock:
-            # No function of ours is called on this way, so the interpreter lets no inference run into the lock.
-            tokens = self.tokens
-            if len(tokens.idle) == tokens.made:
-                return self.saved - self._found_up(busy=False)
-            begun = self.saved + sum(not token.waited for token in tokens.running())
-            return begun - self._found_up(busy=True)
+            # No Python function is called here for an idle session: the interpreter would let other threads run.
+            tokens, learning, begun = self.tokens, self.learning, self.saved
+            if learning is not None:
+                begun -= learning.ahead.found_up
+            if len(tokens.idle) != tokens.made:
+                begun += sum(not token.waited for token in tokens.running())
+                begun -= learning is not None and learning.ahead.made_calls
+            return begun
 
     @property
     def inferences(self) -> int:
-        """How many inferences have begun, with those that wait for their votes."""
+        """How many inferences have begun, including those that wait for their votes."""
         with self.lock:
             return self.saved + self.unsaved + self.tokens.in_flight
 
     def counts(self) -> tuple[int, int, int | None, int]:
         """Return ``in_flight``, ``begun``, when an idle session's votes come down, and ``inferences``, at one time.
 
-        They come down then unless an inference begins before; that is None if no alarm is armed.
+        The third is None if no alarm is armed.
         """
         with self.lock:
             tokens, sustain, ended = self.tokens, self.sustain, self.saved + self.unsaved
-            if len(tokens.idle) != tokens.made:
-                in_flight = tokens.in_flight
+            in_flight = tokens.made - len(tokens.idle)
+            if in_flight:
                 return in_flight, self.begun, None, ended + in_flight
-            pace = self.pace
-            if pace is None or pace.watch is None:
-                # No function of ours is called here either, so this works the deadline out by itself.
-                return 0, self.saved, None if sustain.alarm is None else sustain.ended_ns // 1000 + sustain.us, ended
-            saved = self.saved - self._found_up(busy=False)
-            return 0, saved, None if sustain.alarm is None else sustain.deadline_us, ended
+            # No Python function is called here either.
+            found_up = 0 if self.learning is None else self.learning.ahead.found_up
+            deadline_us = max(sustain.ended_ns // 1000 + sustain.us, sustain.until_us)
+            return 0, self.saved - found_up, None if sustain.alarm is None else deadline_us, ended
 
     def add_cold_start(self, wait_us: int) -> None:
-        """Count an inference that has waited for a call, for so long."""
+        """Count an inference that has waited for a call."""
         with self.lock:
             self.cold_starts = self.cold_starts.after(wait_us)
 
     def use(self) -> Use:
-        """Return what is made of the session."""
+        """Return how the session is used."""
         with self.lock:
             busy = self.tokens.busy()
             if busy and not self.closing:
-                # Nothing comes down meanwhile.
+                # The votes stay up, whatever the deadline is.
                 return Use(closing=False, busy=True, deadline_us=0)
             return Use(self.closing, busy, *self.sustain.ends())
 
-    def follow(self, plan: Plan, *, ends_sustain: bool = False) -> None:
-        """Go by another plan from now on, and shut; the deadline stays, or a pending sustain ends.
+    def use_plan(self, plan: Plan, *, ends_sustain: bool = False) -> None:
+        """Use another plan, and shut the gate; the deadline stays, or a pending sustain ends.
 
-        At once: an inference that ends between the two would be sustained for as long as the plan before says.
+        All under one lock: an inference that ends meanwhile would be sustained for the time of the old plan.
         """
         with self.lock:
             self.open = False
-            pace = self.pace
-            # First: it may take back a hint, by which the deadline moves.
-            if pace is not None and ends_sustain:
-                pace.break_gap()
-            elif pace is not None:
-                pace.begins()
+            if self.learning is not None:
+                # A hint may be forgotten with the gap, which moves the deadline.
+                self.learning.break_gap()
             if ends_sustain:
                 self.sustain.end()
-            self._go_by(plan)
-            self.plan = plan
+            self._set_plan(plan)
 
-    def _go_by(self, plan: Plan) -> None:
-        """Keep votes up for as long as a plan says, or as was learnt; the deadline stays."""
+    def _set_plan(self, plan: Plan) -> None:
+        self.plan = plan
         deadline_us = self.sustain.deadline_us
-        has_pace = plan.has_pace or self.pace is not None
-        us = self._paced().follow(plan) if has_pace else first_us(plan.after_inference_us)
-        self.sustain.follow(us, deadline_us)
+        if self.learning is not None:
+            self.learning.use_plan(plan)
+        elif plan.learns:
+            self._learn()
+        us = None if self.learning is None else self.learning.gaps.learners.time_out_us
+        self.sustain.set_time(first_us(plan.after_inference_us) if us is None else us, deadline_us)
 
-    def _paced(self) -> Pace:
-        """Return the pace, made where there is none."""
-        pace = self.pace
-        if pace is None:
-            pace = self.pace = Pace(self._session, self.time, self.tokens, self.sustain, self.expects, self._recall)
-        return pace
+    def _learn(self) -> Learning:
+        """Return what the session learns; from now on its inferences are timed."""
+        if self.learning is None:
+            self.learning = Learning(
+                self._session, self.plan, self.time, self.tokens, self.sustain, self.raise_ahead, self._recall
+            )
+        return self.learning
 
     def record(self, record: Record | None) -> None:
-        """Have the inferences recorded that begin from now on; with None no longer."""
+        """Record the inferences that begin from now on; with None, record no more."""
         with self.lock:
-            pace = self.pace
-            if record is not None or (pace is not None and pace.watch is not None):
-                self._paced().timed(self.plan).record_to(record, (self._session, self.plan))
+            if record is not None or self.learning is not None:
+                self._learn().gaps.record = record
 
     def token(self) -> Token:
-        """Return a new token; the inference that holds it is counted from now on."""
+        """Return a new token. The inference that holds it counts from now on."""
         with self.lock:
             return self.tokens.make()
 
     def prepare(self, phase: Phase) -> Token:
-        """Return a new token for INIT or DE-INIT; it is counted from now on."""
+        """Return a new token for INIT or DE-INIT, which counts from now on."""
         with self.lock:
-            if (pace := self.pace) is not None:
-                pace.break_gap()
+            if self.learning is not None:
+                self.learning.break_gap()
             return self.tokens.prepare(phase)
 
     def drop(self, token: Token) -> None:
-        """Take back the token of an inference that does not begin. It is not used again.
+        """Forget the token of an inference that does not begin. It is not used again.
 
-        The traceback of what kept it from that may refer to it for long: no phase that holds it and is interrupted
-        could lose it.
+        The traceback of the error may refer to it for long: a phase that held it could never be collected.
         """
         with self.lock:
             self.tokens.drop(token)
-            if (pace := self.pace) is not None and not self.tokens.busy():
-                pace.dropped()
+            if self.learning is not None and not self.tokens.busy():
+                self.learning.drop()
 
     def end(self, token: Token) -> bool:
-        """End an inference; return whether the votes are to be looked at now."""
+        """End an inference; return whether the votes may have to change now."""
         with self.lock:
             self._end(token)
             return self.must_lower()
+
+    def _end(self, token: Token) -> None:
+        if token.reference() is None:
+            return
+        waited, token.waited = token.waited, False
+        if waited:
+            self.unsaved += 1
+        else:
+            self.saved += 1
+        tokens, learning = self.tokens, self.learning
+        last = len(tokens.idle) + 1 >= tokens.made
+        # Also if other inferences are counted: one that waits for its votes may never begin.
+        self.sustain.end_inference()
+        idle = last and not tokens.preparing
+        if learning is not None and learning.gaps.end(token, self.sustain.ended_ns, waited, idle):
+            learning.begin_gap()
+        tokens.idle.append(token)
 
     def end_preparation(self, token: Token, phase: Phase) -> None:
         """End INIT or DE-INIT."""
@@ -227,22 +243,22 @@ class Gate:
             self.drop_preparation(token)
 
     def _end_preparation(self, phase: Phase) -> None:
-        if (pace := self.pace) is not None:
-            pace.break_gap()
+        if self.learning is not None:
+            self.learning.break_gap()
         if phase is Phase.INIT:
-            # Where an exception comes next it is counted once more, which costs a call.
+            # If an exception comes next, the phase is counted twice, which costs a call.
             self.inits += 1
             self.sustain.end_init(self.plan.after_init_us)
         else:
             self.sustain.end_deinit()
 
     def drop_preparation(self, token: Token) -> None:
-        """Take back the token of an INIT or DE-INIT that does not begin."""
+        """Forget the token of an INIT or DE-INIT that does not begin, or has ended."""
         with self.lock:
             self.tokens.drop_preparation(token)
 
     def must_lower(self) -> bool:
-        """Return whether the votes are to be lowered now; arm an alarm where they are to be lowered by one."""
+        """Return whether the votes are to be lowered now; if they are to be lowered later, arm an alarm."""
         with self.lock:
             if self.tokens.busy():
                 return False
@@ -254,12 +270,10 @@ class Gate:
             return plan.casts or not self.open
 
     def moved(self, trigger: Trigger) -> None:
-        """Take in a transition that was made: from when the votes are relaxed, and whether they are further."""
-        pace = self.pace
-        # Read without the lock: only who has the line takes in a plan by which votes relax further.
-        if pace is not None and pace.further is not None:
+        """Note a transition; the line is held."""
+        if self.learning is not None:
             with self.lock:
-                pace.moved(trigger)
+                self.learning.moved(trigger)
 
     def set_open(self) -> None:
         """Let phases begin without a call, until ``shut``."""
@@ -267,7 +281,7 @@ class Gate:
             self.open = not self.closing
 
     def open_if_busy(self) -> bool:
-        """Let phases begin without a call, and return True, where one runs."""
+        """Let phases begin without a call if one runs; return whether one does."""
         with self.lock:
             self.open = not self.closing and self.tokens.busy()
             return self.open
@@ -278,10 +292,10 @@ class Gate:
             self.open = False
 
     def shut_if_idle(self, deadline_us: int) -> bool:
-        """Let no phase begin without a call, and return True, unless one runs or has renewed the deadline.
+        """Shut the gate and return True, unless a phase runs or has renewed the deadline.
 
-        A phase takes its token first and looks whether the gate is open then; here it is the other way round. So one
-        of the two sees the other.
+        A phase takes its token first and then looks whether the gate is open. The gate does it the other way round. So
+        one of the two sees the other.
         """
         with self.lock:
             was_open, self.open = self.open, False
@@ -296,90 +310,66 @@ class Gate:
             self.closing = True
             self.open = False
             self.sustain.disarm()
-            if (pace := self.pace) is not None:
-                pace.close()
+            if self.learning is not None:
+                self.learning.close()
 
     def disown(self) -> None:
         """In a forked child: make phases cost nothing and cast nothing, with a lock of the child's own."""
         self.lock = make_gate_lock()
         self.open = True
         self.sustain.disown()
-        self.pace = None
+        self.learning = None
 
     def relax_further(self) -> bool:
-        """Return whether the relaxed votes relax further now; arm an alarm where they do later."""
+        """Return whether lowered votes relax further now; if they do later, arm an alarm."""
         with self.lock:
-            pace = self.pace
-            due_us = None if pace is None or pace.further is None else pace.further.due_us
+            due_us = None if self.learning is None else self.learning.second.due_us
             if due_us is None or self.closing or self.tokens.busy():
                 return False
             return due_us <= self.time.now_us or not self.sustain.set_alarm(self, due_us, Cause.SUSTAIN_EXPIRED)
 
     def arm(self, cause: Cause = Cause.SUSTAIN_EXPIRED) -> bool:
-        """See to it that an alarm is armed, no later than the deadline; return False where none can be."""
+        """Make sure that an alarm rings by the deadline; return False if no alarm can be armed."""
         with self.lock:
             return self.closing or self.sustain.arm(self, cause)
 
-    def _found_up(self, *, busy: bool) -> int:
-        pace = self.pace
-        return 0 if pace is None else pace.found_up(busy=busy)
-
-    def _end(self, token: Token) -> None:
-        if token.watch() is None:
-            return
-        waited, token.waited = token.waited, False
-        if waited:
-            self.unsaved += 1
-        else:
-            self.saved += 1
-        tokens, pace = self.tokens, self.pace
-        last = len(tokens.idle) + 1 >= tokens.made
-        # Also where others are counted: one that waits for its votes may never begin.
-        self.sustain.end_inference()
-        idles = last and not tokens.preparing
-        if pace is not None and pace.watch is not None and pace.watch.end(token, self.sustain.ended_ns, waited, idles):
-            pace.begin_gap()
-        tokens.idle.append(token)
-
     def expect(self, in_us: int | None, every_us: int | None) -> bool:
-        """Take a hint of when inferences begin; return whether the votes are to be looked at now."""
+        """Take a hint of when inferences begin; return whether the votes may have to change now."""
         with self.lock:
             if self.closing:
                 return False
-            now_us, pace = self.time.now_us, self._paced()
-            pace.expect(self.plan, in_us, every_us, now_us)
-            if self.tokens.busy():
-                return False
-            pace.begin_gap(now_us)
+            self._learn().expect(in_us, every_us)
             return self.must_lower()
 
-    def expects(self) -> None:
-        """Note that an inference is predicted to begin soon, and have the votes raised for it."""
+    def raise_ahead(self) -> None:
+        """Raise the votes for a predicted inference; the alarm for that rings."""
         with self.lock:
-            pace, may_raise = self.pace, not (self.tokens.busy() or self.closing)
-            raises = pace is not None and may_raise and pace.raise_now(up=self.open)
+            learning, idle = self.learning, not (self.tokens.busy() or self.closing)
+            raises = learning is not None and idle and learning.ahead.raise_now(up=self.open)
         if raises:
             self._ring(self._session, Cause.INFERENCE_EXPECTED)
 
     def __call__(self) -> None:
-        """Count the phases as ended whose tokens are gone. What is run soon then is the gate: a method weighs more."""
+        """Count phases as ended if their tokens were garbage collected.
+
+        The gate itself is what runs then: a bound method for each session would take more memory.
+        """
         with self.lock:
             lost = self.tokens.count_lost()
             if lost:
                 self.unsaved += lost
                 self.sustain.end_inference()
-                if (pace := self.pace) is not None:
-                    pace.miss(lost)
+                if self.learning is not None:
+                    self.learning.miss(lost)
             ended = self.tokens.end_lost_preparations(self._end_preparation)
             must_lower = self.must_lower()
         if must_lower or ended:
             self._ring(self._session, Cause.INFERENCE_ENDED)
 
     def rang(self, at_us: int, cause: Cause) -> None:
-        """Note that an alarm rings, and have the votes looked at."""
+        """Settle the session: its alarm has rung."""
         with self.lock:
             self.sustain.rang(at_us)
-            pace = self.pace
-            if pace is not None and not self.tokens.busy() and pace.in_vain():
+            if self.learning is not None and not self.tokens.busy() and self.learning.ahead.expire():
                 cause = Cause.EXPECTED_IN_VAIN
         self._ring(self._session, cause)

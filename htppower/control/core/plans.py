@@ -36,7 +36,7 @@ class Plan:
         profile: the profile.
         raised: its votes, as far as the platform has them; empty for one without votes.
         casts: whether there are any: asked often, and quicker to ask than a vote set.
-        has_pace: whether something is learnt or predicted of its session, or its votes relax further.
+        learns: whether a time is learnt, votes are raised ahead, or lowered votes relax further.
         lowered: the votes of its power state, likewise.
         after_deinit: those of the power state in which DE-INIT ends.
         after_init_us: how long votes stay up after INIT.
@@ -62,13 +62,13 @@ class Plan:
     degradations: tuple[Degradation, ...]
     missing: int = attrs.field(eq=False)
     casts: bool = attrs.field(init=False, eq=False, repr=False)
-    has_pace: bool = attrs.field(init=False, eq=False, repr=False)
+    learns: bool = attrs.field(init=False, eq=False, repr=False)
 
     @casts.default
     def _(self) -> bool:
         return bool(self.raised)
 
-    @has_pace.default
+    @learns.default
     def _(self) -> bool:
         return isinstance(self.after_inference_us, Adaptive) or self.raise_ahead_us > 0 or self.then is not None
 

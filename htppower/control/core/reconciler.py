@@ -193,7 +193,7 @@ class Reconciler:
         chosen, session.decided_by = in_use(session.own, session.holds, self.registry.caps)
         plan = self.planner.plan(chosen)
         if plan != session.plan:
-            session.gate.follow(plan)
+            session.gate.use_plan(plan)
         session.epoch = self._link.epoch
         error = None
         if session.plan.casts:
@@ -253,9 +253,8 @@ class Reconciler:
         error = self._make_steps(session, cause, phase)
         if session.inits != session.gate.inits:
             self._take_in_inits(session)
-        pace = session.gate.pace
-        if pace is not None:
-            tell_learnt(session, pace)
+        if session.gate.learning is not None:
+            tell_learnt(session, session.gate.learning)
         if session.state is State.RAISED and self.heartbeat.asleep:
             self.heartbeat.wake()
         return error
@@ -353,8 +352,7 @@ class Reconciler:
         The gate of a lowered session is shut: a phase that begins meanwhile waits for the line.
         """
         if session.state is State.LOWERED:
-            pace = session.gate.pace
-            return not (pace is not None and pace.further is not None and step.trigger is Trigger.LOWER)
+            return session.gate.plan.then is None or step.trigger is not Trigger.LOWER
         return self._has_own_plan(session) and session.gate.open_if_busy()
 
     def _next_step(self, session: SessionRecord, plan: Plan, cast: VoteSet | None) -> Step | None:
@@ -386,7 +384,7 @@ class Reconciler:
             has_ids=has_ids,
             differs=differs,
             after_deinit=use.after_deinit,
-            further=gate.pace is not None and session.state is target is State.LOWERED and gate.relax_further(),
+            further=plan.then is not None and session.state is target is State.LOWERED and gate.relax_further(),
         )
         if step is None and (target is State.RAISED or not plan.casts) and not gate.open:
             gate.set_open()
@@ -414,12 +412,12 @@ class Reconciler:
             return False
         if plan.profile == before.profile:
             was_open = session.gate.open
-            session.gate.follow(plan)
+            session.gate.use_plan(plan)
             if was_open:
                 session.gate.set_open()
         else:
             tell_saves(session)
-            session.gate.follow(plan, ends_sustain=True)
+            session.gate.use_plan(plan, ends_sustain=True)
             session.history.skip(session.gate.begun)
             self.events.tell(ProfileChanged, session, before=before.profile.name, cause=cause, reason=reason)
         tell_degradations(session, before.degradations)

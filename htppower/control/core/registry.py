@@ -10,8 +10,8 @@ from htppower.errors import SessionClosed
 if TYPE_CHECKING:
     from htppower.control.core.precedence import Claim
     from htppower.control.core.session_record import SessionRecord
+    from htppower.control.learning.gap_timer import Record
     from htppower.control.learning.learnt import Learnt
-    from htppower.control.learning.watch import Record
 
 
 class Registry:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from htppower.errors import VoteRejected
     from htppower.events import Cause
     from htppower.profiles.profile import Profile
-    from htppower.sustain.learner import Learner
+    from htppower.sustain.base import Learner
 
 _NO_TICKETS: frozenset[weakref.ref[Any]] = frozenset()
 _NONE_LEFT: MappingProxyType[State, int] = MappingProxyType({})

@@ -1,4 +1,4 @@
-"""The sustain time of a session: when its votes come down, and the alarm by which they do."""
+"""The sustain time of a session: when its votes come down, and the alarm for that."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ if TYPE_CHECKING:
 
 # No phase ends before 0, and a deadline is set in whole microseconds.
 _NEVER = -1
-# The deadline where a sustain was ended: before all others.
+# The deadline after a sustain was ended: before all others.
 NO_DEADLINE = -1
 
 
 class Rung(Protocol):
-    """What an alarm of a sustain time calls: the gate."""
+    """What the alarm of a sustain time calls: the gate."""
 
     def rang(self, at_us: int, cause: Cause) -> None:
-        """Note that an alarm rings."""
+        """Settle the session: its alarm has rung."""
 
 
 class SustainTimer:
     """Says when the votes of one session come down, and arms the alarm for that. The lock of its gate is held.
 
-    ``phases.blocks`` reads and writes the fields itself: a method call more on the hot path would cost as much again.
-    What is learnt and predicted sets ``us`` and ``until_us`` (``learning.pace``).
+    ``phases.blocks`` reads and writes the fields itself: another method call on the hot path would double its cost.
+    ``learning`` sets ``us`` and ``until_us``.
 
     Args:
         session: the record of the session.
         time: clock and alarms.
 
     Attributes:
-        ended_ns: when the last inference ended; whatever else sets the deadline sets this accordingly.
-        us: how long votes stay up after it.
-        until_us: until when they are up for a predicted inference besides, or ``NO_DEADLINE``.
+        ended_ns: when the last inference ended. Setting a deadline changes this, too.
+        us: how long votes stay up after that.
+        until_us: until when votes stay up for a predicted inference, or ``NO_DEADLINE``.
         alarm, alarm_us: the alarm that is armed, or None, and when it rings.
-        covered: whether that rings no later than the sustain of any inference that ends from now on.
+        covered: whether the alarm rings by the deadline of every inference that ends from now on.
     """
 
     __slots__ = ("_deinit_ns", "_session", "_time", "alarm", "alarm_us", "covered", "ended_ns", "until_us", "us")
@@ -46,7 +46,7 @@ class SustainTimer:
     def __init__(self, session: object, time: Time) -> None:
         self._session = session
         self._time = time
-        # When a DE-INIT ended, where that has set the deadline; an inference that ends later changes only that.
+        # Equal to ended_ns if a DE-INIT has set the deadline. An inference that ends later only changes ended_ns.
         self._deinit_ns = _NEVER
         self.ended_ns = self.us = 0
         self.until_us = NO_DEADLINE
@@ -64,8 +64,7 @@ class SustainTimer:
         self._put(deadline_us, after_deinit=self.after_deinit)
 
     def _put(self, deadline_us: int, *, after_deinit: bool) -> None:
-        # An inference that ends in the same microsecond as a DE-INIT is told apart by the nanosecond. The hot path
-        # leaves an old one where it is: the same deadline, set once more, must not be taken for it.
+        # The last nanosecond tells a DE-INIT from an inference that ends in the same microsecond.
         ended_ns = (deadline_us - self.us) * 1000 + after_deinit
         self._deinit_ns = ended_ns if after_deinit else _NEVER
         self.ended_ns = ended_ns
@@ -77,10 +76,10 @@ class SustainTimer:
 
     def ends(self) -> tuple[int, bool, bool]:
         """Return the deadline, whether a DE-INIT has set it, and whether votes are up for a predicted inference."""
-        return self.deadline_us, self._deinit_ns == self.ended_ns, self.until_us != NO_DEADLINE
+        return self.deadline_us, self.after_deinit, self.until_us != NO_DEADLINE
 
-    def follow(self, us: int, deadline_us: int) -> None:
-        """Keep votes up for so long from now on; what is sustained now comes down at this deadline."""
+    def set_time(self, us: int, deadline_us: int) -> None:
+        """Keep votes up for this time after later inferences; the votes that are up now come down at the deadline."""
         self.covered = False
         self.us = us
         self.deadline_us = deadline_us
@@ -90,7 +89,7 @@ class SustainTimer:
         self._put(self._time.now_us + self.us, after_deinit=False)
 
     def end_init(self, after_init_us: int) -> None:
-        """Note that INIT has ended, after which votes stay up for so long."""
+        """Note that INIT has ended, and how long votes stay up after it."""
         self._put(max(self.deadline_us, self._time.now_us + after_init_us), after_deinit=False)
 
     def end_deinit(self) -> None:
@@ -103,30 +102,28 @@ class SustainTimer:
         self.disarm()
 
     def arm(self, gate: Rung, cause: Cause) -> bool:
-        """See to it that an alarm is armed, no later than the deadline; return False where none can be."""
+        """Make sure that an alarm rings by the deadline; return False if no alarm can be armed."""
         deadline_us = self.deadline_us
         ringing = self.alarm is not None and self.alarm_us <= deadline_us
         if not ringing and not self.set_alarm(gate, deadline_us, cause):
+            # Better lowered too early than never.
             self.deadline_us = min(deadline_us, self._time.now_us)
             return False
         self.covered = self.alarm_us <= self._time.now_us + self.us
         return True
 
     def set_alarm(self, gate: Rung, at_us: int, cause: Cause) -> bool:
-        """Arm the alarm in the place of the one before; return False where none can be."""
+        """Replace the alarm; return False if no alarm can be armed."""
         self.disarm()
-        # First: one that counts as armed for another time would count so for good.
         self.alarm_us = at_us
         lost = "no timer for %r: its votes are lowered at once"
         self.alarm = armed_or_logged(self._time, at_us, _Ring(gate, at_us, cause), lost, self._session)
-        # Where there is none: better lowered too early than never.
         return self.alarm is not None
 
     def disarm(self) -> None:
-        """Take the alarm back."""
+        """Cancel the alarm."""
         self.covered, alarm = False, self.alarm
         if alarm is not None and alarm is not self:
-            # One that is taken back must not count as armed where an exception comes meanwhile.
             self.alarm = None
             self._time.cancel(alarm)
 
@@ -137,13 +134,13 @@ class SustainTimer:
 
     def disown(self) -> None:
         """In a forked child: arm no alarm."""
-        # The timer itself stands for an alarm that never rings, so that none is armed again.
+        # The timer itself stands for an alarm that never rings, so no other alarm is armed.
         self.alarm, self.alarm_us, self.covered = self, NO_DEADLINE, True
         self.until_us = NO_DEADLINE
 
 
 class _Ring:
-    """What an alarm does. A partial of a method weighs four times as much, in every session in a window."""
+    """The action of an alarm. A partial of a method would take four times the memory in every session in a window."""
 
     __slots__ = ("_at_us", "_cause", "_gate")
 

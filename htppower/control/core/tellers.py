@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from htppower.control.core.session_record import SessionRecord
-    from htppower.control.learning.pace import Pace
+    from htppower.control.learning.learning import Learning
     from htppower.events import Degradation
 
 
@@ -26,17 +26,14 @@ def tell_saves(session: SessionRecord) -> None:
             session.history.saved(begun)
 
 
-def tell_learnt(session: SessionRecord, pace: Pace) -> None:
-    """Tell that a session has learnt another sustain time, or time to relax further, since that was last told."""
-    for learns, further in ((pace.watch, False), (pace.further, True)):
-        if learns is None or learns.told_us == learns.learnt_us:
-            continue
+def tell_learnt(session: SessionRecord, learning: Learning) -> None:
+    """Tell that a session has learnt another sustain time, or another time until its votes relax further."""
+    for learners, further in learning.all_learners():
         with session.gate.lock:
-            learner, after_us = learns.learner, learns.learnt_us
-            before_us, learns.told_us = learns.told_us, after_us
-            learnt = None if learner is None else learner.savings()
-        if learnt is None or before_us is None or after_us is None:
+            change = learners.take_change()
+        if change is None:
             continue
+        before_us, after_us, learnt = change
         session.home.events.tell(
             SustainLearned,
             session,

@@ -1,9 +1,9 @@
-"""What sessions learn and predict: sustain times, the time to a second power state, and begins of inferences.
+"""What sessions learn and predict: sustain times, the time until a second power state, and the next inference.
 
 May import what ``control`` may; of its rooms: core, time and files.
 
-Few sessions have any of it: it is the ``pace`` of one. ``watch`` measures its gaps, and ``further`` how long its votes
-were relaxed; each has ``learners`` for that, one for each profile. ``raise_ahead`` raises before an inference that is
-predicted. What is learnt may be kept over a restart of the process: ``learnt_file`` reads and writes the file,
-``learnt`` has what it holds, and sees to the writing.
+Few sessions learn anything. ``learning`` holds all parts of one session: ``gap_timer`` measures the gaps between its
+inferences, ``second_state`` says when its lowered votes relax further, and ``raise_ahead`` raises its votes before a
+predicted inference. ``learners`` learns one time, with one learner for each profile. ``learnt`` keeps what sessions
+have learnt over a restart of the process, in a ``learnt_file``.
 """

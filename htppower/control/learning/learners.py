@@ -1,37 +1,92 @@
-"""What learns a time of one session: one learner for each profile that it has used."""
+"""One time of a session: fixed by the profile, or learnt."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from htppower.profiles.sustain import Adaptive
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.profiles.sustain import Adaptive
-    from htppower.sustain.learner import Learner
+    from htppower.control.core.plans import Plan
+    from htppower.profiles.sustain import Sustain
+    from htppower.sustain.base import Learner, Savings
 
 
 class Learners:
-    """The learners of a session, by profile: a hold that ends finds what was learnt before it."""
+    """Learns one time of a session, with one learner for each profile: after a hold it goes on where it was.
 
-    __slots__ = ("_kept",)
+    The lock of the session's gate is held.
 
-    def __init__(self) -> None:
+    Args:
+        recall: returns the learner for a profile that the session has not used before.
+
+    Attributes:
+        short_gaps_ns: gaps shorter than the timeout. They change sums only, so the hot path just appends them here.
+    """
+
+    __slots__ = ("_fixed_us", "_kept", "_learner", "_recall", "_told_us", "short_gaps_ns")
+
+    def __init__(self, recall: Callable[[Plan, Adaptive], Learner]) -> None:
+        self._recall = recall
         self._kept: dict[tuple[str, Adaptive], Learner] = {}
+        self._learner: Learner | None = None
+        self._fixed_us: int | None = None
+        self._told_us = 0
+        self.short_gaps_ns: list[int] = []
 
-    def find(self, profile: str, sustain: Adaptive, make: Callable[[Adaptive], Learner]) -> Learner:
-        """Return the one of a profile; ``make`` returns a new one where the session has not used that before."""
-        key = profile, sustain
-        known = self._kept.get(key)
-        if known is None:
-            known = make(sustain)
-        # In one step: what was learnt is not lost where an exception such as Ctrl-C comes.
-        self._kept = {**{other: each for other, each in self._kept.items() if other != key}, key: known}
-        return known
+    def use(self, plan: Plan, sustain: Sustain | None) -> None:
+        """Use the time of another plan; with None there is no such time."""
+        self.sum_up()
+        self._learner = self._fixed_us = None
+        if not isinstance(sustain, Adaptive):
+            self._fixed_us = sustain
+            return
+        key = plan.profile.name, sustain
+        learner = self._kept.pop(key, None) or self._recall(plan, sustain)
+        # The profile that was used last comes last.
+        self._kept[key] = self._learner = learner
+        self._told_us = learner.learnt_us
+
+    @property
+    def learns(self) -> bool:
+        """Whether the time is learnt now."""
+        return self._learner is not None
+
+    @property
+    def current(self) -> Learner | None:
+        """The learner in use, which has learnt from all gaps up to now; None if the time is fixed."""
+        self.sum_up()
+        return self._learner
+
+    @property
+    def time_out_us(self) -> int | None:
+        """The timeout of the next gap; None if there is none."""
+        return self._fixed_us if self._learner is None else self._learner.time_out_us
+
+    def sum_up(self) -> None:
+        """Learn from the gaps that the hot path has appended."""
+        if self._learner is not None and self.short_gaps_ns:
+            gaps_us = [gap_ns // 1000 for gap_ns in self.short_gaps_ns]
+            self.short_gaps_ns.clear()
+            self._learner.learn_within(gaps_us)
+
+    def take_change(self) -> tuple[int, int, Savings] | None:
+        """Return the time that was told last, the time now, and what the choices cost; None if nothing has changed.
+
+        The time now counts as told.
+        """
+        learner, before_us = self.current, self._told_us
+        if learner is None or learner.learnt_us == before_us:
+            return None
+        self._told_us = learner.learnt_us
+        return before_us, self._told_us, learner.savings()
 
     def states(self) -> list[tuple[str, Adaptive, dict[str, int | list[int]]]]:
-        """Return the profiles, how their time is learnt, and what is known of it; the one that was used last is last.
+        """Return each profile, how its time is learnt, and what the learner knows. A profile in use is the last.
 
-        Of a profile that was changed, such as in its file, there are several.
+        A profile may come several times: its file may have changed.
         """
+        self.sum_up()
         return [(profile, sustain, learner.state()) for (profile, sustain), learner in self._kept.items()]

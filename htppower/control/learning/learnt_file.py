@@ -1,29 +1,35 @@
-"""The file of what sessions have learnt: read whole or not at all, and put in its place whole."""
+"""The file of what sessions have learnt: read whole or not at all, and replaced whole."""
 
 from __future__ import annotations
 
+import errno
 import json
+import logging
+import os
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from htppower._version import __version__
 from htppower.control.files.new_file import put_in_place
+from htppower.profiles.made_in_code import wrong_sustain
 from htppower.profiles.regular_file import NotRegular, read_regular_file
 from htppower.profiles.sustain import Adaptive
 from htppower.sustain.learner import make_learner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
+
+    from htppower.sustain.base import LearnerState
+
+_LOGGER = logging.getLogger("htppower")
 
 KIND = "htppower learnt"
 FORMAT = 1
-# More than that is none of ours: an entry takes some 500 bytes.
+# An entry takes some 500 bytes: a larger file is not ours.
 _MOST_BYTES = 16 * 1024 * 1024
-
-
-class NotLearntError(ValueError):
-    """A file that holds something else than what sessions have learnt, or holds it damaged."""
+# The kind stands near the beginning.
+_ENOUGH_TO_TELL = 4096
 
 
 @attrs.frozen
@@ -33,16 +39,16 @@ class Entry:
     Attributes:
         owner: the owner.
         profile: the name of the profile.
-        further: whether it is the time until relaxed votes relax further, and not the sustain time.
-        sustain: how it is learnt there; what was learnt otherwise is of no use.
-        state: what a learner knows.
+        further: whether this is the time until lowered votes relax further, and not the sustain time.
+        sustain: how the time is learnt. The state is of no use for other values.
+        state: what the learner knows.
     """
 
     owner: str
     profile: str
     further: bool
     sustain: Adaptive
-    state: Mapping[str, int | list[int]]
+    state: LearnerState
 
     @property
     def key(self) -> tuple[str, str, bool]:
@@ -55,98 +61,85 @@ class Entry:
         return make_learner(self.sustain, self.state).gaps
 
 
-def read(path: str) -> tuple[Entry, ...]:
-    """Return what a file holds; nothing where there is none.
+def read_or_put_aside(path: str) -> tuple[Entry, ...]:
+    """Return the entries of a file. A file that is damaged, or of a later version, is renamed, and a WARNING says so.
 
     Raises:
-        OSError: it can't be read.
-        NotLearntError: it holds something else, or holds it damaged or in a form of a later version.
+        OSError: the file can't be read, or its folder is missing.
+        ValueError: the file holds something else.
     """
+    folder = os.path.dirname(path)  # noqa: PTH120 - as the text that os takes
+    if not os.path.isdir(folder):  # noqa: PTH112 - as above
+        raise FileNotFoundError(errno.ENOENT, "its folder is missing: make that first", path)
+    if os.path.isdir(path):  # noqa: PTH112 - as above
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     try:
         text = read_regular_file(path, _MOST_BYTES)
     except FileNotFoundError:
         return ()
     except NotRegular as error:
-        raise NotLearntError(f"it is {error}") from None
-    if len(text) > _MOST_BYTES:
-        raise NotLearntError(f"it has more than {_MOST_BYTES} bytes")
+        raise ValueError(f"{path} is {error}: name a file for what is learnt") from None
+    if text and KIND.encode("ascii") not in text[:_ENOUGH_TO_TELL]:
+        raise ValueError(f"{path} holds something else than what sessions have learnt: remove it, or name another file")
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise NotLearntError(f"it is no JSON: {error}") from None
-    if not isinstance(document, dict) or document.get("kind") != KIND:
-        raise NotLearntError("it holds something else than what sessions have learnt")
-    if document.get("format") != FORMAT:
-        raise NotLearntError(f"it has the format {document.get('format')!r}, and this version reads {FORMAT}")
-    entries = document.get("entries")
-    if not isinstance(entries, list):
-        raise NotLearntError("it has no list of entries")
-    return tuple(_entry(at, each) for at, each in enumerate(entries))
+        return _entries(text)
+    except ValueError as error:
+        aside = f"{path}.bad"
+        os.replace(path, aside)  # noqa: PTH105 - as above
+        _LOGGER.warning("%s is not used, and is now %s: %s; sessions learn anew", path, aside, error)
+        return ()
 
 
 def write(path: str, entries: Iterable[Entry]) -> None:
-    """Put a file with these entries in place of what is there.
+    """Replace the file.
 
     Raises:
-        OSError: it can't be written; what was there is as it was.
+        OSError: it can't be written; the old file is left as it was.
     """
     document = {
         "format": FORMAT,
         "kind": KIND,
         "htppower": __version__,
-        "entries": [
-            {
-                "owner": each.owner,
-                "profile": each.profile,
-                "further": each.further,
-                "sustain": attrs.asdict(each.sustain),
-                "state": dict(each.state),
-            }
-            for each in entries
-        ],
+        "entries": [attrs.asdict(each, recurse=False) | {"sustain": attrs.asdict(each.sustain)} for each in entries],
     }
-    # Robots and cars lose their power without a word.
+    # Robots and cars lose their power without notice.
     put_in_place(path, f"{json.dumps(document, separators=(',', ':'))}\n".encode("ascii"), lasting=True).close()
+
+
+def _entries(text: bytes) -> tuple[Entry, ...]:
+    """Return the entries of a file.
+
+    Raises:
+        ValueError: the file is damaged, or of a later version.
+    """
+    if len(text) > _MOST_BYTES:
+        raise ValueError(f"it has more than {_MOST_BYTES} bytes")
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"it is not JSON: {error}") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ValueError(f"this version reads the format {FORMAT}")
+    entries = document.get("entries")
+    if type(entries) is not list:
+        raise ValueError("it has no list of entries")
+    return tuple(_entry(at, each) for at, each in enumerate(entries))
 
 
 def _entry(at: int, entry: Any) -> Entry:
     """Return an entry of which a learner can be made.
 
     Raises:
-        NotLearntError: none can.
+        ValueError: no learner can be made of it.
     """
     try:
-        names = ("owner", "profile", "further", "sustain", "state")
-        owner, profile, further, sustain, state = (entry[name] for name in names)
-        made = Entry(_text(owner), _text(profile), _flag(further), _sustain(sustain), state)
+        owner, profile, further = entry["owner"], entry["profile"], entry["further"]
+        sustain = Adaptive(**entry["sustain"])
+        kinds = type(owner), type(profile), type(further)
+        if kinds != (str, str, bool) or any(wrong_sustain(sustain, ("sustain",))):
+            raise TypeError("a value of another type")  # noqa: TRY301
+        made = Entry(owner, profile, further, sustain, entry["state"])
         make_learner(made.sustain, made.state)
-    except (TypeError, ValueError, KeyError, LookupError, AttributeError) as error:
-        raise NotLearntError(f"entries[{at}] is damaged: {error!r}") from None
+    except (TypeError, ValueError, LookupError) as error:
+        raise ValueError(f"entries[{at}] is damaged: {error!r}") from None
     return made
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError("no text")
-    return value
-
-
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError("neither true nor false")
-    return value
-
-
-def _sustain(fields: Mapping[str, Any]) -> Adaptive:
-    """Return how a time was learnt.
-
-    Raises:
-        TypeError, KeyError: these are no fields of that.
-    """
-    names = [field.name for field in attrs.fields(Adaptive)]
-    values = {name: fields[name] for name in names}
-    if any(type(value) is not int and not (value is None and name in names[:2]) for name, value in values.items()):
-        raise TypeError("a value of the sustain time is no whole number")
-    if [values["break_even_us"], values["cold_starts_ppm"]].count(None) != 1:
-        raise TypeError("neither break-even time nor cold starts, or both")
-    return Adaptive(**values)

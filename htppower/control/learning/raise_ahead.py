@@ -1,4 +1,4 @@
-"""Raises ahead of a predicted begin, so that the inference finds its votes up."""
+"""Raises votes before a predicted inference, so that it finds them up."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from htppower.control.core.sustain_timer import NO_DEADLINE
 from htppower.control.time.alarms import armed_or_logged
-from htppower.sustain.prediction import Prediction
-from htppower.sustain.purse import Purse
+from htppower.sustain.prediction import Allowance, Prediction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,84 +16,94 @@ if TYPE_CHECKING:
 
 
 class RaiseAhead:
-    """What one session predicts, and what it does about that. The lock of its gate is held.
+    """Raises the votes of one session before a predicted inference. The lock of its gate is held.
 
-    The votes are raised so long before a predicted begin as the profile says, and stay up as long after it; then they
-    come down again. A purse bounds how often that may be in vain.
+    The votes go up ``lead_us`` before the predicted begin, and come down ``lead_us`` after it if no inference begins.
+    An allowance limits how often that may happen.
+
+    Args:
+        time: clock and alarms.
+        timer: its ``until_us`` keeps the votes up.
+        fire: raises the votes; called by the alarm.
 
     Attributes:
-        prediction: when the next inference is predicted to begin.
-        lead_us: how long before that the votes are raised; 0 never does it.
-        purse: what that may cost.
+        predicts: whether begins are noted: after the first hint, or the first profile that raises ahead.
+        prediction: predicts the next begin.
+        lead_us: how long before the begin the votes go up; 0 raises nothing ahead.
+        found_up: how many inferences have found votes up that were raised for them. They have saved no call.
     """
 
-    __slots__ = (
-        "_alarm",
-        "_calls",
-        "_due_us",
-        "_found_up",
-        "_refused",
-        "_time",
-        "_timer",
-        "lead_us",
-        "prediction",
-        "purse",
-    )
-
-    def __init__(self, time: Time, timer: SustainTimer) -> None:
+    def __init__(self, time: Time, timer: SustainTimer, fire: Callable[[], None]) -> None:
         self._time = time
         self._timer = timer
-        self.prediction = Prediction()
-        self.purse = Purse()
-        self.lead_us = self._due_us = 0
+        self._fire = fire
+        self._allowance = Allowance()
         self._alarm: Any = None
-        # Whether votes that are up for a predicted begin went up for it, or were up and stay so.
-        self._calls = False
-        # How many inferences have begun without waiting, since their votes went up ahead of them.
-        self._found_up = 0
-        # Whether the purse did not pay for what is due.
+        # The predicted begin.
+        self._due_us = 0
+        # Whether the votes went up for the predicted begin. If not, they were up already.
+        self._made_calls = False
+        # Whether the allowance did not pay for the predicted begin.
         self._refused = False
+        self.predicts = False
+        self.prediction = Prediction()
+        self.lead_us = self.found_up = 0
 
-    def arm(self, deadline_us: int, rang: Callable[[], None]) -> None:
-        """Have an alarm ring ahead of the predicted begin, where the votes are to come down before.
-
-        Where none can be set, the inference waits.
-        """
+    def arm(self, deadline_us: int) -> None:
+        """Arm the alarm for the predicted begin, unless the votes stay up until then."""
         now_us = self._time.now_us
         begin_us = self.prediction.next_us(now_us)
-        self.disarm()
-        if not self.lead_us or begin_us is None or begin_us <= deadline_us:
+        self._disarm()
+        if begin_us is None or begin_us <= deadline_us:
             return
         self._due_us = begin_us
-        ahead_us = max(now_us, begin_us - self.lead_us)
         lost = "no timer for a predicted inference: it waits for its votes"
-        self._alarm = armed_or_logged(self._time, ahead_us, rang, lost)
+        self._alarm = armed_or_logged(self._time, max(now_us, begin_us - self.lead_us), self._fire, lost)
 
     def raise_now(self, *, up: bool) -> bool:
-        """Take in that the alarm rings; return whether the votes are to be up now. ``up``: whether they are."""
-        # One that rings too late raises nothing: those votes would come down at once.
-        in_time = self._due_us - self.lead_us <= self._time.now_us < self._due_us + self.lead_us
-        if not self._due_us or not in_time:
+        """Return whether to raise the votes, now that the alarm has rung. ``up``: whether they are up."""
+        # If the alarm rings too late, the votes would come down at once.
+        if not self._due_us or not -self.lead_us <= self._time.now_us - self._due_us < self.lead_us:
             return False
-        self._refused = not self.purse.pay()
+        self._refused = not self._allowance.spend()
         if self._refused:
             return False
-        self._calls = self.made_calls or not up
+        self._made_calls = self.made_calls or not up
         self._timer.until_us = self._due_us + self.lead_us
         self._alarm, self._due_us = None, 0
         return True
 
     def began(self, begun_us: int, *, waited: bool) -> None:
-        """Take in that an inference has begun; it may have waited for the raise that was made ahead of it."""
+        """Note the first begin of an idle session. ``waited``: the inference waits for its votes nevertheless."""
         self.prediction.began(begun_us)
-        if self.is_up:
-            found_up = self.made_calls and not waited
-            self._timer.until_us = NO_DEADLINE
-            self._found_up += found_up
-            self.purse.was_right()
-        elif self._refused and abs(begun_us - self._due_us) <= self.lead_us:
-            self.purse.would_be_right()
+        self.found_up += self.made_calls and not waited
+        if self._refused and not self.is_up and abs(begun_us - self._due_us) <= self.lead_us:
+            self._allowance.settle(right=True)
+        self.end(right=True)
         self._refused = False
+
+    def end(self, *, right: bool) -> None:
+        """End a raise ahead, if there is one: an inference has begun (``right``), or none will."""
+        if self.is_up:
+            self._timer.until_us = NO_DEADLINE
+            self._allowance.settle(right=right)
+
+    def expire(self) -> bool:
+        """End a raise ahead if its time is over; return whether the votes come down for that."""
+        until_us = self._timer.until_us
+        if not self.is_up or until_us > self._time.now_us:
+            return False
+        self.end(right=False)
+        if until_us <= self._timer.deadline_us:
+            return False
+        # The lowering is on time: it is late only after this.
+        self._timer.deadline_us = until_us
+        return True
+
+    def cancel(self) -> None:
+        """Expect no inference any more."""
+        self._disarm()
+        self.end(right=False)
 
     @property
     def is_up(self) -> bool:
@@ -103,27 +112,10 @@ class RaiseAhead:
 
     @property
     def made_calls(self) -> bool:
-        """Whether votes are up for a predicted begin that went up for it: the inference saves no call."""
-        return self._calls and self.is_up
+        """Whether votes went up for a predicted begin: its inference will save no call."""
+        return self._made_calls and self.is_up
 
-    def found_up(self, *, busy: bool) -> int:
-        """Return how many inferences found votes up that went up ahead of them; ``busy``: whether one runs now."""
-        return self._found_up + (busy and self.made_calls)
-
-    def give_up(self) -> None:
-        """Take in that votes which are up for a predicted begin come down without it."""
-        if self.is_up:
-            self._timer.until_us = NO_DEADLINE
-            self.purse.was_wrong()
-
-    def missed(self) -> None:
-        """Take in that an inference is gone of which nobody knows when it began: while votes were up for it, if any."""
-        if self.is_up:
-            self._timer.until_us = NO_DEADLINE
-            self.purse.was_right()
-
-    def disarm(self) -> None:
-        """Raise nothing ahead of what was predicted before."""
+    def _disarm(self) -> None:
         alarm, self._alarm, self._due_us = self._alarm, None, 0
         if alarm is not None:
             self._time.cancel(alarm)

@@ -48,8 +48,7 @@ class AsyncInference:
                 token = gate.tokens.idle.pop()
             except IndexError:
                 token = gate.token()
-            pace = gate.pace
-            if pace is not None and pace.watch is not None:
+            if gate.learning is not None:
                 token.begun_ns = gate.time.now_ns()
                 token.within = gate.tokens.preparing
             self._held.append(token)

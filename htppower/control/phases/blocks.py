@@ -47,10 +47,10 @@ class Phases:
         """Take in that the inference that holds a token waits for its votes; return since when, in ns."""
         token.waited = True
         gate = self.gate
-        pace = gate.pace
-        if pace is not None:
+        learning = gate.learning
+        if learning is not None:
             with gate.lock:
-                pace.waits(token)
+                learning.gaps.end_gap()
         return gate.time.now_ns()
 
     def begin_on_worker(self, waits: int) -> VoteRejected | None:
@@ -145,8 +145,7 @@ class Inference:
                 gate.drop(token)
                 raise PhaseMisuse("this inference is being run: call inference() for each")  # noqa: TRY301
             self._token = token
-            pace = gate.pace
-            if pace is not None and pace.watch is not None:
+            if gate.learning is not None:
                 token.begun_ns = gate.time.now_ns()
                 token.within = gate.tokens.preparing
             if gate.open:
@@ -184,8 +183,8 @@ class Inference:
                     raise PhaseMisuse(NO_BEGIN)  # noqa: TRY301
                 self._token = None
                 # Not at once: CPython 3.11 looks a slot up anew, each time it is called as a method (2 % of all).
-                watching = token.watch
-                if watching() is not None:
+                reference = token.reference
+                if reference() is not None:
                     idle = token.home
                     if waited := token.waited:
                         token.waited = False
@@ -196,13 +195,11 @@ class Inference:
                     # Also where others are counted: one that waits for its votes may never begin.
                     sustain.ended_ns = gate.time.now_ns()
                     last = len(idle) + 1 >= gate.tokens.made
-                    pace = gate.pace
-                    if (
-                        pace is not None
-                        and (watch := pace.watch) is not None
-                        and watch.end(token, sustain.ended_ns, waited, last and not gate.tokens.preparing)
+                    learning = gate.learning
+                    if learning is not None and learning.gaps.end(
+                        token, sustain.ended_ns, waited, last and not gate.tokens.preparing
                     ):
-                        pace.begin_gap()
+                        learning.begin_gap()
                     idle.append(token)
                     if not last or sustain.covered:
                         return

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from htppower.control.core.precedence import Claim
     from htppower.control.core.process_settings import ProcessSettings
     from htppower.control.core.session_record import LastCall, LastError, SessionRecord
-    from htppower.control.learning.further import Further
-    from htppower.control.learning.watch import Watch
+    from htppower.control.learning.learners import Learners
     from htppower.control.recording.recording_status import RecordingStatus
     from htppower.errors import CallUnderWay, VoteRejected
     from htppower.events import Cause, Degradation
@@ -252,7 +251,7 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
     for ledger in session.ledgers.values():
         votes[ledger.power_config_id] = ledger.now.known
     gate, history, state = session.gate, session.history, session.state
-    plan, pace = gate.plan, gate.pace
+    plan, learning = gate.plan, gate.learning
     in_flight, begun, sustained_until_us, inferences = gate.counts()
     told, saves = history.saves
     if plan.casts:
@@ -294,15 +293,15 @@ def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:
         history.calls,
         2 * saves * len(session.core_ids),
         lasted_us,
-        None if pace is None or pace.watch is None else _learnt(gate, pace.watch),
-        None if pace is None or pace.further is None else _learnt(gate, pace.further),
+        None if learning is None else _learnt(gate, learning.gaps.learners),
+        None if learning is None else _learnt(gate, learning.second.learners),
         gate.closing,
     )
 
 
-def _learnt(gate: Gate, learns: Watch | Further) -> LearntSustain | None:
+def _learnt(gate: Gate, learners: Learners) -> LearntSustain | None:
     with gate.lock:
-        learner = learns.learner
+        learner = learners.current
         return None if learner is None else LearntSustain(learner.learnt_us, *learner.savings())
 
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from htppower.sustain.prediction import Prediction
-from htppower.sustain.purse import Purse
+from htppower.sustain.prediction import Allowance, Prediction
 
 
 def test_nothing_is_predicted_of_what_nobody_knows() -> None:
@@ -67,15 +66,11 @@ def test_begins_in_one_microsecond_count_as_one() -> None:
 @given(st.lists(st.booleans(), max_size=400))
 def test_wrong_raises_are_bounded_by_right_predictions(comes: list[bool]) -> None:
     """However predictions turn out, no more than two raises are wrong, and one for every four that were right."""
-    purse, right = Purse(), 0
+    allowance, right, wrong = Allowance(), 0, 0
     for begins in comes:
-        paid = purse.pay()
+        paid = allowance.spend()
         right += begins
-        if begins and paid:
-            purse.was_right()
-        elif begins:
-            purse.would_be_right()
-        elif paid:
-            purse.was_wrong()
-        assert purse.wrong <= 2 + right / 4
-    assert purse.right <= right
+        wrong += paid and not begins
+        if paid or begins:
+            allowance.settle(right=begins)
+        assert wrong <= 2 + right / 4

@@ -79,7 +79,7 @@ def test_the_end_of_a_preparation_sets_the_deadline(host: Host, phase: Phase, de
     host.gate.end_preparation(host.gate.prepare(phase), phase)
     after_deinit = phase is Phase.DEINIT
     assert host.gate.use() == Use(closing=False, busy=False, deadline_us=deadline_us, after_deinit=after_deinit)
-    host.gate.follow(make_plan(0, 0))
+    host.gate.use_plan(make_plan(0, 0))
     host.gate.end_preparation(host.gate.prepare(Phase.INIT), Phase.INIT)
     assert host.gate.use().deadline_us == deadline_us
 
@@ -89,8 +89,8 @@ def test_whether_a_deinit_was_the_last_to_end(host: Host) -> None:
     ends: list[tuple[Callable[[], object], bool]] = [
         (lambda: host.gate.end(host.begin()), False),
         (lambda: host.gate.end_preparation(host.gate.prepare(Phase.DEINIT), Phase.DEINIT), True),
-        (lambda: host.gate.follow(make_plan(0, 0)), True),
-        (lambda: host.gate.follow(make_plan(0, 0), ends_sustain=True), True),
+        (lambda: host.gate.use_plan(make_plan(0, 0)), True),
+        (lambda: host.gate.use_plan(make_plan(0, 0), ends_sustain=True), True),
         (lambda: host.gate.end_preparation(host.gate.prepare(Phase.INIT), Phase.INIT), False),
         (lambda: host.gate.end_preparation(host.gate.prepare(Phase.DEINIT), Phase.DEINIT), True),
         (lambda: host.gate.end(host.begin()), False),
@@ -149,7 +149,7 @@ def test_the_alarm_is_lazy(host: Host) -> None:
         host.gate.end(host.begin())
     assert (host.gate.sustain.alarm, host.gate.sustain.alarm_us) == (armed, SUSTAIN_US)
     assert host.gate.counts()[2] == 5_000 + SUSTAIN_US
-    host.gate.follow(make_plan(0, 10))
+    host.gate.use_plan(make_plan(0, 10))
     host.gate.end(host.begin())
     assert (host.gate.sustain.alarm_us, host.time.alarms) == (5_010, 1)
     host.time.advance_us(10)
@@ -170,11 +170,11 @@ def test_another_plan_and_the_end_of_a_sustain_are_taken_in_at_once(
         def __exit__(self, *_: object) -> None:
             did.append("unlock")
 
-    for name in ("end", "follow"):
+    for name in ("end", "set_time"):
         monkeypatch.setattr(SustainTimer, name, lambda *_, name=name: did.append(name))
     monkeypatch.setattr(host.gate, "lock", Noted())
-    host.gate.follow(make_plan(0, 0), ends_sustain=True)
-    assert did == ["lock", "end", "follow", "unlock"]
+    host.gate.use_plan(make_plan(0, 0), ends_sustain=True)
+    assert did == ["lock", "end", "set_time", "unlock"]
 
 
 def test_without_a_sustain_time_votes_are_looked_at_at_once() -> None:
@@ -223,7 +223,7 @@ def test_a_gate_is_shut_only_where_no_phase_runs(host: Host) -> None:
 
 def test_another_plan_shuts_the_gate(host: Host) -> None:
     """Until other votes are in force no phase begins without a call."""
-    host.gate.follow(make_plan(0, 0))
+    host.gate.use_plan(make_plan(0, 0))
     assert not host.gate.open
 
 
@@ -296,7 +296,7 @@ def test_in_a_forked_child_nothing_is_up_for_what_the_parent_predicts(host: Host
     host.gate.expect(10_000, None)
     host.gate.sustain.until_us = 20_000
     host.gate.disown()
-    assert (host.gate.pace, host.gate.use().expected) == (None, False)
+    assert (host.gate.learning, host.gate.use().expected) == (None, False)
 
 
 def test_in_a_forked_child_phases_pass_and_nothing_rings(host: Host) -> None:

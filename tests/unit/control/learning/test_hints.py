@@ -25,7 +25,7 @@ def test_a_hint_that_nothing_follows_from_costs_nothing(monkeypatch: pytest.Monk
     bench.infer(session)
     gate = session._record.gate
     assert gate.sustain.covered
-    monkeypatch.setattr(type(gate.pace), "begin_gap", lambda *_: pytest.fail("a gap was looked at"))
+    monkeypatch.setattr(type(gate.learning), "begin_gap", lambda *_: pytest.fail("a gap was looked at"))
     for _ in range(5):
         bench.time.advance_us(1_000)
         bench.infer(session)
@@ -203,12 +203,9 @@ def test_a_hint_that_is_none() -> None:
         session.expect(every_us=0)
     session.expect(every_us=10_000)
     session.expect()
-    pace = session._record.gate.pace
-    assert pace is not None
-    watch = pace.watch
-    assert watch is not None
-    assert watch.ahead is not None
-    assert not watch.ahead.prediction.hinted
+    parts = session._record.gate.learning
+    assert parts is not None
+    assert not parts.ahead.prediction.hinted
 
 
 def test_another_profile_ends_a_sustain_that_a_hint_had_chosen(bench: Bench) -> None:
@@ -227,5 +224,5 @@ def test_no_lowering_is_late_for_a_sustain_that_was_ended(bench: Bench, in_us: i
     bench.infer(session)
     session.expect(in_us=in_us)
     gate = session._record.gate
-    gate.follow(gate.plan, ends_sustain=True)
+    gate.use_plan(gate.plan, ends_sustain=True)
     assert gate.sustain.deadline_us == NO_DEADLINE

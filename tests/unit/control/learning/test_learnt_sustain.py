@@ -11,10 +11,10 @@ from learning import learning, relaxing
 
 from htppower.events import Cause, Event, State, SustainLearned, Transition
 from htppower.profiles.sustain import Adaptive
-from htppower.sustain.learner import Learner, make_learner
+from htppower.sustain.learner import make_learner
 
 if TYPE_CHECKING:
-    from htppower.sustain.savings import Savings
+    from htppower.sustain.base import Learner, Savings
 
 WORTH_US = 100_000
 
@@ -185,12 +185,11 @@ def test_what_is_told_of_a_time_that_was_learnt_is_of_one_moment(monkeypatch: py
     """Another thread that ends an inference meanwhile changes nothing of it."""
     bench, held = Bench.make(), list[bool]()
     session = bench.controller.session(learning(break_even_us=WORTH_US))
-    pace = session._record.gate.pace
-    assert pace is not None
-    watch = pace.watch
-    assert watch is not None
-    assert watch.learner is not None
-    kind: type[Learner] = type(watch.learner)
+    parts = session._record.gate.learning
+    assert parts is not None
+    learner = parts.gaps.learners.current
+    assert learner is not None
+    kind: type[Learner] = type(learner)
     savings = kind.savings
 
     def noted(learner: Learner) -> Savings:
@@ -227,5 +226,5 @@ def test_a_session_with_a_fixed_time_reads_no_clock_more() -> None:
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=300_000))
     bench.infer(session)
-    assert session._record.gate.pace is None
+    assert session._record.gate.learning is None
     assert bench.controller.status().sessions[0].learnt is None

@@ -34,33 +34,28 @@ def test_an_inference_in_time_makes_a_raise_ahead_right_whatever_comes_within_it
         bench.time.advance_us(1_000_000)
 
 
-@pytest.mark.parametrize("waits", ["before it", "after it"])
-def test_an_inference_that_is_about_to_wait_as_init_begins_hides_no_saved_call(waits: str) -> None:
-    """As an asynchronous one is: its votes went up ahead of it, and others count as before, whether it waits or not."""
+def test_an_inference_that_waits_as_init_begins_hides_no_saved_call() -> None:
+    """As an asynchronous one does, although its votes went up ahead of it: the others count as before."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US))
     gate = session._record.gate
-    assert gate.pace is not None
+    assert gate.learning is not None
     bench.infer(session)
     session.expect(in_us=50_000)
     bench.time.advance_us(50_000)
     token = gate.token()
     token.begun_ns = gate.time.now_ns()
+    token.waited = True
     seen = [gate.begun]
-    token.waited = waits == "before it"
     with session.init():
-        seen.append(gate.begun)
-        token.waited = True
-        seen.append(gate.begun)
-        gate.pace.waits(token)
+        gate.learning.gaps.end_gap()
         seen.append(gate.begun)
         bench.infer(session)
         seen.append(gate.begun)
         gate.end(token)
-        seen.append(gate.begun)
     seen.append(gate.begun)
-    assert seen[-3:] == [1, 1, 1]
-    assert seen[1:] == sorted(seen[1:])
+    assert seen[-2:] == [1, 1]
+    assert seen == sorted(seen)
 
 
 def test_an_inference_in_time_that_is_dropped_makes_a_raise_ahead_right() -> None:

@@ -103,7 +103,7 @@ def test_closing_ends_both() -> None:
 
 def test_plans_and_transitions_are_taken_in_under_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """So a step can ask for the second power state without a lock: no other thread changes it."""
-    held: dict[str, set[bool]] = {"follow": set(), "moved": set()}
+    held: dict[str, set[bool]] = {"use_plan": set(), "moved": set()}
 
     def noted(name: str) -> Callable[..., None]:
         wrapped: Callable[..., None] = getattr(Gate, name)
@@ -128,4 +128,4 @@ def test_plans_and_transitions_are_taken_in_under_the_line(monkeypatch: pytest.M
         bench.controller.link_lost(1007)
     bench.time.advance_us(10 * AFTER_US)
     session.close()
-    assert held == {"follow": {True}, "moved": {True}}
+    assert held == {"use_plan": {True}, "moved": {True}}

@@ -134,10 +134,9 @@ def test_it_begins_with_the_next_begin(bench: Bench, path: Path) -> None:
     recording.close()
     running.end()
     assert (inferences(path), lost(path)) == ([(1, 1, 6)], 0)
-    pace = session._record.gate.pace
-    assert pace is not None
-    assert pace.watch is not None
-    assert pace.watch.record is None
+    learning = session._record.gate.learning
+    assert learning is not None
+    assert learning.gaps.record is None
 
 
 def test_a_second_recording_has_no_old_begin(bench: Bench, path: Path) -> None:

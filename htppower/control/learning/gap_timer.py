@@ -1,0 +1,148 @@
+"""Times the gaps between the inferences of a session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from htppower.control.core.tokens import NOT_TIMED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.control.core.plans import Plan
+    from htppower.control.core.tokens import Token, Tokens
+    from htppower.control.learning.learners import Learners
+    from htppower.control.learning.raise_ahead import RaiseAhead
+
+# Called with the session and its plan, begin and end of an inference in ns, and whether it waited for its votes.
+Record: TypeAlias = "Callable[[Any, int, int, bool], object]"
+# Later than every begin.
+_LATE = 1 << 62
+# The hot path collects so many short gaps before the session learns from them.
+_TOGETHER = 64
+
+
+class GapTimer:
+    """Times the gaps between the inferences of one session. The lock of its gate is held.
+
+    A gap lasts from the end of the last inference to the first begin after it. It teaches nothing if INIT or DE-INIT
+    runs in it, or if the profile changes.
+
+    Args:
+        tokens: the tokens of the session's phases.
+        learners: learn the sustain time from the gaps.
+        ahead: notes the begins, if it predicts.
+
+    Attributes:
+        learners: as above.
+        record: called with each inference that ends, or None.
+        label: the session and its plan, for ``record``.
+    """
+
+    __slots__ = (
+        "_ahead",
+        "_ends_gap",
+        "_first_ns",
+        "_hot_ns",
+        "_idle_ns",
+        "_short_gaps_ns",
+        "_tokens",
+        "label",
+        "learners",
+        "record",
+    )
+
+    def __init__(self, tokens: Tokens, learners: Learners, ahead: RaiseAhead) -> None:
+        self._tokens = tokens
+        self._ahead = ahead
+        self.learners = learners
+        self._short_gaps_ns = learners.short_gaps_ns
+        # The first begin since the session was idle, and whether it ends a gap that was not learnt from yet. A begin
+        # within INIT or DE-INIT ends none, nor does a begin next to an inference that was not timed.
+        self._first_ns = NOT_TIMED if tokens.in_flight else _LATE
+        self._ends_gap = False
+        self._idle_ns = _LATE
+        # A gap shorter than this needs nothing but an append to the list.
+        self._hot_ns = 0
+        self.record: Record | None = None
+        self.label: tuple[Any, Plan] | None = None
+
+    @property
+    def idle_us(self) -> int | None:
+        """When the current gap began; None if there is none."""
+        return None if self._idle_ns == _LATE else self._idle_ns // 1000
+
+    def end(self, token: Token, ended_ns: int, waited: bool, last: bool) -> bool:
+        """Note the end of an inference; return whether to choose the timeout of a gap.
+
+        ``last``: whether the session is idle now.
+        """
+        begun_ns, token.begun_ns = token.begun_ns, NOT_TIMED
+        if self.record is not None and begun_ns != NOT_TIMED:
+            self.record(self.label, begun_ns, ended_ns, waited)
+        # The hot path comes first.
+        gap_ns = begun_ns - self._idle_ns
+        if last and 0 <= gap_ns < self._hot_ns:
+            self._idle_ns = ended_ns
+            short_gaps_ns = self._short_gaps_ns
+            short_gaps_ns.append(gap_ns)
+            if len(short_gaps_ns) >= _TOGETHER:
+                self.learners.sum_up()
+            return False
+        learns = self.learners.learns
+        if not learns and not self._ahead.predicts:
+            return False
+        self._note_begin(begun_ns, ends_gap=begun_ns != NOT_TIMED and not token.within)
+        if not last:
+            return False
+        self._end_gap(waited=False)
+        self._first_ns, self._idle_ns = _LATE, ended_ns
+        if learns and not self._ahead.predicts:
+            self._hot_ns = 1000 * (self.learners.time_out_us or 0)
+        return learns or self._ahead.lead_us > 0
+
+    def end_gap(self) -> None:
+        """Learn from the current gap if an inference has begun. It may wait for its votes now, or never end."""
+        first = self._tokens.first()
+        if first is not None:
+            self._note_begin(first.begun_ns, ends_gap=not first.within)
+        self._end_gap(waited=first is not None and first.waited and first.begun_ns == self._first_ns)
+        if not self._tokens.in_flight:
+            self._first_ns = _LATE
+
+    def break_gap(self) -> None:
+        """Learn from the current gap as ``end_gap`` does, and nothing from the time until the next inference."""
+        self.end_gap()
+        self._idle_ns = _LATE
+        self._hot_ns = 0
+        if (learner := self.learners.current) is not None:
+            learner.forget_hint()
+
+    def predict(self) -> None:
+        """Note all begins from now on."""
+        self._ahead.predicts = True
+        self._hot_ns = 0
+
+    def miss(self, inferences: int, now_ns: int) -> None:
+        """Note that inferences were garbage collected: when they began is unknown, so no begin next to them counts."""
+        self._note_begin(NOT_TIMED, ends_gap=False)
+        self._ahead.end(right=True)
+        if self.record is not None:
+            for _ in range(inferences):
+                self.record(self.label, NOT_TIMED, now_ns, False)
+
+    def _note_begin(self, begun_ns: int, *, ends_gap: bool) -> None:
+        if begun_ns < self._first_ns:
+            self._first_ns, self._ends_gap = begun_ns, ends_gap
+        self._hot_ns = 0
+
+    def _end_gap(self, *, waited: bool) -> None:
+        if not self._ends_gap:
+            return
+        self._ends_gap = False
+        if self._ahead.predicts:
+            self._ahead.began(self._first_ns // 1000, waited=waited)
+        idle_ns, self._idle_ns = self._idle_ns, _LATE
+        learner = self.learners.current
+        if idle_ns != _LATE and learner is not None:
+            learner.learn(max(0, self._first_ns - idle_ns) // 1000, waited=waited)

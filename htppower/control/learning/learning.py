@@ -1,0 +1,151 @@
+"""What a session learns from its inferences, and what follows for its votes.
+
+Few sessions learn: those whose profile learns a time, relaxes further or raises ahead, those with a hint, and those
+that are recorded.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from htppower.control.learning.gap_timer import GapTimer
+from htppower.control.learning.learners import Learners
+from htppower.control.learning.raise_ahead import RaiseAhead
+from htppower.control.learning.second_state import SecondState
+from htppower.sustain.learner import make_learner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.control.core.plans import Plan
+    from htppower.control.core.sustain_timer import SustainTimer
+    from htppower.control.core.tokens import Tokens
+    from htppower.control.time.base import Time
+    from htppower.events import Trigger
+    from htppower.profiles.sustain import Adaptive
+    from htppower.sustain.base import Learner
+
+
+class Learning:
+    """What one session learns and predicts. The lock of its gate is held.
+
+    Once made, it stays until the session ends: a token may hold the begin of its inference.
+
+    Args:
+        session: the record of the session.
+        plan: what the session casts.
+        time: clock and alarms.
+        tokens: the tokens of its phases.
+        timer: lowers its votes.
+        raise_ahead: called when votes are to go up for a predicted inference.
+        recall: returns what the session knows already of a time (``Learnt.make``); None if it begins with nothing.
+
+    Attributes:
+        gaps: times the gaps between inferences.
+        ahead: raises votes before a predicted inference.
+        second: says when lowered votes relax further.
+    """
+
+    def __init__(
+        self,
+        session: object,
+        plan: Plan,
+        time: Time,
+        tokens: Tokens,
+        timer: SustainTimer,
+        raise_ahead: Callable[[], None],
+        recall: Callable[..., Learner] | None,
+    ) -> None:
+        self._session = session
+        self._time = time
+        self._tokens = tokens
+        self._timer = timer
+        recall = recall or _begin_anew
+        self.ahead = RaiseAhead(time, timer, raise_ahead)
+        self.gaps = GapTimer(tokens, Learners(functools.partial(recall, session, further=False)), self.ahead)
+        self.second = SecondState(Learners(functools.partial(recall, session, further=True)))
+        self.use_plan(plan)
+
+    def use_plan(self, plan: Plan) -> None:
+        """Use another plan; ``break_gap`` was called before."""
+        self.gaps.label = self._session, plan
+        self.gaps.learners.use(plan, plan.after_inference_us)
+        self.ahead.lead_us = plan.raise_ahead_us
+        if plan.raise_ahead_us:
+            self.gaps.predict()
+        self.second.use_plan(plan)
+
+    def all_learners(self) -> tuple[tuple[Learners, bool], ...]:
+        """Return what learns the sustain time, and then the time until votes relax further, with whether it is that."""
+        return (self.gaps.learners, False), (self.second.learners, True)
+
+    def begin_gap(self, now_us: int | None = None) -> None:
+        """Choose the timeout of the gap that has begun, and arm the raise ahead of its end.
+
+        ``now_us``: the time, if a hint comes in the middle of the gap.
+        """
+        self._use_hint(now_us)
+        self._set_sustain()
+        if self.ahead.lead_us:
+            self.ahead.arm(self._timer.deadline_us)
+
+    def break_gap(self) -> None:
+        """Learn nothing from the time between the last inference and the next: INIT, DE-INIT or a new plan comes."""
+        self.gaps.break_gap()
+        self._set_sustain()
+        self.ahead.cancel()
+        self.second.forget_gap()
+
+    def drop(self) -> None:
+        """Note that the last inference that ran does not begin."""
+        self.gaps.end_gap()
+        self.begin_gap()
+
+    def miss(self, inferences: int) -> None:
+        """Note that inferences were garbage collected before they ended."""
+        self.gaps.miss(inferences, self._time.now_ns())
+        if not self._tokens.in_flight:
+            self.break_gap()
+        if not self._tokens.busy():
+            self.begin_gap()
+
+    def expect(self, in_us: int | None, every_us: int | None) -> None:
+        """Take a hint of when inferences begin."""
+        now_us, busy = self._time.now_us, self._tokens.busy()
+        at_us = None if in_us is None else now_us + in_us
+        # The hint is not for an inference that runs.
+        self.ahead.prediction.expect(at_us, every_us, since_us=now_us + busy)
+        self.gaps.predict()
+        if not busy:
+            self.begin_gap(now_us)
+
+    def moved(self, trigger: Trigger) -> None:
+        """Note a transition."""
+        waited = self._tokens.in_flight > 0
+        self.second.moved(trigger, self._time.now_us, after_deinit=self._timer.after_deinit, waited=waited)
+
+    def close(self) -> None:
+        """Raise nothing ahead from now on."""
+        self.break_gap()
+        self.ahead.lead_us = 0
+
+    def _set_sustain(self) -> None:
+        us = self.gaps.learners.time_out_us
+        if us is not None and us != self._timer.us:
+            self._timer.us, self._timer.covered = us, False
+
+    def _use_hint(self, now_us: int | None) -> None:
+        learner, idle_us, prediction = self.gaps.learners.current, self.gaps.idle_us, self.ahead.prediction
+        if learner is None or idle_us is None or not prediction.hinted:
+            return
+        passed_us = 0 if now_us is None else now_us - idle_us
+        if now_us is not None and passed_us >= learner.time_out_us:
+            return  # the votes have come down
+        begin_us = prediction.next_us(idle_us + passed_us)
+        if begin_us is not None:
+            learner.hint(begin_us - idle_us, passed_us)
+
+
+def _begin_anew(_session: object, _plan: Plan, sustain: Adaptive, *, further: bool) -> Learner:  # noqa: ARG001
+    return make_learner(sustain)
