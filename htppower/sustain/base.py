@@ -17,7 +17,7 @@ LearnerState: TypeAlias = "Mapping[str, int | list[int]]"
 
 
 class Savings(NamedTuple):
-    """What the choices of a learner have cost, and what a timer of 300 ms would have cost in the same gaps.
+    """The cost of a learner's choices, next to that of a timer of 300 ms in the same gaps.
 
     Attributes:
         gaps: how many gaps there were.

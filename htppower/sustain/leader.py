@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # All counts are halved at so many gaps.
 _MOST_COUNTED = 256
-# What the bank holds at first and at most, in break-even times.
+# The bank at first and at most, in break-even times.
 _FIRST_BANK = 2
 _MOST_BANK = 64
 # How much longer than a predicted gap the timeout is, as a part of the gap.
@@ -63,7 +63,7 @@ class Leader(Learner):
         return {"bank_us": self._bank_us, **super().state()}
 
     def restore(self, state: LearnerState) -> None:
-        """Go on with the state of another learner. Several may do so: the bank is at most that of a new learner."""
+        """Go on with the state of another learner. Several may do so, so the bank is no larger than a new one."""
         bank_us = whole(state["bank_us"])
         if bank_us > _MOST_BANK * self._worth_us:
             raise ValueError("a bank of another break-even time")
@@ -78,7 +78,7 @@ class Leader(Learner):
         self._bank_us = max(0, min(self._bank_us + us, _MOST_BANK * self._worth_us))
 
     def _best_us(self) -> int:
-        # By the break-even time as stated. Of two timeouts that cost the same, the shorter one.
+        # By the break-even time as stated. If two timeouts cost the same, the shorter one wins.
         break_even_us = self._sustain.break_even_us or 0
         return min(
             (shorter_us + others * (_kept(time_out_us) + break_even_us), time_out_us)

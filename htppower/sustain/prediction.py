@@ -76,7 +76,7 @@ class Allowance:
 
     def __init__(self) -> None:
         self._left = _FIRST
-        # The price of the votes that are up now: several raises if the prediction was corrected meanwhile.
+        # The price of the votes that are up now: several raises if the host has corrected its hint.
         self._spent = 0
 
     def spend(self) -> bool:

@@ -156,7 +156,7 @@ class Gate:
     def use_plan(self, plan: Plan, *, ends_sustain: bool = False) -> None:
         """Use another plan, and shut the gate; the deadline stays, or a pending sustain ends.
 
-        All under one lock: an inference that ends meanwhile would be sustained for the time of the old plan.
+        All under one lock: an inference that ends in between would be sustained for the time of the old plan.
         """
         with self.lock:
             self.open = False
@@ -206,7 +206,7 @@ class Gate:
     def drop(self, token: Token) -> None:
         """Forget the token of an inference that does not begin. It is not used again.
 
-        The traceback of the error may refer to it for long: a phase that held it could never be collected.
+        The traceback of the error may keep it alive for long, and so a phase that holds it.
         """
         with self.lock:
             self.tokens.drop(token)

@@ -245,14 +245,14 @@ class Reconciler:
             # Its closing is a step of its own, which lowers it.
             return None
         if session.epoch != self._link.epoch:
-            self._take_in_loss(session)
-        changes = self._take_in_plan(session, cause, reason)
+            self._note_loss(session)
+        changes = self._update_plan(session, cause, reason)
         raising = session.state is State.RAISED and not session.gate.open
         if only_if_changed and not changes and not raising:
             return None
         error = self._make_steps(session, cause, phase)
         if session.inits != session.gate.inits:
-            self._take_in_inits(session)
+            self._note_inits(session)
         if session.gate.learning is not None:
             tell_learnt(session, session.gate.learning)
         if session.state is State.RAISED and self.heartbeat.asleep:
@@ -266,7 +266,7 @@ class Reconciler:
             return failures
         session.gate.close()
         if session.epoch != self._link.epoch:
-            self._take_in_loss(session)
+            self._note_loss(session)
         step = Step(Trigger.LOWER, session.plan.relaxed(after_deinit=session.gate.use().after_deinit))
         for _ in range(2):
             lowers = session.state in (State.RAISED, State.UNKNOWN) and session.ledgers and session.plan.casts
@@ -277,7 +277,7 @@ class Reconciler:
                 break
             failures.append(error)
             if session.epoch != self._link.epoch:
-                self._take_in_loss(session)
+                self._note_loss(session)
         if self.registry.learnt is not None:
             self.registry.learnt.keep(session)
         not_given_back = self.caster.give_back(session)
@@ -333,7 +333,7 @@ class Reconciler:
             cast = step.votes
             if self._rests(session, step):
                 break
-            self._take_in_plan(session, cause, None)
+            self._update_plan(session, cause, None)
         if session in self._recovery.lacking:
             self._recovery.done(session)
         return None
@@ -390,7 +390,7 @@ class Reconciler:
             gate.set_open()
         return step
 
-    def _take_in_loss(self, session: SessionRecord) -> None:
+    def _note_loss(self, session: SessionRecord) -> None:
         """Note that every vote was lost since a session was cast."""
         session.forget()
         if session.state in (State.RAISED, State.LOWERED):
@@ -398,7 +398,7 @@ class Reconciler:
             self._recovery.lacks(session)
         session.epoch = self._link.epoch
 
-    def _take_in_plan(self, session: SessionRecord, cause: Cause, reason: str | None) -> bool:
+    def _update_plan(self, session: SessionRecord, cause: Cause, reason: str | None) -> bool:
         """Let a session cast what its profile, its holds, the caps and the platform come to; return whether it changes.
 
         A profile other than its own is told; what the platform was found to lack is left out.
@@ -429,7 +429,7 @@ class Reconciler:
         is_own = plan.profile is session.own and plan.missing == self.planner.missing.changes
         return is_own and not (session.holds or self.registry.caps or session.decided_by)
 
-    def _take_in_inits(self, session: SessionRecord) -> None:
+    def _note_inits(self, session: SessionRecord) -> None:
         """Know no longer what is in force once an INIT has ended, so that the next raise sends everything.
 
         Votes cast before a graph's context exists may be lost.

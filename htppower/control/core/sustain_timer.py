@@ -17,7 +17,7 @@ NO_DEADLINE = -1
 
 
 class Rung(Protocol):
-    """What the alarm of a sustain time calls: the gate."""
+    """The gate, as the alarm of a sustain time calls it."""
 
     def rang(self, at_us: int, cause: Cause) -> None:
         """Settle the session: its alarm has rung."""

@@ -1,4 +1,4 @@
-"""The events of a session besides its transitions: calls saved, times learnt, votes that the platform lacks."""
+"""Tells the events of a session other than transitions: saved calls, learnt times, votes that the platform lacks."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def tell_saves(session: SessionRecord) -> None:
-    """Tell how many inferences have made no call since that was last told."""
+    """Tell how many inferences have made no call since the last such event."""
     if session.gate.plan.casts:
         begun = session.gate.begun
         inferences = begun - session.history.saves.told
-        # Negative if one was counted that had begun, and was about to wait: the next ones make up for it.
+        # Negative if an inference was counted that was about to wait: later inferences make up for it.
         if inferences > 0:
             calls = 2 * inferences * len(session.core_ids)
             session.home.events.tell(CallsSaved, session, inferences=inferences, calls=calls)
@@ -47,7 +47,7 @@ def tell_learnt(session: SessionRecord, learning: Learning) -> None:
 
 
 def tell_degradations(session: SessionRecord, before: Iterable[Degradation]) -> None:
-    """Tell what a session lacks that it did not lack before."""
+    """Tell which votes a session lacks now, and did not lack before."""
     for degradation in session.plan.degradations:
         if degradation not in before:
             session.home.events.tell(Degraded, session, degradation=degradation)

@@ -30,29 +30,15 @@ class GapTimer:
 
     Args:
         tokens: the tokens of the session's phases.
-        learners: learn the sustain time from the gaps.
         ahead: notes the begins, if it predicts.
 
     Attributes:
-        learners: as above.
+        learners: learn the sustain time from the gaps.
         record: called with each inference that ends, or None.
         label: the session and its plan, for ``record``.
     """
 
-    __slots__ = (
-        "_ahead",
-        "_ends_gap",
-        "_first_ns",
-        "_hot_ns",
-        "_idle_ns",
-        "_short_gaps_ns",
-        "_tokens",
-        "label",
-        "learners",
-        "record",
-    )
-
-    def __init__(self, tokens: Tokens, learners: Learners, ahead: RaiseAhead) -> None:
+    def __init__(self, tokens: Tokens, ahead: RaiseAhead, learners: Learners) -> None:
         self._tokens = tokens
         self._ahead = ahead
         self.learners = learners
@@ -89,8 +75,9 @@ class GapTimer:
             if len(short_gaps_ns) >= _TOGETHER:
                 self.learners.sum_up()
             return False
-        learns = self.learners.learns
+        learns = self.learners.current is not None
         if not learns and not self._ahead.predicts:
+            self._first_ns = _LATE if last else self._first_ns
             return False
         self._note_begin(begun_ns, ends_gap=begun_ns != NOT_TIMED and not token.within)
         if not last:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.profiles.sustain import Adaptive
+from htppower.sustain.learner import make_learner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,21 +16,23 @@ if TYPE_CHECKING:
 
 
 class Learners:
-    """Learns one time of a session, with one learner for each profile: after a hold it goes on where it was.
+    """Learns one time of a session, with one learner for each profile: after a hold, the learning goes on.
 
     The lock of the session's gate is held.
 
     Args:
-        recall: returns the learner for a profile that the session has not used before.
+        session: the record of the session.
+        recall: returns a learner that goes on with what is known of a profile (``Learnt.make``); None if none does.
+        further: whether this is the time until lowered votes relax further.
 
     Attributes:
         short_gaps_ns: gaps shorter than the timeout. They change sums only, so the hot path just appends them here.
     """
 
-    __slots__ = ("_fixed_us", "_kept", "_learner", "_recall", "_told_us", "short_gaps_ns")
-
-    def __init__(self, recall: Callable[[Plan, Adaptive], Learner]) -> None:
+    def __init__(self, session: object, recall: Callable[..., Learner] | None, *, further: bool) -> None:
+        self._session = session
         self._recall = recall
+        self._further = further
         self._kept: dict[tuple[str, Adaptive], Learner] = {}
         self._learner: Learner | None = None
         self._fixed_us: int | None = None
@@ -37,22 +40,19 @@ class Learners:
         self.short_gaps_ns: list[int] = []
 
     def use(self, plan: Plan, sustain: Sustain | None) -> None:
-        """Use the time of another plan; with None there is no such time."""
+        """Use the time of another plan, or none."""
         self.sum_up()
         self._learner = self._fixed_us = None
         if not isinstance(sustain, Adaptive):
             self._fixed_us = sustain
             return
         key = plan.profile.name, sustain
-        learner = self._kept.pop(key, None) or self._recall(plan, sustain)
+        learner = self._kept.pop(key, None)
+        if learner is None and self._recall is not None:
+            learner = self._recall(self._session, plan, sustain, further=self._further)
         # The profile that was used last comes last.
-        self._kept[key] = self._learner = learner
+        self._kept[key] = self._learner = learner = learner or make_learner(sustain)
         self._told_us = learner.learnt_us
-
-    @property
-    def learns(self) -> bool:
-        """Whether the time is learnt now."""
-        return self._learner is not None
 
     @property
     def current(self) -> Learner | None:

@@ -1,4 +1,4 @@
-"""What a session learns from its inferences, and what follows for its votes.
+"""Learns from the inferences of a session, and so decides when its votes change.
 
 Few sessions learn: those whose profile learns a time, relaxes further or raises ahead, those with a hint, and those
 that are recorded.
@@ -6,14 +6,12 @@ that are recorded.
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING
 
 from htppower.control.learning.gap_timer import GapTimer
 from htppower.control.learning.learners import Learners
 from htppower.control.learning.raise_ahead import RaiseAhead
 from htppower.control.learning.second_state import SecondState
-from htppower.sustain.learner import make_learner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,12 +21,11 @@ if TYPE_CHECKING:
     from htppower.control.core.tokens import Tokens
     from htppower.control.time.base import Time
     from htppower.events import Trigger
-    from htppower.profiles.sustain import Adaptive
     from htppower.sustain.base import Learner
 
 
 class Learning:
-    """What one session learns and predicts. The lock of its gate is held.
+    """Learns and predicts for one session. The lock of its gate is held.
 
     Once made, it stays until the session ends: a token may hold the begin of its inference.
 
@@ -61,10 +58,9 @@ class Learning:
         self._time = time
         self._tokens = tokens
         self._timer = timer
-        recall = recall or _begin_anew
         self.ahead = RaiseAhead(time, timer, raise_ahead)
-        self.gaps = GapTimer(tokens, Learners(functools.partial(recall, session, further=False)), self.ahead)
-        self.second = SecondState(Learners(functools.partial(recall, session, further=True)))
+        self.gaps = GapTimer(tokens, self.ahead, Learners(session, recall, further=False))
+        self.second = SecondState(Learners(session, recall, further=True))
         self.use_plan(plan)
 
     def use_plan(self, plan: Plan) -> None:
@@ -145,7 +141,3 @@ class Learning:
         begin_us = prediction.next_us(idle_us + passed_us)
         if begin_us is not None:
             learner.hint(begin_us - idle_us, passed_us)
-
-
-def _begin_anew(_session: object, _plan: Plan, sustain: Adaptive, *, further: bool) -> Learner:  # noqa: ARG001
-    return make_learner(sustain)

@@ -33,7 +33,7 @@ MOST_ENTRIES = 1000
 class Learnt:
     """Keeps what the sessions of a controller learn over a restart of the process.
 
-    Sessions without an owner are left out: after a restart they could not be told apart. If several sessions have the
+    Sessions without an owner are left out: after a restart nothing tells them apart. If several sessions have the
     same owner and profile, the session with most gaps counts.
 
     The file is written every ten minutes if something has changed, and at the end, on a thread of its own. If it can't

@@ -26,7 +26,7 @@ _LOGGER = logging.getLogger("htppower")
 
 KIND = "htppower learnt"
 FORMAT = 1
-# An entry takes some 500 bytes: a larger file is not ours.
+# An entry takes some 500 bytes. A larger file is not ours: its end is cut off, and the rest is not JSON.
 _MOST_BYTES = 16 * 1024 * 1024
 # The kind stands near the beginning.
 _ENOUGH_TO_TELL = 4096
@@ -34,7 +34,7 @@ _ENOUGH_TO_TELL = 4096
 
 @attrs.frozen
 class Entry:
-    """What the sessions of one owner have learnt with one profile.
+    """The knowledge of one owner's sessions with one profile.
 
     Attributes:
         owner: the owner.
@@ -62,7 +62,7 @@ class Entry:
 
 
 def read_or_put_aside(path: str) -> tuple[Entry, ...]:
-    """Return the entries of a file. A file that is damaged, or of a later version, is renamed, and a WARNING says so.
+    """Return the entries of a file. If it is damaged, or of a later version, it is renamed, and the log tells.
 
     Raises:
         OSError: the file can't be read, or its folder is missing.
@@ -82,8 +82,11 @@ def read_or_put_aside(path: str) -> tuple[Entry, ...]:
     if text and KIND.encode("ascii") not in text[:_ENOUGH_TO_TELL]:
         raise ValueError(f"{path} holds something else than what sessions have learnt: remove it, or name another file")
     try:
-        return _entries(text)
-    except ValueError as error:
+        document = json.loads(text)
+        if document["format"] != FORMAT or type(document["entries"]) is not list:
+            raise ValueError(f"it has no entries in the format {FORMAT}")  # noqa: TRY301
+        return tuple(map(_entry, document["entries"]))
+    except (TypeError, ValueError, LookupError, RecursionError) as error:
         aside = f"{path}.bad"
         os.replace(path, aside)  # noqa: PTH105 - as above
         _LOGGER.warning("%s is not used, and is now %s: %s; sessions learn anew", path, aside, error)
@@ -106,40 +109,16 @@ def write(path: str, entries: Iterable[Entry]) -> None:
     put_in_place(path, f"{json.dumps(document, separators=(',', ':'))}\n".encode("ascii"), lasting=True).close()
 
 
-def _entries(text: bytes) -> tuple[Entry, ...]:
-    """Return the entries of a file.
+def _entry(entry: Any) -> Entry:
+    """Return an entry.
 
     Raises:
-        ValueError: the file is damaged, or of a later version.
+        TypeError, ValueError, LookupError: no learner can go on with it.
     """
-    if len(text) > _MOST_BYTES:
-        raise ValueError(f"it has more than {_MOST_BYTES} bytes")
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"it is not JSON: {error}") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ValueError(f"this version reads the format {FORMAT}")
-    entries = document.get("entries")
-    if type(entries) is not list:
-        raise ValueError("it has no list of entries")
-    return tuple(_entry(at, each) for at, each in enumerate(entries))
-
-
-def _entry(at: int, entry: Any) -> Entry:
-    """Return an entry of which a learner can be made.
-
-    Raises:
-        ValueError: no learner can be made of it.
-    """
-    try:
-        owner, profile, further = entry["owner"], entry["profile"], entry["further"]
-        sustain = Adaptive(**entry["sustain"])
-        kinds = type(owner), type(profile), type(further)
-        if kinds != (str, str, bool) or any(wrong_sustain(sustain, ("sustain",))):
-            raise TypeError("a value of another type")  # noqa: TRY301
-        made = Entry(owner, profile, further, sustain, entry["state"])
-        make_learner(made.sustain, made.state)
-    except (TypeError, ValueError, LookupError) as error:
-        raise ValueError(f"entries[{at}] is damaged: {error!r}") from None
-    return made
+    owner, profile, further = entry["owner"], entry["profile"], entry["further"]
+    sustain = Adaptive(**entry["sustain"])
+    kinds = type(owner), type(profile), type(further)
+    if kinds != (str, str, bool) or any(wrong_sustain(sustain, ("sustain",))):
+        raise TypeError("an entry has a value of another type")
+    make_learner(sustain, entry["state"])
+    return Entry(owner, profile, further, sustain, entry["state"])

@@ -39,8 +39,7 @@ class RaiseAhead:
         self._fire = fire
         self._allowance = Allowance()
         self._alarm: Any = None
-        # The predicted begin.
-        self._due_us = 0
+        self._predicted_us = 0
         # Whether the votes went up for the predicted begin. If not, they were up already.
         self._made_calls = False
         # Whether the allowance did not pay for the predicted begin.
@@ -56,28 +55,28 @@ class RaiseAhead:
         self._disarm()
         if begin_us is None or begin_us <= deadline_us:
             return
-        self._due_us = begin_us
+        self._predicted_us = begin_us
         lost = "no timer for a predicted inference: it waits for its votes"
         self._alarm = armed_or_logged(self._time, max(now_us, begin_us - self.lead_us), self._fire, lost)
 
     def raise_now(self, *, up: bool) -> bool:
         """Return whether to raise the votes, now that the alarm has rung. ``up``: whether they are up."""
         # If the alarm rings too late, the votes would come down at once.
-        if not self._due_us or not -self.lead_us <= self._time.now_us - self._due_us < self.lead_us:
+        if not self._predicted_us or not -self.lead_us <= self._time.now_us - self._predicted_us < self.lead_us:
             return False
         self._refused = not self._allowance.spend()
         if self._refused:
             return False
         self._made_calls = self.made_calls or not up
-        self._timer.until_us = self._due_us + self.lead_us
-        self._alarm, self._due_us = None, 0
+        self._timer.until_us = self._predicted_us + self.lead_us
+        self._alarm, self._predicted_us = None, 0
         return True
 
     def began(self, begun_us: int, *, waited: bool) -> None:
         """Note the first begin of an idle session. ``waited``: the inference waits for its votes nevertheless."""
         self.prediction.began(begun_us)
         self.found_up += self.made_calls and not waited
-        if self._refused and not self.is_up and abs(begun_us - self._due_us) <= self.lead_us:
+        if self._refused and not self.is_up and abs(begun_us - self._predicted_us) <= self.lead_us:
             self._allowance.settle(right=True)
         self.end(right=True)
         self._refused = False
@@ -116,6 +115,6 @@ class RaiseAhead:
         return self._made_calls and self.is_up
 
     def _disarm(self) -> None:
-        alarm, self._alarm, self._due_us = self._alarm, None, 0
+        alarm, self._alarm, self._predicted_us = self._alarm, None, 0
         if alarm is not None:
             self._time.cancel(alarm)

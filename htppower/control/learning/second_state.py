@@ -46,14 +46,7 @@ class SecondState:
         return self._lowered_us + after_us
 
     def moved(self, trigger: Trigger, now_us: int, *, after_deinit: bool, waited: bool) -> None:
-        """Note a transition.
-
-        Args:
-            trigger: the transition.
-            now_us: the time.
-            after_deinit: whether a DE-INIT was the last phase to end: its power state is another.
-            waited: whether an inference waited for the transition.
-        """
+        """Note a transition. ``after_deinit``: DE-INIT was the last phase. ``waited``: an inference waited for it."""
         if trigger is Trigger.LOWER_FURTHER:
             self._reached = True
             return

@@ -14,6 +14,8 @@ from htppower.profiles.sustain import Adaptive
 from htppower.votes.native_codes import FAILED
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from htppower.control.session import Session
 
 PERIOD_US = 33_333
@@ -112,6 +114,23 @@ def test_the_last_begin_is_known_whatever_profile_was_in_use(meanwhile: int) -> 
     before = session.state
     bench.time.advance_us(1)
     assert (before, session.state) == (State.LOWERED, State.RAISED)
+
+
+def test_the_last_begin_of_a_recorded_session_is_known(tmp_path: Path) -> None:
+    """A hint of the period counts from the first begin after it, whatever was recorded before."""
+    bench = Bench.make()
+    session = bench.controller.session(relaxing(after_inference_us=0))
+    with bench.controller.record(tmp_path / "trace.jsonl"):
+        bench.infer(session)
+        session.expect(every_us=PERIOD_US)
+        bench.time.advance_us(500)
+        bench.infer(session, 8_000)
+        session.use(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
+        session.expect(every_us=PERIOD_US)
+        bench.time.advance_us(PERIOD_US - 8_000 - LEAD_US - 1)
+        before = session.state
+        bench.time.advance_us(1)
+        assert (before, session.state) == (State.LOWERED, State.RAISED)
 
 
 def test_a_begin_that_failed_is_one_of_an_even_row() -> None:

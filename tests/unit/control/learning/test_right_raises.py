@@ -13,7 +13,7 @@ LEAD_US = 5_000
 
 @pytest.mark.parametrize("within", ["init", "deinit", "use", "nothing"])
 def test_an_inference_in_time_makes_a_raise_ahead_right_whatever_comes_within_it(within: str) -> None:
-    """INIT, DE-INIT and another profile begin after it: the purse is paid back, and no call counts as saved."""
+    """INIT, DE-INIT and another profile begin after it: the allowance is paid back, and no call counts as saved."""
     bench = Bench.make()
     profile = relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US)
     session = bench.controller.session(profile)
@@ -114,7 +114,7 @@ def test_a_prediction_that_is_corrected_and_right_is_paid_back_whole() -> None:
         assert session.state == "RAISED"
 
 
-def test_a_host_that_corrects_itself_for_ever_keeps_votes_up_for_as_long_as_the_purse_pays() -> None:
+def test_a_host_that_corrects_itself_for_ever_keeps_votes_up_for_as_long_as_the_allowance_pays() -> None:
     """Nothing ever begins, and each correction is paid for: after two of them the votes come down."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))

@@ -77,7 +77,7 @@ def deinit_keeps_the_sustain(patch: Patch) -> None:
 
 def init_leaves_no_doubt(patch: Patch) -> None:
     """Votes from before a graph's context are taken to be in force."""
-    patch.setattr(Reconciler, "_take_in_inits", lambda _self, session: setattr(session, "inits", session.gate.inits))
+    patch.setattr(Reconciler, "_note_inits", lambda _self, session: setattr(session, "inits", session.gate.inits))
 
 
 def everything_is_sent(patch: Patch) -> None:
