@@ -14,6 +14,8 @@ from htppower.tuning.reading_limits import SESSION_ROOM
 from htppower.tuning.traces.trace import SessionTrace
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from htppower.tuning.reading_limits import Room
     from htppower.tuning.traces.readers.source import Source
 
@@ -61,11 +63,22 @@ class Inferences:
         self._ends.append(end_us)
         self._cold.append(_UNKNOWN if cold is None else cold)
 
-    def used(self, profile: str) -> None:
-        """Note that an inference used a profile."""
+    def extend(self, begins_us: NDArray[np.int64], ends_us: NDArray[np.int64], *, cold: bool | None = None) -> None:
+        """Add inferences that are alike in ``cold``.
+
+        Raises:
+            TooMuch: no more inferences are read.
+        """
+        self._room.take(begins_us.size)
+        self._begins.frombytes(begins_us.tobytes())
+        self._ends.frombytes(ends_us.tobytes())
+        self._cold += bytes((_UNKNOWN if cold is None else cold,)) * begins_us.size
+
+    def used(self, profile: str, times: int = 1) -> None:
+        """Note that inferences used a profile."""
         if profile not in self.profiles:
             self._room.take(SESSION_ROOM)
-        self.profiles[profile] += 1
+        self.profiles[profile] += times
 
     def session(self, name: str | None = None) -> SessionTrace:
         """Return the inferences, ordered by their begin; none may be added afterwards."""

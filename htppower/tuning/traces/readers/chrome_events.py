@@ -16,12 +16,14 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from htppower.tuning.traces.readers.source import Source
 
 # An event that is longer is none.
 _LONGEST_EVENT = 2**24
+# A batch of lines is halved down to this to find the one that looks different.
+_SMALLEST_BATCH = 2**13
 # So many characters are looked at together.
 _BATCH = 2**18
 _KEY = re.compile(r'"traceEvents"\s*:\s*')
@@ -36,30 +38,65 @@ _SPACE = b" \t\r\n,"
 _decode = json.JSONDecoder().raw_decode
 
 
-def events(source: Source, needles: Sequence[bytes] = ()) -> Iterator[dict[str, Any]]:
-    """Yield the events of a file in their order; those on a line without any of the needles are left out.
+def events(
+    source: Source, needles: Sequence[bytes] = (), *, take_lines: Callable[[bytes], bool] | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield the events of a file in their order.
 
     An event that is cut off at the end of the file, or where another recording begins, is left out with a note.
 
+    Args:
+        source: the file.
+        needles: events on a line without any of these texts are left out.
+        take_lines: is given whole lines, many at a time. If it returns True, it has taken them, and their events are
+            not yielded.
+
     Raises:
-        TraceError: something in the array is no JSON, or is no event.
+        TraceError: something in the array is not JSON, or is not an event.
     """
     scanner = _Scanner(source)
-    for piece in source.pieces():
-        line = piece.strip(_SPACE)
-        if not line:
-            continue
-        if scanner.between_events and line[:1] == b"{" and line[-1:] == b"}":
-            if needles and not any(needle in line for needle in needles) and line.count(b"{") == line.count(b"}"):
-                continue
-            event = _whole(line)
-            if event is not None:
-                yield event
-                continue
-        yield from scanner.take(piece)
-        if scanner.ended:
-            return
+    for batch in source.batches():
+        for part in _not_taken(batch, source, scanner, take_lines):
+            for piece in source.lines(part):
+                line = piece.strip(_SPACE)
+                if not line:
+                    continue
+                if scanner.between_events and line[:1] == b"{" and line[-1:] == b"}":
+                    if _has_none(line, needles):
+                        continue
+                    event = _whole(line)
+                    if event is not None:
+                        yield event
+                        continue
+                yield from scanner.take(piece)
+                if scanner.ended:
+                    return
     yield from scanner.finish()
+
+
+def _not_taken(
+    batch: bytes, source: Source, scanner: _Scanner, take_lines: Callable[[bytes], bool] | None
+) -> Iterator[bytes]:
+    """Yield the parts of a batch that are to be read line by line."""
+    if take_lines is None or (len(batch) <= _SMALLEST_BATCH and not scanner.between_events):
+        yield batch
+    elif scanner.between_events and source.line_ended and take_lines(batch):
+        source.line += batch.count(b"\n")
+    elif len(batch) <= _SMALLEST_BATCH:
+        yield batch
+    else:
+        # A line in it looks different, as one that says that inferences were lost: find the half.
+        middle = batch.find(b"\n", len(batch) // 2) + 1
+        halves = (batch[:middle], batch[middle:]) if 0 < middle < len(batch) else ()
+        for half in halves:
+            yield from _not_taken(half, source, scanner, take_lines)
+        if not halves:
+            yield batch
+
+
+def _has_none(line: bytes, needles: Sequence[bytes]) -> bool:
+    """Return whether a line with a whole event has none of the texts; without texts, no line is left out."""
+    return bool(needles) and not any(each in line for each in needles) and line.count(b"{") == line.count(b"}")
 
 
 def _whole(line: bytes) -> dict[str, Any] | None:

@@ -10,10 +10,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
 
 from htppower.tuning.counted import counted
 from htppower.tuning.traces.collected import LONGEST_US, Inferences, span_us
 from htppower.tuning.traces.readers.chrome_events import events
+from htppower.tuning.traces.readers.own_lines import UsualLines
 
 if TYPE_CHECKING:
     from htppower.tuning.reading_limits import Room
@@ -74,6 +76,9 @@ class Recording:
 
     def __init__(self, room: Room) -> None:
         self._room = room
+        self._usual = UsualLines()
+        # The run of the file that is being read; -1 before its head.
+        self._run = -1
         self._runs: list[Run] = []
         self._sessions: dict[tuple[int, str, str], Inferences] = {}
         self._lost = 0
@@ -84,14 +89,14 @@ class Recording:
         Raises:
             TraceError: an event is wrong, or the recording is of another version.
         """
-        run = -1
-        for event in events(source):
+        self._run = -1
+        for event in events(source, take_lines=self._take_lines):
             name = event.get("name")
             if name == "inference" and event.get("ph") == "X":
-                self._inference(event, run, source)
+                self._inference(event, source)
             elif name == "htppower" and event.get("ph") == "M":
                 _check_version(_told(event), source)
-                run = self._run_number(_run(event))
+                self._run = self._run_number(_run(event))
             elif name == "lost":
                 self._lost += _lost(_told(event))
 
@@ -103,20 +108,37 @@ class Recording:
             self._runs.append(run)
         return len(self._runs) - 1
 
-    def _inference(self, event: dict[str, Any], run: int, source: Source) -> None:
+    def _inference(self, event: dict[str, Any], source: Source) -> None:
         told = _told(event)
         begin_us, end_us = span_us(event.get("ts"), event.get("dur"), ("ts", "dur"), source)
-        number, owner = str(event.get("tid")), told.get("session")
-        key = (run, number, str(owner))
+        found = self._session(str(event.get("tid")), told.get("session"))
+        profile = told.get("profile")
+        if isinstance(profile, str):
+            found.used(profile)
+        found.add(begin_us, end_us, cold=_cold(told))
+
+    def _session(self, number: str, owner: object) -> Inferences:
+        key = (self._run, number, str(owner))
         found = self._sessions.get(key)
         if found is None:
             # A session without an owner is told by its number.
             name = f"session {number}" if not isinstance(owner, str) or owner in ("", number) else owner
             found = self._sessions[key] = Inferences(name, self._room)
-        profile, cold = told.get("profile"), told.get("cold")
-        if isinstance(profile, str):
-            found.used(profile)
-        found.add(begin_us, end_us, cold=cold if isinstance(cold, bool) else None)
+        return found
+
+    def _take_lines(self, batch: bytes) -> bool:
+        """Take the inferences of whole lines, and return True; return False if one of the lines looks different."""
+        lines = self._usual.read(batch)
+        if lines is None:
+            return False
+        for kind, (number, told) in enumerate(lines.different):
+            those = np.flatnonzero(lines.kinds == kind)
+            found = self._session(str(number), told.get("session"))
+            profile = told.get("profile")
+            if isinstance(profile, str):
+                found.used(profile, those.size)
+            found.extend(lines.begins_us[those], lines.ends_us[those], cold=_cold(told))
+        return True
 
     def finish(self, source: Source) -> list[Inferences]:
         """Return the sessions, in the order in which they first ended an inference."""
@@ -133,6 +155,11 @@ class Recording:
 def _told(event: dict[str, Any]) -> dict[str, Any]:
     args = event.get("args")
     return args if isinstance(args, dict) else {}
+
+
+def _cold(told: dict[str, Any]) -> bool | None:
+    cold = told.get("cold")
+    return cold if isinstance(cold, bool) else None
 
 
 def _check_version(told: dict[str, Any], source: Source) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 _HEAD_BYTES = 65_536
-_BUFFER_BYTES = 2**20
+_BATCH_BYTES = 2**20
 # Packed bytes are read in small parts, so that it shows early if far too much comes out of them.
 _PACKED_BYTES = 2**14
 # A longer line comes in several pieces, so that a file of one line does not fill the memory.
@@ -53,16 +53,38 @@ class Source:
         self.head = stream.read(_HEAD_BYTES).removeprefix(_BOM)
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the lines with their ends, and of a line beyond ``LONGEST_PIECE`` bytes the parts."""
-        reader = io.BufferedReader(Joined(self.head, self._stream), _BUFFER_BYTES)
-        read = reader.readline
+        """Yield the lines with their ends; yield a line beyond ``LONGEST_PIECE`` bytes in parts."""
+        for batch in self.batches():
+            yield from self.lines(batch)
+
+    def batches(self) -> Iterator[bytes]:
+        """Yield the content in batches of whole lines: first the head, then about 1 MiB each."""
+        reader = io.BufferedReader(Joined(self.head, self._stream), _BATCH_BYTES)
+        rest = reader.read(len(self.head))
+        while True:
+            end = rest.rfind(b"\n") + 1
+            # A line that is longer than a batch comes in parts.
+            if not end and len(rest) >= LONGEST_PIECE:
+                end = len(rest)
+            if end:
+                yield rest[:end]
+            more = reader.read(_BATCH_BYTES)
+            rest = rest[end:] + more
+            if not more:
+                break
+        if rest:
+            yield rest
+        if self.is_cut:
+            self.notes.append("the packed file is cut off: it was read as far as it goes")
+
+    def lines(self, batch: bytes) -> Iterator[bytes]:
+        """Yield the lines of a batch with their ends, a long line in parts, and count them."""
+        read = io.BytesIO(batch).readline
         while piece := read(LONGEST_PIECE):
             if self.line_ended:
                 self.line += 1
             self.line_ended = piece.endswith(b"\n")
             yield piece
-        if self.is_cut:
-            self.notes.append("the packed file is cut off: it was read as far as it goes")
 
     @property
     def is_cut(self) -> bool:
