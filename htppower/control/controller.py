@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from htppower.control.core.event_bus import Wants
-    from htppower.control.recording.recording import Recording
+    from htppower.control.recording.recorder import Recording
     from htppower.control.status.status_file import StatusFile
     from htppower.control.time.base import Time
     from htppower.profiles.profile import Profile
@@ -364,7 +364,7 @@ class VoteController(Closing):
                 or another, writes the file; or a file that would be renamed holds something else than a recording.
         """
         check_path("path", path)
-        return self._recorder.begin(path, most_bytes=most_bytes, files=files, most_pending=most_pending, name=name)
+        return self._recorder.begin(path, most_bytes, files, most_pending, name)
 
     def close(self, timeout_s: float | None = None) -> None:
         """Close every session, then the backend if the controller made it. Closing twice is fine.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower import Session
-    from htppower.control.recording.recording import Recording
+    from htppower.control.recording.recorder import Recording
 
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
@@ -54,5 +54,5 @@ def _inferences(session: Session, rounds: int) -> float:
 def _write(recording: Recording) -> float:
     """Return seconds of the thread that writes what has ended, which is this one here."""
     start = time.thread_time()
-    recording._writer._write()
+    recording._write()
     return time.thread_time() - start

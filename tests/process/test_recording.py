@@ -18,11 +18,14 @@ from hanging import WAIT_S, until
 
 from htppower import VoteController
 from htppower.backends import SimulatedHtp
+from htppower.control.files.new_file import write_all
 from htppower.control.recording import trace_files
 
 if TYPE_CHECKING:
     from io import FileIO
     from pathlib import Path
+
+    from htppower import Session
 
 HOST = TESTS / "support" / "processes" / "recorded_host.py"
 COUNT = 50
@@ -106,20 +109,19 @@ def test_a_process_that_is_killed_leaves_whole_lines(tmp_path: Path) -> None:
 
 def test_a_disk_that_hangs_delays_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On the system's clock: inferences go on while a batch is being written, and closing waits no longer than 1 s."""
-    monkeypatch.setattr("htppower.control.recording.background_writer.PERIOD_US", 1_000)
+    monkeypatch.setattr("htppower.control.recording.recorder.PERIOD_US", 1_000)
     reached, free = threading.Event(), threading.Event()
-    write = trace_files._write
 
     def hang(file: FileIO, data: bytes) -> None:
         reached.set()
         assert free.wait(WAIT_S)
-        write(file, data)
+        write_all(file, data)
 
     path = tmp_path / "trace.json"
     controller = VoteController(SimulatedHtp(arch=75), handle_sigterm=False)
     session = controller.session("burst")
     recording = controller.record(path)
-    monkeypatch.setattr(trace_files, "_write", hang)
+    monkeypatch.setattr(trace_files, "write_all", hang)
     with session.inference():
         pass
     assert reached.wait(WAIT_S)
@@ -133,25 +135,25 @@ def test_a_disk_that_hangs_delays_nothing(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_it_is_written_in_the_background(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the system's clock, from many threads: each inference is written once, without a flush."""
-    monkeypatch.setattr("htppower.control.recording.background_writer.PERIOD_US", 20_000)
+    """On the system's clock, from many threads and sessions: each inference is written once, without a flush."""
+    monkeypatch.setattr("htppower.control.recording.recorder.PERIOD_US", 20_000)
     path = tmp_path / "trace.json"
     with VoteController(SimulatedHtp(arch=75), handle_sigterm=False) as controller:
-        session = controller.session("burst")
+        sessions = [controller.session("burst") for _ in range(4)]
         recording = controller.record(path)
 
-        def work() -> None:
+        def work(session: Session) -> None:
             for _ in range(500):
                 with session.inference():
                     pass
 
-        threads = [threading.Thread(target=work) for _ in range(4)]
+        threads = [threading.Thread(target=work, args=(session,)) for session in sessions]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join(WAIT_S)
         until(lambda: len(_inferences(path)) == 2000)
-        with session.inference():
+        with sessions[0].inference():
             pass
         assert recording.flush(WAIT_S)
         assert len(_inferences(path)) == 2001

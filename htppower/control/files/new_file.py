@@ -1,10 +1,7 @@
-"""A file that is made beside its place and then put there, so that its path never leads to half a file.
+"""A file that is written under a temporary name and then moved to its path, so that no reader sees half a file.
 
-Other users may write into the folder, as into ``/tmp``: no link is followed, neither one in the place of the file nor
-one of the name under which it is made.
-
-A file is held as an object, and not by its number: one that an interrupt keeps from its owner is closed nevertheless,
-and so gives back its lock.
+Locks (``flock``) show other writers, of this process or another, that a file is in use. Other users may write into the
+folder, as into ``/tmp``: no link is followed, neither at the path nor at the temporary name.
 """
 
 from __future__ import annotations
@@ -12,154 +9,149 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import stat
 from io import FileIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from htppower.control.files.file_lock import CAN_LOCK, lock_file
+try:
+    import fcntl
+except ImportError:  # Windows: an open file can be neither renamed nor removed there, so no lock is needed
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# A link is not followed, and a pipe that somebody has put there is not waited for.
-_LOOK = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-# Windows renames no open file.
-_CLOSED_TO_RENAME = os.name == "nt"
-# So many may write at the same time.
-_MOST_AT_ONCE = 16
+_Path: TypeAlias = "str | os.PathLike[str]"
+_WINDOWS = os.name == "nt"
+_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 class NewFile:
     """A new file with a temporary name in the folder of its path; ``put`` moves it to the path.
 
-    While it waits it is called ``.NAME.new``, and is locked; where another one is being made at that time,
-    ``.NAME.new2``, and so on. What a killed process has left of these gives way to the next.
+    The temporary name is ``.NAME.new``, or ``.NAME.new2`` and so on if others write at the same time. The file is
+    locked: a file of such a name without a lock was left by a killed process, and is replaced.
 
     Args:
-        path: its place. A link there is replaced, and the file at its end is left alone.
+        path: where the file goes. A link there is replaced, and its target is left alone.
         data: the content.
-        lasting: wait until the disk has the data. Without that a machine that loses its power soon after may have
-            neither this file nor the old one.
-        mode: its rights; None: those that the process gives every new file.
+        lasting: wait until the disk has the data. Otherwise a loss of power may destroy both this file and the old one.
+        mode: the permissions; None for the default of the process.
+        names: how many temporary names are tried.
 
     Raises:
-        OSError: it can't be written, with this path; what is there stays as it is. One without a number is the time
-            limit of a host, as it is.
+        OSError: the file can't be written, with this path; the old file stays as it is. ``put`` raises it, too. The
+            TimeoutError of a host's signal handler, which has no number, is raised as it is.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], data: bytes, *, lasting: bool = False, mode: int | None = None
+        self, path: _Path, data: bytes, *, lasting: bool = False, mode: int | None = None, names: int = 16
     ) -> None:
         self._path = os.fspath(path)
-        folder, name = os.path.split(self._path)
-        with _naming(self._path):
-            self._made, self._file = _new(os.path.join(folder, f".{name}.new"))  # noqa: PTH118 - as the texts that os takes
-            try:
-                _write(self._file.fileno(), data)
-                if mode is not None:
-                    os.chmod(self._made, mode)  # noqa: PTH101
-                if lasting:
-                    os.fsync(self._file.fileno())
-            except BaseException:
-                self.discard()
-                raise
+        # The temporary name, while there is such a file.
+        self._name = ""
+        with self._discarded_on_error():
+            self._name, self._file = _made_beside(self._path, names)
+            write_all(self._file, data)
+            if mode is not None:
+                os.chmod(self._name, mode)  # noqa: PTH101 - as the text that os takes
+            if lasting:
+                os.fsync(self._file.fileno())
 
     def put(self) -> FileIO:
-        """Replace whatever its path names with it; return it, open to read and write.
-
-        Raises:
-            OSError: as above.
-        """
-        with _naming(self._path):
-            try:
-                if _CLOSED_TO_RENAME:
-                    self._file.close()
-                os.replace(self._made, self._path)  # noqa: PTH105
-            except BaseException:
-                self.discard()
-                raise
-            return FileIO(self._path, "r+") if _CLOSED_TO_RENAME else self._file
+        """Move the file to its path; return it, open to read and write."""
+        with self._discarded_on_error():
+            if _WINDOWS:
+                self._file.close()
+            os.replace(self._name, self._path)  # noqa: PTH105 - as above
+            self._name = ""
+            return FileIO(self._path, "r+") if _WINDOWS else self._file
 
     def discard(self) -> None:
-        """Remove it before it was put."""
-        self._file.close()
-        with contextlib.suppress(OSError):
-            os.unlink(self._made)  # noqa: PTH108
+        """Remove the file, unless it is at its path."""
+        if self._name:
+            self._file.close()
+            with contextlib.suppress(OSError):
+                os.unlink(self._name)  # noqa: PTH108 - as above
+            self._name = ""
+
+    @contextlib.contextmanager
+    def _discarded_on_error(self) -> Iterator[None]:
+        """If an OSError is raised, discard the file, and let the error name the path."""
+        try:
+            yield
+        except OSError as error:
+            self.discard()
+            if error.errno is None:
+                raise
+            folder = os.path.dirname(self._path) or os.curdir  # noqa: PTH120 - as above
+            missing = error.errno == errno.ENOENT and not os.path.isdir(folder)  # noqa: PTH112 - as above
+            reason = "its folder is missing: make that first" if missing else error.strerror
+            raise OSError(error.errno, reason, self._path) from None
 
 
-def put_in_place(path: str | os.PathLike[str], data: bytes, *, lasting: bool = False) -> FileIO:
-    """Put a new file with this data in the place of whatever a path names; return it, open to read and write.
-
-    Raises:
-        OSError: as for ``NewFile``.
-    """
+def put_in_place(path: _Path, data: bytes, *, lasting: bool = False) -> FileIO:
+    """Replace the file at a path with a ``NewFile``, with its errors; return it, open to read and write."""
     return NewFile(path, data, lasting=lasting).put()
 
 
-@contextlib.contextmanager
-def _naming(path: str) -> Iterator[None]:
-    """Let an error name the path of a file instead of its temporary name."""
+def write_all(file: FileIO, data: bytes) -> None:
+    """Write data at the position of a file; a full disk may take a part before it raises an OSError."""
+    left = memoryview(data)
+    while left:
+        left = left[os.write(file.fileno(), left) :]
+
+
+def is_at(path: str, file: FileIO) -> bool:
+    """Return whether a path leads to an open file, and not through a link."""
     try:
-        yield
-    except OSError as error:
-        if error.errno is None:
-            raise
-        missing = error.errno == errno.ENOENT and not os.path.isdir(os.path.dirname(path) or os.curdir)  # noqa: PTH112, PTH120
-        said = "its folder is missing: make that first" if missing else error.strerror
-        raise OSError(error.errno, said, path) from None
-
-
-def _new(place: str) -> tuple[str, FileIO]:
-    """Return a new file with its name, beside those that others are making."""
-    for number in range(1, _MOST_AT_ONCE + 1):
-        made = place if number == 1 else f"{place}{number}"
-        _try_to_remove_left(made)
-        try:
-            # It must be new: a link that somebody has put there would lead elsewhere.
-            file = FileIO(made, "x+")
-        except FileExistsError:
-            continue
-        # Until it was locked another could take it for one that was left.
-        if lock_file(file) and _leads_to(made, file):
-            return made, file
-        file.close()
-    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), place)
-
-
-def _try_to_remove_left(made: str) -> None:
-    try:
-        _remove_left(made)
-    except OSError as error:
-        if error.errno is None:
-            raise
-
-
-def _remove_left(made: str) -> None:
-    """Remove what is there, unless it is being written.
-
-    Raises:
-        OSError: it can't be removed.
-    """
-    if not CAN_LOCK or not stat.S_ISREG(os.lstat(made).st_mode):
-        os.unlink(made)  # noqa: PTH108
-        return
-    with FileIO(made, "r", opener=_look) as file:
-        if lock_file(file) and _leads_to(made, file):
-            os.unlink(made)  # noqa: PTH108
-
-
-def _look(path: str, _flags: int) -> int:
-    return os.open(path, _LOOK)
-
-
-def _leads_to(made: str, file: FileIO) -> bool:
-    try:
-        return os.path.samestat(os.lstat(made), os.fstat(file.fileno()))
+        return os.path.samestat(os.lstat(path), os.fstat(file.fileno()))
     except FileNotFoundError:
         return False
 
 
-def _write(file: int, data: bytes) -> None:
-    left = memoryview(data)
-    while left:
-        left = left[os.write(file, left) :]
+@contextlib.contextmanager
+def locked(path: str) -> Iterator[FileIO | None]:
+    """Lock a file for a block; None if it is locked already. A missing file or a link raises OSError."""
+    with FileIO(path, "r", opener=lambda name, _flags: os.open(name, _FLAGS)) as file:
+        yield file if _lock(file) and is_at(path, file) else None
+
+
+def _lock(file: FileIO) -> bool:
+    """Lock a file until it is closed; return False if it is locked already."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:
+            pass  # A file system without locks.
+    return True
+
+
+def _made_beside(path: str, names: int) -> tuple[str, FileIO]:
+    """Return the temporary name of a new, locked file, and the file."""
+    folder, base = os.path.split(path)
+    for number in ("", *range(2, names + 1)):
+        name = os.path.join(folder, f".{base}.new{number}")  # noqa: PTH118 - as above
+        with contextlib.suppress(OSError):
+            _remove_left(name)
+        try:
+            # "x" follows no link that another user has put there.
+            file = FileIO(name, "x+")
+        except FileExistsError:
+            continue
+        # Before it was locked, another writer may have removed it as left by a killed process.
+        if _lock(file) and is_at(name, file):
+            return name, file
+        file.close()
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+
+
+def _remove_left(name: str) -> None:
+    """Remove a file that a killed process has left, or a link; leave a file that is locked."""
+    if _WINDOWS or os.path.islink(name):  # noqa: PTH114 - as above
+        os.unlink(name)  # noqa: PTH108 - as above
+        return
+    with locked(name) as file:
+        if file is not None:
+            os.unlink(name)  # noqa: PTH108 - as above

@@ -1,91 +1,242 @@
-"""What a controller has of recordings: at most one at a time, on the gates of all its sessions."""
+"""The recording of a controller: its queue, and the thread that writes the queue to the files."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+import logging
+from collections import deque
+from typing import TYPE_CHECKING
+
+import attrs
 
 from htppower.backends.whole_lock import whole_lock
+from htppower.control.arguments import checked_timeout, checked_whole
+from htppower.control.context_manager import Closing
+from htppower.control.files.background_work import BackgroundWork
+from htppower.control.recording.trace_files import LOST, TraceFiles, header, lines
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
+    from pathlib import Path
 
+    from htppower.control.core.plans import Plan
     from htppower.control.core.registry import Registry
-    from htppower.control.recording.background_writer import BackgroundWriter
-    from htppower.control.recording.recording import Recording
-    from htppower.control.recording.recording_status import RecordingStatus
+    from htppower.control.core.session_record import SessionRecord
+    from htppower.control.recording.trace_files import Ended
     from htppower.control.time.base import Time
+
+_LOGGER = logging.getLogger("htppower")
 
 MOST_BYTES = 64 * 1024 * 1024
 MOST_PENDING = 65_536
+PERIOD_US = 1_000_000
+# Room for the header of a file and some inferences.
+_LEAST_BYTES = 4096
+# How long closing waits for the disk.
+_LONGEST_WRITE_S = 1.0
+
+
+@attrs.frozen
+class RecordingStatus:
+    """The state of a recording.
+
+    Attributes:
+        path: the newest file.
+        written: how many inferences are written, over all files.
+        pending: how many wait to be written.
+        lost: how many are lost: too many waited, or they were collected before they were ended.
+        error: why the last write failed; None if it succeeded.
+    """
+
+    path: str
+    written: int
+    pending: int
+    lost: int
+    error: str | None
+
+
+class Recording(Closing):
+    """The recording of ``VoteController.record``; ``close`` ends it, and so does closing the controller.
+
+    A thread of its own writes it, one second after the first inference that is not written yet has ended, and when it
+    is closed. If a file can't be written, as on a full disk, a WARNING is logged once, and the write is retried every
+    second. The inferences wait, and when too many do, the oldest are lost. The file shows where.
+    """
+
+    def __init__(self, files: TraceFiles, most_pending: int, time: Time, ended: Callable[[Recording], object]) -> None:
+        self._files = files
+        self._most_pending = most_pending
+        self._ended = ended
+        # The gates of several sessions add to the queue at the same time. Its lock is held for moments.
+        self._lock = whole_lock()
+        self._queue: deque[Ended] = deque()
+        self._dropped = 0
+        self._asked = False
+        # Held while the file is written.
+        self._writing = whole_lock()
+        self._lines: list[str] = []
+        self._written = self._lost = 0
+        self._error: str | None = None
+        self._finished = self._closed = False
+        self._background = BackgroundWork(time, "htppower-recording", self._write, wait_us=PERIOD_US)
+        # Arming an alarm takes too long for the hot path.
+        self._ask_soon = functools.partial(time.call_soon, self._background.ask)
+
+    @property
+    def path(self) -> Path:
+        """The newest file."""
+        return self._files.path
+
+    @property
+    def closed(self) -> bool:
+        """Whether the recording has ended."""
+        return self._closed
+
+    @property
+    def lost(self) -> int:
+        """How many inferences are lost: too many waited, or they were collected before they were ended."""
+        return self._lost
+
+    def flush(self, timeout_s: float = _LONGEST_WRITE_S) -> bool:
+        """Write the inferences that have ended; return whether that was done within the timeout, in seconds.
+
+        Raises:
+            TypeError: the timeout is not a number.
+            ValueError: the timeout is negative, or longer than a thread can wait.
+        """
+        return self._background.do(self._write, checked_timeout(timeout_s)) and self._error is None
+
+    def close(self) -> None:
+        """Write the inferences that have ended, and record no more. Closing twice is fine."""
+        if self._closed:
+            return
+        self._ended(self)
+        if not self._background.do(self._finish, _LONGEST_WRITE_S):
+            _LOGGER.warning("the recording %s is not written yet: the disk is slow", self.path)
+        self._background.close()
+        # Set last, so that closing again completes a close that an exception has interrupted.
+        self._closed = True
+
+    def _add(self, label: tuple[SessionRecord, Plan], begun_ns: int, ended_ns: int, cold: bool) -> None:
+        """Queue an inference that has ended. The gate of its session is held, so this is fast and waits for no disk."""
+        with self._lock:
+            queue = self._queue
+            queue.append((label, begun_ns, ended_ns, cold))
+            if len(queue) > self._most_pending:
+                queue.popleft()
+                self._dropped += 1
+            if not self._asked:
+                self._ask_soon()
+                self._asked = True
+
+    def _status(self) -> RecordingStatus:
+        pending = len(self._queue) + len(self._lines)
+        return RecordingStatus(str(self.path), self._written, pending, self._lost, self._error)
+
+    def _write(self) -> None:
+        """Write the queue. If that fails, try again a second later."""
+        with self._writing:
+            if self._finished:
+                return
+            try:
+                # The lines of an earlier write go first. Until they are written, the queue waits, and is bounded.
+                self._write_lines()
+                self._take()
+                self._write_lines()
+                self._error = None
+            except (OSError, ValueError) as error:
+                if self._error is None:
+                    text = "the recording can't be written to %s: %s; tried again every second"
+                    _LOGGER.warning(text, self.path, error)
+                self._error = str(error)
+                self._background.ask()
+
+    def _take(self) -> None:
+        """Make lines of the queue."""
+        with self._lock:
+            queue, self._queue = self._queue, deque()
+            dropped, self._dropped, self._asked = self._dropped, 0, False
+        self._lines, lost = lines(queue, dropped)
+        self._lost += lost
+
+    def _write_lines(self) -> None:
+        while self._lines:
+            count = self._files.append(self._lines)
+            self._written += sum(not line.startswith(LOST) for line in self._lines[:count])
+            del self._lines[:count]
+
+    def _finish(self) -> None:
+        with self._writing:
+            self._write()
+            self._finished = True
+            self._files.close()
+
+    def _disown(self) -> None:
+        """In a forked child, leave the file to the parent."""
+        self._writing = whole_lock()
+        self._finished = self._closed = True
+        self._background.disown()
+        self._files.close()
 
 
 class Recorder:
-    """Begins recordings, and puts them on the gates of sessions; the registry has what records those to come."""
+    """Begins a recording, one at a time, and sets it on the gates of all sessions.
+
+    If Ctrl-C interrupts ``begin`` after that, the recording goes on until the controller is closed.
+    """
 
     def __init__(self, registry: Registry, time: Time) -> None:
         self._registry = registry
         self._time = time
-        # The registry's lock protects it.
-        self._recording: BackgroundWriter | None = None
+        # Held while a recording begins or ends.
         self._changing = whole_lock()
+        self._recording: Recording | None = None
 
-    def begin(self, path: str | os.PathLike[str], **options: Any) -> Recording:
-        """Begin a recording; the options are those of ``BackgroundWriter``.
-
-        Raises:
-            OSError, SessionClosed, TypeError, ValueError: as ``VoteController.record``.
-        """
-        from htppower.control.recording.background_writer import BackgroundWriter  # noqa: PLC0415 - few hosts pay for it
-        from htppower.control.recording.recording import Recording  # noqa: PLC0415 - likewise
-
-        self._require_none()
-        made = BackgroundWriter(path, self._time, self._end, **options)
-        try:
-            self._put_on(made)
-            return Recording(made, self._time)
-        except BaseException:
-            # Nobody gets it, so nobody would close it.
-            self._time.call_soon(made.close)
-            made.close()
-            raise
+    def begin(
+        self, path: str | os.PathLike[str], most_bytes: int, files: int, most_pending: int, name: str | None
+    ) -> Recording:
+        """Begin a recording; the arguments, and the errors, are those of ``VoteController.record``."""
+        limits = (("most_bytes", most_bytes, _LEAST_BYTES), ("files", files, 1), ("most_pending", most_pending, 1))
+        for option, value, least in limits:
+            if checked_whole(value, f"{option} is", "a whole number") < least:
+                raise ValueError(f"{option} is {value}: at least {least}")
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"name is {name!r}: a text, or None")
+        with self._changing:
+            self._registry.require_open()
+            if self._recording is not None:
+                raise ValueError(f"this controller is recorded to {self._recording.path}: close that recording first")
+            made = TraceFiles(path, files, most_bytes, lambda: header(self._time.now_us, name))
+            self._recording = recording = Recording(made, most_pending, self._time, self._end)
+            self._registry.record_to(recording._add)  # noqa: SLF001 - hidden from the user, as below
+        return recording
 
     def status(self) -> RecordingStatus | None:
-        """Return how the recording goes, None where there is none."""
+        """Return the status of the recording, without waiting for the disk; None if there is none."""
         recording = self._recording
-        return None if recording is None else recording.status()
+        return None if recording is None else recording._status()  # noqa: SLF001
 
     def flush(self) -> None:
-        """Write what has ended up to now, and wait for that as long as for the disk in ``close``."""
-        recording = self._recording
-        if recording is not None:
+        """Write the inferences that have ended, and wait for the disk as long as ``close`` does."""
+        if (recording := self._recording) is not None:
             recording.flush()
 
     def close(self) -> None:
         """End the recording."""
-        recording = self._recording
+        with self._changing:
+            recording = self._recording
         if recording is not None:
             recording.close()
 
     def disown(self) -> None:
-        """In a forked child: the file is the parent's. The registry and the gates are disowned after that."""
-        recording, self._recording = self._recording, None
-        if recording is not None:
-            recording.disown()
+        """In a forked child, leave the file to the parent. The registry and the gates are disowned after that."""
+        self._changing = whole_lock()
+        if self._recording is not None:
+            self._recording._disown()  # noqa: SLF001
+        self._recording = None
 
-    def _require_none(self) -> None:
-        self._registry.require_open()
-        recording = self._recording
-        if recording is not None:
-            raise ValueError(f"this controller is recorded to {recording.path}: close that recording first")
-
-    def _put_on(self, recording: BackgroundWriter) -> None:
-        with self._changing:
-            # Again: another thread may have been faster, or has closed the controller.
-            self._require_none()
-            self._recording = recording
-            self._registry.record_to(recording.add)
-
-    def _end(self, recording: BackgroundWriter) -> None:
+    def _end(self, recording: Recording) -> None:
         with self._changing:
             if self._recording is recording:
                 self._registry.record_to(None)

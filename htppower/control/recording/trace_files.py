@@ -1,221 +1,188 @@
-"""The files of a recording: the newest at the path, older ones as ``PATH.1``, ``PATH.2`` and so on.
+"""The files of a recording, and the lines in them.
 
-The newest is locked as long as it is written (``flock``, where the system has that), so that no other controller, of
-this process or another, takes it for one of an earlier run and renames it.
+The lines are events of Chrome's trace format, in an array without its closing bracket. The format allows that, so after
+a crash a file is valid up to its last full line. Source: "Trace Event Format", a document of the Chromium project.
 
-A file is held as an object, and not by its number: one that an interrupt keeps from its owner is closed nevertheless,
-and so gives back its lock. An OSError without a number is none of the system's, but the time limit of a host.
+The newest file is at the path, older files are at ``PATH.1``, ``PATH.2`` and so on. The newest file stays locked while
+it is written, and so does its successor while that is made. So no other controller, of this or another process, takes
+the file for one of an earlier run and renames it.
 """
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import errno
+import itertools
+import json
 import os
-import stat
-from io import FileIO
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
-from htppower.control.files.file_lock import lock_file
-from htppower.control.recording.trace_lines import MARK
+from htppower.control.core.tokens import NOT_TIMED
+from htppower.control.files.new_file import NewFile, is_at, locked, write_all
+from htppower.profiles.regular_file import NotRegular, read_regular_file
 
-# A link is not followed, and a pipe that somebody has put there is not waited for.
-_LOOK = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-_CLOSED_TO_RENAME = os.name == "nt"
-# So often another controller may change the files while this one looks at them.
-_MOST_TRIES = 3
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from io import FileIO
+
+    from htppower.control.core.plans import Plan
+    from htppower.control.core.session_record import SessionRecord
+
+# The session and the plan of an inference, its begin and end in ns, and whether it waited for a call. The begin is
+# NOT_TIMED if the inference was collected before it was ended.
+Ended: TypeAlias = "tuple[tuple[SessionRecord, Plan], int, int, bool]"
+
+# How every recording begins, and no other trace; and how a line begins that tells how many inferences are lost.
+_MARK = b'[\n{"name":"htppower","ph":"M",'
+LOST = '{"name":"lost",'
+_VERSION = 1
+_MOST_LINES_AT_ONCE = 1000
+
+
+def header(now_us: int, controller: str | None) -> bytes:
+    """Return the begin of a file: its process, its controller, and the time by both clocks."""
+    clocks = {"clock": "us of the controller's clock", "wall_ns": time.time_ns(), "clock_us": now_us}
+    args = json.dumps({"version": _VERSION, **clocks, "controller": controller}, separators=(",", ":"))
+    return _MARK + f'"pid":{os.getpid()},"tid":0,"args":{args}}},\n'.encode("ascii")
+
+
+def lines(ended: Iterable[Ended], dropped: int) -> tuple[list[str], int]:
+    """Return the lines of inferences, and how many inferences are lost: others were dropped earlier than these."""
+    made: list[str] = []
+    pid, lost = os.getpid(), 0
+    # By the id of the label: comparing plans takes longer than making a line.
+    parts: dict[int, tuple[str, str]] = {}
+    for label, begun_ns, ended_ns, cold in ended:
+        begun_us, ended_us = begun_ns // 1000, ended_ns // 1000
+        missing = dropped + (begun_ns == NOT_TIMED)
+        if missing:
+            args = f'"args":{{"inferences":{missing}}}'
+            made.append(f'{LOST}"ph":"i","s":"p","pid":{pid},"tid":0,"ts":{ended_us},{args}}},\n')
+            lost, dropped = lost + missing, 0
+        if begun_ns != NOT_TIMED:
+            begin, end = parts.get(id(label)) or parts.setdefault(id(label), _parts(pid, *label))
+            made.append(f'{begin}{begun_us},"dur":{ended_us - begun_us}{end}{"true" if cold else "false"}}}}},\n')
+    return made, lost
+
+
+def _parts(pid: int, session: SessionRecord, plan: Plan) -> tuple[str, str]:
+    """Return the text before the times of an inference, and after them: the same for most inferences."""
+    owner = str(session.number) if session.owner is None else session.owner
+    args = f'"session":{json.dumps(owner)},"profile":{json.dumps(plan.profile.name)},"cold":'
+    return f'{{"name":"inference","ph":"X","pid":{pid},"tid":{session.number},"ts":', f',"args":{{{args}'
 
 
 class TraceFiles:
-    """Where a recording is written.
+    """Writes lines to the newest file, and begins another when that is full.
+
+    All methods raise OSError if the file can't be written, and ValueError if another controller writes it, or if a file
+    that would be renamed is not a recording. A link is renamed, and not followed.
 
     Args:
         path: the newest file.
-        files: how many there are at most, the newest included.
-
-    Attributes:
-        path: the newest file, from the root on and without links, but for its last part: a link there is renamed.
+        files: how many files are kept, the newest included.
+        most_bytes: the largest size of a file; only a single line may exceed it.
+        header: returns the begin of a file.
     """
 
-    def __init__(self, path: str, files: int) -> None:
-        # The process may change its folder, or somebody a link on the way.
-        text = os.path.abspath(path)  # noqa: PTH100 - as the texts that os takes
-        self.path = os.path.join(os.path.realpath(os.path.dirname(text)), os.path.basename(text))  # noqa: PTH118, PTH119, PTH120
-        self._places = [self.path, *(f"{self.path}.{age}" for age in range(1, files))]
-
-    def require_usable(self) -> None:
-        """Refuse places that hold something else than recordings, which would be renamed or overwritten.
-
-        Raises:
-            OSError: the folder is missing, or a place can't be looked at.
-            ValueError: one of them holds something else.
-        """
-        if not os.path.isdir(os.path.dirname(self.path)):  # noqa: PTH112, PTH120 - as above
-            raise FileNotFoundError(errno.ENOENT, "its folder is missing: make that first", self.path)
+    def __init__(self, path: str | os.PathLike[str], files: int, most_bytes: int, header: Callable[[], bytes]) -> None:
+        self.path = Path(path)
+        # Absolute and without links: the process may change its folder, and other users a link on the way.
+        folder, name = os.path.split(os.path.abspath(path))  # noqa: PTH100 - as the texts that os takes
+        self._place = os.path.join(os.path.realpath(folder), name)  # noqa: PTH118 - as above
+        self._places = [self._place, *(f"{self._place}.{age}" for age in range(1, files))]
+        self._most_bytes = most_bytes
+        self._header = header
+        self._file: FileIO | None = None
+        self._size = self._header_size = 0
         for place in self._places:
             _require_recording(place)
+        self._begin()
 
-    def begin(self, first: bytes, before: FileIO | None) -> FileIO:
-        """Begin a new file, and rename what is there; return it, locked.
-
-        Args:
-            first: how it begins.
-            before: the newest file so far, where it is open here; it is closed.
-
-        Raises:
-            OSError: it can't be made.
-            ValueError: another controller writes the file at the path, or it is none.
-        """
-        # Kept locked until the new one is: another controller that comes meanwhile finds it, and is refused.
-        with contextlib.closing(self._taken(before)) as held:
-            if _CLOSED_TO_RENAME:
-                held.close()
-            if held is not _MISSING:
-                self._rename_older()
-            return _made(self.path, first)
-
-    def is_newest(self, file: FileIO, size: int = 0) -> bool:
-        """Return whether the path still leads to a file, and that has its size.
-
-        Somebody may have removed, renamed or emptied it.
-        """
+    def append(self, lines: list[str]) -> int:
+        """Write the first lines, as many as fit into one file, or none if that fails; return how many."""
+        file, count = self._file, self._fitting(lines)
+        if file is None or not self._is_in_place() or not count:
+            file, count = self._begin(), self._fitting(lines)
+        data = "".join(lines[:count]).encode("ascii")
+        file.seek(self._size)
         try:
-            now = os.fstat(file.fileno())
-            return os.path.samestat(os.lstat(self.path), now) and now.st_size >= size
-        except OSError as error:
-            if error.errno is None:
-                raise
-            return False
-
-    def _taken(self, before: FileIO | None) -> FileIO | _NoFile:
-        """Return the file at the path, locked, if there is one."""
-        if before is not None:
-            if self.is_newest(before):
-                return before
-            before.close()
-        for _ in range(_MOST_TRIES):
-            _require_recording(self.path)
-            if self._is_being_renamed():
-                break
-            try:
-                file = FileIO(self.path, "r", opener=_look)
-            except OSError as error:
-                if error.errno is None:
-                    raise
-                if self._is_being_renamed():
-                    break
-                # A link, or one that may not be read, is renamed nevertheless.
-                return _MISSING if error.errno == errno.ENOENT else _NoFile()
-            if not lock_file(file) or self._is_being_renamed():
-                file.close()
-                break
-            if self.is_newest(file):
-                return file
-            file.close()
-        raise _in_use(self.path)
-
-    def _is_being_renamed(self) -> bool:
-        """Return whether another controller has just renamed the newest file, and is about to make the next.
-
-        At the path there is none meanwhile, or one that is not locked yet.
-        """
-        try:
-            with FileIO(f"{self.path}.1", "r", opener=_look) as file:
-                return not lock_file(file, shared=True)
-        except OSError as error:
-            if error.errno is None:
-                raise
-            return False
-
-    def _rename_older(self) -> None:
-        """Make the first place free. Where that was interrupted before, it goes on at the first place that is free."""
-        free = next((age for age, place in enumerate(self._places) if not os.path.lexists(place)), len(self._places))
-        for age in range(min(free, len(self._places) - 1), 0, -1):
-            os.replace(self._places[age - 1], self._places[age])  # noqa: PTH105 - as above
-        if free and len(self._places) == 1:
-            os.unlink(self.path)  # noqa: PTH108 - as above
-
-
-class _NoFile:
-    """In the place of a file that is not there, or can't be locked."""
+            write_all(file, data)
+        except OSError:
+            with contextlib.suppress(OSError):
+                file.truncate(self._size)
+            raise
+        self._size += len(data)
+        return count
 
     def close(self) -> None:
-        """Do nothing."""
+        """Close the newest file, which unlocks it."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
+    def _is_in_place(self) -> bool:
+        """Return whether the newest file is still at the path: other programs may remove, rename or empty it."""
+        file = self._file
+        return file is not None and is_at(self._place, file) and os.fstat(file.fileno()).st_size >= self._size
 
-# Nothing is renamed then: what comes to the path meanwhile is another controller's.
-_MISSING = _NoFile()
+    def _fitting(self, lines: list[str]) -> int:
+        """Return how many lines fit into the newest file: at least one if it has only its header."""
+        sizes = itertools.accumulate(map(len, lines[:_MOST_LINES_AT_ONCE]), initial=self._size)
+        return max(bisect.bisect_right(list(sizes), self._most_bytes) - 1, int(self._size == self._header_size))
 
-
-def append(file: FileIO, size: int, data: bytes) -> int:
-    """Add whole lines to a file after this many bytes; return its new size.
-
-    Raises:
-        OSError: they can't be written, as on a full disk; the file has its old size.
-    """
-    # Longer it is where an interrupt has come after a write that nobody has taken in.
-    file.truncate(size)
-    file.seek(size)
-    try:
-        _write(file, data)
-    except OSError:
-        with contextlib.suppress(OSError):
-            file.truncate(size)
-        raise
-    return size + len(data)
-
-
-def _write(file: FileIO, data: bytes) -> None:
-    left = memoryview(data)
-    while left:
-        left = left[file.write(left) :]
-
-
-def _made(path: str, first: bytes) -> FileIO:
-    """Return a new file, locked. It must be new: a link that somebody has put there would lead elsewhere."""
-    try:
-        file = FileIO(path, "x+")
-    except FileExistsError:
-        raise _in_use(path) from None
-    if not lock_file(file):
-        file.close()
-        raise _in_use(path)
-    try:
-        _write(file, first)
-    except OSError as error:
-        file.close()
-        with contextlib.suppress(OSError):
-            os.unlink(path)  # noqa: PTH108 - as above
-        if error.errno is None:
+    def _begin(self) -> FileIO:
+        """Begin a new file, and rename the older files."""
+        header = self._header()
+        try:
+            new = NewFile(self._place, header, names=1)
+        except FileExistsError:
+            raise self._in_use() from None
+        try:
+            ours = self._is_in_place()
+            self.close()
+            if not ours:
+                self._require_unlocked()
+            self._rename()
+        except (OSError, ValueError):
+            new.discard()
             raise
-        raise OSError(error.errno, error.strerror, path) from None
-    return file
+        self._file = new.put()
+        self._size = self._header_size = len(header)
+        return self._file
 
+    def _require_unlocked(self) -> None:
+        _require_recording(self._place)
+        # An OSError means that the path leads to nothing, or is a link.
+        with contextlib.suppress(OSError), locked(self._place) as file:
+            if file is None:
+                raise self._in_use()
 
-def _look(path: str, _flags: int) -> int:
-    return os.open(path, _LOOK)
+    def _rename(self) -> None:
+        """Move each file to the next place, up to the first free place; if there is none, the oldest file goes."""
+        last = len(self._places) - 1
+        free = next((age for age in range(last) if not os.path.lexists(self._places[age])), last)
+        for age in range(free, 0, -1):
+            os.replace(self._places[age - 1], self._places[age])  # noqa: PTH105 - as above
 
-
-def _in_use(path: str) -> ValueError:
-    return ValueError(f"{path} is being written by another controller: name another file")
+    def _in_use(self) -> ValueError:
+        return ValueError(f"{self._place} is being written by another controller: name another file")
 
 
 def _require_recording(place: str) -> None:
+    if os.path.islink(place):  # noqa: PTH114 - as above
+        return
     try:
-        mode = os.lstat(place).st_mode
+        held = read_regular_file(place, len(_MARK) - 1, noted=False)
     except FileNotFoundError:
         return
-    if stat.S_ISLNK(mode):
-        return
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), place)
-    if not stat.S_ISREG(mode):
-        raise ValueError(f"{place} is no file: name one for the recording")
-    try:
-        with FileIO(place, "r", opener=_look) as file:
-            held = file.read(len(MARK))
-    except FileNotFoundError:
-        # Another controller that records there has renamed it since: that one's lock says so later.
-        return
-    # One that was killed as it began has a part of the mark, or nothing.
-    if not MARK.startswith(held or b""):
+    except NotRegular:
+        if os.path.isdir(place):  # noqa: PTH112 - as above
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), place) from None
+        raise ValueError(f"{place} is no file: name one for the recording") from None
+    # A process that was killed while it began a file may leave a part of the mark.
+    if not _MARK.startswith(held):
         raise ValueError(f"{place} holds something else than a recording: remove it, or name another file")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from htppower.control.core.process_settings import ProcessSettings
     from htppower.control.core.session_record import LastCall, LastError, SessionRecord
     from htppower.control.learning.learners import Learners
-    from htppower.control.recording.recording_status import RecordingStatus
+    from htppower.control.recording.recorder import RecordingStatus
     from htppower.errors import CallUnderWay, VoteRejected
     from htppower.events import Cause, Degradation
     from htppower.votes.native import Option

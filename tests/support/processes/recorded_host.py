@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from htppower import VoteController
 from htppower.backends import SimulatedHtp
 from htppower.control import termination
-from htppower.control.recording import background_writer
+from htppower.control.recording import recorder
 
 if TYPE_CHECKING:
     from htppower import Session
@@ -32,7 +32,7 @@ def infer(session: Session, count: int) -> None:
 def infer_until_killed(path: str) -> None:
     """Run inferences on two threads, written all the time to files that are soon full."""
     parent = os.getppid()
-    background_writer.PERIOD_US = 1_000
+    recorder.PERIOD_US = 1_000
     controller = VoteController(SimulatedHtp(arch=75))
     controller.record(path, most_bytes=100_000, files=3)
     sessions = [controller.session("burst", owner=f"thread {number}") for number in range(2)]

@@ -97,7 +97,7 @@ def test_what_is_to_last_is_on_the_disk_before_it_is_in_its_place(
     assert (seen, path.read_bytes()) == ([(8, b"old")] * lasting, b"new data")
 
 
-@pytest.mark.parametrize("function", ["lstat", "write", "replace"])
+@pytest.mark.parametrize("function", ["write", "replace"])
 def test_the_time_limit_of_a_host_is_passed_on_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str
 ) -> None:

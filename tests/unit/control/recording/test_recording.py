@@ -13,7 +13,7 @@ from bench import BURST_SUSTAIN_US, Bench
 from recorded import events, inferences, lost
 
 from htppower import SessionClosed, load_profile
-from htppower.control.recording.background_writer import PERIOD_US
+from htppower.control.recording.recorder import PERIOD_US
 from htppower.profiles.sustain import Adaptive
 
 if TYPE_CHECKING:

@@ -11,8 +11,10 @@ import pytest
 from bench import Bench
 from recorded import events, inferences, lost
 
+from htppower.control.files import new_file
 from htppower.control.recording import trace_files
-from htppower.control.recording.background_writer import PERIOD_US
+from htppower.control.recording.recorder import PERIOD_US
+from htppower.profiles.regular_file import read_regular_file
 
 if TYPE_CHECKING:
     from io import FileIO
@@ -40,36 +42,21 @@ def test_it_is_written_a_second_after_the_first(bench: Bench, path: Path) -> Non
 
 
 def test_beyond_the_bound_the_oldest_are_lost(bench: Bench, path: Path) -> None:
-    """The file and the handle say how many, and when; the latest are all there. It is told with the next lines."""
+    """The file shows where and how many, with the next inferences; the handle and the status count them."""
     session = bench.controller.session("system_settings")
     recording = bench.controller.record(path, most_pending=4)
     for count in (3, 10, 1):
         for _ in range(count):
             bench.infer(session)
+        assert recording.flush()
         bench.time.advance_us(PERIOD_US)
-    names = [event["name"] for event in events(path)[1:]]
-    assert names == ["inference"] * 7 + ["lost", "inference"]
+    assert [event["name"] for event in events(path)[1:]] == ["inference"] * 3 + ["lost"] + ["inference"] * 5
     assert (lost(path), recording.lost) == (6, 6)
     (told,) = [event for event in events(path) if event["name"] == "lost"]
     assert (told["ph"], told["tid"], told["ts"]) == ("i", 0, PERIOD_US + 3000 + 7000)
     status = bench.controller.status().recording
     assert status is not None
     assert (status.path, status.written, status.pending, status.lost, status.error) == (str(path), 8, 0, 6, None)
-
-
-def test_what_is_lost_last_is_told_at_the_end(bench: Bench, path: Path) -> None:
-    """Where nothing more is written before the recording is closed, closing says it."""
-    session = bench.controller.session("system_settings")
-    with bench.controller.record(path, most_pending=2) as recording:
-        for _ in range(5):
-            bench.infer(session)
-        assert recording.flush()
-        assert (len(inferences(path)), lost(path)) == (2, 0)
-    assert (len(inferences(path)), lost(path), recording.lost) == (2, 3, 3)
-    with bench.controller.record(path, most_pending=2):
-        for _ in range(5):
-            bench.infer(session)
-    assert (len(inferences(path)), lost(path)) == (2, 3)
 
 
 def test_a_full_file_is_renamed(bench: Bench, path: Path) -> None:
@@ -104,7 +91,8 @@ class FullDisk:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
         self.room = room
-        monkeypatch.setattr("htppower.control.recording.trace_files._write", self._write)
+        for module in (trace_files, new_file):
+            monkeypatch.setattr(module, "write_all", self._write)
 
     def _write(self, file: FileIO, data: bytes) -> None:
         taken = data[: self.room]
@@ -138,8 +126,26 @@ def test_a_full_disk_is_told_once_and_tried_again(
     assert (len(inferences(path)), status.error, status.lost, bench.time.alarms) == (4, None, 0, 0)
 
 
+def test_a_full_disk_takes_no_more_memory(bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the disk is full, the latest inferences wait, up to the bound, beside those of the first try."""
+    session = bench.controller.session("system_settings")
+    recording = bench.controller.record(path, most_pending=4)
+    disk = FullDisk(monkeypatch, 0)
+    for _ in range(10):
+        for _ in range(4):
+            bench.infer(session)
+        bench.time.advance_us(PERIOD_US)
+    status = bench.controller.status().recording
+    assert status is not None
+    assert status.pending == 8
+    disk.room = 1 << 20
+    assert recording.flush()
+    assert [event["name"] for event in events(path)[1:]] == ["inference"] * 4 + ["lost"] + ["inference"] * 4
+    assert recording.lost == 32
+
+
 def test_a_disk_that_fills_as_a_file_begins(bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No file without its first line stays; once there is room again, nothing is missing."""
+    """No file without its header stays; once there is room again, nothing is missing."""
     session = bench.controller.session("system_settings")
     bench.controller.record(path)
     bench.infer(session)
@@ -189,33 +195,40 @@ def test_a_folder_that_comes_and_goes(bench: Bench, tmp_path: Path) -> None:
     assert len(inferences(path)) == 1
 
 
-@pytest.mark.parametrize("step", ["_made", "lock_file"])
 @pytest.mark.parametrize("files", [1, 3])
-def test_no_file_is_taken_away_while_the_next_is_begun(
-    bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch, step: str, files: int
+@pytest.mark.parametrize("there", [True, False])
+def test_another_controller_is_refused_during_a_rotation(
+    bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch, there: bool, files: int
 ) -> None:
-    """Another controller is refused also where none is at the path for a moment, or one that is not locked yet."""
+    """Also while there is no file at the path for a moment; the rotation goes on as if nothing had been."""
     session = bench.controller.session("burst", owner="x" * 3_000)
-    bench.controller.record(path, most_bytes=4096, files=3)
-    other, refused = Bench.make(), []
-    do = getattr(trace_files, step)
+    bench.controller.record(path, most_bytes=4096, files=2)
+    other, refused, replace = Bench.make(), [], os.replace
 
-    def interleave(*arguments: Any) -> Any:
-        monkeypatch.setattr(trace_files, step, do)
-        with pytest.raises(ValueError, match="another controller"):
-            other.controller.record(path, files=files)
-        refused.append(path.exists())
-        return do(*arguments)
+    def interleave(old: str, new: str) -> None:
+        if path.exists() is there:
+            with pytest.raises(ValueError, match="another controller"):
+                other.controller.record(path, files=files)
+            refused.append(new)
+        replace(old, new)
 
     bench.infer(session)
     bench.time.advance_us(PERIOD_US)
     bench.infer(session)
-    monkeypatch.setattr(trace_files, step, interleave)
-    bench.time.advance_us(PERIOD_US)
-    assert refused == [step == "lock_file"]
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", interleave)
+        bench.time.advance_us(PERIOD_US)
+    assert refused == [f"{path}.1" if there else str(path)]
     assert (len(inferences(path)), len(inferences(path.with_name("trace.json.1")))) == (1, 1)
-    assert not path.with_name("trace.json.2").exists()
+    assert len(list(path.parent.iterdir())) == 2
     other.controller.close()
+
+
+def test_a_file_that_a_killed_process_was_beginning_goes(bench: Bench, path: Path) -> None:
+    """It has a temporary name, and perhaps a part of the header."""
+    path.with_name(".trace.json.new").write_text("[", encoding="ascii")
+    bench.controller.record(path)
+    assert (list(path.parent.iterdir()), inferences(path)) == ([path], [])
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -235,15 +248,14 @@ def test_a_file_that_is_renamed_as_it_is_looked_at_is_no_error(
     bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another controller that records there may rename its files at any time."""
-    older = path.with_name(f"{path.name}.1")
+    older = path.with_name("trace.json.1")
     older.touch()
-    look = trace_files._look
 
-    def renamed_meanwhile(place: str, flags: int) -> int:
-        older.rename(path.with_name(f"{path.name}.2"))
-        return look(place, flags)
+    def renamed_meanwhile(place: str, *arguments: Any, **options: Any) -> bytes:
+        if place == str(older):
+            older.rename(path.with_name("trace.json.2"))
+        return read_regular_file(place, *arguments, **options)
 
-    monkeypatch.setattr(trace_files, "_look", renamed_meanwhile)
-    with bench.controller.record(path, files=2) as recording:
-        assert recording.path == path
+    monkeypatch.setattr(trace_files, "read_regular_file", renamed_meanwhile)
+    bench.controller.record(path, files=2)
     assert path.exists()

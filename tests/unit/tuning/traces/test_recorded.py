@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("numpy")
 
-from htppower.control.recording.background_writer import PERIOD_US
+from htppower.control.recording.recorder import PERIOD_US
 from htppower.tuning.traces.read import read_trace
 
 if TYPE_CHECKING:
