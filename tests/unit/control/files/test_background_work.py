@@ -1,4 +1,4 @@
-"""Work in the background: done once for all who ask, at its time, and not after its end."""
+"""Work in the background runs once for all requests until then, at its time, and not after the end."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def _noted(time: VirtualTime, **options: int) -> tuple[BackgroundWork, list[int]
     return BackgroundWork(time, "test", lambda: done.append(time.now_us), **options), done
 
 
-def test_it_is_done_once_for_all_who_ask_meanwhile(time: VirtualTime) -> None:
-    """That is a while after the first of them; who asks later has it done again."""
+def test_one_run_serves_all_requests_until_then(time: VirtualTime) -> None:
+    """The run begins a while after the first request; a later request starts another run."""
     work, done = _noted(time, wait_us=100)
     work.ask()
     time.advance_us(40)
@@ -34,7 +34,7 @@ def test_it_is_done_once_for_all_who_ask_meanwhile(time: VirtualTime) -> None:
 
 
 def test_it_pauses_from_one_beginning_to_the_next(time: VirtualTime) -> None:
-    """Who asks after the pause is served at once."""
+    """After the pause, a run begins at once."""
     work, done = _noted(time, pause_us=100)
     work.ask()
     time.advance_us(100)
@@ -47,8 +47,8 @@ def test_it_pauses_from_one_beginning_to_the_next(time: VirtualTime) -> None:
     assert done == [1_100, 1_200, 1_300]
 
 
-def test_what_happens_once_it_has_begun_asks_for_it_again(time: VirtualTime) -> None:
-    """Whoever asks while it is done is not served by that."""
+def test_a_request_during_a_run_starts_another_run(time: VirtualTime) -> None:
+    """The run that is under way may have missed what the request is for."""
     done: list[int] = []
 
     def do() -> None:
@@ -62,8 +62,8 @@ def test_what_happens_once_it_has_begun_asks_for_it_again(time: VirtualTime) -> 
     assert done == [1_100, 1_200]
 
 
-def test_closed_it_is_not_done_any_more(time: VirtualTime) -> None:
-    """No alarm stays, and none is armed."""
+def test_no_run_begins_after_closing(time: VirtualTime) -> None:
+    """No alarm stays armed."""
     for asks in (False, True):
         work, done = _noted(time, wait_us=100)
         if asks:

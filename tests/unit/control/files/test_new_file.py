@@ -1,4 +1,4 @@
-"""A file is put in place whole, and only where its name says."""
+"""A file is put in place whole, and no link is followed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def test_a_link_that_comes_back_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who plants the link again after it was taken away, or does not let it be, gets nothing written."""
+    """The target of a link at the temporary name is not written, even if the link can't be removed."""
     victim, path = tmp_path / "victim", tmp_path / "status.json"
     victim.write_text("kept", encoding="ascii")
     (tmp_path / ".status.json.new").symlink_to(victim)
@@ -24,7 +24,7 @@ def test_a_link_that_comes_back_is_not_followed(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_folder_full_of_what_can_not_be_removed_is_an_error(tmp_path: Path) -> None:
-    """It is not looked at without end."""
+    """The number of temporary names is limited."""
     path = tmp_path / "status.json"
     for number in ("", *range(2, 100)):
         (tmp_path / f".status.json.new{number}").mkdir()
@@ -33,8 +33,8 @@ def test_a_folder_full_of_what_can_not_be_removed_is_an_error(tmp_path: Path) ->
     assert raised.value.filename == str(path)
 
 
-def test_who_writes_at_the_same_time_puts_a_whole_file_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process may be in the middle of its own: none of them puts the other's half, or finds its own gone."""
+def test_two_writers_at_the_same_time_both_put_a_whole_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither writer puts half a file of the other in place, and neither finds its own file gone."""
     path, write = tmp_path / "learnt.json", os.write
     seen: list[bytes] = []
 
@@ -52,8 +52,8 @@ def test_who_writes_at_the_same_time_puts_a_whole_file_too(tmp_path: Path, monke
     assert [file.name for file in tmp_path.iterdir()] == ["learnt.json"]
 
 
-def test_what_was_there_stays_until_all_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A disk that fills up leaves the old file, and nothing beside it."""
+def test_the_old_file_stays_until_the_new_one_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that fills up leaves the old file, and no other."""
     path = tmp_path / "trace.json"
     path.write_bytes(b"old")
 
@@ -68,7 +68,7 @@ def test_what_was_there_stays_until_all_is_written(tmp_path: Path, monkeypatch: 
 
 
 def test_the_file_is_open_to_grow(tmp_path: Path) -> None:
-    """What is returned leads to the file that is in place."""
+    """The returned file is the file at the path."""
     path = tmp_path / "trace.json"
     with put_in_place(path, b"new") as file:
         file.seek(0, os.SEEK_END)
@@ -77,7 +77,7 @@ def test_the_file_is_open_to_grow(tmp_path: Path) -> None:
 
 
 def test_an_error_names_the_path_that_was_given(tmp_path: Path) -> None:
-    """Not the name under which the file is made, which nobody has named."""
+    """The error does not name the temporary file."""
     path = tmp_path / "none" / "trace.json"
     with pytest.raises(FileNotFoundError) as raised:
         put_in_place(path, b"new")
@@ -85,10 +85,10 @@ def test_an_error_names_the_path_that_was_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lasting", [True, False])
-def test_what_is_to_last_is_on_the_disk_before_it_is_in_its_place(
+def test_a_lasting_file_is_on_the_disk_before_it_is_in_place(
     lasting: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A machine that loses its power has the old file or the new one. Nothing else waits for the disk."""
+    """After a loss of power the old file or the new file is there. Other files do not wait for the disk."""
     path = tmp_path / "learnt.json"
     path.write_bytes(b"old")
     seen: list[tuple[int, bytes]] = []
@@ -101,7 +101,7 @@ def test_what_is_to_last_is_on_the_disk_before_it_is_in_its_place(
 def test_the_time_limit_of_a_host_is_passed_on_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str
 ) -> None:
-    """A TimeoutError of a signal handler is an OSError, too; it is not taken for a disk that fails."""
+    """A TimeoutError of a signal handler is an OSError, too, but not one of the disk."""
     path, limit = tmp_path / "learnt.json", TimeoutError("the host's")
     path.write_bytes(b"old")
 

@@ -1,4 +1,4 @@
-"""Where a recording is."""
+"""The path of a recording."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return where the recording is."""
+    """Return the path of the newest file."""
     return tmp_path / "trace.json"

@@ -1,4 +1,4 @@
-"""A recording holds every inference once, in whole lines, within a second and a little, and costs the host nothing."""
+"""A recording has each inference once, in a whole line, little more than a second after the end of the inference."""
 
 from __future__ import annotations
 
@@ -19,11 +19,9 @@ from htppower.profiles.sustain import Adaptive
 if TYPE_CHECKING:
     from pathlib import Path
 
-SECOND_US = 1_000_000
 
-
-def test_a_file_says_whose_it_is(bench: Bench, path: Path) -> None:
-    """When record returns, the file is there, and begins with its version, its process, its name and both clocks."""
+def test_a_file_begins_with_its_process_and_clocks(bench: Bench, path: Path) -> None:
+    """When ``record`` returns, the file has its header: version, process, controller, and the time by both clocks."""
     bench.time.advance_us(77)
     bench.controller.record(path, name="front door")
     (first,) = events(path)
@@ -34,7 +32,7 @@ def test_a_file_says_whose_it_is(bench: Bench, path: Path) -> None:
 
 
 def test_an_inference_is_a_line(bench: Bench, path: Path) -> None:
-    """It has its session, profile, begin, duration, and whether it waited for a call; other phases are not in it."""
+    """The line has session, profile, begin, duration, and whether the inference waited for a call; INIT has no line."""
     session = bench.controller.session("burst", owner='a "camera"')
     bench.controller.record(path)
     with session.init():
@@ -54,7 +52,7 @@ def test_an_inference_is_a_line(bench: Bench, path: Path) -> None:
 
 
 def test_inside_a_window_it_is_not_cold(bench: Bench, path: Path) -> None:
-    """Inferences whose votes are up are recorded, too, without a call, and overlapping ones each for itself."""
+    """Inferences whose votes are up are recorded, too, without a call; overlapping inferences have a line each."""
     session = bench.controller.session("burst")
     bench.controller.record(path)
     bench.infer(session)
@@ -72,7 +70,7 @@ def test_inside_a_window_it_is_not_cold(bench: Bench, path: Path) -> None:
 
 
 def test_every_kind_of_inference_is_recorded(bench: Bench, path: Path) -> None:
-    """Those of coroutines, tickets, streams, decorated functions, and one that raises."""
+    """Coroutines, tickets, streams, decorated functions, a block that raises, and a ticket that times out."""
     session = bench.controller.session("system_settings")
     bench.controller.record(path)
 
@@ -95,8 +93,8 @@ def test_every_kind_of_inference_is_recorded(bench: Bench, path: Path) -> None:
     assert not timed.active
 
 
-def test_one_that_nobody_ends_is_told_as_lost(bench: Bench, path: Path) -> None:
-    """Where a ticket is collected nobody knows any more when its inference began: the file says that one is missing."""
+def test_a_collected_ticket_counts_as_lost(bench: Bench, path: Path) -> None:
+    """When an inference is collected before it was ended, its begin and end are unknown."""
     session = bench.controller.session("burst")
     recording = bench.controller.record(path)
     bench.infer(session)
@@ -109,7 +107,7 @@ def test_one_that_nobody_ends_is_told_as_lost(bench: Bench, path: Path) -> None:
     assert (len(inferences(path)), lost(path), recording.lost) == (2, 1, 1)
 
 
-def test_one_that_does_not_begin_is_not_recorded(path: Path) -> None:
+def test_an_inference_that_does_not_begin_is_not_recorded(path: Path) -> None:
     """An inference whose raise is refused has not begun."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("burst")
@@ -122,7 +120,7 @@ def test_one_that_does_not_begin_is_not_recorded(path: Path) -> None:
 
 
 def test_it_begins_with_the_next_begin(bench: Bench, path: Path) -> None:
-    """An inference that runs when the recording begins is not in it; nor one that runs when it ends."""
+    """An inference that runs when the recording begins is not recorded, and neither is one that runs when it ends."""
     session = bench.controller.session("burst")
     with session.inference():
         with session.inference():
@@ -140,7 +138,7 @@ def test_it_begins_with_the_next_begin(bench: Bench, path: Path) -> None:
 
 
 def test_a_second_recording_has_no_old_begin(bench: Bench, path: Path) -> None:
-    """What begins between two recordings has its own begin, where it is in the second."""
+    """An inference that begins between two recordings and ends in the second has its own begin."""
     session = bench.controller.session("burst")
     bench.controller.record(path).close()
     bench.infer(session, 3)
@@ -155,7 +153,7 @@ def test_a_second_recording_has_no_old_begin(bench: Bench, path: Path) -> None:
 
 
 def test_a_session_that_learns_is_recorded_at_once(bench: Bench, path: Path) -> None:
-    """Also where it had inferences within its window, of which nothing but the gap is noted."""
+    """Also if it had inferences before, whose gaps are learnt in batches."""
     burst = load_profile("burst")
     assert burst.relax is not None
     relax = attrs.evolve(burst.relax, after_inference_us=Adaptive(break_even_us=100_000))
@@ -172,7 +170,7 @@ def test_a_session_that_learns_is_recorded_at_once(bench: Bench, path: Path) -> 
 
 @pytest.mark.parametrize("what", ["controller", "recording", "session"])
 def test_nothing_that_ended_before_closing_is_lost(path: Path, what: str) -> None:
-    """Closing the controller or the recording writes the rest; what a closed session did is written, too."""
+    """Closing the controller or the recording writes the rest; the inferences of a closed session are written, too."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     recording = bench.controller.record(path)
@@ -191,7 +189,7 @@ def test_nothing_that_ended_before_closing_is_lost(path: Path, what: str) -> Non
 
 
 def test_it_ends_with_its_block(bench: Bench, path: Path) -> None:
-    """Leaving the block closes it; the controller can be recorded anew, and the file of before is kept."""
+    """Leaving the block closes the recording; the controller can be recorded again, and the old file is kept."""
     session = bench.controller.session("burst")
     with bench.controller.record(path) as recording:
         assert recording.path == path
@@ -204,7 +202,7 @@ def test_it_ends_with_its_block(bench: Bench, path: Path) -> None:
 
 
 def test_sessions_opened_later_are_recorded(bench: Bench, path: Path) -> None:
-    """And those that were open before, each by its number."""
+    """Sessions that were open before are recorded, too, each with its number."""
     early = bench.controller.session("burst")
     bench.controller.record(path)
     late = bench.controller.session("balanced")
@@ -215,7 +213,7 @@ def test_sessions_opened_later_are_recorded(bench: Bench, path: Path) -> None:
 
 
 def test_what_can_not_be_recorded_is_refused(bench: Bench, path: Path) -> None:
-    """With the reason and the file; what is there is left alone, and nothing is recorded."""
+    """The error names the reason and the file; other files are left alone, and nothing is recorded."""
     session = bench.controller.session("burst")
     with pytest.raises(FileNotFoundError, match=f"folder is missing.*{path.parent / 'none' / 't'}"):
         bench.controller.record(path.parent / "none" / "t")
@@ -244,7 +242,7 @@ def test_what_can_not_be_recorded_is_refused(bench: Bench, path: Path) -> None:
 
 
 def test_a_closed_controller_is_not_recorded(path: Path) -> None:
-    """It raises, and makes no file."""
+    """``record`` raises, and makes no file."""
     bench = Bench.make()
     bench.controller.close()
     with pytest.raises(SessionClosed):
@@ -253,7 +251,7 @@ def test_a_closed_controller_is_not_recorded(path: Path) -> None:
 
 
 def test_one_recording_at_a_time(bench: Bench, path: Path) -> None:
-    """A controller that is recorded says where to; another one may not write the same file, by whatever name."""
+    """A second recording is refused with the path of the first; another controller is refused the same file."""
     other = Bench.make()
     bench.controller.record(path)
     with pytest.raises(ValueError, match=f"recorded to {path}"):

@@ -1,4 +1,4 @@
-"""The files of a recording: when they are written, what is lost, renamed when full, on a full disk, behind a link."""
+"""The files of a recording: when they are written, their rotation, lost inferences, full disks, other writers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SECOND_US = 1_000_000
 
 
 def test_it_is_written_a_second_after_the_first(bench: Bench, path: Path) -> None:
-    """What ends within a second is written together; where nothing does, no timer runs."""
+    """Inferences that end within a second are written together; if none ends, no timer runs."""
     session = bench.controller.session("burst")
     bench.controller.record(path)
     bench.time.advance_us(10 * SECOND_US)
@@ -60,7 +60,7 @@ def test_beyond_the_bound_the_oldest_are_lost(bench: Bench, path: Path) -> None:
 
 
 def test_a_full_file_is_renamed(bench: Bench, path: Path) -> None:
-    """No file exceeds its size, each begins anew with its line, no line is cut, and the oldest go."""
+    """No file exceeds its size, each begins with a header, no line is cut, and the oldest file goes."""
     session = bench.controller.session("system_settings")
     bench.controller.record(path, most_bytes=4096, files=3)
     for _ in range(5):
@@ -77,7 +77,7 @@ def test_a_full_file_is_renamed(bench: Bench, path: Path) -> None:
 
 
 def test_one_file_is_begun_anew(bench: Bench, path: Path) -> None:
-    """With one file there are no older ones."""
+    """If one file is kept, the full file is replaced."""
     session = bench.controller.session("system_settings", owner="x" * 5_000)
     bench.controller.record(path, most_bytes=4096, files=1)
     for _ in range(3):
@@ -87,7 +87,7 @@ def test_one_file_is_begun_anew(bench: Bench, path: Path) -> None:
 
 
 class FullDisk:
-    """A disk that takes only so many bytes more, and then none."""
+    """A disk with room for some more bytes."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
         self.room = room
@@ -101,10 +101,10 @@ class FullDisk:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_a_full_disk_is_told_once_and_tried_again(
+def test_a_full_disk_is_logged_once_and_retried(
     bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The host goes on, the file keeps only whole lines, the status says why, and what waited is written later."""
+    """The host goes on, the file keeps only whole lines, the status has the error, and the write succeeds later."""
     session = bench.controller.session("system_settings")
     bench.controller.record(path)
     bench.infer(session)
@@ -127,7 +127,7 @@ def test_a_full_disk_is_told_once_and_tried_again(
 
 
 def test_a_full_disk_takes_no_more_memory(bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long the disk is full, the latest inferences wait, up to the bound, beside those of the first try."""
+    """However long the disk is full, only the inferences of the first try and the latest, up to the bound, wait."""
     session = bench.controller.session("system_settings")
     recording = bench.controller.record(path, most_pending=4)
     disk = FullDisk(monkeypatch, 0)
@@ -145,7 +145,7 @@ def test_a_full_disk_takes_no_more_memory(bench: Bench, path: Path, monkeypatch:
 
 
 def test_a_disk_that_fills_as_a_file_begins(bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No file without its header stays; once there is room again, nothing is missing."""
+    """No file without its header stays; once there is room again, no inference is missing."""
     session = bench.controller.session("system_settings")
     bench.controller.record(path)
     bench.infer(session)
@@ -162,7 +162,7 @@ def test_a_disk_that_fills_as_a_file_begins(bench: Bench, path: Path, monkeypatc
 
 @pytest.mark.parametrize("how", ["removed", "renamed", "emptied"])
 def test_a_file_that_is_taken_away_is_begun_anew(bench: Bench, path: Path, how: str) -> None:
-    """As by who rotates logs: a new one is at the path, with its first line, and the old one is left alone."""
+    """As after a log rotation: a new file with a header is at the path, and the old file is left alone."""
     session = bench.controller.session("system_settings")
     bench.controller.record(path)
     bench.infer(session)
@@ -181,7 +181,7 @@ def test_a_file_that_is_taken_away_is_begun_anew(bench: Bench, path: Path, how: 
 
 
 def test_a_folder_that_comes_and_goes(bench: Bench, tmp_path: Path) -> None:
-    """Without it nothing is written, and nothing is lost once it is there again."""
+    """Without its folder nothing is written; once the folder is back, no inference is missing."""
     path = tmp_path / "inner" / "trace.json"
     path.parent.mkdir()
     session = bench.controller.session("system_settings")
@@ -200,7 +200,7 @@ def test_a_folder_that_comes_and_goes(bench: Bench, tmp_path: Path) -> None:
 def test_another_controller_is_refused_during_a_rotation(
     bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch, there: bool, files: int
 ) -> None:
-    """Also while there is no file at the path for a moment; the rotation goes on as if nothing had been."""
+    """Also during the moment without a file at the path; the rotation completes."""
     session = bench.controller.session("burst", owner="x" * 3_000)
     bench.controller.record(path, most_bytes=4096, files=2)
     other, refused, replace = Bench.make(), [], os.replace
@@ -225,7 +225,7 @@ def test_another_controller_is_refused_during_a_rotation(
 
 
 def test_a_file_that_a_killed_process_was_beginning_goes(bench: Bench, path: Path) -> None:
-    """It has a temporary name, and perhaps a part of the header."""
+    """The file has a temporary name, and perhaps a part of the header."""
     path.with_name(".trace.json.new").write_text("[", encoding="ascii")
     bench.controller.record(path)
     assert (list(path.parent.iterdir()), inferences(path)) == ([path], [])
@@ -233,7 +233,7 @@ def test_a_file_that_a_killed_process_was_beginning_goes(bench: Bench, path: Pat
 
 @pytest.mark.parametrize("there", [True, False])
 def test_no_link_is_followed(bench: Bench, path: Path, there: bool) -> None:
-    """What a link at the path leads to is neither written nor made; the link is renamed."""
+    """The target of a link at the path is neither written nor made; the link is renamed."""
     victim = path.with_name("victim")
     if there:
         victim.write_text("kept", encoding="ascii")
@@ -244,9 +244,7 @@ def test_no_link_is_followed(bench: Bench, path: Path, there: bool) -> None:
     assert victim.read_text(encoding="ascii") == "kept" if there else not victim.exists()
 
 
-def test_a_file_that_is_renamed_as_it_is_looked_at_is_no_error(
-    bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_may_be_renamed_while_it_is_checked(bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another controller that records there may rename its files at any time."""
     older = path.with_name("trace.json.1")
     older.touch()
