@@ -17,7 +17,6 @@ from htppower.control.recording.trace_files import LOST, TraceFiles, header, lin
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
     from pathlib import Path
 
     from htppower.control.core.plans import Plan
@@ -64,10 +63,10 @@ class Recording(Closing):
     second. The inferences wait, and when too many do, the oldest are lost. The file shows where.
     """
 
-    def __init__(self, files: TraceFiles, most_pending: int, time: Time, ended: Callable[[Recording], object]) -> None:
+    def __init__(self, files: TraceFiles, most_pending: int, registry: Registry, time: Time) -> None:
         self._files = files
         self._most_pending = most_pending
-        self._ended = ended
+        self._registry = registry
         # The gates of several sessions add to the queue at the same time. Its lock is held for moments.
         self._lock = whole_lock()
         self._queue: deque[Ended] = deque()
@@ -82,6 +81,7 @@ class Recording(Closing):
         self._background = BackgroundWork(time, "htppower-recording", self._write, wait_us=PERIOD_US)
         # Arming an alarm takes too long for the hot path.
         self._ask_soon = functools.partial(time.call_soon, self._background.ask)
+        registry.record_to(self._add)
 
     @property
     def path(self) -> Path:
@@ -111,7 +111,9 @@ class Recording(Closing):
         """Write the inferences that have ended, and record no more. Closing twice is fine."""
         if self._closed:
             return
-        self._ended(self)
+        # Another thread may have closed this recording, and begun the next. None: an earlier close was interrupted.
+        if self._registry.record in (self._add, None):
+            self._registry.record_to(None)
         if not self._background.do(self._finish, _LONGEST_WRITE_S):
             _LOGGER.warning("the recording %s is not written yet: the disk is slow", self.path)
         self._background.close()
@@ -181,16 +183,13 @@ class Recording(Closing):
 
 
 class Recorder:
-    """Begins a recording, one at a time, and sets it on the gates of all sessions.
-
-    If Ctrl-C interrupts ``begin`` after that, the recording goes on until the controller is closed.
-    """
+    """Begins recordings, one at a time. If Ctrl-C interrupts ``begin``, the recording may go on until ``close``."""
 
     def __init__(self, registry: Registry, time: Time) -> None:
         self._registry = registry
         self._time = time
-        # Held while a recording begins or ends.
-        self._changing = whole_lock()
+        # Held while a recording begins.
+        self._beginning = whole_lock()
         self._recording: Recording | None = None
 
     def begin(
@@ -203,19 +202,18 @@ class Recorder:
                 raise ValueError(f"{option} is {value}: at least {least}")
         if name is not None and not isinstance(name, str):
             raise TypeError(f"name is {name!r}: a text, or None")
-        with self._changing:
+        with self._beginning:
             self._registry.require_open()
-            if self._recording is not None:
+            if self._recording is not None and not self._recording.closed:
                 raise ValueError(f"this controller is recorded to {self._recording.path}: close that recording first")
             made = TraceFiles(path, files, most_bytes, lambda: header(self._time.now_us, name))
-            self._recording = recording = Recording(made, most_pending, self._time, self._end)
-            self._registry.record_to(recording._add)  # noqa: SLF001 - hidden from the user, as below
-        return recording
+            self._recording = Recording(made, most_pending, self._registry, self._time)
+            return self._recording
 
     def status(self) -> RecordingStatus | None:
         """Return the status of the recording, without waiting for the disk; None if there is none."""
         recording = self._recording
-        return None if recording is None else recording._status()  # noqa: SLF001
+        return None if recording is None or recording.closed else recording._status()  # noqa: SLF001 - not for users
 
     def flush(self) -> None:
         """Write the inferences that have ended, and wait for the disk as long as ``close`` does."""
@@ -224,20 +222,13 @@ class Recorder:
 
     def close(self) -> None:
         """End the recording."""
-        with self._changing:
+        with self._beginning:
             recording = self._recording
         if recording is not None:
             recording.close()
 
     def disown(self) -> None:
         """In a forked child, leave the file to the parent. The registry and the gates are disowned after that."""
-        self._changing = whole_lock()
+        self._beginning = whole_lock()
         if self._recording is not None:
-            self._recording._disown()  # noqa: SLF001
-        self._recording = None
-
-    def _end(self, recording: Recording) -> None:
-        with self._changing:
-            if self._recording is recording:
-                self._registry.record_to(None)
-                self._recording = None
+            self._recording._disown()  # noqa: SLF001 - not for users
