@@ -13,12 +13,14 @@ from htppower import events
 from htppower.control.core import state_machine
 from htppower.control.status.controller_status import ControllerStatus, ProcessSetting, SessionStatus
 from htppower.control.status.cores import CoreStatus
-from htppower.control.status.json_form import STATUS, described
+from htppower.control.status.document import HEADER, STATUS
 from htppower.review.explain.texts.codes import CODE_TEXTS
 from htppower.votes.native_codes import SUCCESS, code_name, known_codes, what_to_do
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from htppower.control.status.json_form import Form
 
 
 def _states() -> str:
@@ -64,6 +66,20 @@ def _attributes(kind: type[Any]) -> str:
     return made_table(("Field", "Meaning"), [(in_code(*names), meaning) for names, meaning in attributes(kind)])
 
 
+def json_fields(form: Form, at: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every field of an object with its meaning, in order; the fields of an inner object follow that object."""
+    said = {name: meaning for names, meaning in attributes(form.kind) for name in names} if form.kind else {}
+    for name, field in form.fields.items():
+        where = f"{at}{name}{'[]' if field.form.many else ''}"
+        yield where, field.says or said[name].replace("``", "`").replace("None", "null")
+        yield from json_fields(field.form, f"{where}.")
+
+
+def _status_json() -> str:
+    rows = [(f"`{name}`", said) for form in (HEADER, STATUS) for name, said in json_fields(form)]
+    return made_table(("Field", "Meaning"), rows)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "states": _states,
     "transitions": _transitions,
@@ -74,5 +90,5 @@ PARTS: dict[str, Callable[[], str]] = {
     "session-status": lambda: _attributes(SessionStatus),
     "core-status": lambda: _attributes(CoreStatus),
     "process-setting": lambda: _attributes(ProcessSetting),
-    "status-json": lambda: made_table(("Field", "Meaning"), [(f"`{name}`", said) for name, said in described(STATUS)]),
+    "status-json": _status_json,
 }

@@ -38,7 +38,7 @@ from htppower.control.ending import Ending
 from htppower.control.log import log_event, log_wants
 from htppower.control.recording.recorder import MOST_BYTES, MOST_PENDING, Recorder
 from htppower.control.session import Session
-from htppower.control.status.controller_status import ControllerStatus, controller_status
+from htppower.control.status.snapshot import controller_status
 from htppower.control.termination import ProcessExit
 from htppower.errors import printable
 from htppower.events import Event
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
     from htppower.control.core.event_bus import Wants
     from htppower.control.recording.recorder import Recording
+    from htppower.control.status.controller_status import ControllerStatus
     from htppower.control.status.status_file import StatusFile
     from htppower.control.time.base import Time
     from htppower.profiles.profile import Profile
@@ -322,12 +323,12 @@ class VoteController(Closing):
             TypeError: the path is none.
             ValueError: there is something of that name that is no file.
         """
-        from htppower.control.status.status_file import serve  # noqa: PLC0415 - few hosts pay for it
+        from htppower.control.status.status_file import StatusFile  # noqa: PLC0415 - few hosts pay for it
 
         if path is not None:
             check_path("path", path)
         self._registry.require_open()
-        return serve(path, self.status, self._subscribe, self._time, self._status_files)
+        return StatusFile(path, self.status, self._subscribe, self._time, self._status_files)
 
     def record(
         self,

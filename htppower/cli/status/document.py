@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.cli.status.folders import open_status, owns_process
-from htppower.control.status.json_form import FORMAT, STATUS, wrong
+from htppower.control.status.document import FORMAT, KIND, may_change, problem
 from htppower.control.status.process_identity import Life, life
-from htppower.control.status.to_json import KIND
 from htppower.errors import HtpPowerError, printable
-from htppower.events import State
 from htppower.profiles.regular_file import NotRegular, read_regular_file
 from htppower.tuning.reading_limits import TooMuch, check_json, raised
 
@@ -63,19 +61,6 @@ class Seen:
     def until_us(self) -> int:
         """The controller's clock up to when it holds, as far as is known."""
         return self.time_us + self.age_us if self.holds else self.time_us
-
-
-def may_change(document: dict[str, Any]) -> bool:
-    """Return whether a status may change without a change of a vote: it is then written once a second.
-
-    This is what ``control.status.status_file`` goes by.
-    """
-    recording = document["recording"]
-    if recording is not None and (recording["pending"] or recording["error"] is not None):
-        return True
-    up = any(session["state"] == State.RAISED or session["in_flight"] for session in document["sessions"])
-    # Older files have no calls.
-    return up or bool(document.get("calls_under_way"))
 
 
 def read_status(path: Path, uid: int | None = None) -> dict[str, Any]:
@@ -143,7 +128,7 @@ def stamp(path: Path) -> object:
 
 
 def _wrong(document: dict[str, Any]) -> str | None:
-    found = wrong(document, STATUS)
+    found = problem(document)
     if found is not None:
         return found
     with contextlib.suppress(ValueError):

@@ -1,316 +1,160 @@
-"""The form of a status as JSON, as data: what each field holds and means. It is checked and documented from here."""
+"""JSON of annotated classes: how their values are written, and what is wrong with JSON that was read."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import attrs
+import enum
+import operator
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-FORMAT = 1
-# Beyond it a number is none of a clock, a count or an id.
-_GREATEST = 1 << 63
-
-
-@attrs.frozen
-class Leaf:
-    """A text, a number or a truth value.
-
-    Attributes:
-        kind: which of them.
-        says: what it means.
-        nullable: whether it may be null.
-        many: how many there are: one, a list of them, or an object with texts of its own as keys.
-        added: whether it came in later: a file that an earlier version has written lacks it.
-    """
-
-    kind: type[Any]
-    says: str
-    nullable: bool = False
-    many: type[Any] | None = None
-    added: bool = False
-
-
-@attrs.frozen
-class Group:
-    """An object with fields of its own, or a list of them; the attributes are as for ``Leaf``."""
-
-    fields: Mapping[str, Leaf | Group]
-    says: str
-    nullable: bool = False
-    many: type[Any] | None = None
-    added: bool = False
-
-
-def wrong(value: object, form: Leaf | Group, at: str = "") -> str | None:
-    """Return what is wrong with a value, and where; None for nothing. Fields that are not known are let pass."""
-    if value is None and form.nullable:
-        return None
-    if form.many is None:
-        return _wrong_one(value, form, at)
-    if isinstance(value, list) and form.many is list:
-        named = [(f"{at}[{place}]", each) for place, each in enumerate(value)]
-    elif isinstance(value, dict) and form.many is dict:
-        named = [(f"{at}.{name}", each) for name, each in value.items()]
-    else:
-        return f"{at} is no {'list' if form.many is list else 'object'}"
-    return next(filter(None, (_wrong_one(each, form, where) for where, each in named)), None)
-
-
-def described(form: Group, at: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every field with what it means, in order; those of an object after the object."""
-    for name, field in form.fields.items():
-        where = f"{at}{name}{'[]' if field.many is list else ''}"
-        yield where, field.says
-        if isinstance(field, Group):
-            yield from described(field, f"{where}.")
-
-
-def _wrong_one(value: object, form: Leaf | Group, at: str) -> str | None:
-    if isinstance(form, Leaf):
-        right = type(value) is form.kind and (not isinstance(value, int) or abs(value) < _GREATEST)
-        return None if right else f"{at} is no {_WORDS[form.kind]}"
-    if not isinstance(value, dict):
-        return f"{at or 'it'} is no object"
-    for name, field in form.fields.items():
-        where = f"{at}.{name}" if at else name
-        if name not in value:
-            if field.added:
-                continue
-            return f"{where} is missing"
-        found = wrong(value[name], field, where)
-        if found:
-            return found
-    return None
-
-
+# Every clock, count and id is smaller.
+_LIMIT = 1 << 63
 _WORDS = {str: "text", int: "number", bool: "truth value"}
 
-_CLAIM = {
-    "profile": Leaf(str, "the name of its profile."),
-    "reason": Leaf(str, "what it was asked for."),
-    "since_us": Leaf(int, "since when."),
-    "until_us": Leaf(int, "when it ends by itself, or null.", nullable=True),
-}
-_ERROR = {
-    "function": Leaf(str, "the native function."),
-    "code": Leaf(int, "the native code."),
-    "name": Leaf(str, "the vendor's name of the code."),
-    "message": Leaf(str, "what failed, and what to do."),
-}
-_CORNERS = {
-    "min": Leaf(str, "its lower limit, by the vendor's name."),
-    "target": Leaf(str, "its target."),
-    "max": Leaf(str, "its upper limit."),
-}
-_SESSION: dict[str, Leaf | Group] = {
-    "number": Leaf(int, "which session."),
-    "owner": Leaf(str, "what it is for, or null.", nullable=True),
-    "profile": Leaf(str, "the name of the profile that it uses."),
-    "own_profile": Leaf(str, "the name of the profile that it was opened with, or that `use` gave it."),
-    "holds": Group(_CLAIM, "the holds on it.", many=list),
-    "decided_by": Group(
-        {"kind": Leaf(str, "`hold` or `cap`."), **_CLAIM},
-        "the hold or the cap that decides which profile it uses, null where its own does.",
-        nullable=True,
-    ),
-    "state": Leaf(str, "what is known of its votes."),
-    "since_us": Leaf(int, "when it came into that state."),
-    "cause": Leaf(str, "why it made its last transition, null where it has made none.", nullable=True),
-    "in_flight": Leaf(int, "how many inferences are running."),
-    "tickets": Group(
-        {
-            "since_us": Leaf(int, "when it began."),
-            "until_us": Leaf(int, "when it ends by itself, or null.", nullable=True),
-        },
-        "those of them that `Session.begin` has begun and nobody has ended.",
-        many=list,
-    ),
-    "sustained_until_us": Leaf(
-        int, "when its votes come down unless an inference begins before; null where no timer runs.", nullable=True
-    ),
-    "device_id": Leaf(int, "the device on which it votes."),
-    "core_ids": Leaf(int, "the cores on which it votes.", many=list),
-    "power_config_ids": Leaf(int, "its power config ids.", many=list),
-    "votes": Group(
-        {
-            "power_config_id": Leaf(int, "on which id."),
-            "configs": Group(
-                {
-                    "option": Leaf(str, "the option."),
-                    "fields": Leaf(int, "its native fields, with their numbers.", many=dict),
-                    "symbols": Leaf(str, "the vendor's names of those numbers that have one.", many=dict),
-                },
-                "the votes on it.",
-                many=list,
-            ),
-        },
-        "the votes known to be in force; without the process-wide settings.",
-        many=list,
-    ),
-    "degradations": Group(
-        {
-            "rule": Leaf(str, "the id of the rule."),
-            "option": Leaf(str, "the option that is left out."),
-            "message": Leaf(str, "what is missing."),
-            "hint": Leaf(str, "what to vote, or to run it on, instead."),
-        },
-        "the votes of its profile that this platform does not have.",
-        many=list,
-    ),
-    "error": Group(_ERROR, "the call that failed last, null once one has succeeded since.", nullable=True),
-    "last_error": Group(
-        {"time_us": Leaf(int, "when."), **_ERROR},
-        "the call that failed last, also where others have succeeded since.",
-        nullable=True,
-    ),
-    "last_call": Group(
-        {
-            "time_us": Leaf(int, "when it returned."),
-            "function": Leaf(str, "the native function."),
-            "power_config_id": Leaf(int, "the id; null for a create that failed.", nullable=True),
-            "code": Leaf(int, "the native code; 0 is success."),
-            "name": Leaf(str, "the vendor's name of the code."),
-            "duration_us": Leaf(int, "how long it took."),
-        },
-        "its last native call.",
-        nullable=True,
-    ),
-    "inferences": Leaf(int, "how many inferences have begun, with those that run or wait for their votes.", added=True),
-    "cold_starts": Group(
-        {
-            "count": Leaf(int, "how many."),
-            "wait_us": Leaf(int, "how long they waited, all together."),
-            "by_bound": Leaf(
-                int,
-                "how many waited up to each of `wait_bounds_us`, and longer than the bound before it; at the end, how "
-                "many waited longer than the last bound.",
-                many=list,
-            ),
-        },
-        "the inferences that waited for a native call before they could begin.",
-        added=True,
-    ),
-    "calls_sent": Leaf(int, "how many native calls were made for it."),
-    "calls_saved": Leaf(int, "how many setPowerConfig calls its inferences did without."),
-    "time_in_state_us": Leaf(int, "for how long it has been in each state, all stays together.", many=dict),
-    "learnt": Group(
-        {
-            "time_out_us": Leaf(int, "the time from the next end of an inference on."),
-            "gaps": Leaf(int, "how many gaps between inferences it has learnt from."),
-            "raised_us": Leaf(int, "how long votes were up in them, but for raises ahead."),
-            "cold_starts": Leaf(int, "after how many of them an inference waited for a raise."),
-            "fixed_raised_us": Leaf(int, "how long votes would have been up with a sustain time of 300 ms."),
-            "fixed_cold_starts": Leaf(int, "how many inferences would have waited with that."),
-        },
-        "what it has learnt of its sustain time, null where its profile states that.",
-        nullable=True,
-        added=True,
-    ),
-    "learnt_further": Group(
-        {
-            "time_out_us": Leaf(int, "the time from the next lowering on."),
-            "gaps": Leaf(int, "how many stays in a power state it has learnt from, each up to a raise."),
-            "raised_us": Leaf(int, "how long votes stayed in the first power state in them."),
-            "cold_starts": Leaf(int, "after how many of them an inference waited for a raise from the second."),
-            "fixed_raised_us": Leaf(int, "how long votes would have stayed in the first with a time of 300 ms."),
-            "fixed_cold_starts": Leaf(int, "how many inferences would have waited with that."),
-        },
-        "what it has learnt of the time until it relaxes further, null where its profile states that, or does not.",
-        nullable=True,
-        added=True,
-    ),
-    "closing": Leaf(bool, "whether it is being closed, and a call that has not returned yet keeps it.", added=True),
-}
-_CORE: dict[str, Leaf | Group] = {
-    "device_id": Leaf(int, "the device."),
-    "core_id": Leaf(int, "the core."),
-    "core": Group(_CORNERS, "the core clock in force."),
-    "bus": Group(_CORNERS, "the bus clock in force."),
-    "hmx": Group(_CORNERS, "the HMX clock in force."),
-    "sleep_latency_us": Leaf(int, "the smallest wish of any session; 65535 is none."),
-    "sleep_disable": Leaf(bool, "whether any session keeps the DSP from sleeping."),
-    "dcvs_enable": Leaf(bool, "whether DCVS may move the clocks."),
-    "decided_by": Group(
-        {
-            name: Leaf(int, f"the numbers of the sessions whose {what} it is; empty where none is voted.", many=list)
-            for name, what in (
-                ("core", "core target"),
-                ("bus", "bus target"),
-                ("hmx", "HMX target"),
-                ("sleep_latency_us", "sleep latency"),
-            )
-        },
-        "which sessions' votes decide it.",
-    ),
-    "unknown": Leaf(int, "the numbers of the sessions whose votes on it are not known.", many=list),
-}
-STATUS = Group(
-    {
-        "format": Leaf(int, f"{FORMAT}; a greater number is a form that this page does not describe."),
-        "kind": Leaf(str, "`htppower status`."),
-        "htppower": Leaf(str, "the version that wrote it."),
-        "written": Leaf(str, "when, by the wall clock, in UTC."),
-        "closed": Leaf(bool, "whether it is the last: nothing is written after it."),
-        "pid": Leaf(int, "the process."),
-        "started_ticks": Leaf(
-            int, "when the process was started, in the kernel's ticks since boot; null off Linux.", nullable=True
-        ),
-        "place": Leaf(str, "the boot and the pid namespace that the pid is of; null off Linux.", nullable=True),
-        "time_us": Leaf(int, "when, by the controller's clock, by which all other times are."),
-        "backend": Group(
-            {
-                "name": Leaf(str, "which backend."),
-                "library": Leaf(str, "which library answers, and where it was found."),
-                "platform": Leaf(str, "what the votes act on, null where that is not known.", nullable=True),
-                "hardware": Leaf(bool, "whether votes reach hardware."),
-                "versions": Leaf(str, "of what answers.", many=dict),
-            },
-            "what receives the calls.",
-        ),
-        "number": Leaf(int, "which controller on that backend it is, from 1."),
-        "sharing": Leaf(int, "how many other controllers are on it, with which it shares the process-wide settings."),
-        "caps": Group(_CLAIM, "the caps that are set.", many=list),
-        "sessions": Group(_SESSION, "the open ones, in the order in which they were opened.", many=list),
-        "cores": Group(_CORE, "each core on which a session has a power config id.", many=list),
-        "settings": Group(
-            {
-                "name": Leaf(str, "as in a profile."),
-                "value": Leaf(int, "what is in force; null where that is not known or was never voted.", nullable=True),
-                "holders": Leaf(int, "the numbers of the sessions that keep it in force.", many=list),
-            },
-            "the process-wide settings.",
-            many=list,
-        ),
-        "orphans": Leaf(int, "ids that no session has any more, and that could not be destroyed.", many=list),
-        "events_lost": Leaf(int, "how many events subscribers were too slow for."),
-        "recording": Group(
-            {
-                "path": Leaf(str, "the newest file."),
-                "written": Leaf(int, "how many inferences are written, over all files."),
-                "pending": Leaf(int, "how many wait for that."),
-                "lost": Leaf(int, "how many are lost, as the files say."),
-                "error": Leaf(str, "why the file can't be written, or null.", nullable=True),
-            },
-            "how the recording of its inferences goes, null where there is none.",
-            nullable=True,
-        ),
-        "calls_under_way": Group(
-            {
-                "session": Leaf(int, "the number of the session that it is made for; 0 for the controller itself."),
-                "function": Leaf(str, "the native function."),
-                "power_config_id": Leaf(int, "the id; null for a create.", nullable=True),
-                "since_us": Leaf(int, "when it began."),
-            },
-            "the native calls that have not returned yet, in the order in which they began.",
-            many=list,
-            added=True,
-        ),
-        "inferences": Leaf(int, "how many inferences have begun, on all sessions that were ever open.", added=True),
-        "link": Leaf(str, "what is known of the link to the DSP; WELL if calls work.", added=True),
-        "wait_bounds_us": Leaf(int, "the bounds of `sessions[].cold_starts.by_bound[]`.", many=list, added=True),
-    },
-    "a controller.",
-)
+
+class Form(NamedTuple):
+    """The JSON form of a type.
+
+    Attributes:
+        write: returns a value of the type as JSON.
+        wrong: returns what is wrong with JSON at a path, such as ``caps[0].profile``; None if it has this form.
+        many: whether it is a list.
+        kind: the class of an object, or of the objects in a list.
+        fields: the fields of that class.
+    """
+
+    write: Callable[[Any], Any]
+    wrong: Callable[[Any, str], str | None]
+    many: bool = False
+    kind: type | None = None
+    fields: Mapping[str, Field] = {}
+
+
+class Field(NamedTuple):
+    """A field of an object.
+
+    Attributes:
+        form: the form of its value.
+        get: returns its value.
+        says: its meaning; empty if the docstring of the class has it.
+        later: whether files of earlier versions lack it.
+    """
+
+    form: Form
+    get: Callable[[Any], Any]
+    says: str
+    later: bool
+
+
+class Shown(NamedTuple):
+    """A field that is not an annotated attribute of its class.
+
+    Attributes:
+        hint: the type of its value.
+        get: returns its value; None: the attribute of that name.
+        says: its meaning, if the docstring of the class lacks it.
+    """
+
+    hint: Any
+    get: Callable[[Any], Any] | None = None
+    says: str = ""
+
+
+class Forms:
+    """Makes forms out of types. The fields of a class are its annotations, unless it was defined before."""
+
+    def __init__(self) -> None:
+        self._defined: dict[type, Form] = {}
+
+    def define(self, kind: type, shown: Mapping[str, Any], later: Iterable[str] = ()) -> Form:
+        """Return the form of a class whose fields are these: each a type, or a ``Shown``.
+
+        ``later``: the fields that files of earlier versions lack.
+        """
+        fields = {}
+        for name, what in shown.items():
+            hint, get, says = what if isinstance(what, Shown) else Shown(what)
+            fields[name] = Field(self.of(hint), get or operator.attrgetter(name), says, name in later)
+        self._defined[kind] = made = _object(kind, fields)
+        return made
+
+    def of(self, hint: Any) -> Form:
+        """Return the form of a type."""
+        args = get_args(hint)
+        if get_origin(hint) is tuple:
+            return _list(self.of(args[0]))
+        if get_origin(hint) is dict:
+            return _by_key(args[0], self.of(args[1]))
+        if args:
+            return _or_null(self.of(args[0]))
+        if issubclass(hint, (str, enum.Enum)):
+            return _leaf(str)
+        if hint in _WORDS:
+            return _leaf(hint)
+        return self._defined.get(hint) or self.define(hint, get_type_hints(hint))
+
+
+def _leaf(kind: type) -> Form:
+    def wrong(found: Any, at: str) -> str | None:
+        right = type(found) is kind and (not isinstance(found, int) or abs(found) < _LIMIT)
+        return None if right else f"{at} is not a {_WORDS[kind]}"
+
+    # The text of an enum member is its value.
+    return Form(str if kind is str else lambda value: value, wrong)
+
+
+def _or_null(form: Form) -> Form:
+    return form._replace(
+        write=lambda value: None if value is None else form.write(value),
+        wrong=lambda found, at: None if found is None else form.wrong(found, at),
+    )
+
+
+def _list(form: Form) -> Form:
+    def wrong(found: Any, at: str) -> str | None:
+        if not isinstance(found, list):
+            return f"{at} is not a list"
+        return _first(form.wrong(each, f"{at}[{place}]") for place, each in enumerate(found))
+
+    return form._replace(write=lambda values: [form.write(each) for each in values], wrong=wrong, many=True)
+
+
+def _by_key(kind: type, form: Form) -> Form:
+    """Return the form of a dictionary; keys that are members of an enum are in the order of that enum."""
+
+    def write(values: Any) -> dict[str, Any]:
+        keys: Iterable[Any] = kind if issubclass(kind, enum.Enum) else values
+        return {str(key): form.write(values[key]) for key in keys if key in values}
+
+    def wrong(found: Any, at: str) -> str | None:
+        if not isinstance(found, dict):
+            return f"{at} is not an object"
+        return _first(form.wrong(each, f"{at}.{name}") for name, each in found.items())
+
+    return Form(write, wrong)
+
+
+def _object(kind: type, fields: Mapping[str, Field]) -> Form:
+    parts = [(name, field.get, field.form.write) for name, field in fields.items()]
+
+    def write(value: Any) -> dict[str, Any]:
+        return {name: write_field(get(value)) for name, get, write_field in parts}
+
+    def wrong_field(name: str, found: dict[str, Any], at: str) -> str | None:
+        if name in found:
+            return fields[name].form.wrong(found[name], at)
+        return None if fields[name].later else f"{at} is missing"
+
+    def wrong(found: Any, at: str) -> str | None:
+        # Unknown fields are accepted: a later version may add some.
+        if not isinstance(found, dict):
+            return f"{at} is not an object"
+        return _first(wrong_field(name, found, f"{at}.{name}" if at else name) for name in fields)
+
+    return Form(write, wrong, kind=kind, fields=fields)
+
+
+def _first(problems: Iterable[str | None]) -> str | None:
+    return next(filter(None, problems), None)

@@ -15,7 +15,7 @@ from hanging import WAIT_S, HangingHtp, until
 import htppower
 from htppower import SessionClosed, State, VoteController
 from htppower.backends import SimulatedHtp
-from htppower.control.status.controller_status import _session_status
+from htppower.control.status.snapshot import _session_status
 from htppower.events import Cause
 from htppower.votes.corners import VoltageCorner
 

@@ -13,10 +13,10 @@ from bench import BURST_SUSTAIN_US, Bench
 from learning import learning
 from served import read
 
+from docs.control_parts import json_fields
 from htppower import SessionClosed
 from htppower.backends import SimulatedHtp
-from htppower.control.status.json_form import STATUS, described, wrong
-from htppower.control.status.status_file import StatusFile
+from htppower.control.status.document import HEADER, STATUS, problem
 from htppower.profiles.profile import Then
 from htppower.profiles.sustain import Adaptive
 
@@ -189,10 +189,10 @@ def test_the_document_has_the_form_that_is_documented(path: Path) -> None:
         document = read(path)
         ticket.end()
     bench.controller.close()
-    assert wrong(document, STATUS) is None
+    assert problem(document) is None
     free = ("votes[].configs[].fields", "votes[].configs[].symbols", "time_in_state_us", "backend.versions")
     held_fields = {name for name in _fields(document) if not any(f"{each}." in name for each in free)}
-    assert held_fields == {name for name, _ in described(STATUS)}
+    assert held_fields == {name for form in (HEADER, STATUS) for name, _ in json_fields(form)}
 
 
 def _served(bench: Bench, path: Path, *_vote: object) -> None:
@@ -210,14 +210,3 @@ def _fields(document: dict[str, Any], at: str = "") -> set[str]:
             if isinstance(each, dict):
                 found |= _fields(each, f"{where}.")
     return found
-
-
-# The collector closes a file that Ctrl-C has kept from its owner.
-
-
-def serve_at(bench: Bench, path: Path, *, removed: bool) -> StatusFile:
-    """Serve the status of a bench's controller."""
-    controller = bench.controller
-    return StatusFile(
-        path, controller.status, controller._subscribe, bench.time, controller._status_files, removed=removed
-    )

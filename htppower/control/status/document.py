@@ -1,0 +1,233 @@
+"""A controller's status as a JSON document: written out of its classes, and checked after it was read."""
+
+from __future__ import annotations
+
+import os
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
+
+from htppower._version import __version__
+from htppower.backends.base import Description
+from htppower.control.core.cold_starts import WAIT_BOUNDS_US, ColdStarts
+from htppower.control.core.precedence import Claim
+from htppower.control.core.session_record import LastCall, LastError
+from htppower.control.status.controller_status import ControllerStatus, SessionStatus
+from htppower.control.status.cores import CoreStatus
+from htppower.control.status.json_form import Forms, Shown
+from htppower.control.status.process_identity import place, started
+from htppower.errors import CallUnderWay, VoteRejected
+from htppower.events import Degradation, State
+from htppower.votes.corners import ExpandedCorner, VoltageCorner
+from htppower.votes.native import NativeConfig
+from htppower.votes.native_codes import code_name
+
+if TYPE_CHECKING:
+    import datetime
+    from collections.abc import Callable
+
+FORMAT = 1
+KIND = "htppower status"
+
+
+class _Header(NamedTuple):
+    """The first fields of a document; a greater format has other fields.
+
+    Attributes:
+        format: 1; a greater number is a form that this page does not describe.
+        kind: ``htppower status``.
+        htppower: the version that wrote it.
+        written: when, by the wall clock, in UTC.
+        closed: whether it is the last: nothing is written after it.
+        pid: the process.
+        started_ticks: when the process was started, in the kernel's ticks since boot; None off Linux.
+        place: the boot and the pid namespace that the pid is of; None off Linux.
+    """
+
+    format: int
+    kind: str
+    htppower: str
+    written: str
+    closed: bool
+    pid: int
+    started_ticks: int | None
+    place: str | None
+
+
+class _Deciding(Claim):
+    """A claim that is shown with its kind."""
+
+    __doc__ = Claim.__doc__
+
+
+class _Votes(NamedTuple):
+    """The votes on a power config id.
+
+    Attributes:
+        power_config_id: on which id.
+        configs: the votes on it.
+    """
+
+    power_config_id: int
+    configs: tuple[NativeConfig, ...]
+
+
+class _Clock(NamedTuple):
+    """The corners of a clock.
+
+    Attributes:
+        min: its lower limit, by the vendor's name.
+        target: its target.
+        max: its upper limit.
+    """
+
+    min: str
+    target: str
+    max: str
+
+
+class _DecidedBy(NamedTuple):
+    """The sessions that decide a core.
+
+    Attributes:
+        core, bus, hmx: the numbers of the sessions whose target is in force; empty if no session votes.
+        sleep_latency_us: the numbers of the sessions with the smallest wish.
+    """
+
+    core: tuple[int, ...]
+    bus: tuple[int, ...]
+    hmx: tuple[int, ...]
+    sleep_latency_us: tuple[int, ...]
+
+
+def _shown_error(of: Callable[[Any], VoteRejected]) -> dict[str, Shown]:
+    return {
+        "function": Shown(str, lambda value: of(value).function, "the native function."),
+        "code": Shown(int, lambda value: of(value).code, "the native code."),
+        "name": Shown(str, lambda value: of(value).name, "the vendor's name of the code."),
+        "message": Shown(str, lambda value: str(of(value)), "what failed, and what to do."),
+    }
+
+
+def _shown_clock(name: str) -> Shown:
+    read = attrgetter(*(f"effective.{name}_{limit}" for limit in _Clock._fields))
+
+    def get(core: CoreStatus) -> _Clock:
+        numbers = read(core)
+        kind = VoltageCorner if numbers[0] in VoltageCorner.__members__.values() else ExpandedCorner
+        return _Clock(*(kind(number).name for number in numbers))
+
+    return Shown(_Clock, get, f"the {name.upper() if name == 'hmx' else name} clock in force.")
+
+
+def _votes(session: SessionStatus) -> list[_Votes]:
+    return [_Votes(power_config_id, votes.native(power_config_id)) for power_config_id, votes in session.votes.items()]
+
+
+def _hints(kind: type, *without: str) -> dict[str, Any]:
+    return {name: hint for name, hint in get_type_hints(kind).items() if name not in without}
+
+
+# The classes that JSON does not show as they are. A class must be defined before the classes that refer to it.
+_FORMS = Forms()
+_CLAIM = {
+    "profile": Shown(str, attrgetter("profile.name"), "the name of its profile."),
+    "reason": str,
+    "since_us": int,
+    "until_us": int | None,
+}
+_FORMS.define(Claim, _CLAIM)
+_FORMS.define(_Deciding, {"kind": str, **_CLAIM})
+_FORMS.define(VoteRejected, _shown_error(lambda error: error))
+_FORMS.define(LastError, {"time_us": int, **_shown_error(attrgetter("error"))})
+_FORMS.define(
+    LastCall,
+    {
+        **_hints(LastCall, "duration_us"),
+        "name": Shown(str, lambda call: code_name(call.code), "the vendor's name of the code."),
+        "duration_us": int,
+    },
+)
+_FORMS.define(CallUnderWay, _hints(CallUnderWay, "lasted_us"))
+_FORMS.define(
+    ColdStarts,
+    {
+        "count": Shown(int, says="how many."),
+        "wait_us": int,
+        "by_bound": Shown(
+            tuple[int, ...],
+            says="how many waited up to each of `wait_bounds_us`, and longer than the bound before it; at the end, how "
+            "many waited longer than the last bound.",
+        ),
+    },
+)
+_FORMS.define(Degradation, {"rule": str, "option": Shown(str, attrgetter("option.name")), "message": str, "hint": str})
+_FORMS.define(NativeConfig, {"option": str, "fields": dict[str, int], "symbols": dict[str, str]})
+_FORMS.define(
+    Description,
+    {
+        "name": str,
+        "library": str,
+        "platform": str | None,
+        "hardware": bool,
+        "versions": Shown(dict[str, str], lambda backend: dict(backend.versions)),
+    },
+)
+_FORMS.define(
+    SessionStatus,
+    {**_hints(SessionStatus), "decided_by": _Deciding | None, "votes": Shown(tuple[_Votes, ...], _votes)},
+    later=("inferences", "cold_starts", "learnt", "learnt_further", "closing"),
+)
+_FORMS.define(
+    CoreStatus,
+    {
+        "device_id": int,
+        "core_id": int,
+        "core": _shown_clock("core"),
+        "bus": _shown_clock("bus"),
+        "hmx": _shown_clock("hmx"),
+        "sleep_latency_us": Shown(
+            int, attrgetter("effective.sleep_latency_us"), "the smallest wish of any session; 65535 is none."
+        ),
+        "sleep_disable": Shown(
+            bool, attrgetter("effective.sleep_disable"), "whether any session keeps the DSP from sleeping."
+        ),
+        "dcvs_enable": Shown(bool, attrgetter("effective.dcvs_enable"), "whether DCVS may move the clocks."),
+        "decided_by": Shown(_DecidedBy, lambda core: _DecidedBy(**core.decided_by)),
+        "unknown": tuple[int, ...],
+    },
+)
+_BOUNDS = Shown(tuple[int, ...], lambda _status: WAIT_BOUNDS_US, "the bounds of `sessions[].cold_starts.by_bound[]`.")
+STATUS = _FORMS.define(
+    ControllerStatus,
+    {**_hints(ControllerStatus, "process"), "wait_bounds_us": _BOUNDS},
+    later=("calls_under_way", "inferences", "link", "wait_bounds_us"),
+)
+HEADER = _FORMS.of(_Header)
+
+
+def status_document(status: ControllerStatus, written: datetime.datetime, *, closed: bool) -> dict[str, Any]:
+    """Return the status of a controller of this process."""
+    pid, time = os.getpid(), written.isoformat(timespec="milliseconds")
+    header = _Header(FORMAT, KIND, __version__, time, closed, pid, started(pid), place())
+    return {**header._asdict(), **STATUS.write(status)}
+
+
+def problem(document: dict[str, Any]) -> str | None:
+    """Return what is wrong with a document that was read; None if it is a status."""
+    return HEADER.wrong(document, "") or STATUS.wrong(document, "")
+
+
+def without_times(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the document without what changes while nothing happens."""
+    sessions = [{**session, "time_in_state_us": None} for session in document["sessions"]]
+    return {**document, "written": None, "time_us": None, "sessions": sessions}
+
+
+def may_change(document: dict[str, Any]) -> bool:
+    """Return whether a status may change without an event: the file is then written once a second."""
+    recording = document["recording"]
+    if recording is not None and (recording["pending"] or recording["error"] is not None):
+        return True
+    up = any(session["state"] == State.RAISED or session["in_flight"] for session in document["sessions"])
+    # Files of earlier versions have no calls.
+    return up or bool(document.get("calls_under_way"))
