@@ -68,11 +68,11 @@ def _attributes(kind: type[Any]) -> str:
 
 def json_fields(form: Form, at: str = "") -> Iterator[tuple[str, str]]:
     """Yield every field of an object with its meaning, in order; the fields of an inner object follow that object."""
-    said = {name: meaning for names, meaning in attributes(form.kind) for name in names} if form.kind else {}
-    for name, field in form.fields.items():
-        where = f"{at}{name}{'[]' if field.form.many else ''}"
-        yield where, field.says or said[name].replace("``", "`").replace("None", "null")
-        yield from json_fields(field.form, f"{where}.")
+    said = {name: meaning for names, meaning in attributes(form.kind or dict) for name in names}
+    for name, (inner, meaning) in form.fields.items():
+        where = f"{at}{name}{'[]' if inner.many else ''}"
+        yield where, meaning or said[name].replace("``", "`").replace("None", "null")
+        yield from json_fields(inner, f"{where}.")
 
 
 def _status_json() -> str:

@@ -11,7 +11,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from htppower.control.status.runtime_folder import NAME, temporary_folder
+from htppower.control.status.runtime_folder import NAME, belongs_to, temporary_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ def folders_of_others() -> Iterator[Folder]:
     named = [(path.name, path / NAME) for path in _listed(USERS)]
     named += [(path.name.partition("-")[2], path) for path in _listed(temporary_folder()) if _has_prefix(path)]
     for uid, path in named:
-        if uid.isdecimal() and int(uid) != os.geteuid() and is_of(path, int(uid)):
+        if uid.isdecimal() and int(uid) != os.geteuid() and belongs_to(path, int(uid)):
             yield Folder(path, int(uid))
 
 
@@ -52,15 +52,6 @@ def _listed(folder: Path) -> list[Path]:
         return sorted(folder.iterdir())
     except OSError:
         return []
-
-
-def is_of(path: Path, uid: int | None) -> bool:
-    """Return whether a path is a folder, not a link, that belongs to a user and that only this user may write to."""
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == uid and not found.st_mode & _OTHERS_WRITE
 
 
 def open_status(path: Path, uid: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_type_hints
 
 from htppower._version import __version__
 from htppower.backends.base import Description
@@ -29,30 +29,6 @@ FORMAT = 1
 KIND = "htppower status"
 
 
-class _Header(NamedTuple):
-    """The first fields of a document; a greater format has other fields.
-
-    Attributes:
-        format: 1; a greater number is a form that this page does not describe.
-        kind: ``htppower status``.
-        htppower: the version that wrote it.
-        written: when, by the wall clock, in UTC.
-        closed: whether it is the last: nothing is written after it.
-        pid: the process.
-        started_ticks: when the process was started, in the kernel's ticks since boot; None off Linux.
-        place: the boot and the pid namespace that the pid is of; None off Linux.
-    """
-
-    format: int
-    kind: str
-    htppower: str
-    written: str
-    closed: bool
-    pid: int
-    started_ticks: int | None
-    place: str | None
-
-
 class _Deciding(Claim):
     """A claim that is shown with its kind."""
 
@@ -71,34 +47,6 @@ class _Votes(NamedTuple):
     configs: tuple[NativeConfig, ...]
 
 
-class _Clock(NamedTuple):
-    """The corners of a clock.
-
-    Attributes:
-        min: its lower limit, by the vendor's name.
-        target: its target.
-        max: its upper limit.
-    """
-
-    min: str
-    target: str
-    max: str
-
-
-class _DecidedBy(NamedTuple):
-    """The sessions that decide a core.
-
-    Attributes:
-        core, bus, hmx: the numbers of the sessions whose target is in force; empty if no session votes.
-        sleep_latency_us: the numbers of the sessions with the smallest wish.
-    """
-
-    core: tuple[int, ...]
-    bus: tuple[int, ...]
-    hmx: tuple[int, ...]
-    sleep_latency_us: tuple[int, ...]
-
-
 def _shown_error(of: Callable[[Any], VoteRejected]) -> dict[str, Shown]:
     return {
         "function": Shown(str, lambda value: of(value).function, "the native function."),
@@ -108,15 +56,17 @@ def _shown_error(of: Callable[[Any], VoteRejected]) -> dict[str, Shown]:
     }
 
 
-def _shown_clock(name: str) -> Shown:
-    read = attrgetter(*(f"effective.{name}_{limit}" for limit in _Clock._fields))
+def _shown_clock(clock: str) -> Shown:
+    limits = ("min", "target", "max")
+    read = attrgetter(*(f"effective.{clock}_{limit}" for limit in limits))
 
-    def get(core: CoreStatus) -> _Clock:
+    def get(core: CoreStatus) -> dict[str, str]:
         numbers = read(core)
         kind = VoltageCorner if numbers[0] in VoltageCorner.__members__.values() else ExpandedCorner
-        return _Clock(*(kind(number).name for number in numbers))
+        return {limit: kind(number).name for limit, number in zip(limits, numbers, strict=True)}
 
-    return Shown(_Clock, get, f"the {name.upper() if name == 'hmx' else name} clock in force.")
+    says = "the lower limit, the target and the upper limit of the {} clock in force, by the vendor's names."
+    return Shown(dict[Literal["min", "target", "max"], str], get, says.format("HMX" if clock == "hmx" else clock))
 
 
 def _votes(session: SessionStatus) -> list[_Votes]:
@@ -192,7 +142,7 @@ _FORMS.define(
             bool, attrgetter("effective.sleep_disable"), "whether any session keeps the DSP from sleeping."
         ),
         "dcvs_enable": Shown(bool, attrgetter("effective.dcvs_enable"), "whether DCVS may move the clocks."),
-        "decided_by": Shown(_DecidedBy, lambda core: _DecidedBy(**core.decided_by)),
+        "decided_by": dict[Literal["core", "bus", "hmx", "sleep_latency_us"], tuple[int, ...]],
         "unknown": tuple[int, ...],
     },
 )
@@ -202,14 +152,37 @@ STATUS = _FORMS.define(
     {**_hints(ControllerStatus, "process"), "wait_bounds_us": _BOUNDS},
     later=("calls_under_way", "inferences", "link", "wait_bounds_us"),
 )
-HEADER = _FORMS.of(_Header)
+HEADER = _FORMS.define(
+    dict,
+    {
+        "format": Shown(int, says=f"{FORMAT}; a greater number is a form that this page does not describe."),
+        "kind": Shown(str, says=f"`{KIND}`."),
+        "htppower": Shown(str, says="the version that wrote it."),
+        "written": Shown(str, says="when, by the wall clock, in UTC."),
+        "closed": Shown(bool, says="whether it is the last: nothing is written after it."),
+        "pid": Shown(int, says="the process."),
+        "started_ticks": Shown(
+            int | None, says="when the process was started, in the kernel's ticks since boot; null off Linux."
+        ),
+        "place": Shown(str | None, says="the boot and the pid namespace that the pid is of; null off Linux."),
+    },
+)
 
 
 def status_document(status: ControllerStatus, written: datetime.datetime, *, closed: bool) -> dict[str, Any]:
     """Return the status of a controller of this process."""
-    pid, time = os.getpid(), written.isoformat(timespec="milliseconds")
-    header = _Header(FORMAT, KIND, __version__, time, closed, pid, started(pid), place())
-    return {**header._asdict(), **STATUS.write(status)}
+    pid = os.getpid()
+    return {
+        "format": FORMAT,
+        "kind": KIND,
+        "htppower": __version__,
+        "written": written.isoformat(timespec="milliseconds"),
+        "closed": closed,
+        "pid": pid,
+        "started_ticks": started(pid),
+        "place": place(),
+        **STATUS.write(status),
+    }
 
 
 def problem(document: dict[str, Any]) -> str | None:

@@ -7,7 +7,7 @@ import operator
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 # Every clock, count and id is smaller.
 _LIMIT = 1 << 63
@@ -22,30 +22,14 @@ class Form(NamedTuple):
         wrong: returns what is wrong with JSON at a path, such as ``caps[0].profile``; None if it has this form.
         many: whether it is a list.
         kind: the class of an object, or of the objects in a list.
-        fields: the fields of that class.
+        fields: the fields of that class: the form of each, and its meaning if the docstring of the class lacks it.
     """
 
     write: Callable[[Any], Any]
     wrong: Callable[[Any, str], str | None]
     many: bool = False
     kind: type | None = None
-    fields: Mapping[str, Field] = {}
-
-
-class Field(NamedTuple):
-    """A field of an object.
-
-    Attributes:
-        form: the form of its value.
-        get: returns its value.
-        says: its meaning; empty if the docstring of the class has it.
-        later: whether files of earlier versions lack it.
-    """
-
-    form: Form
-    get: Callable[[Any], Any]
-    says: str
-    later: bool
+    fields: Mapping[str, tuple[Form, str]] = {}
 
 
 class Shown(NamedTuple):
@@ -68,31 +52,38 @@ class Forms:
     def __init__(self) -> None:
         self._defined: dict[type, Form] = {}
 
-    def define(self, kind: type, shown: Mapping[str, Any], later: Iterable[str] = ()) -> Form:
-        """Return the form of a class whose fields are these: each a type, or a ``Shown``.
+    def define(self, kind: type, shown: Mapping[str, Any], later: Collection[str] = ()) -> Form:
+        """Return the form of a class.
 
-        ``later``: the fields that files of earlier versions lack.
+        Args:
+            kind: the class.
+            shown: its fields: each a type or a ``Shown``.
+            later: the fields that files of earlier versions lack.
         """
-        fields = {}
-        for name, what in shown.items():
-            hint, get, says = what if isinstance(what, Shown) else Shown(what)
-            fields[name] = Field(self.of(hint), get or operator.attrgetter(name), says, name in later)
-        self._defined[kind] = made = _object(kind, fields)
+        fields = {name: each if isinstance(each, Shown) else Shown(each) for name, each in shown.items()}
+        forms = {name: self.of(field.hint) for name, field in fields.items()}
+        parts = [(name, field.get or operator.attrgetter(name), forms[name].write) for name, field in fields.items()]
+        made = self._defined[kind] = Form(
+            lambda value: {name: write(get(value)) for name, get, write in parts},
+            lambda found, at: _wrong_object(found, at, forms, later),
+            kind=kind,
+            fields={name: (forms[name], field.says) for name, field in fields.items()},
+        )
         return made
 
     def of(self, hint: Any) -> Form:
         """Return the form of a type."""
-        args = get_args(hint)
-        if get_origin(hint) is tuple:
+        origin, args = get_origin(hint), get_args(hint)
+        if origin is tuple:
             return _list(self.of(args[0]))
-        if get_origin(hint) is dict:
-            return _by_key(args[0], self.of(args[1]))
+        if origin is dict:
+            return _dictionary(args[0], self.of(args[1]))
         if args:
             return _or_null(self.of(args[0]))
-        if issubclass(hint, (str, enum.Enum)):
-            return _leaf(str)
         if hint in _WORDS:
             return _leaf(hint)
+        if issubclass(hint, enum.Enum):
+            return _leaf(str)
         return self._defined.get(hint) or self.define(hint, get_type_hints(hint))
 
 
@@ -116,45 +107,35 @@ def _list(form: Form) -> Form:
     def wrong(found: Any, at: str) -> str | None:
         if not isinstance(found, list):
             return f"{at} is not a list"
-        return _first(form.wrong(each, f"{at}[{place}]") for place, each in enumerate(found))
+        problems = (form.wrong(each, f"{at}[{place}]") for place, each in enumerate(found))
+        return next(filter(None, problems), None)
 
     return form._replace(write=lambda values: [form.write(each) for each in values], wrong=wrong, many=True)
 
 
-def _by_key(kind: type, form: Form) -> Form:
-    """Return the form of a dictionary; keys that are members of an enum are in the order of that enum."""
-
-    def write(values: Any) -> dict[str, Any]:
-        keys: Iterable[Any] = kind if issubclass(kind, enum.Enum) else values
-        return {str(key): form.write(values[key]) for key in keys if key in values}
+def _dictionary(key: Any, form: Form) -> Form:
+    """Return the form of a dictionary. The keys of a Literal must be there; those of an enum are in its order."""
+    required = get_args(key)
+    order = required or (key if issubclass(key, enum.Enum) else ())
 
     def wrong(found: Any, at: str) -> str | None:
-        if not isinstance(found, dict):
-            return f"{at} is not an object"
-        return _first(form.wrong(each, f"{at}.{name}") for name, each in found.items())
+        names = required or (found if isinstance(found, dict) else ())
+        return _wrong_object(found, at, dict.fromkeys(names, form), ())
 
-    return Form(write, wrong)
-
-
-def _object(kind: type, fields: Mapping[str, Field]) -> Form:
-    parts = [(name, field.get, field.form.write) for name, field in fields.items()]
-
-    def write(value: Any) -> dict[str, Any]:
-        return {name: write_field(get(value)) for name, get, write_field in parts}
-
-    def wrong_field(name: str, found: dict[str, Any], at: str) -> str | None:
-        if name in found:
-            return fields[name].form.wrong(found[name], at)
-        return None if fields[name].later else f"{at} is missing"
-
-    def wrong(found: Any, at: str) -> str | None:
-        # Unknown fields are accepted: a later version may add some.
-        if not isinstance(found, dict):
-            return f"{at} is not an object"
-        return _first(wrong_field(name, found, f"{at}.{name}" if at else name) for name in fields)
-
-    return Form(write, wrong, kind=kind, fields=fields)
+    return Form(
+        lambda values: {str(each): form.write(values[each]) for each in order or values if each in values}, wrong
+    )
 
 
-def _first(problems: Iterable[str | None]) -> str | None:
-    return next(filter(None, problems), None)
+def _wrong_object(found: Any, at: str, forms: Mapping[str, Form], later: Collection[str]) -> str | None:
+    """Check the fields that have a form. Other fields are accepted: a later version may add some."""
+    if not isinstance(found, dict):
+        return f"{at} is not an object"
+    for name, form in forms.items():
+        where = f"{at}.{name}" if at else name
+        if name not in found and name not in later:
+            return f"{where} is missing"
+        problem = form.wrong(found[name], where) if name in found else None
+        if problem:
+            return problem
+    return None

@@ -1,4 +1,4 @@
-"""Which process a file is of, and whether it still runs: a pid alone may be another process's by now."""
+"""Whether the process that wrote a file still runs. A pid alone is not enough: a later process may have the same."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import enum
 import os
 from pathlib import Path
 
-# Of the fields that follow the state in /proc/PID/stat, see proc(5): starttime. A zombie casts no vote any more.
-_STARTED = 18
+# The fields of /proc/PID/stat after the state, see proc(5). A zombie casts no vote any more.
+_START_TIME = 18
 _ENDED = frozenset("ZXx")
 
 
@@ -23,16 +23,16 @@ class Life(str, enum.Enum):
 
 
 def place() -> str | None:
-    """Return the boot and the pid namespace that pids of this process are of; None where the system tells neither."""
+    """Return the boot and the pid namespace of this process; None if the system does not tell them."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return f"{boot} {os.readlink('/proc/self/ns/pid')}"  # noqa: PTH115 - it leads to no path
+        return f"{boot} {os.readlink('/proc/self/ns/pid')}"  # noqa: PTH115 - the link is not a path
     except OSError:
         return None
 
 
 def started(pid: int) -> int | None:
-    """Return when a process of this place was started, in the kernel's ticks since boot; None where that can't be read.
+    """Return when a process of this place was started, in the kernel's ticks since boot; None if that can't be read.
 
     Raises:
         ProcessLookupError: there is no such process, or it has ended.
@@ -40,19 +40,18 @@ def started(pid: int) -> int | None:
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        # Where there is no /proc, or it hides the processes of others, a signal still tells.
-        if not _takes_signals(pid):
-            raise ProcessLookupError(pid) from None
+        # The system may have no /proc, or hide the processes of other users in it.
+        _require_signals(pid)
         return None
-    # The name may hold anything, also parentheses and spaces.
+    # The name of the process stands in parentheses, and may hold parentheses and spaces itself.
     state, *fields = text.rpartition(")")[2].split()
     if state in _ENDED:
         raise ProcessLookupError(pid)
-    return int(fields[_STARTED])
+    return int(fields[_START_TIME])
 
 
 def life(pid: int, started_ticks: int | None, its_place: str | None) -> Life:
-    """Return what is known of the process with this pid, that was started then, in that place."""
+    """Return what is known of the process with this pid, start and place."""
     if its_place != place():
         return Life.ELSEWHERE
     try:
@@ -64,14 +63,12 @@ def life(pid: int, started_ticks: int | None, its_place: str | None) -> Life:
     return Life.RUNNING if now_ticks == started_ticks else Life.GONE
 
 
-def _takes_signals(pid: int) -> bool:
-    """Return whether there is a process with this pid, as far as it can be asked: on Windows signal 0 is Ctrl-C."""
-    if os.name == "nt":
-        return True
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
+def _require_signals(pid: int) -> None:
+    """Raise ProcessLookupError if a signal shows that there is no such process. On Windows signal 0 is Ctrl-C."""
+    if os.name != "nt":
+        try:
+            os.kill(pid, 0)
+        except PermissionError:
+            pass
+        except OverflowError:
+            raise ProcessLookupError(pid) from None
