@@ -13,7 +13,7 @@ from htppower import events
 from htppower.control.core import state_machine
 from htppower.control.status.controller_status import ControllerStatus, ProcessSetting, SessionStatus
 from htppower.control.status.cores import CoreStatus
-from htppower.control.status.document import HEADER, STATUS
+from htppower.control.status.document import STATUS
 from htppower.review.explain.texts.codes import CODE_TEXTS
 from htppower.votes.native_codes import SUCCESS, code_name, known_codes, what_to_do
 
@@ -75,11 +75,6 @@ def json_fields(form: Form, at: str = "") -> Iterator[tuple[str, str]]:
         yield from json_fields(inner, f"{where}.")
 
 
-def _status_json() -> str:
-    rows = [(f"`{name}`", said) for form in (HEADER, STATUS) for name, said in json_fields(form)]
-    return made_table(("Field", "Meaning"), rows)
-
-
 PARTS: dict[str, Callable[[], str]] = {
     "states": _states,
     "transitions": _transitions,
@@ -90,5 +85,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "session-status": lambda: _attributes(SessionStatus),
     "core-status": lambda: _attributes(CoreStatus),
     "process-setting": lambda: _attributes(ProcessSetting),
-    "status-json": _status_json,
+    "status-json": lambda: made_table(
+        ("Field", "Meaning"), [(f"`{name}`", said) for name, said in json_fields(STATUS)]
+    ),
 }

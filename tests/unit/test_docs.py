@@ -20,7 +20,7 @@ from htppower.cli.help import Command
 from htppower.control import core
 from htppower.control.status.controller_status import ControllerStatus, ProcessSetting, SessionStatus
 from htppower.control.status.cores import CoreStatus
-from htppower.control.status.document import HEADER, STATUS
+from htppower.control.status.document import STATUS
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.review.explain.texts.file_rules import OTHER_TEXTS
 from htppower.rules.case import Applied
@@ -161,7 +161,7 @@ def test_the_pages_name_every_field_of_a_status(page: str, kind: Any) -> None:
 def test_the_status_page_names_every_field_of_the_file() -> None:
     """Each field of the status as JSON has a row with its meaning."""
     said = {row[0]: row[1] for row in rows(read("status.md")) if len(row) == 2}
-    fields = dict(name_and_meaning for form in (HEADER, STATUS) for name_and_meaning in json_fields(form))
+    fields = dict(json_fields(STATUS))
     assert {name: said.get(name) for name in fields} == {
         name: meaning.replace("`", "") for name, meaning in fields.items()
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_type_hints
@@ -22,7 +23,6 @@ from htppower.votes.native import NativeConfig
 from htppower.votes.native_codes import code_name
 
 if TYPE_CHECKING:
-    import datetime
     from collections.abc import Callable
 
 FORMAT = 1
@@ -30,9 +30,8 @@ KIND = "htppower status"
 
 
 class _Deciding(Claim):
-    """A claim that is shown with its kind."""
-
-    __doc__ = Claim.__doc__
+    # JSON shows its kind, too.
+    pass
 
 
 class _Votes(NamedTuple):
@@ -47,7 +46,11 @@ class _Votes(NamedTuple):
     configs: tuple[NativeConfig, ...]
 
 
-def _shown_error(of: Callable[[Any], VoteRejected]) -> dict[str, Shown]:
+def _votes(session: SessionStatus) -> list[_Votes]:
+    return [_Votes(power_config_id, votes.native(power_config_id)) for power_config_id, votes in session.votes.items()]
+
+
+def _error(of: Callable[[Any], VoteRejected]) -> dict[str, Shown]:
     return {
         "function": Shown(str, lambda value: of(value).function, "the native function."),
         "code": Shown(int, lambda value: of(value).code, "the native code."),
@@ -56,7 +59,7 @@ def _shown_error(of: Callable[[Any], VoteRejected]) -> dict[str, Shown]:
     }
 
 
-def _shown_clock(clock: str) -> Shown:
+def _clock(clock: str, says: str) -> Shown:
     limits = ("min", "target", "max")
     read = attrgetter(*(f"effective.{clock}_{limit}" for limit in limits))
 
@@ -65,12 +68,15 @@ def _shown_clock(clock: str) -> Shown:
         kind = VoltageCorner if numbers[0] in VoltageCorner.__members__.values() else ExpandedCorner
         return {limit: kind(number).name for limit, number in zip(limits, numbers, strict=True)}
 
-    says = "the lower limit, the target and the upper limit of the {} clock in force, by the vendor's names."
-    return Shown(dict[Literal["min", "target", "max"], str], get, says.format("HMX" if clock == "hmx" else clock))
+    return Shown(dict[Literal["min", "target", "max"], str], get, f"{says}: its corners, by the vendor's names.")
 
 
-def _votes(session: SessionStatus) -> list[_Votes]:
-    return [_Votes(power_config_id, votes.native(power_config_id)) for power_config_id, votes in session.votes.items()]
+def _effective(name: str, hint: type, says: str) -> Shown:
+    return Shown(hint, attrgetter(f"effective.{name}"), says)
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds")
 
 
 def _hints(kind: type, *without: str) -> dict[str, Any]:
@@ -85,109 +91,85 @@ _CLAIM = {
     "since_us": int,
     "until_us": int | None,
 }
-_FORMS.define(Claim, _CLAIM)
-_FORMS.define(_Deciding, {"kind": str, **_CLAIM})
-_FORMS.define(VoteRejected, _shown_error(lambda error: error))
-_FORMS.define(LastError, {"time_us": int, **_shown_error(attrgetter("error"))})
+_FORMS.define(Claim, **_CLAIM)
+_FORMS.define(_Deciding, kind=str, **_CLAIM)
+_FORMS.define(VoteRejected, **_error(lambda error: error))
+_FORMS.define(LastError, time_us=int, **_error(attrgetter("error")))
 _FORMS.define(
     LastCall,
-    {
-        **_hints(LastCall, "duration_us"),
-        "name": Shown(str, lambda call: code_name(call.code), "the vendor's name of the code."),
-        "duration_us": int,
-    },
+    **_hints(LastCall, "duration_us"),
+    name=Shown(str, lambda call: code_name(call.code), "the vendor's name of the code."),
+    duration_us=int,
 )
-_FORMS.define(CallUnderWay, _hints(CallUnderWay, "lasted_us"))
+_FORMS.define(CallUnderWay, **_hints(CallUnderWay, "lasted_us"))
 _FORMS.define(
     ColdStarts,
-    {
-        "count": Shown(int, says="how many."),
-        "wait_us": int,
-        "by_bound": Shown(
-            tuple[int, ...],
-            says="how many waited up to each of `wait_bounds_us`, and longer than the bound before it; at the end, how "
-            "many waited longer than the last bound.",
-        ),
-    },
+    count=Shown(int, says="how many."),
+    wait_us=int,
+    by_bound=Shown(
+        tuple[int, ...],
+        says="how many waited up to each of `wait_bounds_us`, and longer than the bound before it; at the end, how "
+        "many waited longer than the last bound.",
+    ),
 )
-_FORMS.define(Degradation, {"rule": str, "option": Shown(str, attrgetter("option.name")), "message": str, "hint": str})
-_FORMS.define(NativeConfig, {"option": str, "fields": dict[str, int], "symbols": dict[str, str]})
+_FORMS.define(Degradation, rule=str, option=Shown(str, attrgetter("option.name")), message=str, hint=str)
+_FORMS.define(NativeConfig, option=str, fields=dict[str, int], symbols=dict[str, str])
 _FORMS.define(
     Description,
-    {
-        "name": str,
-        "library": str,
-        "platform": str | None,
-        "hardware": bool,
-        "versions": Shown(dict[str, str], lambda backend: dict(backend.versions)),
-    },
+    name=str,
+    library=str,
+    platform=str | None,
+    hardware=bool,
+    versions=Shown(dict[str, str], lambda backend: dict(backend.versions)),
 )
 _FORMS.define(
     SessionStatus,
-    {**_hints(SessionStatus), "decided_by": _Deciding | None, "votes": Shown(tuple[_Votes, ...], _votes)},
     later=("inferences", "cold_starts", "learnt", "learnt_further", "closing"),
+    **{**_hints(SessionStatus), "decided_by": _Deciding | None, "votes": Shown(tuple[_Votes, ...], _votes)},
 )
 _FORMS.define(
     CoreStatus,
-    {
-        "device_id": int,
-        "core_id": int,
-        "core": _shown_clock("core"),
-        "bus": _shown_clock("bus"),
-        "hmx": _shown_clock("hmx"),
-        "sleep_latency_us": Shown(
-            int, attrgetter("effective.sleep_latency_us"), "the smallest wish of any session; 65535 is none."
-        ),
-        "sleep_disable": Shown(
-            bool, attrgetter("effective.sleep_disable"), "whether any session keeps the DSP from sleeping."
-        ),
-        "dcvs_enable": Shown(bool, attrgetter("effective.dcvs_enable"), "whether DCVS may move the clocks."),
-        "decided_by": dict[Literal["core", "bus", "hmx", "sleep_latency_us"], tuple[int, ...]],
-        "unknown": tuple[int, ...],
-    },
+    device_id=int,
+    core_id=int,
+    core=_clock("core", "the core clock in force"),
+    bus=_clock("bus", "the bus clock in force"),
+    hmx=_clock("hmx", "the HMX clock in force"),
+    sleep_latency_us=_effective("sleep_latency_us", int, "the smallest wish of any session; 65535 is none."),
+    sleep_disable=_effective("sleep_disable", bool, "whether any session keeps the DSP from sleeping."),
+    dcvs_enable=_effective("dcvs_enable", bool, "whether DCVS may move the clocks."),
+    decided_by=dict[Literal["core", "bus", "hmx", "sleep_latency_us"], tuple[int, ...]],
+    unknown=tuple[int, ...],
 )
-_BOUNDS = Shown(tuple[int, ...], lambda _status: WAIT_BOUNDS_US, "the bounds of `sessions[].cold_starts.by_bound[]`.")
 STATUS = _FORMS.define(
     ControllerStatus,
-    {**_hints(ControllerStatus, "process"), "wait_bounds_us": _BOUNDS},
     later=("calls_under_way", "inferences", "link", "wait_bounds_us"),
+    format=Shown(int, lambda _: FORMAT, f"{FORMAT}; a greater number is a form that this page does not describe."),
+    kind=Shown(str, lambda _: KIND, f"`{KIND}`."),
+    htppower=Shown(str, lambda _: __version__, "the version that wrote it."),
+    written=Shown(str, lambda _: _now(), "when, by the wall clock, in UTC."),
+    closed=Shown(bool, lambda _: False, "whether it is the last: nothing is written after it."),
+    pid=Shown(int, lambda _: os.getpid(), "the process."),
+    started_ticks=Shown(
+        int | None,
+        lambda _: started(os.getpid()),
+        "when the process was started, in the kernel's ticks since boot; null off Linux.",
+    ),
+    place=Shown(str | None, lambda _: place(), "the boot and the pid namespace of the pid; null off Linux."),
+    **_hints(ControllerStatus, "process"),
+    wait_bounds_us=Shown(
+        tuple[int, ...], lambda _: WAIT_BOUNDS_US, "the bounds of `sessions[].cold_starts.by_bound[]`."
+    ),
 )
-HEADER = _FORMS.define(
-    dict,
-    {
-        "format": Shown(int, says=f"{FORMAT}; a greater number is a form that this page does not describe."),
-        "kind": Shown(str, says=f"`{KIND}`."),
-        "htppower": Shown(str, says="the version that wrote it."),
-        "written": Shown(str, says="when, by the wall clock, in UTC."),
-        "closed": Shown(bool, says="whether it is the last: nothing is written after it."),
-        "pid": Shown(int, says="the process."),
-        "started_ticks": Shown(
-            int | None, says="when the process was started, in the kernel's ticks since boot; null off Linux."
-        ),
-        "place": Shown(str | None, says="the boot and the pid namespace that the pid is of; null off Linux."),
-    },
-)
 
 
-def status_document(status: ControllerStatus, written: datetime.datetime, *, closed: bool) -> dict[str, Any]:
-    """Return the status of a controller of this process."""
-    pid = os.getpid()
-    return {
-        "format": FORMAT,
-        "kind": KIND,
-        "htppower": __version__,
-        "written": written.isoformat(timespec="milliseconds"),
-        "closed": closed,
-        "pid": pid,
-        "started_ticks": started(pid),
-        "place": place(),
-        **STATUS.write(status),
-    }
+def status_document(status: ControllerStatus, *, closed: bool) -> dict[str, Any]:
+    """Return the status of a controller of this process, with the current wall clock; ``closed``: it is the last."""
+    return {**STATUS.write(status), "closed": closed}
 
 
-def problem(document: dict[str, Any]) -> str | None:
+def problem(document: object) -> str | None:
     """Return what is wrong with a document that was read; None if it is a status."""
-    return HEADER.wrong(document, "") or STATUS.wrong(document, "")
+    return STATUS.wrong(document, "")
 
 
 def without_times(document: dict[str, Any]) -> dict[str, Any]:

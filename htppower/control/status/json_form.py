@@ -52,14 +52,8 @@ class Forms:
     def __init__(self) -> None:
         self._defined: dict[type, Form] = {}
 
-    def define(self, kind: type, shown: Mapping[str, Any], later: Collection[str] = ()) -> Form:
-        """Return the form of a class.
-
-        Args:
-            kind: the class.
-            shown: its fields: each a type or a ``Shown``.
-            later: the fields that files of earlier versions lack.
-        """
+    def define(self, kind: type, /, *, later: Collection[str] = (), **shown: Any) -> Form:
+        """Return the form of a class with these fields, each a type or a ``Shown``. Older files lack the later ones."""
         fields = {name: each if isinstance(each, Shown) else Shown(each) for name, each in shown.items()}
         forms = {name: self.of(field.hint) for name, field in fields.items()}
         parts = [(name, field.get or operator.attrgetter(name), forms[name].write) for name, field in fields.items()]
@@ -84,7 +78,7 @@ class Forms:
             return _leaf(hint)
         if issubclass(hint, enum.Enum):
             return _leaf(str)
-        return self._defined.get(hint) or self.define(hint, get_type_hints(hint))
+        return self._defined.get(hint) or self.define(hint, **get_type_hints(hint))
 
 
 def _leaf(kind: type) -> Form:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import errno
 import functools
 import json
@@ -125,7 +124,7 @@ class StatusFile(Closing):
         self._background.ask()
 
     def _document(self, *, closed: bool = False) -> dict[str, Any]:
-        return status_document(self._status(), datetime.datetime.now(datetime.timezone.utc), closed=closed)
+        return status_document(self._status(), closed=closed)
 
     def _look(self) -> None:
         """Write the current status, on the worker."""
