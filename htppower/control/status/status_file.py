@@ -86,9 +86,7 @@ class StatusFile(Closing):
             # An event costs nothing more while the next write is due.
             self._calls.callback(subscribe(self._changed, lambda _kind, _details: not self._background.asked))
             self._calls.callback(companions.add(self.close, self._disown))
-            document = self._document()
-            self._write(document)
-            self._ask_if_it_may_change(document)
+            self._write(self._document())
         except BaseException:
             self._calls.close()
             self._background.close()
@@ -153,26 +151,24 @@ class StatusFile(Closing):
                     "the status can't be written to %s: %s; tried again at the next change", self._path, error
                 )
             self._failed = True
-        self._ask_if_it_may_change(document)
 
     def _write(self, document: dict[str, Any]) -> None:
         """Replace the file, unless only the time has passed since the last write."""
-        known = without_times(document)
+        known, changing = without_times(document), may_change(document)
         with self._writing:
-            if self._closed or (known == self._known and not may_change(document)):
+            if self._closed or (known == self._known and not changing):
                 return
             self._known = None
             text = json.dumps(document, separators=(",", ":"))
             try:
                 put_in_place(self._target, f"{text}\n".encode("ascii")).close()
+                self._known = known
             except OSError as error:
                 error.filename = str(self._path)
                 raise
-            self._known = known
-
-    def _ask_if_it_may_change(self, document: dict[str, Any]) -> None:
-        if may_change(document):
-            self._background.ask()
+            finally:
+                if changing:
+                    self._background.ask()
 
 
 def _require_status_or_nothing(path: Path, target: Path) -> None:

@@ -15,11 +15,12 @@ from hanging import WAIT_S, HangingHtp, until
 import htppower
 from htppower import SessionClosed, State, VoteController
 from htppower.backends import SimulatedHtp
-from htppower.control.status.snapshot import _session_status
 from htppower.events import Cause
+from htppower.testing import VirtualTime
 from htppower.votes.corners import VoltageCorner
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
     from htppower.control.status.controller_status import SessionStatus
@@ -245,13 +246,36 @@ def test_a_status_amid_a_transition_counts_no_stay_and_no_saved_call_twice(bench
     assert all(5_600_000 - each.since_us <= 600_000 for each in taken if each.state is State.RAISED)
 
 
-def test_a_stay_that_begins_after_the_time_of_a_status_has_lasted_for_nothing(bench: Bench) -> None:
-    """The clock is read first, and another thread may change a state then: no time is negative, and none is to come."""
-    session = bench.controller.session("burst")
-    bench.time.advance_us(1_000)
-    with session.inference():
-        status = _session_status(session._record, 990)
-    assert (status.since_us, status.time_in_state_us) == (990, {State.UNVOTED: 1_000, State.RAISED: 0})
+class Interjected(VirtualTime):
+    """A clock at which something happens as soon as it has been read."""
+
+    then: Callable[[], object] | None = None
+
+    @property
+    def now_us(self) -> int:
+        """The time, in microseconds."""
+        read_us, then = self._now_us, self.then
+        if then is not None:
+            self.then = None
+            then()
+        return read_us
+
+
+def test_a_stay_that_begins_after_the_time_of_a_status_has_lasted_for_nothing() -> None:
+    """A status reads the clock first, and another thread may change a state then: no time is negative or to come."""
+    time = Interjected()
+    with VoteController("simulated", time=time, handle_sigterm=False) as controller:
+        session = controller.session("burst")
+        time.advance_us(990)
+
+        def infer_later() -> None:
+            time.advance_us(10)
+            session.begin()
+
+        time.then = infer_later
+        (status,) = controller.status().sessions
+    assert (status.state, status.since_us) == (State.RAISED, 990)
+    assert status.time_in_state_us == {State.UNVOTED: 1_000, State.RAISED: 0}
 
 
 def test_a_call_that_hangs_is_shown_with_whom_it_keeps() -> None:
