@@ -293,16 +293,13 @@ class VoteController(Closing):
         return self._events.flush(timeout_s)
 
     def status(self) -> ControllerStatus:
-        """Return what is in force, for whom, and what failed; wait for no native call."""
-        sessions, inferences_before = self._registry.counted()
+        """Return the votes in force, for which session and why, and what failed; wait for no native call."""
         return controller_status(
             self._time.now_us,
             self._description,
-            sessions,
-            inferences_before,
-            self._engine,
             self._home.number,
-            self._registry.caps,
+            self._engine,
+            self._registry,
             self._events.lost,
             self._recorder.status(),
         )
@@ -311,17 +308,17 @@ class VoteController(Closing):
         """Write ``status`` as JSON to a file, for ``htppower status``: now, on change, and at most once a second.
 
         Args:
-            path: the file; None for one in the runtime folder of the user, where ``htppower status`` finds it by
-                itself, and which is removed when it is closed.
+            path: the file; None: a new file in the runtime folder of the user, where ``htppower status`` finds it. Such
+                a file is removed when it is closed.
 
         Returns:
             The file, to ``close``, or to use as a context manager; closing the controller closes it, too.
 
         Raises:
-            OSError: it can't be written.
+            OSError: the file can't be written.
             SessionClosed: the controller is closed.
-            TypeError: the path is none.
-            ValueError: there is something of that name that is no file.
+            TypeError: the path is not a path.
+            ValueError: the path leads to something else than a file, or to a file that is not a status.
         """
         from htppower.control.status.status_file import StatusFile  # noqa: PLC0415 - few hosts pay for it
 

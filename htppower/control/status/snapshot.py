@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING
 
 from htppower.control.phases.tickets import open_tickets
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
     from htppower.backends.base import Description
     from htppower.control.core.engine import Engine
     from htppower.control.core.gate import Gate
-    from htppower.control.core.precedence import Claim
     from htppower.control.core.process_settings import ProcessSettings
+    from htppower.control.core.registry import Registry
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.learning.learners import Learners
     from htppower.control.recording.recorder import RecordingStatus
@@ -31,39 +30,34 @@ if TYPE_CHECKING:
 # Reading them off the class takes longer.
 _MAY_BE_UP = (State.RAISED, State.UNKNOWN)
 _DESTROYED = State.DESTROYED
-_NUMBER = operator.attrgetter("number")
 
 
 def controller_status(
-    now_us: int,
+    time_us: int,
     backend: Description,
-    sessions: tuple[SessionRecord, ...],
-    inferences_before: int,
-    engine: Engine,
     number: int,
-    caps: tuple[Claim, ...],
+    engine: Engine,
+    registry: Registry,
     events_lost: int,
     recording: RecordingStatus | None,
 ) -> ControllerStatus:
-    """Return the snapshot. It waits for no call: the values that it reads of a session are replaced, never changed.
-
-    ``inferences_before``: how many inferences there were on sessions that are closed.
-    """
+    """Return the snapshot. It waits for no call: the values that it reads of a session are replaced, never changed."""
+    sessions, inferences = registry.counted()
     process, own = engine.settings.now.known, frozenset(sessions)
-    statuses, inferences = [], inferences_before
+    statuses = []
     for session in sessions:
         if session.state is _DESTROYED:
             # It is about to be removed. Its inferences still count: a counter must not go down.
             inferences += session.gate.inferences
         else:
-            statuses.append(_session_status(session, now_us))
+            statuses.append(_session_status(session, time_us))
             inferences += statuses[-1].inferences
     return ControllerStatus(
-        time_us=now_us,
+        time_us=time_us,
         backend=backend,
         number=number,
         sharing=max(0, len(engine.homes) - 1),
-        caps=caps,
+        caps=registry.caps,
         sessions=tuple(statuses),
         cores=core_statuses(sessions, process),
         settings=tuple(_setting(option, engine.settings, own) for option in VOTE_OPTIONS if option in PROCESS_WIDE),
@@ -80,7 +74,7 @@ def controller_status(
 def _setting(option: Option, settings: ProcessSettings, sessions: frozenset[SessionRecord]) -> ProcessSetting:
     value = settings.now.known.get(option)
     holders = sessions.intersection(settings.holders(option, value)) if value else ()
-    return ProcessSetting(VOTE_OPTIONS[option].field, value, tuple(sorted(map(_NUMBER, holders))))
+    return ProcessSetting(VOTE_OPTIONS[option].field, value, tuple(sorted([session.number for session in holders])))
 
 
 def _session_status(session: SessionRecord, now_us: int) -> SessionStatus:

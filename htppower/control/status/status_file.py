@@ -46,13 +46,8 @@ class StatusFile(Closing):
     recording has inferences to write. Otherwise no timer runs. If the file can't be written, a WARNING is logged once,
     and the next change is tried again.
 
-    Args:
-        path: the file. It is replaced as a whole, so its folder must be writable. A link there is replaced. None: a new
-            file in the runtime folder of the user, which is removed at the end instead of being marked as closed.
-        status: returns the status.
-        subscribe: calls a subscriber with the events that it wants; returns what ends that.
-        time: clock and alarms.
-        companions: close it with its controller.
+    The file is replaced as a whole, so its folder must be writable. A link in its place is replaced, too. If no path is
+    named, the file is in the runtime folder of the user, and is removed at the end instead of being marked as closed.
 
     Raises:
         OSError: the file can't be written.
