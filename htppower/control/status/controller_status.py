@@ -1,4 +1,4 @@
-"""The status of a controller: the votes in force, for which session, since when and why, and what failed.
+"""The status of a controller: the votes in force, their sessions, their causes, and the calls that failed.
 
 The JSON form (``document.py``) and the pages of the documentation are made from these classes.
 """
@@ -38,7 +38,7 @@ class OpenTicket:
 
 @attrs.frozen
 class LearntSustain:
-    """A learnt sustain time, and its cost next to that of the vendor's fixed sustain time of 300 ms.
+    """A learnt sustain time, and its cost next to the vendor's fixed sustain time of 300 ms.
 
     Attributes:
         time_out_us: the time from the next end of an inference on.
@@ -71,14 +71,14 @@ class SessionStatus(NamedTuple):
         own_profile: the name of the profile that it was opened with, or that ``use`` gave it.
         holds: the holds on it.
         decided_by: the hold or the cap that decides which profile it uses; None if its own profile is used.
-        state: what is known of its votes.
+        state: whether its votes are up, or not known.
         since_us: when it came into that state.
         cause: why it made its last transition; None if it has made none.
         in_flight: how many inferences are running.
         tickets: the inferences that ``Session.begin`` has begun and that have not ended, the oldest first.
         sustained_until_us: when its votes come down unless an inference begins before; None if no timer runs.
-        device_id: the device on which it votes.
-        core_ids: the cores on which it votes.
+        device_id: the device that it votes on.
+        core_ids: the cores that it votes on.
         power_config_ids: its power config ids.
         votes: the votes known to be in force, by power config id; without the process-wide settings.
         degradations: the votes of its profile that this platform does not have.
@@ -155,14 +155,14 @@ class ControllerStatus:
         number: the number of this controller on that backend, from 1.
         sharing: how many other controllers are on the backend, and share the process-wide settings.
         caps: the caps that are set.
-        sessions: the open sessions, in the order in which they were opened.
-        cores: each core on which a session has a power config id: the votes in force, and the sessions that decide it.
+        sessions: the open sessions, the oldest first.
+        cores: each core that a session has a power config id on: the votes in force, and the sessions that decide it.
         settings: the process-wide settings, with their holders.
-        orphans: ids whose session is closed and that could not be destroyed. Votes may still be in force on them. They
-            are tried again with the back-off.
+        orphans: ids of closed sessions whose destruction failed. Votes may still be in force on them. They are tried
+            again with the back-off.
         events_lost: how many events subscribers were too slow for.
-        recording: the progress of the recording of its inferences; None if there is no recording.
-        calls_under_way: the native calls that have not returned yet, in the order in which they began.
+        recording: the progress of the recording of its inferences; None if it does not record.
+        calls_under_way: the native calls that have not returned yet, the oldest first.
         inferences: how many inferences have begun, on all sessions that were ever open.
         link: the state of the link to the DSP; WELL if calls work.
         process: the process-wide settings known to be in force, as votes.

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 # Reading it off the class takes longer.
 _UNKNOWN = State.UNKNOWN
-_CLOCKS = ("core", "bus", "hmx")
 
 
 @attrs.frozen
@@ -33,7 +32,7 @@ class CoreStatus:
         decided_by: for each clock, ``core``, ``bus`` and ``hmx``, the numbers of the sessions whose target is in force;
             empty if no session votes on it. For ``sleep_latency_us`` the sessions with the smallest wish.
         unknown: the numbers of the sessions whose votes on the core are not known: a call failed, the DSP restarted, or
-            a graph was initialised since they were cast. ``effective`` and ``decided_by`` leave these votes out.
+            a graph was initialised since they were cast. The other fields leave these votes out.
     """
 
     device_id: int
@@ -46,7 +45,7 @@ class CoreStatus:
 
 
 def core_statuses(sessions: Iterable[SessionRecord], process: VoteSet) -> tuple[CoreStatus, ...]:
-    """Return every core on which a session has a power config id, in order; ``process``: the process-wide settings."""
+    """Return every core that a session has a power config id on, in order; ``process``: the process-wide settings."""
     settings = ProcessSettings()
     for config in process.native(0):
         settings = settings.after(config)
@@ -84,18 +83,18 @@ def _core_status(
 def _deciding(clients: list[tuple[list[int], Client]], effective: Effective) -> dict[str, tuple[int, ...]]:
     """Return the sessions whose votes are in force, for each clock and for the sleep latency."""
     in_expanded = any(client.active and client.expanded for _, client in clients)
+    in_force = {"core": effective.core_target, "bus": effective.bus_target, "hmx": effective.hmx_target}
     asleep = Client(0, 0)
 
     def target(client: Client, clock: str) -> int:
         return client.corners(clock, in_expanded=in_expanded)[1]
 
     def decides(client: Client, clock: str) -> bool:
-        in_force = getattr(effective, f"{clock}_target")
         # The DSP takes no HMX vote of a client without a core vote.
         counts = client.active and (clock != "hmx" or target(client, "core") != target(asleep, "core"))
-        return counts and target(client, clock) == in_force != target(asleep, clock)
+        return counts and target(client, clock) == in_force[clock] != target(asleep, clock)
 
-    decided = {clock: _sessions(numbers for numbers, each in clients if decides(each, clock)) for clock in _CLOCKS}
+    decided = {clock: _sessions(numbers for numbers, each in clients if decides(each, clock)) for clock in in_force}
     latency_us = effective.sleep_latency_us
     wishes = (numbers for numbers, each in clients if each.sleep_latency_us == latency_us != asleep.sleep_latency_us)
     return {**decided, "sleep_latency_us": _sessions(wishes)}

@@ -38,7 +38,7 @@ class _Votes(NamedTuple):
     """The votes on a power config id.
 
     Attributes:
-        power_config_id: on which id.
+        power_config_id: the id.
         configs: the votes on it.
     """
 
@@ -50,7 +50,7 @@ def _votes(session: SessionStatus) -> list[_Votes]:
     return [_Votes(power_config_id, votes.native(power_config_id)) for power_config_id, votes in session.votes.items()]
 
 
-def _error(of: Callable[[Any], VoteRejected]) -> dict[str, Shown]:
+def _error(of: Callable[[Any], VoteRejected]) -> dict[str, Any]:
     return {
         "function": Shown(str, lambda value: of(value).function, "the native function."),
         "code": Shown(int, lambda value: of(value).code, "the native code."),
@@ -68,14 +68,18 @@ def _clock(clock: str, says: str) -> Shown:
         kind = VoltageCorner if numbers[0] in VoltageCorner.__members__.values() else ExpandedCorner
         return {limit: kind(number).name for limit, number in zip(limits, numbers, strict=True)}
 
-    return Shown(dict[Literal["min", "target", "max"], str], get, f"{says}: its corners, by the vendor's names.")
+    return Shown(
+        dict[Literal["min", "target", "max"], str],
+        get,
+        f"{says}: its `min`, `target` and `max`, by the vendor's names.",
+    )
 
 
 def _effective(name: str, hint: type, says: str) -> Shown:
     return Shown(hint, attrgetter(f"effective.{name}"), says)
 
 
-def _now() -> str:
+def _written(_status: ControllerStatus) -> str:
     return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds")
 
 
@@ -85,7 +89,7 @@ def _hints(kind: type, *without: str) -> dict[str, Any]:
 
 # The classes that JSON does not show as they are. A class must be defined before the classes that refer to it.
 _FORMS = Forms()
-_CLAIM = {
+_CLAIM: dict[str, Any] = {
     "profile": Shown(str, attrgetter("profile.name"), "the name of its profile."),
     "reason": str,
     "since_us": int,
@@ -146,7 +150,7 @@ STATUS = _FORMS.define(
     format=Shown(int, lambda _: FORMAT, f"{FORMAT}; a greater number is a form that this page does not describe."),
     kind=Shown(str, lambda _: KIND, f"`{KIND}`."),
     htppower=Shown(str, lambda _: __version__, "the version that wrote it."),
-    written=Shown(str, lambda _: _now(), "when, by the wall clock, in UTC."),
+    written=Shown(str, _written, "when, by the wall clock, in UTC."),
     closed=Shown(bool, lambda _: False, "whether it is the last: nothing is written after it."),
     pid=Shown(int, lambda _: os.getpid(), "the process."),
     started_ticks=Shown(

@@ -108,7 +108,7 @@ def _list(form: Form) -> Form:
 
 
 def _dictionary(key: Any, form: Form) -> Form:
-    """Return the form of a dictionary. The keys of a Literal must be there; those of an enum are in its order."""
+    """Return the form of a dictionary. The keys of a Literal must be there; enum keys are in their order."""
     required = get_args(key)
     order = required or (key if issubclass(key, enum.Enum) else ())
 

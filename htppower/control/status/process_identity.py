@@ -12,7 +12,7 @@ _ENDED = frozenset("ZXx")
 
 
 class Life(str, enum.Enum):
-    """What is known of a process."""
+    """The state of a process, as far as it can be found out."""
 
     RUNNING = "running"
     GONE = "gone"
@@ -35,7 +35,7 @@ def started(pid: int) -> int | None:
     """Return when a process of this place was started, in the kernel's ticks since boot; None if that can't be read.
 
     Raises:
-        ProcessLookupError: there is no such process, or it has ended.
+        ProcessLookupError: the process has ended, or never existed.
     """
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
@@ -51,7 +51,7 @@ def started(pid: int) -> int | None:
 
 
 def life(pid: int, started_ticks: int | None, its_place: str | None) -> Life:
-    """Return what is known of the process with this pid, start and place."""
+    """Return the state of the process with this pid, start and place."""
     if its_place != place():
         return Life.ELSEWHERE
     try:
@@ -64,7 +64,7 @@ def life(pid: int, started_ticks: int | None, its_place: str | None) -> Life:
 
 
 def _require_signals(pid: int) -> None:
-    """Raise ProcessLookupError if a signal shows that there is no such process. On Windows signal 0 is Ctrl-C."""
+    """Raise ProcessLookupError if a signal shows that the process does not exist. On Windows signal 0 is Ctrl-C."""
     if os.name != "nt":
         try:
             os.kill(pid, 0)

@@ -1,4 +1,4 @@
-"""The folder in which the controllers of a user serve their status if no file is named.
+"""The folder where the controllers of a user serve their status if no file is named.
 
 It is in the runtime folder of the user (``XDG_RUNTIME_DIR`` or ``/run/user/UID``), or else in ``/tmp``. It must belong
 to the user, and no other user may write to it. A host without a login, such as a service, may have another environment
@@ -58,7 +58,7 @@ def reserved_file() -> Path:
     """Return a new, empty file for a status of this process, in a folder that only this user may write to.
 
     Raises:
-        OSError: there is no such folder; the error of the last folder that was tried.
+        OSError: no folder can be used; the error is of the last folder that was tried.
     """
     problem = OSError(errno.ENOENT, "there is no folder for statuses: name a file", NAME)
     for folder in runtime_folders():

@@ -90,7 +90,7 @@ def test_a_field_of_another_kind_is_named(document: dict[str, Any]) -> None:
 
 
 def test_corners_have_the_vendors_names(document: dict[str, Any]) -> None:
-    """The core and bus clocks have the corners that are voted, the HMX clock those of its own range."""
+    """The core and bus clocks have the corners that are voted, the HMX clock has expanded corners."""
     (core,) = document["cores"]
     assert {core["core"]["target"], core["bus"]["target"]} <= set(VoltageCorner.__members__)
     assert core["hmx"]["target"] in ExpandedCorner.__members__

@@ -1,4 +1,4 @@
-"""The folder in which the controllers of a user serve their status, and what is in it."""
+"""The folder where the controllers of a user serve their status, and its files."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_controller_serves_without_a_path_until_it_is_closed(run: Path) -> Non
 
 
 def test_a_closed_controller_leaves_no_reserved_file(run: Path) -> None:
-    """Where nothing can be served, nothing stays behind."""
+    """If nothing can be served, nothing stays behind."""
     bench = Bench.make()
     bench.controller.close()
     with pytest.raises(RuntimeError):
@@ -79,7 +79,7 @@ def test_a_folder_of_somebody_else_is_not_used(run: Path, tmp_path: Path, monkey
 
 
 def test_the_owner_of_a_folder_counts(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What belongs to another user is none of ours, whoever may write to it."""
+    """A folder of another user is not used, even if this user may write to it."""
     assert is_own(run)
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
     assert not is_own(run)

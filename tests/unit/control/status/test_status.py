@@ -1,4 +1,4 @@
-"""What ``controller.status()`` says: for every session, every core, and the settings of the whole process."""
+"""The content of ``controller.status()``: for every session, every core, and the settings of the whole process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def only(bench: Bench) -> SessionStatus:
 
 
 def test_a_session_that_was_only_opened(bench: Bench) -> None:
-    """It says whose it is and where it votes, and that nothing has happened but its opening."""
+    """The status names the owner, the ids and the cores, and shows that nothing but the opening has happened."""
     bench.time.advance_us(10)
     session = bench.controller.session("burst", owner="camera")
     bench.time.advance_us(5)
@@ -112,7 +112,7 @@ def test_the_last_error_outlives_its_cure(bench: Bench) -> None:
 
 
 def test_which_hold_or_cap_decides(bench: Bench) -> None:
-    """The profile in use is told with what decides it, and the session's own beside it."""
+    """The status has the profile in use, the hold or cap that decides it, and the session's own profile."""
     session = bench.controller.session("balanced")
     bench.time.advance_us(9)
     with session.hold("burst", reason="camera preview", timeout_us=100):
@@ -129,7 +129,7 @@ def test_which_hold_or_cap_decides(bench: Bench) -> None:
 
 
 def test_which_session_decides_a_core(bench: Bench) -> None:
-    """Of two sessions on a core the higher target decides; when it comes down, the other one does."""
+    """If two sessions vote on a core, the higher target decides; once it comes down, the other target decides."""
     high = bench.controller.session("burst")
     low = bench.controller.session("high_power_saver")
     with low.inference():
@@ -163,7 +163,7 @@ def test_a_session_whose_votes_are_not_known_decides_nothing(bench: Bench) -> No
 
 
 def test_the_holders_of_process_wide_settings(bench: Bench) -> None:
-    """A setting is held by the sessions that ask for the value in force, and by nobody once it is given back."""
+    """A setting is held by the sessions that ask for the value in force, and has no holder once it is given back."""
     first, second = (bench.controller.session("burst") for _ in range(2))
     with first.inference(), second.inference():
         settings = {setting.name: setting for setting in bench.controller.status().settings}
@@ -190,7 +190,7 @@ def test_a_status_calls_little_for_each_session(bench: Bench) -> None:
     calls: list[str] = []
 
     def note(frame: FrameType, event: str, _argument: object) -> None:
-        # A lock is a function in C where no test watches the order of locks.
+        # A lock is a function in C, unless a test checks the order of locks.
         if event == "call" and frame.f_code.co_filename.startswith(package):
             calls.append(frame.f_code.co_name)
 
@@ -216,7 +216,7 @@ def test_a_status_calls_little_for_each_session(bench: Bench) -> None:
 
 
 def test_a_status_amid_a_transition_counts_no_stay_and_no_saved_call_twice(bench: Bench) -> None:
-    """A state is changed first, and noted then; a status that another thread takes meanwhile has each stay once."""
+    """A state is changed first, and noted then; a status that is taken between these steps has each stay once."""
     session = bench.controller.session("burst")
     taken: list[SessionStatus] = []
 
@@ -247,7 +247,7 @@ def test_a_status_amid_a_transition_counts_no_stay_and_no_saved_call_twice(bench
 
 
 class Interjected(VirtualTime):
-    """A clock at which something happens as soon as it has been read."""
+    """A clock that runs an action as soon as it has been read."""
 
     then: Callable[[], object] | None = None
 
@@ -279,7 +279,7 @@ def test_a_stay_that_begins_after_the_time_of_a_status_has_lasted_for_nothing() 
 
 
 def test_a_call_that_hangs_is_shown_with_whom_it_keeps() -> None:
-    """Which call, on which id, for whom and since when; its session says where it is being closed meanwhile."""
+    """The status has the call, its id, its session and its begin, and shows that the session is being closed."""
     backend = HangingHtp()
     with VoteController(backend, handle_sigterm=False) as controller:
         session = controller.session("balanced")

@@ -1,4 +1,4 @@
-"""A status in a file: written whole, on change, at most once a second, and by nobody once it is closed."""
+"""A status in a file: written whole, on change, at most once a second, and no longer once it is closed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_it_is_written_at_once(bench: Bench, path: Path) -> None:
 
 
 def test_changes_are_written_at_most_once_a_second(bench: Bench, path: Path) -> None:
-    """What happens within a second of the last file stands in the next, and no file comes in between."""
+    """Changes within a second of the last file are in the next file, a second after the last."""
     session = bench.controller.session("high_performance")
     bench.time.advance_us(5 * SECOND_US)
     bench.controller.serve_status(path)
@@ -149,7 +149,7 @@ def test_a_closed_controller_serves_nothing(path: Path) -> None:
 
 
 def test_a_failure_is_logged_once_and_tried_again(bench: Bench, path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """While the folder is away each change is tried, one warning tells of it, and the next change is in the file."""
+    """While the folder is missing each change is tried, and one warning is logged. A later change is in the file."""
     session = bench.controller.session("high_performance")
     folder = path.parent / "run"
     folder.mkdir()

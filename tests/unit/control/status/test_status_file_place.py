@@ -1,4 +1,4 @@
-"""Where a status is written: through no link, over nothing else, and in the place of what a killed process has left."""
+"""The place of a status: no link is followed, no other file is replaced, files of a killed process are replaced."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_folder_that_is_a_link_is_followed_once(bench: Bench, path: Path) -> N
 
 
 def test_what_a_killed_process_left_behind_goes(bench: Bench, path: Path) -> None:
-    """A half-written file of before is no obstacle and does not stay; a link in its place is not followed."""
+    """A half-written file does not stay, and does not get in the way; a link with its name is not followed."""
     other = path.parent / "other"
     other.write_text("kept", encoding="ascii")
     (path.parent / ".status.json.new").symlink_to(other)
