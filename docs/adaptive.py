@@ -1,7 +1,7 @@
-"""Draw what each sustain time costs on one set of gaps, and the learnt one: ``docs/adaptive_sustain.svg``.
+"""Draw the cost of each sustain time, and of the learnt time, on one set of gaps: ``docs/adaptive_sustain.svg``.
 
 python -m docs.adaptive            write the picture
-python -m docs.adaptive --check    exit 1 where the picture is not what the policy does
+python -m docs.adaptive --check    exit 1 if the policy gives another picture
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _FIXED_US = 300_000
 
 @attrs.frozen
 class Costs:
-    """What is paid for a set of gaps, over what the clairvoyant pays.
+    """Costs for a set of gaps, divided by the cost of the clairvoyant.
 
     Attributes:
-        fixed: by the fixed sustain time, in us.
-        learnt: with the learnt one.
+        fixed: for each fixed sustain time, in us.
+        learnt: for the learnt time.
     """
 
     fixed: tuple[tuple[int, float], ...]
@@ -46,13 +46,13 @@ class Costs:
 
 
 def gaps_us() -> list[int]:
-    """Return gaps of bursts at 30 Hz with pauses between them: the same ones each time."""
+    """Return gaps of bursts at 30 Hz with pauses between them, the same in each run."""
     rng = random.Random(1)  # noqa: S311 - no secret
     return [int(rng.gauss(25e3, 4e3) if rng.random() < _OF_BURSTS else rng.expovariate(1 / 2e6)) for _ in range(_GAPS)]
 
 
 def costs() -> Costs:
-    """Return what each sustain time costs."""
+    """Return the cost of each sustain time."""
     gaps = [max(0, gap_us) for gap_us in gaps_us()]
     least_us = sum(min(gap_us, _WORTH_US) for gap_us in gaps)
     steps = 120
@@ -75,10 +75,10 @@ def picture() -> str:
     best_us, best = min(done.fixed, key=lambda pair: pair[1])
     vendors = dict(done.fixed)[_FIXED_US]
     said = (
-        f"Over the clairvoyant, who pays 1, the learnt time pays {done.learnt:.2f}, the best fixed one, "
-        f"{best_us / 1000:.0f} ms, {best:.2f}, and 300 ms {vendors:.2f}."
+        f"If the clairvoyant pays 1, the learnt time pays {done.learnt:.2f}, the best fixed time, "
+        f"{best_us / 1000:.0f} ms, pays {best:.2f}, and 300 ms pays {vendors:.2f}."
     )
-    head = opening("adaptive", _WIDTH, _HEIGHT, "What each sustain time costs on bursts with pauses", said)
+    head = opening("adaptive", _WIDTH, _HEIGHT, "The cost of each sustain time on bursts with pauses", said)
     return "\n".join((*head, *_axes(), *_curve(done), *_marks(done, vendors), "</svg>", ""))
 
 
@@ -91,7 +91,7 @@ def _y(cost: float) -> float:
 
 
 def _axes() -> Iterator[str]:
-    yield draw_text(_LEFT - 60, 28, "cost of the gaps, over what the clairvoyant pays", "label")
+    yield draw_text(_LEFT - 60, 28, "cost of the gaps, relative to the clairvoyant", "label")
     yield f'<path class="axis" d="M{_LEFT},{_TOP - 12}V{_BOTTOM}"/><path class="axis" d="M{_LEFT},{_BOTTOM}H{_RIGHT}"/>'
     for cost in (1.0, 1.5, 2.0, 2.5, 3.0, 3.5):
         yield f'<path class="guide" d="M{_LEFT},{_y(cost):.1f}H{_RIGHT}"/>'

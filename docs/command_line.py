@@ -1,6 +1,6 @@
-"""Shape what sphinx-click makes of a command, so that the page shows what ``--help`` shows.
+"""Change the output of sphinx-click, so that the page shows the same as ``--help``.
 
-sphinx-click lists the options of a command in one list. Ours stand in groups, and a command has an example
+sphinx-click lists the options of a command in one list. Ours are in groups, and a command has an example
 (``htppower.cli.help``).
 """
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-# The options that every command has: they are told once, by the page.
+# Every command has these options; the page describes them once.
 _EVERYWHERE = frozenset({"help", "version"})
 
 
 def setup(app: Sphinx) -> None:
-    """Take part in how sphinx-click formats a command."""
+    """Connect the functions below to the events of sphinx-click."""
     app.connect("sphinx-click-process-description", _description)
     app.connect("sphinx-click-process-usage", _usage)
     app.connect("sphinx-click-process-options", _options)
@@ -34,7 +34,7 @@ def setup(app: Sphinx) -> None:
 
 
 def _description(_app: Sphinx, _ctx: click.Context, lines: list[str]) -> None:
-    """Take the help for plain text: it is written for a terminal, not in reStructuredText."""
+    """Escape the help: it is plain text for a terminal, not reStructuredText."""
     lines[:] = [_plain(line) for line in lines]
 
 
@@ -57,13 +57,13 @@ def _grouped(ctx: click.Context) -> Iterator[str]:
         if options:
             yield from ("", f"**{name}**", "")
         for option in options:
-            # The record of the option's own: its name and its meaning as a terminal has them.
+            # click's own record of the option: its name and its meaning, as on a terminal.
             names, meaning = option.get_help_record(ctx) or ("", "")
             yield from (f".. option:: {names}", "", f"   {_plain(' '.join(meaning.split()))}", "")
 
 
 def _arguments(_app: Sphinx, _ctx: click.Context, lines: list[str]) -> None:
-    """Leave the arguments out: the usage has them, and the help says what they are."""
+    """Leave the arguments out: the usage has them, and the help explains them."""
     lines.clear()
 
 
@@ -73,7 +73,7 @@ def _epilog(_app: Sphinx, ctx: click.Context, lines: list[str]) -> None:
 
 
 def _plain(text: str) -> str:
-    """Return a text with what reStructuredText would take for markup escaped, and its options as code."""
+    """Return a text with the markup of reStructuredText escaped, and options as code."""
     for mark in ("\\", "*", "`", "|", "_"):
         text = text.replace(mark, f"\\{mark}")
     return _OPTION.sub(r"``\g<0>``", text)

@@ -1,4 +1,4 @@
-"""The parts that show what a command prints: a dry run, a profile, and the advice on a measurement, with its rules."""
+"""The parts with output of commands: a dry run, a profile, and the advice on a measurement, with its rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CAMERA = str(EXAMPLES / "camera.yaml")
 
 
 def _json() -> str:
-    """Return the JSON of a dry run with its first two calls, of which the second has two votes."""
+    """Return the JSON of a dry run with its first two calls; the second call has two votes."""
     report = json.loads(run("profile", "burst", "--dry-run", "--format", "json"))
     created, raised, *_ = report["calls"]
     raised["configs"] = [config for config in raised["configs"] if config["option"] != "HMX_V2"][:2]

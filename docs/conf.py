@@ -56,7 +56,7 @@ toc_object_entries_show_parents = "hide"
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
 
-# The build needs no network, so the standard library's inventory is not at hand. The other names stand in
+# The build needs no network, so it has no inventory of the standard library. The other names are used in
 # signatures, and are not part of the public interface.
 nitpick_ignore_regex = [
     (r"py:.*", r"(collections\.abc|os|enum|pathlib|types|typing|htppower\.control\.phases)\..*"),
@@ -75,7 +75,7 @@ _SHARED = re.compile(r"^( +)((?:\w+, )+\w+): ")
 def share_descriptions(
     _app: Sphinx, _what: str, _name: str, _documented: object, _options: object, lines: list[str]
 ) -> None:
-    """Give each of ``min, target, max: ...`` in a docstring an entry of its own, which napoleon does not."""
+    """Give each name of ``min, target, max: ...`` in a docstring its own entry; napoleon does not."""
     made: list[str] = []
     start = 0
     while start < len(lines):

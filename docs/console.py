@@ -1,4 +1,4 @@
-"""What the command prints, as a page shows it."""
+"""Output of the command, as a page shows it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ EXAMPLES = Path(__file__).parent / "examples"
 
 
 def run(*arguments: str) -> str:
-    """Return what the command prints, with paths as a reader has them."""
+    """Return the output of the command, with the paths that a reader has."""
     result = CliRunner(env={"COLUMNS": "80"}).invoke(command, [*arguments])
     output = result.output.replace(shipped_folder(), "profiles")
     return output.replace(f"{EXAMPLES}/", "").replace("docs/examples/", "").rstrip()
 
 
 def console(*arguments: str, words: tuple[str, ...] | None = None, only: str = "") -> str:
-    """Return what a reader types, and what the command prints.
+    """Return the command line of a reader, and its output.
 
     Args:
-        arguments: what the reader types.
-        words: what is run, where that is something else.
-        only: with what the lines begin that are shown; all are without it.
+        arguments: the command line that is shown.
+        words: the command line that is run, if it is another.
+        only: the beginnings of the lines to show; all lines by default.
     """
     said = run(*(words or arguments))
     if only:

@@ -40,10 +40,10 @@ def _causes() -> str:
 
 
 def _events() -> str:
-    """Return every kind of event with when it happens, and the fields that it adds."""
+    """Return every kind of event, with the time when it happens and the fields that it adds."""
     common = {field.name for field in attrs.fields(events.Event)}
     rows = []
-    # The class before attrs gave it slots may still be there: the later one of a name counts.
+    # attrs makes a new class with slots, and the old class may still exist: the later one counts.
     for kind in {kind.__name__: kind for kind in events.Event.__subclasses__()}.values():
         said = (inspect.getdoc(kind) or "").partition("\n\n")[0]
         own = in_code(*(field.name for field in attrs.fields(kind) if field.name not in common))
@@ -52,7 +52,7 @@ def _events() -> str:
 
 
 def _codes() -> str:
-    """Return the native codes with when they come and what to do, as errors and ``htppower explain`` say it."""
+    """Return the native codes with their meaning and what to do, as in errors and ``htppower explain``."""
     rows = []
     for code in known_codes():
         if code != SUCCESS:
@@ -62,7 +62,7 @@ def _codes() -> str:
 
 
 def _attributes(kind: type[Any]) -> str:
-    """Return a class's fields with what its docstring says of each."""
+    """Return the fields of a class with their descriptions in its docstring."""
     return made_table(("Field", "Meaning"), [(in_code(*names), meaning) for names, meaning in attributes(kind)])
 
 

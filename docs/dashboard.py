@@ -8,25 +8,25 @@ from typing import Any
 import attrs
 
 _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
-# Which processes: chosen above the panels.
+# The processes, selected above the panels.
 _WHERE = 'job=~"$job", instance=~"$instance"'
 _WIDTH, _HEIGHT = 12, 8
 
 
 @attrs.frozen
 class Query:
-    """A line, or several by their labels.
+    """A line, or one line for each set of labels.
 
     Attributes:
-        expression: in PromQL; ``%`` stands for what chooses the processes.
-        legend: what a line is called.
+        expression: in PromQL; ``%`` stands for the selection of processes.
+        legend: the name of a line.
     """
 
     expression: str
     legend: str
 
     def target(self, number: int) -> dict[str, Any]:
-        """Return the query as Grafana has it."""
+        """Return the query in the form of Grafana."""
         expression = self.expression.replace("%", _WHERE)
         return {"refId": chr(ord("A") + number), "datasource": _SOURCE, "expr": expression, "legendFormat": self.legend}
 
@@ -50,7 +50,7 @@ class Panel:
     stacked: bool = False
 
     def as_grafana(self, number: int) -> dict[str, Any]:
-        """Return the panel as Grafana has it, in two columns."""
+        """Return the panel in the form of Grafana, in two columns."""
         custom = {"fillOpacity": 20 if self.stacked else 0, "stacking": {"mode": "normal" if self.stacked else "none"}}
         return {
             "id": number + 1,
@@ -80,7 +80,7 @@ PANELS = (
     ),
     Panel(
         "Sessions that are up, on average",
-        "Where nothing runs it should fall to 0 within the sustain time.",
+        "If nothing runs, it should fall to 0 within the sustain time.",
         "short",
         (
             Query(
@@ -91,7 +91,7 @@ PANELS = (
     ),
     Panel(
         "Inferences a second",
-        "Those that begin, on all sessions.",
+        "Inferences that begin, over all sessions.",
         "ops",
         (Query("sum by (instance) (rate(htppower_inferences_total{%}[$__rate_interval]))", "{{instance}}"),),
     ),
@@ -118,7 +118,7 @@ PANELS = (
     ),
     Panel(
         "Inferences that run",
-        "As the scrape saw them: short ones fall between two scrapes.",
+        "At the time of a scrape: short inferences fall between two scrapes.",
         "short",
         (Query("sum by (instance) (htppower_inferences_in_flight{%})", "{{instance}}"),),
     ),
@@ -133,7 +133,7 @@ PANELS = (
     ),
     Panel(
         "Native calls by result",
-        "Anything but SUCCESS is a vote that was refused, or a link that was lost.",
+        "Any other result than SUCCESS is a refused vote, or a lost link.",
         "ops",
         (
             Query(
@@ -154,7 +154,7 @@ PANELS = (
         (Query(_quantile(0.99, "htppower_lowering_lateness_seconds"), "99 %"),),
     ),
     Panel(
-        "Failures, by what they leave behind",
+        "Failures by kind",
         "lowering, release: votes may have stayed up. raise: votes were missing. link: the DSP restarted.",
         "short",
         (Query("sum by (kind) (increase(htppower_failures_total{%}[$__rate_interval]))", "{{kind}}"),),
@@ -168,7 +168,7 @@ PANELS = (
     ),
     Panel(
         "Raises by cause",
-        "What asked for the votes.",
+        "The reason for the votes.",
         "ops",
         (
             Query(
@@ -247,7 +247,7 @@ def _variable(name: str, metric: str) -> dict[str, Any]:
 
 
 def dashboard() -> dict[str, Any]:
-    """Return the dashboard as Grafana imports it."""
+    """Return the dashboard in the form that Grafana imports."""
     return {
         "title": "htppower",
         "uid": "htppower",

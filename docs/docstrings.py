@@ -1,4 +1,4 @@
-"""What the docstring of a class says of its fields."""
+"""Read the descriptions of fields in the docstring of a class."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ _CONTINUED = re.compile(r"\n {5,}")
 
 
 def attributes(kind: type[Any]) -> tuple[tuple[tuple[str, ...], str], ...]:
-    """Return the lines below ``Attributes:``: each the names of one field or more, and what is said of them."""
+    """Return the entries below ``Attributes:``: each has the names of one or more fields, and their description."""
     section = _CONTINUED.sub(" ", (inspect.getdoc(kind) or "").partition("Attributes:")[2])
     return tuple((tuple(names.split(", ")), said) for names, said in _FIELD.findall(section))

@@ -1,4 +1,4 @@
-"""What the pictures of the pages share: their colours, their arrows, and the command that draws one."""
+"""Colours, arrows and the command line that the pictures of the pages share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Point = tuple[float, float]
 
 _HEAD_LENGTH, _HEAD_HALF_WIDTH = 11, 4.5
 
-# Values of the theme where the picture stands in a page, and of the system's colour scheme where it stands alone.
+# In a page the values of its theme; for a picture alone, the values of the system's colour scheme.
 _STYLE = """
 .sm { --sm-ink: var(--color-foreground-primary, #1f2328); --sm-faint: var(--color-foreground-secondary, #57606a);
   --sm-ground: var(--color-background-primary, #ffffff); --sm-box: var(--color-background-secondary, #f6f8fa);
@@ -53,9 +53,9 @@ _STYLE = """
 
 
 def opening(name: str, width: int, height: int, title: str, description: str) -> Iterator[str]:
-    """Yield the head of an SVG of this size in pixels, with its style, its ground, and what it is for who can't see it.
+    """Yield the head of an SVG of this size in pixels, with its style, its ground and a description of it.
 
-    Its ids begin with the name, so that no two in a page are the same.
+    Its ids begin with the name, so that they are unique in a page.
     """
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="sm" width="{width}" height="{height}" '
@@ -100,7 +100,7 @@ def _balanced(text: str, characters_a_line: int) -> list[str]:
 
 
 def draw_steps(points: Sequence[Point], kind: str = "level") -> str:
-    """Draw a line that keeps its height until the next point."""
+    """Draw a line as steps: it keeps its height until the next point."""
     (x, y), *rest = points
     return f'<path class="{kind}" d="M{x:g},{y:g}{"".join(f"H{at:g}V{height:g}" for at, height in rest)}"/>'
 
@@ -119,7 +119,7 @@ def draw_line(points: Sequence[Point], *, curved: bool = False) -> Iterator[str]
 
 
 def main(arguments: list[str], path: Path, picture: Callable[[], str], usage: str | None) -> int:
-    """Write a picture, or with ``--check`` compare it with what is written; return the exit code."""
+    """Write a picture, or with ``--check`` compare it with the file; return the exit code."""
     if arguments not in ([], ["--check"]):
         sys.stderr.write(f"{usage}\n")
         return 2

@@ -1,9 +1,9 @@
-"""Make the parts of the pages that repeat what the code or the shipped profiles say.
+"""Make the parts of the pages that repeat the code or the shipped profiles.
 
 python -m docs.generate            write them into the pages
-python -m docs.generate --check    exit 1 where a page says something else
+python -m docs.generate --check    exit 1 if a page differs
 
-A part stands between the comments ``% begin NAME`` and ``% end NAME`` of a page. Pictures are files of their own.
+A part is between the comments ``% begin NAME`` and ``% end NAME`` of a page. Pictures are files of their own.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _PART = re.compile(r"^% begin (?P<name>[\w-]+)\n.*?^% end (?P=name)$", re.MULTIL
 
 
 def page(text: str) -> str:
-    """Return a page with its generated parts made anew."""
+    """Return a page with its generated parts made again."""
     return _PART.sub(_part, text)
 
 
@@ -71,7 +71,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _vote_path() -> str:
-    """Return the stages of a vote's way, for who reads the page without its pictures."""
+    """Return the stages of a vote's way, for readers who can't see the picture."""
     return "\n".join(f"1. `{stage.file}`: {stage.does}." for stage in vote_path.stages())
 
 
@@ -90,7 +90,7 @@ _PARTS: dict[str, Callable[[], str]] = {
     **vote_test_parts.PARTS,
     **voter_parts.PARTS,
 }
-# Made whole, whatever the file says now.
+# These files are written whole.
 _FILES: dict[str, Callable[[str], str]] = {
     **{f"man/{name}": functools.partial(lambda text, _: text, text) for name, text in man_pages().items()},
     "monitoring/dashboard.json": lambda _: dashboard.text(),

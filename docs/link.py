@@ -1,9 +1,9 @@
 """Draw the states of the link to the DSP: ``docs/link.svg`` from the table in ``control/core/link.py``.
 
 python -m docs.link            write the picture
-python -m docs.link --check    exit 1 if the picture is not what the table says
+python -m docs.link --check    exit 1 if the table gives another picture
 
-The table says which arrows there are; ``_BOXES`` and ``_ROUTES`` say only where they are drawn. An arrow without a
+The table has the arrows; ``_BOXES`` and ``_ROUTES`` have only their places. An arrow without a
 route, and a route without an arrow, are errors. If an event leads every state of its frame to one state, that is one
 arrow from the frame.
 """
@@ -74,7 +74,7 @@ class Arrow:
 
 @attrs.frozen
 class Route:
-    """Where an arrow runs: points of a line, or of a cubic curve, and where its label stands."""
+    """The path of an arrow, as points of a line or of a cubic curve, and the place of its label."""
 
     points: tuple[Point, ...]
     label: Point
@@ -102,10 +102,10 @@ _ROUTES = {
 
 
 def arrows() -> tuple[Arrow, ...]:
-    """Return the arrows that the table asks for.
+    """Return the arrows of the table.
 
     Raises:
-        ValueError: the table has an arrow without a route, or there is a route without an arrow.
+        ValueError: an arrow has no route, or a route has no arrow.
     """
     wanted = []
     for place, event in enumerate(LinkEvent):

@@ -1,4 +1,4 @@
-"""The tables of metrics, out of what a scrape of a controller has."""
+"""The tables of metrics, from a scrape of a controller."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OF_A_SESSION = "htppower_session_"
 
 
 def _families(*, of_sessions: bool) -> str:
-    """Return a row for each metric: its name, its type, its labels, and what it says of itself."""
+    """Return a row for each metric: its name, its type, its labels and its help."""
     registry = CollectorRegistry()
     with htppower.VoteController("simulated", time=VirtualTime(), handle_sigterm=False) as controller:
         controller.session(_learning())
@@ -42,22 +42,22 @@ def _families(*, of_sessions: bool) -> str:
 
 
 def _learning() -> Profile:
-    """Return a profile whose sustain time is learnt: a session with another one lacks the metrics of that."""
+    """Return a profile whose sustain time is learnt: only its sessions have the metrics of that."""
     burst = htppower.load_profile("burst")
     sustain = Adaptive(break_even_us=100_000)
     return attrs.evolve(burst, relax=burst.relax and attrs.evolve(burst.relax, after_inference_us=sustain))
 
 
 def _name(family: Metric) -> str:
-    """Return the name under which a query finds a metric."""
+    """Return the name of a metric in queries."""
     return f"{family.name}_total" if family.type == "counter" else str(family.name)
 
 
 def _labels(metrics: PrometheusMetrics, status: ControllerStatus) -> dict[str, tuple[str, ...]]:
     """Return the labels of each metric, by its name."""
-    counted = vars(metrics._counted).values()  # noqa: SLF001 - a metric without a value shows its labels nowhere else
+    counted = vars(metrics._counted).values()  # noqa: SLF001 - a metric without a value has its labels only here
     labels = {
-        _name(next(iter(each.describe()))): tuple(each._labelnames)  # noqa: SLF001 - likewise
+        _name(next(iter(each.describe()))): tuple(each._labelnames)  # noqa: SLF001 - the same
         for each in counted
         if isinstance(each, (Counter, Histogram))
     }

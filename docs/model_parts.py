@@ -1,4 +1,4 @@
-"""The parts of the page on device models: the values of the shipped ones, what they mean, and where they are from."""
+"""The parts of the page on device models: the values of the shipped models, their meaning and their source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _fields() -> str:
-    """Return the fields of a model: what each is, and its limits."""
+    """Return the fields of a model with their meaning and their limits."""
     rows = []
     for name, (_, wants) in declared(DeviceModel).items():
         least, most = LIMITS_OF_VALUES.get(name, ("", ""))
@@ -32,12 +32,12 @@ def _quantity() -> str:
 
 
 def _values() -> str:
-    """Return the values of the model for any device, and where they are from."""
+    """Return the values of the model for any device, with their source."""
     return made_table(("Value", "", "Range", "Provenance", "What, and where found"), _rows(DEFAULT_DEVICE))
 
 
 def _of_devices() -> str:
-    """Return what the other models say otherwise."""
+    """Return the values in which the other models differ."""
     default = set(_rows(DEFAULT_DEVICE))
     rows = [
         (f"`{device}`", *row)

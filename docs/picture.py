@@ -1,6 +1,6 @@
 """The directive ``picture``: an SVG of this folder in the page itself, so that it takes the page's colours.
 
-On a narrow screen it scrolls beside its page instead of shrinking until nobody can read it.
+On a narrow screen it scrolls instead of shrinking until it is unreadable.
 """
 
 from __future__ import annotations

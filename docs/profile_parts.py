@@ -1,4 +1,4 @@
-"""The parts of the page on profiles: what the shipped ones say, and what the fields of a file are."""
+"""The parts of the page on profiles: the values of the shipped ones, and the fields of a file."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _profiles() -> str:
 
 
 def _llm_decode() -> str:
-    """Return the votes of the profiles for language models: what they have beside the plain ones."""
+    """Return the votes that only the profiles for language models have."""
     fields = ("dcvs_v3.sleep_latency_us", "dcvs_v3.bus", "dcvs_v3.core", "hmx_v2", "ceng", "ddr_perf_mode")
     rows = []
     for name in LLM_DECODE_PROFILES:
@@ -63,7 +63,7 @@ def _one_clock(spelt: str) -> str:
 
 
 def _other_fields() -> str:
-    """Return the fields that the table of profiles leaves out, each value with the profiles that have it."""
+    """Return the fields that the table of profiles leaves out, with their values and exceptions."""
     shown = ("dcvs_v3.core", "dcvs_v3.sleep_latency_us", "rpc_polling_time_us", "relax.to", "relax.after_inference_us")
     profiles = [profile for profile in map(load_profile, SHIPPED_PROFILES) if profile.votes]
     rows = []
@@ -88,7 +88,7 @@ def _power_states() -> str:
 
 
 def _fields_of(kind: type[Any]) -> str:
-    """Return the fields of a class of a file, with what each does and its range."""
+    """Return the fields of a class of a file, with their effect and their range."""
     rows = []
     said = said_of_fields(kind)
     for name, (_, wants) in declared(kind).items():

@@ -1,4 +1,4 @@
-"""The parts of the page on ONNX Runtime's provider: what it votes by mode, and profiles as its options."""
+"""The parts of the page on ONNX Runtime's provider: its votes in each mode, and profiles as its options."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def _balanced() -> str:
-    """Return one profile as options, with all that they can't express."""
+    """Return a profile as options, with everything that they can't express."""
     made = provider_options("balanced")
     return "\n".join(("```text", str(made.options), *map(str, made.unexpressed), "```"))
 
 
 def _modes() -> str:
-    """Return what ONNX Runtime's provider votes, by mode."""
+    """Return the votes of ONNX Runtime's provider in each mode."""
     rows = []
     for name, votes in modes().items():
         fields = {at[-1]: spell(value) for at, value in vote_fields(votes)}
@@ -33,7 +33,7 @@ def _modes() -> str:
 
 
 def _options() -> str:
-    """Return every profile as options of ONNX Runtime's provider, with what they can't express but for relaxing."""
+    """Return every profile as options of ONNX Runtime's provider, with what they can't express except relaxing."""
     rows = []
     for name in SHIPPED_PROFILES:
         made = provider_options(name)
@@ -45,9 +45,7 @@ def _options() -> str:
                 ", ".join(f"`{each.field[-1]}: {each.says}` ({each.instead})" for each in lost) or "nothing",
             )
         )
-    return made_table(
-        ("Profile", "Options", "What they can't express, beside the relaxing (what the provider does)"), rows
-    )
+    return made_table(("Profile", "Options", "What they can't express, except relaxing (what the provider does)"), rows)
 
 
 PARTS: dict[str, Callable[[], str]] = {

@@ -1,7 +1,7 @@
-"""Draw what happens when the DSP restarts, a call answers 1007: ``docs/restart.svg``, from a run in virtual time.
+"""Draw a restart of the DSP, after which a call answers 1007: ``docs/restart.svg``, from a run in virtual time.
 
 python -m docs.restart            write the picture
-python -m docs.restart --check    exit 1 if the picture is not what such a run does
+python -m docs.restart --check    exit 1 if such a run gives another picture
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PILL_WIDTH, _PILL_HEIGHT = 108, 28
 
 
 def run() -> tuple[Event, ...]:
-    """Return the calls and transitions that follow a restart.
+    """Return the calls and transitions after a restart.
 
     The camera is in the middle of an inference, the tracker is only sustained, and the raise of the detector is the
     call that notices the restart.

@@ -63,9 +63,9 @@ def _run_in(files: contextlib.AbstractContextManager[Path], *arguments: str) -> 
 
 
 def _walk(*arguments: str, shown: str | None = None, first: int = 0, last: int | None = None) -> str:
-    """Return what a command prints of the change; ``shown`` is what a reader types in a repository.
+    """Return the output of a command on the change; ``shown`` is the command line for a repository.
 
-    Where ``last`` is given only the first and the last lines are returned.
+    With ``last`` only the first and the last lines are returned.
     """
     said = _run_in(_changed(), *arguments).splitlines()
     if last is not None:

@@ -1,4 +1,4 @@
-"""The examples of the page of the rules, from the texts of ``htppower explain``, with what lint says of each."""
+"""The examples of the page of the rules, from the texts of ``htppower explain``, with lint's report on each."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TEXTS = {**VOTE_TEXTS, **OTHER_TEXTS}
 
 
 def messages(ids: Iterable[str]) -> str:
-    """Return each rule with why there is one, what breaks it, what lint says, and the mend."""
+    """Return each rule with its reason, an example that breaks it, lint's report, and the fix."""
     return "\n\n".join("\n\n".join(_message(rule)) for rule in ids)
 
 
@@ -50,12 +50,12 @@ def _message(rule: str) -> Iterator[str]:
 
 
 def _changed(wrong: Mapping[str, str], right: Mapping[str, str]) -> list[str]:
-    """Return the lines that mend an example, without those that stand there already."""
+    """Return the lines that fix an example, without the lines that it has already."""
     return [line for name, text in right.items() for line in text.splitlines() if line not in wrong.get(name, "")]
 
 
 def _fenced(files: Mapping[str, str]) -> str:
-    """Return files as blocks, with their names where they are not the usual one alone."""
+    """Return files as blocks, with their names unless there is only the usual one."""
     named = set(files) != {MINE}
     blocks = []
     for name, text in files.items():
@@ -66,7 +66,7 @@ def _fenced(files: Mapping[str, str]) -> str:
 
 
 def _broken(line: str) -> Iterator[str]:
-    """Yield a line, broken behind commas where it is long."""
+    """Yield a line, broken after commas if it is long."""
     while len(line) > _LONGEST:
         place = line.rindex(", ", 0, _LONGEST) + 1
         yield line[:place]
@@ -75,7 +75,7 @@ def _broken(line: str) -> Iterator[str]:
 
 
 def _found(rule: str) -> str:
-    """Return what lint says of the example of a rule, in a line as an editor reads it."""
+    """Return lint's report on the example of a rule, as one line for an editor."""
     text = _TEXTS[rule]
     with _files(text.wrong):
         said = CliRunner().invoke(command, ["lint", ".", "--format", "json", *text.lint])

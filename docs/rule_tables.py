@@ -1,4 +1,4 @@
-"""The tables of the rules, and of what makes votes valid; each rule with its example (``rule_parts``)."""
+"""The tables of the rules, and of valid votes; each rule with its example (``rule_parts``)."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _PIPELINE = """qtimltflite external-delegate-options="QNNExternalDelegate,htp_pe
 
 
 def _run(*arguments: str) -> str:
-    """Return the command and what it prints."""
+    """Return the command and its output."""
     output = CliRunner(env={"COLUMNS": "80"}).invoke(command, [*arguments]).output
     return f"$ htppower {' '.join(arguments)}\n{output.replace(shipped_folder(), 'profiles').rstrip()}"
 
@@ -37,7 +37,7 @@ def _genai() -> str:
 
 
 def _runtimes() -> str:
-    """Return every runtime with what is made for it."""
+    """Return every runtime with the settings that are made for it."""
     profile = load_profile("burst")
     rows = []
     for name in NAMES:

@@ -1,9 +1,9 @@
 """Draw the session's state machine: ``docs/state_machine.svg`` from the table in ``control/core/state_machine.py``.
 
 python -m docs.state_machine            write the picture
-python -m docs.state_machine --check    exit 1 where the picture is not what the table says
+python -m docs.state_machine --check    exit 1 if the table gives another picture
 
-The table says which arrows there are; ``_BOXES`` and ``_ROUTES`` say only where they are drawn. An arrow without a
+The table has the arrows; ``_BOXES`` and ``_ROUTES`` have only their places. An arrow without a
 route, and a route without an arrow, are errors. A transition from every live state is one arrow from the frame around
 them.
 """
@@ -54,7 +54,7 @@ class Arrow:
 
 @attrs.frozen
 class Route:
-    """Where an arrow runs: points of a line, or of a cubic curve, and where its label stands."""
+    """The path of an arrow, as points of a line or of a cubic curve, and the place of its label."""
 
     points: tuple[Point, ...]
     label: Point
@@ -81,10 +81,10 @@ _ROUTES = {
 
 
 def arrows() -> tuple[Arrow, ...]:
-    """Return the arrows that the transition table asks for.
+    """Return the arrows of the transition table.
 
     Raises:
-        ValueError: the table has an arrow for which there is no route, or the other way round.
+        ValueError: an arrow has no route, or a route has no arrow.
     """
     wanted = tuple(
         Arrow(row.trigger, source, row.dest)

@@ -1,7 +1,7 @@
 """Draw a burst of inferences and its sustain time: ``docs/sustain.svg``, from a run in virtual time.
 
 python -m docs.sustain            write the picture
-python -m docs.sustain --check    exit 1 where the picture is not what such a run does
+python -m docs.sustain --check    exit 1 if such a run gives another picture
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _INFERENCES_MS = ((10, 12), (43, 12), (76, 12))
 
 
 class _NotedTime(VirtualTime):
-    """Virtual time that notes when alarms are armed, and for when."""
+    """Virtual time that records when alarms are armed, and their deadlines."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,11 +46,11 @@ class _NotedTime(VirtualTime):
 
 @attrs.frozen
 class Run:
-    """What a run did.
+    """The result of a run.
 
     Attributes:
         calls: when setPowerConfig was called, in ms; two calls at one time are one here.
-        armed: when an alarm was armed, and for when, in ms.
+        armed: when an alarm was armed, and its deadline, in ms.
         sustain: the sustain time, in ms.
     """
 
@@ -63,8 +63,8 @@ def run() -> Run:
     """Run the inferences under burst.
 
     Raises:
-        ValueError: it did not raise once, look once at the timer too early, and lower once, with two calls each: the
-            picture shows just that.
+        ValueError: the run is not as in the picture: one raise, one timer that fires too early, and one lowering, with
+            two calls each.
     """
     time = _NotedTime()
     recorder = RecordingBackend(SimulatedHtp(arch=75), time=time)
@@ -91,7 +91,7 @@ def picture() -> str:
     raised, lowered = done.calls
     said = (
         f"{len(_INFERENCES_MS)} inferences cost one raise at {raised:g} ms and one lowering at {lowered:g} ms, "
-        f"two calls each, {done.sustain:g} ms after the last one. The timer rings at "
+        f"two calls each, {done.sustain:g} ms after the last one. The timer fires at "
         f"{done.armed[0][1]:g} ms, finds that the deadline was moved, and is armed again for {done.armed[1][1]:g} ms."
     )
     head = opening("sustain", _WIDTH, _HEIGHT, "A burst of inferences, and its sustain time", said)
@@ -135,12 +135,12 @@ def _clock(done: Run) -> Iterator[str]:
 
 def _timer(done: Run) -> Iterator[str]:
     yield from _name(_TIMER_Y - 4, "timer", "of the session")
-    for armed, rings in done.armed:
-        yield f"<g>{''.join(draw_line(((_x(armed), _TIMER_Y), (_x(rings), _TIMER_Y))))}"
+    for armed, fires in done.armed:
+        yield f"<g>{''.join(draw_line(((_x(armed), _TIMER_Y), (_x(fires), _TIMER_Y))))}"
         yield f'<path class="line" d="M{_x(armed):g},{_TIMER_Y - 6}v12"/></g>'
-    (armed, rings), (_, end) = done.armed
+    (armed, fires), (_, end) = done.armed
     yield draw_text(_x(armed) + 4, _TIMER_Y - 12, "armed once; the other inferences only store a time")
-    yield draw_text(_x(rings) - 4, _TIMER_Y + 22, f"rings at {rings:g}: too early, armed for the rest", anchor="end")
+    yield draw_text(_x(fires) - 4, _TIMER_Y + 22, f"fires at {fires:g}: too early, armed for the rest", anchor="end")
     yield draw_text(_x(end) + 8, _TIMER_Y + 4, "lowers")
 
 

@@ -1,4 +1,4 @@
-"""Tables of Markdown, as the generated parts of the pages have them."""
+"""Tables of Markdown for the generated parts of the pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of the page on traces: a recording, and what the command says of it."""
+"""The parts of the page on traces: a recording, and the output of the command on it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _camera() -> Iterator[tuple[int, int, bool]]:
 
 
 def _assistant() -> Iterator[tuple[int, int, bool]]:
-    """Yield the same of an assistant: gaps of all lengths, and a sustain time of 300 ms."""
+    """Yield the same for an assistant: gaps of all lengths, and a sustain time of 300 ms."""
     begin_us, cold = 1_700_000, True
     for turn in range(60):
         took_us = 20_000 + (turn * 7919) % 15_000
@@ -52,7 +52,7 @@ def _recording() -> str:
 
 
 def _run(*arguments: str) -> str:
-    """Return what the command prints of the recording."""
+    """Return the output of the command on the recording."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / _NAME
         path.write_text(_recording(), encoding="utf-8")

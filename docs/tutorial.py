@@ -1,12 +1,12 @@
-"""Do what ``docs/tutorial.md`` says, block by block, in an empty folder, and compare what is printed.
+"""Run ``docs/tutorial.md``, block by block, in an empty folder, and compare the output.
 
-python -m docs.tutorial            write what is printed into the page, where it differs and nothing is left out
-python -m docs.tutorial --check    exit 1 where something else is printed
+python -m docs.tutorial            write outputs that differ into the page, unless they have lines left out
+python -m docs.tutorial --check    exit 1 if an output differs
 
-A block with a caption is a file. In one of ``console`` each line after ``$`` is a command, and what follows is what it
-prints; a line ``...`` stands for any lines. ``python host.py`` is left waiting for Enter, which is pressed when a block
-of ``text`` says what comes then. The blocks of ``sh`` install htppower and prepare the folder: here the folder is only
-prepared, and a test compares the first with the README's, which the checks run.
+A block with a caption is a file. In a ``console`` block each line after ``$`` is a command, and the lines below are its
+output; a line ``...`` stands for any lines. ``python host.py`` waits for Enter, which is pressed at the next ``text``
+block; that block has the rest of its output. The ``sh`` blocks install htppower and prepare the folder. Here only the
+folder is prepared; a test compares the first ``sh`` block with the README's, which the checks run.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CAPTION = re.compile(r":caption: (?P<name>.*)\n\n")
 _HOST = "python host.py"
 _WAITS = "press Enter\n"
 _TIMEOUT_S = 60
-# The host writes its status at most once a second; a reader looks again until it is there.
+# The host writes its status at most once a second; a reader tries again until it is there.
 _STATUS_S = 20
 _LOOK_AGAIN_S = 0.2
 
@@ -51,7 +51,7 @@ class Walk:
         self._environment = {name: text for name, text in os.environ.items() if name != "FORCE_COLOR"} | plain
 
     def block(self, kind: str, body: str) -> str:
-        """Do what a block says; return it with what is printed now."""
+        """Run a block; return it with its present output."""
         if caption := _CAPTION.match(body):
             file = self._folder / caption["name"]
             file.write_text(body[caption.end() :], encoding="utf-8")
@@ -106,20 +106,20 @@ class Walk:
 
 
 def _commands(body: str) -> Iterator[tuple[str, str]]:
-    """Yield each command with what the page says it prints."""
+    """Yield each command with its output in the page."""
     for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
         command, _, said = part.partition("\n")
         yield command, said
 
 
 def _merged(said: str, printed: str) -> str:
-    """Return what is said, where it fits what is printed; else what is printed."""
+    """Return the page's output if it matches the present output, else the present output."""
     parts = (re.escape(part) for part in re.split(r"^\.\.\.\n", said, flags=re.MULTILINE))
     return said if re.fullmatch("(?:.*\n)*?".join(parts), printed) else printed
 
 
 def walked(text: str) -> str:
-    """Return a page with what its commands print now."""
+    """Return a page with the present output of its commands."""
     with tempfile.TemporaryDirectory() as base:
         folder = Path(base, "tutorial")
         folder.mkdir()

@@ -1,7 +1,7 @@
-"""Draw what the DSP makes of the votes of two sessions: ``docs/two_sessions.svg``, from a run in virtual time.
+"""Draw how the DSP combines the votes of two sessions: ``docs/two_sessions.svg``, from a run in virtual time.
 
 python -m docs.two_sessions            write the picture
-python -m docs.two_sessions --check    exit 1 where the picture is not what such a run does
+python -m docs.two_sessions --check    exit 1 if such a run gives another picture
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _WIDTH, _HEIGHT = 720, 540
 _AXIS_X, _PX_A_MS, _END_MS = 214, 0.98, 480
 _TOP, _STEP, _ROW_HEIGHT = 46, 158, 92
 _PROFILES = {"wake word": "low_balanced", "camera": "burst"}
-# Who runs an inference from when to when.
+# The inferences: session, begin and end.
 _INFERENCES_MS = {"wake word": ((20, 100), (180, 260), (400, 440)), "camera": ((50, 70),)}
 _NO_VOTE = int(VoltageCorner.DISABLE)
 
 
 @attrs.frozen
 class Run:
-    """What a run did: the core clock's target, as it changed.
+    """The result of a run: the changes of the core clock's target.
 
     Attributes:
         votes: by session, the time in ms and the target that it votes.
@@ -46,7 +46,7 @@ class Run:
 
 
 def run() -> Run:
-    """Run both sessions, and look at the votes and at the core every millisecond."""
+    """Run both sessions, and read the votes and the core every millisecond."""
     time, htp = VirtualTime(), SimulatedHtp(arch=75)
     recorder = RecordingBackend(htp, time=time)
     votes: dict[str, list[tuple[int, int]]] = {owner: [] for owner in _PROFILES}
@@ -69,7 +69,7 @@ def run() -> Run:
 
 
 def _voted(recorder: RecordingBackend, number: int) -> int:
-    """Return the core target that an id has voted last."""
+    """Return the last core target that was voted on an id."""
     for call in reversed(recorder.calls):
         if call.power_config_id == number:
             for config in call.configs:

@@ -1,9 +1,9 @@
 """Draw the way of one vote, from its line of YAML to the native call: ``docs/vote_path.svg``.
 
 python -m docs.vote_path            write the picture
-python -m docs.vote_path --check    exit 1 where the picture is not what the code does
+python -m docs.vote_path --check    exit 1 if the code gives another picture
 
-The line and the native fields are read from the shipped profile and from a recorded run, so none of them can go stale.
+The line and the native fields come from the shipped profile and from a recorded run, so they are up to date.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class Stage:
     """One stage of the way.
 
     Attributes:
-        file: which file of the package has it.
-        does: what it does, in few words.
-        vote: how the vote looks there.
-        beside: what else comes in there, in lines.
+        file: its file in the package.
+        does: its task, in few words.
+        vote: the form of the vote in it.
+        beside: its other inputs, as lines.
     """
 
     file: str
@@ -50,10 +50,10 @@ class Stage:
 
 
 def stages() -> tuple[Stage, ...]:
-    """Return the stages, with what the shipped profile says and what a raise sends.
+    """Return the stages, with the line of the shipped profile and the votes of a raise.
 
     Raises:
-        ValueError: a stage names a file that the package does not have.
+        ValueError: a stage names a file that is not in the package.
     """
     lines = Path(shipped_folder(), f"{_PROFILE}.yaml").read_text(encoding="utf-8").splitlines()
     (number,) = (number for number, line in enumerate(lines, start=1) if line.strip().startswith(f"{_FIELD}:"))
@@ -76,25 +76,25 @@ def stages() -> tuple[Stage, ...]:
             "control/core/plans.py",
             "a Profile becomes a Plan",
             "plan.raised.dcvs_v3 = the same votes",
-            ("left out: what", "the platform lacks"),
+            ("left out: votes that", "the platform lacks"),
         ),
         Stage(
             "control/core/reconciler.py",
             "what should be, and the step to it",
             "Step(raise, plan.raised)",
-            ("comes in: phases, holds,", "caps, timers, restarts"),
+            ("inputs: phases, holds,", "caps, timers, restarts"),
         ),
         Stage(
             "control/core/caster.py",
             "the difference from the ledger",
             f"DcvsV3({_FIELD}={value}, ...)",
-            ("left out: what is in force", "a second call: settings", "of the whole process"),
+            ("left out: votes in force", "a second call: settings", "of the whole process"),
         ),
         Stage(
             "backends/qnn/htp.py",
             "votes become native structs",
             f"setPowerConfig({raised.power_config_id}, [{{{_NATIVE}: {sent.fields[_NATIVE]}, ...}}, ...])",
-            ("the vendor's library", "takes it, or says why not"),
+            ("the vendor's library", "accepts it or gives an error"),
         ),
     )
     package = Path(htppower.__file__).parent

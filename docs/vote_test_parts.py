@@ -1,4 +1,4 @@
-"""The parts of the page on tests of votes: steps, expectations, and what the command says of the examples."""
+"""The parts of the page on tests of votes: steps, expectations, and the output of the command on the examples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _failing_test() -> str:
-    """Return what a test says of a profile that was changed, and its test not."""
+    """Return the output of a test after its profile was changed, but not the test."""
     with tempfile.TemporaryDirectory() as folder:
         mine = Path(folder) / "my-profiles"
         shutil.copytree(EXAMPLES, mine, ignore=shutil.ignore_patterns("*.py"))

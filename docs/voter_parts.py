@@ -1,6 +1,6 @@
-"""Where each value of the shipped profiles is from: the vendor's documentation, its own voter, or both.
+"""The source of each value of the shipped profiles: the vendor's documentation, its own voter, or both.
 
-``tests/vendor/test_voter.py`` holds every row against what the voter casts.
+``tests/vendor/test_voter.py`` compares every row with the votes of the voter.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ FIELDS = (*CLOCKS_AND_SLEEP, "powerMode", "sleepDisable", *LATENCY, *RPC_POLLING
 
 @attrs.frozen
 class Source:
-    """Where some cells are from.
+    """The source of some cells.
 
     Attributes:
-        what: what they are, as the page says.
-        source: ``documentation``, ``voter`` or ``both``. Where it is the documentation, the voter does something else.
-        why: what the other one says or leaves open.
-        profiles, moments, fields: which cells. Of a moment that only one side has, the fields are all.
+        what: their description on the page.
+        source: ``documentation``, ``voter`` or ``both``. If it is the documentation, the voter differs.
+        why: the gap or the difference in the other source.
+        profiles, moments, fields: the cells. If only one side has a moment, all fields of it.
     """
 
     what: str
@@ -77,7 +77,7 @@ SOURCES = (
     Source(
         "the same after DE-INIT",
         VOTER,
-        "the documentation says no more than that lower votes are applied",
+        "the documentation only says that lower votes are applied",
         VOTING,
         LAST,
         CLOCKS_AND_SLEEP,
@@ -160,9 +160,9 @@ def sources() -> str:
             "the documentation has the timer, the voter its length",
         )
     )
-    from docs.tables import made_table  # noqa: PLC0415 - the tests read the data from where the folder is no package
+    from docs.tables import made_table  # noqa: PLC0415 - the tests read the data while the folder is not a package
 
-    return made_table(("What", "From", "What the other says"), rows)
+    return made_table(("Values", "From", "The other source"), rows)
 
 
 PARTS = {"voter-sources": sources}

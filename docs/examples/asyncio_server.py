@@ -1,4 +1,4 @@
-"""A server of its own on asyncio: SIGTERM ends it in order, and with it the controller."""
+"""A server on asyncio: SIGTERM ends the server in order, and closes the controller."""
 
 import asyncio
 import signal

@@ -1,4 +1,4 @@
-"""A FastAPI application: the controller lives as long as the application, in each worker process its own."""
+"""A FastAPI application: each worker process has its own controller, which lives as long as the application."""
 
 import contextlib
 import time

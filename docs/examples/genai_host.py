@@ -1,4 +1,4 @@
-"""onnxruntime-genai: an answer, token by token, that is one inference.
+"""onnxruntime-genai: an answer, token by token, is one inference.
 
 How a host calls it::
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def load(folder: str, votes: Session, provider: str | None = "qnn") -> genai.Model:
-    """Load a model within INIT, on the NPU unless another provider is named, or the CPU by None."""
+    """Load a model within INIT, on the NPU by default; another provider can be named, and None means the CPU."""
     config = genai.Config(folder)
     config.clear_providers()
     if provider is not None:
@@ -34,7 +34,7 @@ def load(folder: str, votes: Session, provider: str | None = "qnn") -> genai.Mod
 
 
 def answer(model: genai.Model, votes: Session, prompt: Sequence[int], longest: int) -> Iterator[int]:
-    """Return the tokens that follow a prompt, up to a length; the votes are up while they are made."""
+    """Return the tokens after a prompt, up to a length; the votes are up while they are made."""
     parameters = genai.GeneratorParams(model)
     parameters.set_search_options(max_length=longest)
     generator = genai.Generator(model, parameters)

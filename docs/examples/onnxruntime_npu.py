@@ -1,7 +1,7 @@
 """An inference host: ONNX Runtime runs a model on the HTP, and htppower votes through the same library.
 
 On a Snapdragon device the model runs on the NPU and the votes move its clocks. On x86-64 Linux the vendor's library
-simulates the NPU for the model, takes the votes, and moves no clock.
+simulates the NPU for the model, accepts the votes, and moves no clock.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""OpenVINO: requests that begin here and end in a callback, on a thread of OpenVINO's.
+"""OpenVINO: requests begin here and end in a callback, on a thread of OpenVINO.
 
 How a host calls it::
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 def run_all(
     model: openvino.CompiledModel, votes: Session, inputs: Iterable[Any], tell: Callable[[Any], object]
 ) -> None:
-    """Run a model on every input, some at a time, and tell the first output of each; each is an inference."""
+    """Run a model on every input, some at a time, and pass each first output to ``tell``; a run is an inference."""
 
     def ended(request: openvino.InferRequest, ticket: Any) -> None:
         ticket.end()
         output = request.get_output_tensor().data.copy()
-        # An exception that ``tell`` catches and keeps holds this frame, and by it the request.
+        # If ``tell`` catches and keeps an exception, the exception holds this frame, which holds the request.
         del request
         tell(output)
 
-    # A frame holds its function, but not this.
+    # A frame holds its function, but not this object.
     callback = functools.partial(ended)
     requests = openvino.AsyncInferQueue(model)
     requests.set_callback(callback)
@@ -47,8 +47,8 @@ def run_all(
             ticket.end()
             raise
     requests.wait_all()
-    # A thread of OpenVINO's may free the callback, and takes the interpreter's lock for that. Whoever frees the model
-    # before that holds the lock and waits for that thread: for ever, with OpenVINO 2026.4.1.
+    # A thread of OpenVINO may free the callback, for which it takes the interpreter's lock. If this thread frees the
+    # model before that, it holds the lock and waits for the other thread: for ever, with OpenVINO 2026.4.1.
     freed: queue.SimpleQueue[object] = queue.SimpleQueue()
     _watch = weakref.ref(callback, freed.put)
     del requests, callback

@@ -1,4 +1,4 @@
-"""A WSGI application: the controller is made when the module is imported, in each worker process its own."""
+"""A WSGI application: each worker process has its own controller, made when the module is imported."""
 
 import time
 from collections.abc import Callable, Iterable
