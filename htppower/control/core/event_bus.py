@@ -190,8 +190,11 @@ class EventBus:
         """
         while self._undelivered and self._delivering.acquire(blocking=False):
             try:
-                while self._undelivered:
-                    subscription, event, context = self._undelivered.popleft()
-                    subscription.hand(event, context)
+                self._deliver_all()
             finally:
                 self._delivering.release()
+
+    def _deliver_all(self) -> None:
+        while self._undelivered:
+            subscription, event, context = self._undelivered.popleft()
+            subscription.hand(event, context)
