@@ -188,11 +188,18 @@ class EventBus:
 
         Such a subscriber may cause events itself: these are delivered when it is done with the one before.
         """
-        while self._undelivered and self._delivering.acquire(blocking=False):
-            try:
-                self._deliver_all()
-            finally:
-                self._delivering.release()
+        while self._undelivered and self._deliver_in_turn():
+            pass
+
+    def _deliver_in_turn(self) -> bool:
+        """Deliver all events, and return True; return False if another thread delivers, or this one does already."""
+        if not self._delivering.acquire(blocking=False):
+            return False
+        try:
+            self._deliver_all()
+        finally:
+            self._delivering.release()
+        return True
 
     def _deliver_all(self) -> None:
         while self._undelivered:

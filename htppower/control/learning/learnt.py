@@ -102,9 +102,13 @@ class Learnt:
 
     def _add(self, made: Iterable[Entry]) -> None:
         with self._lock:
-            latest = {each.key: each for each in made if self._counts(each)}
-            kept = {key: each for key, each in self._entries.items() if key not in latest}
-            self._entries = dict([*kept.items(), *latest.items()][-MOST_ENTRIES:])
+            self._entries = self._with(made)
+
+    def _with(self, made: Iterable[Entry]) -> dict[tuple[str, str, bool], Entry]:
+        """Return the entries with these, the latest at the end."""
+        latest = {each.key: each for each in made if self._counts(each)}
+        kept = {key: each for key, each in self._entries.items() if key not in latest}
+        return dict([*kept.items(), *latest.items()][-MOST_ENTRIES:])
 
     def _counts(self, entry: Entry) -> bool:
         """Return whether an entry replaces the entry with the same key."""
