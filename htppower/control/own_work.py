@@ -31,7 +31,7 @@ _HOLDING = tuple(
         "files.",
         "learning.",
         "phases.blocks",
-        "phases.idle_timeout",
+        "phases.stream_inference",
         "phases.tickets",
         "recording.",
         "status.",

@@ -10,7 +10,7 @@ import functools
 import traceback as tracebacks
 from typing import TYPE_CHECKING
 
-from htppower.errors import PhaseMisuse, VoteRejected
+from htppower.errors import HtpPowerError, PhaseMisuse
 from htppower.events import Cause, Phase
 
 if TYPE_CHECKING:
@@ -19,9 +19,14 @@ if TYPE_CHECKING:
 
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.core.tokens import Token
-
+    from htppower.errors import VoteRejected
 
 NO_BEGIN = "this inference does not run: its end has no begin, or is not the first"
+# Why a session is settled as INIT and DE-INIT begin and end.
+_CAUSES = {
+    Phase.INIT: (Cause.INIT_BEGAN, Cause.INIT_ENDED),
+    Phase.DEINIT: (Cause.DEINIT_BEGAN, Cause.DEINIT_ENDED),
+}
 
 
 class Phases:
@@ -39,12 +44,8 @@ class Phases:
         """Whether the session's ids are gone, as in a forked child, where no timer of the parent's may be touched."""
         return self._session.gone
 
-    def wait_for_votes(self, token: Token) -> None:
-        """Return when the votes of the inference that holds a token are in force."""
-        self.home.run_settle(self._session, Cause.INFERENCE_BEGAN, Phase.INFERENCE, waits=self.waits(token))
-
     def waits(self, token: Token) -> int:
-        """Take in that the inference that holds a token waits for its votes; return since when, in ns."""
+        """Note that an inference waits for its votes; return the time, in ns."""
         token.waited = True
         gate = self.gate
         learning = gate.learning
@@ -53,13 +54,29 @@ class Phases:
                 learning.gaps.end_gap()
         return gate.time.now_ns()
 
-    def begin_on_worker(self, waits: int) -> VoteRejected | None:
-        """Raise the votes of an inference that waits since then, in ns; the line is held."""
-        return self.home.settle_for(self._session, Cause.INFERENCE_BEGAN, Phase.INFERENCE, waits)
+    def settle(
+        self, cause: Cause, phase: Phase = Phase.INFERENCE, *, quiet: bool = False, waits: int | None = None
+    ) -> None:
+        """Settle the session and wait for it.
 
-    def lower_on_worker(self) -> VoteRejected | None:
-        """Lower the votes of a session that is idle still; the line is held."""
-        return self.home.settle_for(self._session, Cause.INFERENCE_ENDED, Phase.INFERENCE, None)
+        Args:
+            cause: what began or ended.
+            phase: in which phase.
+            quiet: no failed call is raised.
+            waits: since when an inference waits for its votes, in ns.
+
+        Raises:
+            VoteRejected, SessionClosed: as ``Session.inference`` says.
+        """
+        self.home.run_settle(self._session, cause, phase, quiet=quiet, waits=waits)
+
+    def settle_soon(self, cause: Cause = Cause.INFERENCE_ENDED, phase: Phase = Phase.INFERENCE) -> None:
+        """Settle the session on the worker, and wait for nothing."""
+        self.home.settle_soon(self._session, cause, phase)
+
+    def step(self, cause: Cause, waits: int | None) -> VoteRejected | None:
+        """Settle the session for an inference; the line is held."""
+        return self.home.settle_for(self._session, cause, Phase.INFERENCE, waits)
 
     def after_step(self, error: VoteRejected | None, *, begins: bool, quiet: bool) -> None:
         """Raise what a phase raises after a step.
@@ -69,60 +86,40 @@ class Phases:
         """
         self.home.after_step(self._session, error, begins=begins, quiet=quiet)
 
-    def look_again(self) -> None:
-        """Settle the session soon: a begin or an end was interrupted."""
-        self.home.settle_soon(self._session, Cause.INFERENCE_ENDED, Phase.INFERENCE)
+    def expect(self, in_us: int | None, every_us: int | None) -> None:
+        """Take a hint of when inferences begin."""
+        if self.gate.expect(in_us, every_us):
+            self.settle(Cause.INFERENCE_ENDED, quiet=True)
 
     def end_inference(self, token: Token) -> None:
         """End an inference; raise nothing, and wait for no call."""
         if self.gate.end(token):
-            self.look_again()
+            self.settle_soon()
 
-    def drop_inference(self, token: Token) -> None:
-        """Take back the token of an inference that does not begin."""
-        self.gate.drop(token)
-        self.look_again()
-
-    def soon(self, action: Callable[[Token], object], token: Token) -> None:
-        """End or drop an inference soon: a generator may be collected while this thread holds a gate."""
-        self.gate.time.call_soon(functools.partial(action, token))
-
-    def expect(self, in_us: int | None, every_us: int | None) -> None:
-        """Take a hint of when inferences begin."""
-        if self.gate.expect(in_us, every_us):
-            self.lower(quiet=True)
-
-    def lower(self, *, quiet: bool) -> None:
-        """Lower the votes of a session that is idle still."""
-        self.home.run_settle(self._session, Cause.INFERENCE_ENDED, Phase.INFERENCE, quiet=quiet)
-
-    def begin_preparation(self, phase: Phase) -> None:
-        """Return when the votes of INIT or DE-INIT are in force."""
-        cause = Cause.INIT_BEGAN if phase is Phase.INIT else Cause.DEINIT_BEGAN
-        self.home.run_settle(self._session, cause, phase)
-
-    def end_preparation(self, token: Token, phase: Phase, *, quiet: bool) -> None:
-        """End INIT or DE-INIT."""
+    def end_preparation(self, token: Token, phase: Phase) -> None:
+        """End INIT or DE-INIT; raise nothing, and wait for no call."""
         self.gate.end_preparation(token, phase)
-        cause = Cause.INIT_ENDED if phase is Phase.INIT else Cause.DEINIT_ENDED
-        self.home.run_settle(self._session, cause, phase, quiet=quiet)
+        self.settle_soon(_CAUSES[phase][1], phase)
 
-    def end_preparation_soon(self, token: Token, phase: Phase) -> None:
-        """End INIT or DE-INIT soon: a generator may be collected while this thread holds a gate."""
-        self.gate.time.call_soon(functools.partial(self._end_preparation_now, token, phase))
+    def soon(self, action: Callable[..., object], *arguments: object) -> None:
+        """Do something soon: a generator may be collected while this thread holds a gate."""
+        self.gate.time.call_soon(functools.partial(action, *arguments))
 
-    def _end_preparation_now(self, token: Token, phase: Phase) -> None:
-        self.gate.end_preparation(token, phase)
-        cause = Cause.INIT_ENDED if phase is Phase.INIT else Cause.DEINIT_ENDED
-        self.home.settle_soon(self._session, cause, phase)
+    def not_begun(self, token: Token | None) -> None:
+        """Take back the token of an inference whose begin failed or was interrupted; None if it was ended meanwhile."""
+        if token is not None:
+            self.gate.drop(token)
+        self.settle_soon()
 
+    def cut_off(self, error: BaseException) -> None:
+        """Note that the end of a phase was interrupted; its handler has let go of the token.
 
-def clear_frames(error: BaseException) -> None:
-    """Let go of what the functions refer to that an exception has passed through, below the one that handles it.
-
-    Those that run still are left alone: an exception that a handler keeps and raises again has passed through them.
-    """
-    tracebacks.clear_frames(error.__traceback__ and error.__traceback__.tb_next)
+        A token that nothing refers to is counted as ended. A traceback that is kept, as a prompt keeps the last, must
+        not refer to it: so the frames that the exception has passed through, below the handler's, are cleared.
+        """
+        if not isinstance(error, HtpPowerError):
+            tracebacks.clear_frames(error.__traceback__ and error.__traceback__.tb_next)
+            self.gate.time.call_soon(self.settle_soon)
 
 
 class Inference:
@@ -135,37 +132,24 @@ class Inference:
         self._token: Token | None = None
 
     def __enter__(self) -> None:
-        gate, token = self._phases.gate, None
+        if self._token is not None:
+            raise PhaseMisuse("this inference is being run: call inference() for each")
+        gate = self._phases.gate
         try:
             try:
-                token = gate.tokens.idle.pop()
+                token = self._token = gate.tokens.idle.pop()
             except IndexError:
-                token = gate.token()
-            if self._token is not None:
-                gate.drop(token)
-                raise PhaseMisuse("this inference is being run: call inference() for each")  # noqa: TRY301
-            self._token = token
+                token = self._token = gate.token()
             if gate.learning is not None:
                 token.begun_ns = gate.time.now_ns()
                 token.within = gate.tokens.preparing
             if gate.open:
                 return
-            self._phases.wait_for_votes(token)
-        except BaseException as error:
-            gate.time.call_soon(self._phases.look_again)
-            # The inference does not begin, so nobody will end it.
-            if token is not None and self._token is token:
-                self._token = None
-                try:
-                    gate.drop(token)
-                except BaseException as interrupt:
-                    # A token that was not dropped is counted when nothing refers to it any more.
-                    token = None
-                    clear_frames(error)
-                    clear_frames(interrupt)
-                    raise
-                finally:
-                    self._phases.look_again()
+            self._phases.settle(Cause.INFERENCE_BEGAN, waits=self._phases.waits(token))
+        except BaseException:
+            with gate.lock:
+                taken = self.take()
+            self._phases.not_begun(taken)
             raise
 
     def __exit__(
@@ -173,7 +157,10 @@ class Inference:
     ) -> None:
         try:
             if kind is not None and kind is GeneratorExit:  # most end without an exception
-                self._end_soon()
+                # The collector may come where this thread must not take the lock.
+                if (token := self.take()) is None:
+                    raise PhaseMisuse(NO_BEGIN)  # noqa: TRY301
+                self._phases.soon(self._phases.end_inference, token)
                 return
             gate = self._phases.gate
             with gate.lock:
@@ -209,22 +196,19 @@ class Inference:
             if must_lower:
                 # It is another's now, and the traceback of a call that fails must not refer to it.
                 token = None
-                self._phases.lower(quiet=error is not None)
-        except (VoteRejected, PhaseMisuse):
-            raise
+                self._phases.settle(Cause.INFERENCE_ENDED, quiet=error is not None)
         except BaseException as interrupt:
-            self._phases.gate.time.call_soon(self._phases.look_again)
-            # A token that was not given back is counted when nothing refers to it any more.
             self._token = token = None
-            clear_frames(interrupt)
+            self._phases.cut_off(interrupt)
             raise
 
-    def end(self) -> None:
-        """End the inference, unless it has ended; raise nothing."""
+    def end(self) -> bool:
+        """End the inference, and return True, unless it has ended; raise nothing, and wait for no call."""
         with self._phases.gate.lock:
             token = self.take()
         if token is not None:
             self._phases.end_inference(token)
+        return token is not None
 
     @property
     def running(self) -> bool:
@@ -232,19 +216,12 @@ class Inference:
         return self._token is not None
 
     def take(self) -> Token | None:
-        """Return the token of an inference that runs, to be ended by the caller: it ends with that.
+        """Return the token of an inference that runs; the caller ends it.
 
         The lock of the gate is held: of two threads, one gets it.
         """
         token, self._token = self._token, None
         return token
-
-    def _end_soon(self) -> None:
-        # The collector may come where this thread must not take the lock.
-        token = self.take()
-        if token is None:
-            raise PhaseMisuse(NO_BEGIN)
-        self._phases.soon(self._phases.end_inference, token)
 
 
 class Preparation:
@@ -260,41 +237,33 @@ class Preparation:
     def __enter__(self) -> None:
         if self._token is not None:
             raise PhaseMisuse(f"this {self._phase.value} is being run: end it first")
-        token = self._token = self._phases.gate.prepare(self._phase)
+        phases = self._phases
         try:
-            self._phases.begin_preparation(self._phase)
-        except BaseException as error:
-            self._phases.gate.time.call_soon(self._phases.look_again)
-            # The phase does not begin, so nobody will end it.
-            self._token = None
-            try:
-                self._phases.gate.drop_preparation(token)
-            except BaseException as interrupt:
-                # As in an inference: a token that was not dropped is counted when nothing refers to it any more.
-                del token
-                clear_frames(error)
-                clear_frames(interrupt)
-                raise
-            finally:
-                self._phases.look_again()
+            self._token = phases.gate.prepare(self._phase)
+            phases.settle(_CAUSES[self._phase][0], self._phase)
+        except BaseException:
+            if (token := self._take()) is not None:
+                phases.gate.drop_preparation(token)
+            phases.settle_soon()
             raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        token, self._token = self._token, None
-        if token is None:
+        if (token := self._take()) is None:
             raise PhaseMisuse(f"this {self._phase.value} does not run: its end has no begin, or is not the first")
-        if kind is GeneratorExit:
-            self._phases.end_preparation_soon(token, self._phase)
-            return
+        phases = self._phases
         try:
-            self._phases.end_preparation(token, self._phase, quiet=error is not None)
-        except VoteRejected:
-            raise
+            if kind is GeneratorExit:
+                phases.soon(phases.end_preparation, token, self._phase)
+                return
+            phases.gate.end_preparation(token, self._phase)
+            phases.settle(_CAUSES[self._phase][1], self._phase, quiet=error is not None)
         except BaseException as interrupt:
-            self._phases.gate.time.call_soon(self._phases.look_again)
-            # Likewise; who keeps the exception, as a prompt does, would keep the phase running.
             token = None
-            clear_frames(interrupt)
+            phases.cut_off(interrupt)
             raise
+
+    def _take(self) -> Token | None:
+        token, self._token = self._token, None
+        return token

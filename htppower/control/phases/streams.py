@@ -1,12 +1,4 @@
-"""Functions and token streams that vote: each call, or each stream from its first token on, is one inference.
-
-A stream that does not come to its own end, be it closed, thrown into, failed or garbage collected, ends its inference
-on another thread: a generator may be collected anywhere, also where this thread holds a lock that ending needs.
-
-Under an idle timeout, the inference of a stream ends after a time in which its reader has a token and asks for no
-other. A reader that comes back begins it again, before the next token is made. The alarm is lazy: a token costs a lock,
-twice, and a clock read, and an alarm only where none is armed.
-"""
+"""Functions and token streams that vote: each call, or each stream from its first token on, is one inference."""
 
 from __future__ import annotations
 
@@ -16,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from htppower.control.phases.async_blocks import AsyncInference
 from htppower.control.phases.blocks import Inference
-from htppower.control.phases.idle_timeout import IdleTimeout
+from htppower.control.phases.stream_inference import StreamInference
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable
+    from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
 
     from htppower.control.phases.blocks import Phases
 
@@ -105,15 +97,10 @@ def _stream(
 ) -> Callable[..., Generator[Any, Any, Any]]:
     @functools.wraps(function)
     def voted(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-        inference = Inference(phases)
-        inference.__enter__()
-        try:
-            result = yield from watched_tokens(phases, inference, function(*args, **kwargs), idle_timeout_us)
-        except BaseException:
-            phases.gate.time.call_soon(inference.end)
-            raise
-        inference.__exit__(None, None, None)
-        return result
+        stream = StreamInference(phases, Inference(phases), idle_timeout_us)
+        with stream:
+            tokens = function(*args, **kwargs)
+            return (yield from (tokens if idle_timeout_us is None else _Tokens(tokens, stream)))
 
     return voted
 
@@ -123,131 +110,57 @@ def _async_stream(
 ) -> Callable[..., AsyncGenerator[Any, Any]]:
     @functools.wraps(function)
     async def voted(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
-        inference = AsyncInference(phases)
-        await inference.__aenter__()
-        try:
-            made = watched_async_tokens(phases, inference, function(*args, **kwargs), idle_timeout_us)
-            inner: Any = aiter(made)
+        stream = StreamInference(phases, AsyncInference(phases), idle_timeout_us)
+        async with stream:
+            tokens: Any = aiter(function(*args, **kwargs))
             try:
                 # What ``yield from`` does for a generator; there is none for an asynchronous one.
-                token = await anext(inner)
+                step = tokens.__anext__
                 while True:
+                    token = await stream.aask(step)
                     try:
                         sent = yield token
                     except GeneratorExit:
                         raise
                     except BaseException as error:
-                        if not hasattr(inner, "athrow"):
+                        if not hasattr(tokens, "athrow"):
                             raise
-                        token = await inner.athrow(error)
+                        step = functools.partial(tokens.athrow, error)
                     else:
-                        token = await (anext(inner) if sent is None else inner.asend(sent))
+                        step = tokens.__anext__ if sent is None else functools.partial(tokens.asend, sent)
             except StopAsyncIteration:
                 pass
             finally:
-                if hasattr(inner, "aclose"):
-                    await inner.aclose()
-        except BaseException:
-            inference.end_soon()
-            raise
-        await inference.__aexit__(None, None, None)
+                if hasattr(tokens, "aclose"):
+                    await tokens.aclose()
 
     return voted
 
 
-def watched_tokens(phases: Phases, inference: Inference, tokens: Iterable[Any], timeout_us: int | None) -> Any:
-    """Return the tokens of a stream, under an idle timeout if there is one."""
-    if timeout_us is None:
-        return tokens
-    return _Tokens(tokens, inference, IdleTimeout(phases, inference, timeout_us))
-
-
-def watched_async_tokens(
-    phases: Phases, inference: AsyncInference, tokens: AsyncIterable[Any], timeout_us: int | None
-) -> AsyncIterable[Any]:
-    """As ``watched_tokens``, for an asynchronous iterator."""
-    if timeout_us is None:
-        return tokens
-    return _AsyncTokens(tokens, inference, IdleTimeout(phases, inference, timeout_us))
-
-
 class _Tokens:
-    """The tokens of an iterator, each asked for and given under an idle timeout; the rest is passed on to it."""
+    """The tokens of an iterator, each asked for under an idle timeout; the rest is passed on to the iterator."""
 
-    def __init__(self, tokens: Iterable[Any], inference: Inference, idle: IdleTimeout) -> None:
+    def __init__(self, tokens: Iterable[Any], stream: StreamInference) -> None:
         self._tokens: Any = iter(tokens)
-        self._inference = inference
-        self._idle = idle
+        self._stream = stream
 
     def __iter__(self) -> _Tokens:
         return self
 
     def __next__(self) -> Any:
-        return self._step(self._tokens.__next__)
+        return self._stream.ask(self._tokens.__next__)
 
     def send(self, value: object) -> Any:
         """Send a value in, as to a generator."""
-        return self._step(functools.partial(self._tokens.send, value))
+        return self._stream.ask(functools.partial(self._tokens.send, value))
 
-    def throw(self, error: BaseException, *further: Any) -> Any:
+    def throw(self, error: BaseException, *others: Any) -> Any:
         """Throw an exception in, as to a generator."""
         if not hasattr(self._tokens, "throw"):
             raise error
-        return self._step(functools.partial(self._tokens.throw, error, *further))
+        return self._stream.ask(functools.partial(self._tokens.throw, error, *others))
 
     def close(self) -> None:
-        """Close the iterator, where that can be closed."""
+        """Close the iterator, if it can be closed."""
         if hasattr(self._tokens, "close"):
             self._tokens.close()
-
-    def _step(self, ask: Callable[[], Any]) -> Any:
-        if self._idle.token_wanted():
-            self._inference.__enter__()
-        try:
-            token = ask()
-        except BaseException:
-            self._idle.over()
-            raise
-        self._idle.token_given()
-        return token
-
-
-class _AsyncTokens:
-    """As ``_Tokens``, for an asynchronous iterator."""
-
-    def __init__(self, tokens: AsyncIterable[Any], inference: AsyncInference, idle: IdleTimeout) -> None:
-        self._tokens: Any = aiter(tokens)
-        self._inference = inference
-        self._idle = idle
-
-    def __aiter__(self) -> _AsyncTokens:
-        return self
-
-    async def __anext__(self) -> Any:
-        return await self._step(self._tokens.__anext__)
-
-    async def asend(self, value: object) -> Any:
-        """Send a value in, as to an asynchronous generator."""
-        return await self._step(functools.partial(self._tokens.asend, value))
-
-    async def athrow(self, error: BaseException) -> Any:
-        """Throw an exception in, as to an asynchronous generator."""
-        if not hasattr(self._tokens, "athrow"):
-            raise error
-        return await self._step(functools.partial(self._tokens.athrow, error))
-
-    async def aclose(self) -> None:
-        """Close the iterator, where that can be closed."""
-        if hasattr(self._tokens, "aclose"):
-            await self._tokens.aclose()
-
-    async def _step(self, ask: Callable[[], Awaitable[Any]]) -> Any:
-        if self._idle.token_wanted():
-            await self._inference.__aenter__()
-        try:
-            token = await ask()
-        except BaseException:
-            self._idle.over()
-            raise
-        self._idle.token_given()
-        return token

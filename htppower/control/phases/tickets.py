@@ -41,8 +41,7 @@ class Ticket:
         try:
             self._begin(timeout_us)
         except BaseException:
-            # Nobody gets the ticket, and who keeps the exception, as a prompt does, would keep it running.
-            session.gate.time.call_soon(self._end_soon)
+            # The caller gets no ticket to end.
             self._end_soon()
             raise
 
@@ -86,15 +85,12 @@ class Ticket:
         self._forget()
 
     def _expire(self) -> None:
-        # First: once it has ended, nothing here is run again.
         _hide(self._session, self)
-        with self._session.gate.lock:
-            token = self._inference.take()
-        if token is None:
-            return
         age_us = self._session.gate.time.now_us - self.since_us
-        _LOGGER.warning("%r: a ticket was not ended within its timeout, and is now, after %d us", self._session, age_us)
-        self._phases.end_inference(token)
+        if self._inference.end():
+            _LOGGER.warning(
+                "%r: a ticket was not ended within its timeout, and is now, after %d us", self._session, age_us
+            )
 
     def _forget(self) -> None:
         _hide(self._session, self)
@@ -130,7 +126,6 @@ def _hide(session: SessionRecord, ticket: Ticket) -> None:
 
 
 def _expire(reference: weakref.ref[Ticket]) -> None:
-    """End a ticket that is still kept: its alarm keeps it not."""
-    ticket = reference()
-    if ticket is not None:
+    """End a ticket after its timeout; the alarm does not keep it alive."""
+    if (ticket := reference()) is not None:
         ticket._expire()  # noqa: SLF001 - the alarm's part of it

@@ -19,7 +19,7 @@ from htppower import Cap, SessionClosed, State, Ticket, VoteController
 from htppower.backends import SimulatedHtp
 from htppower.control import own_work
 from htppower.control.core.line import Urgency
-from htppower.control.phases.idle_timeout import IdleTimeout
+from htppower.control.phases.stream_inference import StreamInference
 from htppower.events import ProfileChanged
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def test_a_cap_that_is_lifted_before_it_is_set_is_never_set(bench: Bench) -> Non
         assert (session.profile.name, bench.controller.caps, caps[0].active) == ("burst", (), False)
 
 
-@pytest.mark.parametrize("where", [Ticket._begin, IdleTimeout.token_given])
+@pytest.mark.parametrize("where", [Ticket._begin, StreamInference._given])
 def test_a_handler_that_closes_where_a_gate_is_held_waits_for_nobody(
     where: FunctionType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
