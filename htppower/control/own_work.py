@@ -40,7 +40,7 @@ _HOLDING = tuple(
     )
 )
 # Their functions that hold nothing while they wait for a step, run it, or call a subscriber.
-_HOLDING_NOTHING = frozenset({"wait", "value", "run", "submit", "_tell"})
+_HOLDING_NOTHING = frozenset({"wait", "value", "run", "submit", "_tell", "next_token", "anext_token"})
 # A finalizer or a handler that goes deeper than this before it asks for something is not known.
 _MOST_FRAMES = 32
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import AsyncIterable
 from typing import TYPE_CHECKING, overload
 
 from htppower.control.arguments import check_reason, checked_close_timeout, checked_timeout_us
@@ -11,13 +10,13 @@ from htppower.control.claims.holds import Hold
 from htppower.control.context_manager import Closing
 from htppower.control.phases.async_blocks import AsyncInference
 from htppower.control.phases.blocks import Inference, Phases, Preparation
-from htppower.control.phases.streams import Function, Token, vote_on_async_stream, vote_on_calls, vote_on_stream
+from htppower.control.phases.streams import Function, Token, vote_on_calls, vote_on_stream
 from htppower.control.phases.tickets import Ticket
 from htppower.events import Phase
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncGenerator, Generator, Iterable, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterable, Generator, Iterable, Mapping
 
     from htppower.control.claims.claims import Claims
     from htppower.control.closer import Closer
@@ -146,7 +145,7 @@ class Session(Closing):
             TypeError: a timeout that is no whole number.
             ValueError: a timeout below 1 us.
         """
-        return Ticket(self._record, self._phases, checked_timeout_us("timeout_us", timeout_us))
+        return Ticket(self._phases, checked_timeout_us("timeout_us", timeout_us))
 
     def votes(self, function: Function) -> Function:
         """Decorate a function: every call is an inference. It may be a coroutine, and a generator of either kind.
@@ -190,8 +189,6 @@ class Session(Closing):
             ValueError: a timeout below 1 us.
         """
         idle_timeout_us = checked_timeout_us("idle_timeout_us", idle_timeout_us)
-        if isinstance(tokens, AsyncIterable):
-            return vote_on_async_stream(self._phases, tokens, idle_timeout_us)
         return vote_on_stream(self._phases, tokens, idle_timeout_us)
 
     def deinit(self) -> Preparation:

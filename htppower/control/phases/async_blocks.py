@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from htppower.control.core.line import Urgency
 from htppower.control.phases.blocks import NO_BEGIN
 from htppower.errors import PhaseMisuse
-from htppower.events import Cause
+from htppower.events import Cause, Phase
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -111,7 +111,8 @@ class AsyncInference:
         answer, begins, left = loop.create_future(), cause is Cause.INFERENCE_BEGAN, False
 
         def step() -> VoteRejected | None:
-            return None if left else context.run(phases.step, cause, waits)
+            settle = phases.home.settle_for
+            return None if left else context.run(settle, phases.session, cause, Phase.INFERENCE, waits)
 
         def deliver() -> None:
             if not answer.done():
@@ -129,4 +130,4 @@ class AsyncInference:
             await answer
         finally:
             left = True
-        phases.after_step(request.value(), begins=begins, quiet=quiet)
+        phases.home.after_step(phases.session, request.value(), begins=begins, quiet=quiet)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import functools
 import traceback as tracebacks
-from typing import TYPE_CHECKING
+import weakref
+from typing import TYPE_CHECKING, Any
 
+from htppower.control.time.alarms import armed_or_none
 from htppower.errors import HtpPowerError, PhaseMisuse
 from htppower.events import Cause, Phase
 
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.core.tokens import Token
-    from htppower.errors import VoteRejected
 
 NO_BEGIN = "this inference does not run: its end has no begin, or is not the first"
 # Why a session is settled as INIT and DE-INIT begin and end.
@@ -32,17 +33,12 @@ _CAUSES = {
 class Phases:
     """Begins and ends the phases of one session, which is closed when this is collected."""
 
-    __slots__ = ("__weakref__", "_session", "gate", "home")
+    __slots__ = ("__weakref__", "gate", "home", "session")
 
     def __init__(self, session: SessionRecord) -> None:
+        self.session = session
         self.gate = session.gate
-        self._session = session
         self.home = session.home
-
-    @property
-    def gone(self) -> bool:
-        """Whether the session's ids are gone, as in a forked child, where no timer of the parent's may be touched."""
-        return self._session.gone
 
     def waits(self, token: Token) -> int:
         """Note that an inference waits for its votes; return the time, in ns."""
@@ -57,34 +53,16 @@ class Phases:
     def settle(
         self, cause: Cause, phase: Phase = Phase.INFERENCE, *, quiet: bool = False, waits: int | None = None
     ) -> None:
-        """Settle the session and wait for it.
-
-        Args:
-            cause: what began or ended.
-            phase: in which phase.
-            quiet: no failed call is raised.
-            waits: since when an inference waits for its votes, in ns.
+        """Settle the session and wait for it; ``waits``: since when an inference waits for its votes, in ns.
 
         Raises:
-            VoteRejected, SessionClosed: as ``Session.inference`` says.
+            VoteRejected, SessionClosed: as ``Session.inference`` says; ``quiet`` raises no VoteRejected.
         """
-        self.home.run_settle(self._session, cause, phase, quiet=quiet, waits=waits)
+        self.home.run_settle(self.session, cause, phase, quiet=quiet, waits=waits)
 
     def settle_soon(self, cause: Cause = Cause.INFERENCE_ENDED, phase: Phase = Phase.INFERENCE) -> None:
         """Settle the session on the worker, and wait for nothing."""
-        self.home.settle_soon(self._session, cause, phase)
-
-    def step(self, cause: Cause, waits: int | None) -> VoteRejected | None:
-        """Settle the session for an inference; the line is held."""
-        return self.home.settle_for(self._session, cause, Phase.INFERENCE, waits)
-
-    def after_step(self, error: VoteRejected | None, *, begins: bool, quiet: bool) -> None:
-        """Raise what a phase raises after a step.
-
-        Raises:
-            VoteRejected, SessionClosed: as ``Session.inference`` says.
-        """
-        self.home.after_step(self._session, error, begins=begins, quiet=quiet)
+        self.home.settle_soon(self.session, cause, phase)
 
     def expect(self, in_us: int | None, every_us: int | None) -> None:
         """Take a hint of when inferences begin."""
@@ -105,6 +83,12 @@ class Phases:
         """Do something soon: a generator may be collected while this thread holds a gate."""
         self.gate.time.call_soon(functools.partial(action, *arguments))
 
+    def arm(self, at_us: int, method: Callable[[], None], purpose: str) -> Any:
+        """Have a method called at a time, unless its object is collected before; return what ``Time.cancel`` takes."""
+        # In a forked child the timers are the parent's.
+        ring = functools.partial(_call, weakref.WeakMethod(method))
+        return None if self.session.gone else armed_or_none(self.gate.time, at_us, ring, purpose)
+
     def not_begun(self, token: Token | None) -> None:
         """Take back the token of an inference whose begin failed or was interrupted; None if it was ended meanwhile."""
         if token is not None:
@@ -120,6 +104,11 @@ class Phases:
         if not isinstance(error, HtpPowerError):
             tracebacks.clear_frames(error.__traceback__ and error.__traceback__.tb_next)
             self.gate.time.call_soon(self.settle_soon)
+
+
+def _call(reference: weakref.WeakMethod[Callable[[], None]]) -> None:
+    if (method := reference()) is not None:
+        method()
 
 
 class Inference:
@@ -242,7 +231,8 @@ class Preparation:
             self._token = phases.gate.prepare(self._phase)
             phases.settle(_CAUSES[self._phase][0], self._phase)
         except BaseException:
-            if (token := self._take()) is not None:
+            token, self._token = self._token, None
+            if token is not None:
                 phases.gate.drop_preparation(token)
             phases.settle_soon()
             raise
@@ -250,7 +240,8 @@ class Preparation:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if (token := self._take()) is None:
+        token, self._token = self._token, None
+        if token is None:
             raise PhaseMisuse(f"this {self._phase.value} does not run: its end has no begin, or is not the first")
         phases = self._phases
         try:
@@ -263,7 +254,3 @@ class Preparation:
             token = None
             phases.cut_off(interrupt)
             raise
-
-    def _take(self) -> Token | None:
-        token, self._token = self._token, None
-        return token

@@ -6,15 +6,10 @@ and a clock read, and an alarm only if none is armed.
 
 from __future__ import annotations
 
-import functools
-import weakref
 from typing import TYPE_CHECKING, Any
-
-from htppower.control.time.alarms import armed_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from types import TracebackType
 
     from htppower.control.phases.async_blocks import AsyncInference
     from htppower.control.phases.blocks import Inference, Phases
@@ -46,28 +41,26 @@ class StreamInference:
     def __enter__(self) -> None:
         self._inference.__enter__()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if kind is not None:
-            self._phases.soon(self._end)
-        else:
-            self._disarm()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._has_ended(kind):
             self._inference.__exit__(None, None, None)
 
     async def __aenter__(self) -> None:
         await self._inference.__aenter__()
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if kind is not None:
-            self._phases.soon(self._end)
-        else:
-            self._disarm()
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._has_ended(kind):
             await self._inference.__aexit__(None, None, None)
 
-    def ask(self, step: Callable[[], Any]) -> Any:
+    def _has_ended(self, kind: type[BaseException] | None) -> bool:
+        """Return whether the stream has come to its own end; else end the inference soon."""
+        if kind is None:
+            self._disarm()
+        else:
+            self._phases.soon(self._end)
+        return kind is None
+
+    def next_token(self, step: Callable[[], Any]) -> Any:
         """Return the next token, which a step makes."""
         if self._wanted():
             self._inference.__enter__()
@@ -75,7 +68,7 @@ class StreamInference:
         self._given()
         return token
 
-    async def aask(self, step: Callable[[], Awaitable[Any]]) -> Any:
+    async def anext_token(self, step: Callable[[], Awaitable[Any]]) -> Any:
         """Return the next token, which an asynchronous step makes."""
         if self._wanted():
             await self._inference.__aenter__()
@@ -98,7 +91,7 @@ class StreamInference:
         gate = self._phases.gate
         with gate.lock:
             self._since_us = gate.time.now_us
-            if self._alarm is None and not self._phases.gone:
+            if self._alarm is None:
                 self._arm(self._since_us + self._timeout_us)
 
     def _disarm(self) -> None:
@@ -112,11 +105,9 @@ class StreamInference:
         self._inference.end()
 
     def _arm(self, at_us: int) -> None:
-        # A stream that is collected leaves no more than the alarm.
-        ring = functools.partial(_ring, weakref.ref(self))
-        self._alarm = armed_or_none(self._phases.gate.time, at_us, ring, "the idle timeout of a stream")
+        self._alarm = self._phases.arm(at_us, self._rang, "the idle timeout of a stream")
 
-    def rang(self) -> None:
+    def _rang(self) -> None:
         """End the inference if its reader has asked for nothing for so long; else see to the next alarm."""
         gate = self._phases.gate
         with gate.lock:
@@ -131,8 +122,3 @@ class StreamInference:
             token = self._inference.take()
         if token is not None:
             self._phases.end_inference(token)
-
-
-def _ring(reference: weakref.ref[StreamInference]) -> None:
-    if (stream := reference()) is not None:
-        stream.rang()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import AsyncIterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from htppower.control.phases.async_blocks import AsyncInference
@@ -11,7 +12,7 @@ from htppower.control.phases.blocks import Inference
 from htppower.control.phases.stream_inference import StreamInference
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
+    from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 
     from htppower.control.phases.blocks import Phases
 
@@ -38,27 +39,17 @@ def vote_on_calls(phases: Phases, function: Function) -> Function:
 
 
 def vote_on_stream(
-    phases: Phases, tokens: Iterable[Token], idle_timeout_us: int | None = None
-) -> Generator[Token, None, None]:
-    """Return the tokens of an iterator; they are one inference of the session."""
-    if not hasattr(tokens, "__iter__"):
+    phases: Phases, tokens: Iterable[Token] | AsyncIterable[Token], idle_timeout_us: int | None = None
+) -> Generator[Token, None, None] | AsyncGenerator[Token, None]:
+    """Return the tokens of an iterator of either kind; they are one inference of the session."""
+    made: Callable[..., Any] = _async_stream if isinstance(tokens, AsyncIterable) else _stream
+    if made is _stream and not hasattr(tokens, "__iter__"):
         raise TypeError(f"{tokens!r} gives no tokens: give an iterator, such as what a generator function returns")
 
-    def stream() -> Iterable[Token]:
+    def stream() -> Any:
         return tokens
 
-    return _stream(phases, stream, idle_timeout_us)()
-
-
-def vote_on_async_stream(
-    phases: Phases, tokens: AsyncIterable[Token], idle_timeout_us: int | None = None
-) -> AsyncGenerator[Token, None]:
-    """Return the tokens of an asynchronous iterator; they are one inference of the session."""
-
-    def stream() -> AsyncIterable[Token]:
-        return tokens
-
-    return _async_stream(phases, stream, idle_timeout_us)()
+    return made(phases, stream, idle_timeout_us)()  # type: ignore[no-any-return]
 
 
 def _is(kind: Callable[[object], bool], function: Callable[..., Any]) -> bool:
@@ -117,7 +108,7 @@ def _async_stream(
                 # What ``yield from`` does for a generator; there is none for an asynchronous one.
                 step = tokens.__anext__
                 while True:
-                    token = await stream.aask(step)
+                    token = await stream.anext_token(step)
                     try:
                         sent = yield token
                     except GeneratorExit:
@@ -148,17 +139,17 @@ class _Tokens:
         return self
 
     def __next__(self) -> Any:
-        return self._stream.ask(self._tokens.__next__)
+        return self._stream.next_token(self._tokens.__next__)
 
     def send(self, value: object) -> Any:
         """Send a value in, as to a generator."""
-        return self._stream.ask(functools.partial(self._tokens.send, value))
+        return self._stream.next_token(functools.partial(self._tokens.send, value))
 
     def throw(self, error: BaseException, *others: Any) -> Any:
         """Throw an exception in, as to a generator."""
         if not hasattr(self._tokens, "throw"):
             raise error
-        return self._stream.ask(functools.partial(self._tokens.throw, error, *others))
+        return self._stream.next_token(functools.partial(self._tokens.throw, error, *others))
 
     def close(self) -> None:
         """Close the iterator, if it can be closed."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import logging
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from htppower.control.context_manager import in_closed_generator
 from htppower.control.own_work import in_own_work
 from htppower.control.phases.blocks import Inference
-from htppower.control.time.alarms import armed_or_none
 from htppower.errors import PhaseMisuse
 
 if TYPE_CHECKING:
@@ -31,29 +29,23 @@ class Ticket:
         until_us: when it ends by itself, or None.
     """
 
-    __slots__ = ("__weakref__", "_alarm", "_inference", "_phases", "_session", "since_us", "until_us")
+    __slots__ = ("__weakref__", "_alarm", "_inference", "_phases", "since_us", "until_us")
 
-    def __init__(self, session: SessionRecord, phases: Phases, timeout_us: int | None) -> None:
-        self._session = session
+    def __init__(self, phases: Phases, timeout_us: int | None) -> None:
         self._phases = phases
         self._alarm: Any = None
         self._inference = Inference(phases)
         try:
-            self._begin(timeout_us)
+            self._inference.__enter__()
+            self.since_us = phases.gate.time.now_us
+            self.until_us = None if timeout_us is None else self.since_us + timeout_us
+            _show(phases.session, self)
+            if self.until_us is not None:
+                self._alarm = phases.arm(self.until_us, self._expire, "the timeout of a ticket")
         except BaseException:
             # The caller gets no ticket to end.
             self._end_soon()
             raise
-
-    def _begin(self, timeout_us: int | None) -> None:
-        self._inference.__enter__()
-        time = self._session.gate.time
-        self.since_us = time.now_us
-        self.until_us = None if timeout_us is None else self.since_us + timeout_us
-        _show(self._session, self)
-        if self.until_us is not None and not self._phases.gone:
-            expire = functools.partial(_expire, weakref.ref(self))
-            self._alarm = armed_or_none(time, self.until_us, expire, "the timeout of a ticket")
 
     @property
     def active(self) -> bool:
@@ -70,7 +62,7 @@ class Ticket:
             VoteRejected: lowering failed and the controller has ``on_error="raise"``; it has ended nevertheless.
         """
         if in_closed_generator() or in_own_work():
-            self._session.gate.time.call_soon(self._end_soon)
+            self._phases.gate.time.call_soon(self._end_soon)
             return
         # A second end finds no token; one that is told so has changed nothing.
         with contextlib.suppress(PhaseMisuse):
@@ -85,22 +77,21 @@ class Ticket:
         self._forget()
 
     def _expire(self) -> None:
-        _hide(self._session, self)
-        age_us = self._session.gate.time.now_us - self.since_us
+        session = self._phases.session
+        _hide(session, self)
+        age_us = session.gate.time.now_us - self.since_us
         if self._inference.end():
-            _LOGGER.warning(
-                "%r: a ticket was not ended within its timeout, and is now, after %d us", self._session, age_us
-            )
+            _LOGGER.warning("%r: a ticket was not ended within its timeout, and is now, after %d us", session, age_us)
 
     def _forget(self) -> None:
-        _hide(self._session, self)
+        _hide(self._phases.session, self)
         alarm, self._alarm = self._alarm, None
         if alarm is not None:
-            self._session.gate.time.cancel(alarm)
+            self._phases.gate.time.cancel(alarm)
 
     def __repr__(self) -> str:
         """Return the session, and whether it has ended."""
-        return f"<Ticket of {self._session!r}{'' if self.active else ', ended'}>"
+        return f"<Ticket of {self._phases.session!r}{'' if self.active else ', ended'}>"
 
 
 def open_tickets(session: SessionRecord) -> list[Ticket]:
@@ -123,9 +114,3 @@ def _hide(session: SessionRecord, ticket: Ticket) -> None:
     if isinstance(session.tickets, set):
         # Equal to the one with a callback, as both refer to the same ticket.
         session.tickets.discard(weakref.ref(ticket))
-
-
-def _expire(reference: weakref.ref[Ticket]) -> None:
-    """End a ticket after its timeout; the alarm does not keep it alive."""
-    if (ticket := reference()) is not None:
-        ticket._expire()  # noqa: SLF001 - the alarm's part of it

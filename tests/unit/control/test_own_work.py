@@ -15,16 +15,14 @@ import pytest
 from bench import SVS, Bench
 from hanging import WAIT_S, until
 
-from htppower import Cap, SessionClosed, State, Ticket, VoteController
+from htppower import Cap, SessionClosed, State, VoteController
 from htppower.backends import SimulatedHtp
 from htppower.control import own_work
 from htppower.control.core.line import Urgency
-from htppower.control.phases.stream_inference import StreamInference
 from htppower.events import ProfileChanged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FunctionType
 
     from htppower.control.time.scheduler import SystemTime
     from htppower.events import Event
@@ -135,9 +133,9 @@ def test_a_cap_that_is_lifted_before_it_is_set_is_never_set(bench: Bench) -> Non
         assert (session.profile.name, bench.controller.caps, caps[0].active) == ("burst", (), False)
 
 
-@pytest.mark.parametrize("where", [Ticket._begin, StreamInference._given])
+@pytest.mark.parametrize("ends", ["a ticket", "a stream"])
 def test_a_handler_that_closes_where_a_gate_is_held_waits_for_nobody(
-    where: FunctionType, monkeypatch: pytest.MonkeyPatch
+    ends: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tickets and idle timeouts hold the lock of a gate for moments, for which closing on another thread waits."""
     backend = SimulatedHtp()
@@ -158,7 +156,7 @@ def test_a_handler_that_closes_where_a_gate_is_held_waits_for_nobody(
 
     def host() -> None:
         with contextlib.suppress(SessionClosed):
-            if where is Ticket._begin:
+            if ends == "a ticket":
                 session.begin(timeout_us=10**9).end()
             else:
                 list(session.stream([1, 2], idle_timeout_us=10**9))

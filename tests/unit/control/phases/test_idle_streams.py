@@ -167,6 +167,21 @@ def test_a_reader_that_comes_back_and_reads_on_begins_once(reader: Reader) -> No
     assert reader.model.seen == [(1, State.RAISED)] * 4
 
 
+def test_a_model_that_votes_by_itself_waits_for_its_votes(reader: Reader) -> None:
+    """The step that makes a token runs in the host: it is not taken for the controller's own work."""
+    other, states = reader.bench.controller.session("balanced"), list[State]()
+
+    def infer() -> None:
+        ticket = other.begin()
+        states.append(other.state)
+        ticket.end()
+        states.append(other.state)
+
+    reader.model.wait = infer
+    reader.next()
+    assert states == [State.RAISED, State.LOWERED]
+
+
 @pytest.mark.parametrize("idle", [True, False])
 def test_closing_it_begins_nothing(reader: Reader, idle: bool) -> None:
     """An idle stream that is closed closes its iterator, without votes."""
