@@ -126,7 +126,7 @@ def test_a_bus_that_would_not_tell_of_changes_is_as_one_that_is_not_there(
     monkeypatch.setattr(system_bus, "_RECONNECT_S", 0.001)
     monkeypatch.setattr(system_bus, "MessageBus", _Deaf)
     told: list[object] = []
-    watcher = system_bus.PropertyWatcher({"battery": (system_bus.Service("a.b", "/a", "a.b"),)}, told.append, None)
+    watcher = system_bus.PropertyWatcher({"battery": ("a.b",)}, told.append, None)
     watcher.start()
     wait_until(lambda: len(told) > 2 or {} in told or {"battery": {}} in told, "it is told something")
     watcher.close()
@@ -151,7 +151,7 @@ def test_an_answer_of_another_type_is_as_none(
 ) -> None:
     """The services that answer as they should count nevertheless: also another that has the same properties."""
     monkeypatch.setattr(system_bus, "MessageBus", _Odd)
-    odd, good = (system_bus.Service(name, "/a", "a.b") for name in ("odd.one", "good.one"))
+    odd, good = "odd.one", "good.one"
     told: list[object] = []
     watcher = system_bus.PropertyWatcher({"x": (odd,), "y": (odd, good), "z": (good,)}, told.append, None)
     watcher.start()

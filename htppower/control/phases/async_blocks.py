@@ -33,8 +33,8 @@ class AsyncInference:
 
     def __init__(self, phases: Phases) -> None:
         self._phases = phases
-        # The token while the inference runs. The coroutine pops it, or the worker that finds the loop closed, or an
-        # idle timeout; the one that has popped it ends the inference.
+        # The token while the inference runs. What pops it ends the inference: the coroutine, an idle timeout, or the
+        # worker that finds the loop closed.
         self._held: list[Token] = []
 
     async def __aenter__(self) -> None:
@@ -72,7 +72,7 @@ class AsyncInference:
                 phases.soon(phases.end_inference, token)
                 return
             must_lower = phases.gate.end(token)
-            # It is another's now, and the traceback of a call that fails must not refer to it.
+            # As in a plain inference.
             token = None
             if must_lower:
                 await self._settled(Cause.INFERENCE_ENDED, quiet=error is not None)

@@ -50,15 +50,9 @@ class Phases:
                 learning.gaps.end_gap()
         return gate.time.now_ns()
 
-    def settle(
-        self, cause: Cause, phase: Phase = Phase.INFERENCE, *, quiet: bool = False, waits: int | None = None
-    ) -> None:
-        """Settle the session and wait for it; ``waits``: since when an inference waits for its votes, in ns.
-
-        Raises:
-            VoteRejected, SessionClosed: as ``Session.inference`` says; ``quiet`` raises no VoteRejected.
-        """
-        self.home.run_settle(self.session, cause, phase, quiet=quiet, waits=waits)
+    def settle(self, cause: Cause, phase: Phase = Phase.INFERENCE, **options: Any) -> None:
+        """Settle the session and wait for it: see ``Reconciler.run_settle``."""
+        self.home.run_settle(self.session, cause, phase, **options)
 
     def settle_soon(self, cause: Cause = Cause.INFERENCE_ENDED, phase: Phase = Phase.INFERENCE) -> None:
         """Settle the session on the worker, and wait for nothing."""
@@ -90,7 +84,7 @@ class Phases:
         return None if self.session.gone else armed_or_none(self.gate.time, at_us, ring, purpose)
 
     def not_begun(self, token: Token | None) -> None:
-        """Take back the token of an inference whose begin failed or was interrupted; None if it was ended meanwhile."""
+        """Take back the token of an inference whose begin failed or was interrupted; None if another has ended it."""
         if token is not None:
             self.gate.drop(token)
         self.settle_soon()
@@ -112,7 +106,7 @@ def _call(reference: weakref.WeakMethod[Callable[[], None]]) -> None:
 
 
 class Inference:
-    """The context manager of one inference; it may be used again when it was left."""
+    """The context manager of one inference; after its end it may be used again."""
 
     __slots__ = ("_phases", "_token")
 
@@ -153,7 +147,7 @@ class Inference:
                 return
             gate = self._phases.gate
             with gate.lock:
-                # Taken under the lock: of two threads that end it, one gets it.
+                # Of two threads that end the inference, one gets the token.
                 token = self._token
                 if token is None:
                     raise PhaseMisuse(NO_BEGIN)  # noqa: TRY301
@@ -168,7 +162,7 @@ class Inference:
                     else:
                         gate.saved += 1
                     sustain = gate.sustain
-                    # Also where others are counted: one that waits for its votes may never begin.
+                    # Also if others are counted: an inference that waits for its votes may never begin.
                     sustain.ended_ns = gate.time.now_ns()
                     last = len(idle) + 1 >= gate.tokens.made
                     learning = gate.learning
@@ -179,11 +173,9 @@ class Inference:
                     idle.append(token)
                     if not last or sustain.covered:
                         return
-                    must_lower = gate.must_lower()
-                else:
-                    must_lower = gate.end(token)
+                must_lower = gate.must_lower()
             if must_lower:
-                # It is another's now, and the traceback of a call that fails must not refer to it.
+                # Another inference may have it now, and the traceback of a call that fails must not refer to it.
                 token = None
                 self._phases.settle(Cause.INFERENCE_ENDED, quiet=error is not None)
         except BaseException as interrupt:

@@ -18,13 +18,10 @@ if TYPE_CHECKING:
 class StreamInference:
     """The context manager of a stream's inference: asynchronous if the inference is.
 
-    A stream that does not come to its own end, be it closed, thrown into, failed or garbage collected, ends its
-    inference on another thread: a generator may be collected while this thread holds a lock that ending needs.
+    A stream that is closed, thrown into, failed or garbage collected ends its inference on another thread: a generator
+    may be collected while this thread holds a lock that ending needs.
 
-    Args:
-        phases: those of the session.
-        inference: that of the stream.
-        timeout_us: for how long the reader may ask for nothing; None for as long as it likes.
+    ``timeout_us``: for how long the reader may ask for nothing; None for as long as it likes.
     """
 
     __slots__ = ("__weakref__", "_alarm", "_inference", "_phases", "_since_us", "_timeout_us")
@@ -33,8 +30,7 @@ class StreamInference:
         self._phases = phases
         self._inference: Any = inference
         self._timeout_us = timeout_us
-        # Both protected by the lock of the gate: since when the reader has asked for nothing, and the alarm, if one is
-        # armed.
+        # Since when the reader has asked for nothing, and the alarm if one is armed; the gate's lock protects both.
         self._since_us: int | None = None
         self._alarm: Any = None
 
@@ -54,11 +50,11 @@ class StreamInference:
 
     def _has_ended(self, kind: type[BaseException] | None) -> bool:
         """Return whether the stream has come to its own end; else end the inference soon."""
-        if kind is None:
-            self._disarm()
-        else:
+        if kind is not None:
             self._phases.soon(self._end)
-        return kind is None
+            return False
+        self._disarm()
+        return True
 
     def next_token(self, step: Callable[[], Any]) -> Any:
         """Return the next token, which a step makes."""
@@ -108,7 +104,7 @@ class StreamInference:
         self._alarm = self._phases.arm(at_us, self._rang, "the idle timeout of a stream")
 
     def _rang(self) -> None:
-        """End the inference if its reader has asked for nothing for so long; else see to the next alarm."""
+        """End the inference if its reader has asked for nothing for so long; else arm the next alarm."""
         gate = self._phases.gate
         with gate.lock:
             self._alarm = None

@@ -26,16 +26,13 @@ def vote_on_calls(phases: Phases, function: Function) -> Function:
         raise TypeError(f"{function!r} is a class, which would be a function then: put votes on its methods")
     if not callable(function):
         raise TypeError(f"{function!r} can't be called: give a function, with classmethod or staticmethod above votes")
-    wrapped: Any
-    if _is(inspect.isasyncgenfunction, function):
-        wrapped = _async_stream(phases, function)
-    elif _is(_is_awaited, function):
-        wrapped = _coroutine(phases, function)
-    elif _is(inspect.isgeneratorfunction, function):
-        wrapped = _stream(phases, function)
-    else:
-        wrapped = _plain(phases, function)
-    return wrapped  # type: ignore[no-any-return]
+    kinds: tuple[tuple[Any, Any], ...] = (
+        (inspect.isasyncgenfunction, _async_stream),
+        (_is_awaited, _coroutine),
+        (inspect.isgeneratorfunction, _stream),
+    )
+    make = next((make for kind, make in kinds if _is(kind, function)), _plain)
+    return make(phases, function)  # type: ignore[return-value]
 
 
 def vote_on_stream(

@@ -1,4 +1,4 @@
-"""Tickets: inferences that begin in one place and end in another, as where a runtime calls back."""
+"""Tickets: inferences that begin in one place and end in another, such as a runtime's callback."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LOGGER = logging.getLogger("htppower")
 class Ticket:
     """One inference, until ``end``. Made by ``Session.begin``.
 
-    It ends by ``end``, after its timeout, or when it is garbage collected: then nobody could end it any more.
+    It ends by ``end``, after its timeout, or when it is garbage collected: no thread could end it any more.
 
     Attributes:
         since_us: when it began, by the controller's clock.
@@ -64,7 +64,7 @@ class Ticket:
         if in_closed_generator() or in_own_work():
             self._phases.gate.time.call_soon(self._end_soon)
             return
-        # A second end finds no token; one that is told so has changed nothing.
+        # A second end finds no token, and changes nothing.
         with contextlib.suppress(PhaseMisuse):
             try:
                 self._inference.__exit__(None, None, None)
@@ -72,7 +72,6 @@ class Ticket:
                 self._forget()
 
     def _end_soon(self) -> None:
-        """End the inference without waiting for a call; raise nothing."""
         self._inference.end()
         self._forget()
 

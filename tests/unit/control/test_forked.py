@@ -12,7 +12,7 @@ import pytest
 from hanging import Hang
 
 from htppower import VoteController
-from htppower.control.caps.cap_switch import CapSwitch
+from htppower.control.caps.switched_cap import SwitchedCap
 from htppower.control.core.line import Urgency
 
 if TYPE_CHECKING:
@@ -83,21 +83,35 @@ def _in_a_child(*uses: tuple[str, Callable[[], object]]) -> bytes:
     return told
 
 
+class _Cap(SwitchedCap):
+    """A cap whose end waits for a lock."""
+
+    ends: Callable[[], object]
+
+    def __init__(self, controller: VoteController, profile: str) -> None:
+        super().__init__(controller, profile)
+        self._join_controller()
+
+    def _stop(self) -> None:
+        self.ends()
+
+
 def test_what_a_controller_has_besides_returns_in_a_forked_child(tmp_path: Path) -> None:
     """A recording, a cap and a subscriber count on no thread and no lock that another thread held at the fork."""
     held = threading.Lock()
     with VoteController("simulated", handle_sigterm=False) as controller:
         recording = controller.record(tmp_path / "trace.json")
-        switch = CapSwitch(controller, "balanced", "a test", held.acquire)
-        switch.set("a test")
+        cap = _Cap(controller, "balanced")
+        cap.ends = held.acquire
+        cap._switch("a test")
         assert recording.flush()
         unsubscribe = controller.subscribe(print)
         with held:
             told = _in_a_child(
                 ("flushed", lambda: recording.flush(WAITS_S)),
                 ("closed", recording.close),
-                ("lifted", switch.close),
+                ("lifted", cap.close),
                 ("unsubscribed", unsubscribe),
             )
-        switch._ended = lambda: None
+        cap.close()
     assert told == b"flushed, closed, lifted, unsubscribed"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from thermal_zones import Tree
 
 from htppower import ProfileError, SessionClosed, ThermalCap
-from htppower.control.caps.cap_arguments import SHORTEST_PERIOD_US
+from htppower.control.caps.thermal_cap import SHORTEST_PERIOD_US
 from htppower.events import CapLifted, CapSet, Event
 
 if TYPE_CHECKING:
