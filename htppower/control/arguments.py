@@ -1,4 +1,7 @@
-"""What is wrong with the arguments of a controller and a session, said before anything is made of them."""
+"""Checks of the arguments of a controller and a session, before anything is made of them.
+
+Each raises TypeError if an argument is of another type, and ValueError if it is out of range.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,7 @@ _MOST = 2**32 - 1
 
 
 def checked_cores(device_id: Any, core_ids: Any) -> tuple[int, tuple[int, ...]]:
-    """Return a device and its cores as whole numbers.
-
-    Raises:
-        TypeError: one is no whole number, or the cores are no list of them.
-        ValueError: no core, one twice, or a number that createPowerConfigId can't be given.
-    """
+    """Return a device and its cores as whole numbers that createPowerConfigId can be given, each core once."""
     if isinstance(core_ids, (str, bytes)) or not isinstance(core_ids, Iterable):
         raise TypeError(f"core_ids is {core_ids!r}: a list of cores, such as (0,)")
     cores = tuple(_unsigned(core, "core_ids has", "whole numbers from 0") for core in core_ids)
@@ -30,16 +28,9 @@ def checked_cores(device_id: Any, core_ids: Any) -> tuple[int, tuple[int, ...]]:
 
 
 def checked_timeout_us(name: str, timeout_us: Any, none_means: str = "no timeout") -> int | None:
-    """Return a timeout, or another time from now on, as a whole number, or None for none.
+    """Return a timeout, or another time from now on, as a whole number of us from 1, or None.
 
-    Args:
-        name: the argument's name.
-        timeout_us: what was given for it.
-        none_means: what None stands for, in words.
-
-    Raises:
-        TypeError: it is no whole number.
-        ValueError: it is below 1 us.
+    ``name`` is the argument's, and ``none_means`` says in the message what None stands for.
     """
     if timeout_us is None:
         return None
@@ -50,12 +41,7 @@ def checked_timeout_us(name: str, timeout_us: Any, none_means: str = "no timeout
 
 
 def checked_heartbeat_us(heartbeat_us: Any) -> int:
-    """Return the interval of a heartbeat.
-
-    Raises:
-        TypeError: it is no whole number.
-        ValueError: it is negative.
-    """
+    """Return the interval of a heartbeat, from 0."""
     number = checked_whole(heartbeat_us, "heartbeat_us is", "a whole number of microseconds, 0 for no heartbeat")
     if number < 0:
         raise ValueError(f"heartbeat_us is {number}: 0 for no heartbeat, or more")
@@ -63,22 +49,12 @@ def checked_heartbeat_us(heartbeat_us: Any) -> int:
 
 
 def checked_close_timeout(timeout_s: Any) -> float | None:
-    """Return how long a close is to wait for native calls, in seconds, or None.
-
-    Raises:
-        TypeError: it is no number.
-        ValueError: it is negative, or longer than a thread can wait.
-    """
+    """Return how long a close is to wait for native calls, in seconds, or None."""
     return None if timeout_s is None else checked_timeout(timeout_s, ", or None to wait for every call")
 
 
 def checked_timeout(timeout_s: Any, otherwise: str = "") -> float:
-    """Return a time to wait, in seconds; ``otherwise``: what else may be given, for the message.
-
-    Raises:
-        TypeError: it is no number.
-        ValueError: it is negative, or longer than a thread can wait.
-    """
+    """Return a time to wait, in seconds, as long as a thread can wait at most; ``otherwise``: the other choices."""
     wanted = f"seconds from 0 to {threading.TIMEOUT_MAX:g}{otherwise}"
     if not hasattr(timeout_s, "__float__"):
         raise TypeError(f"timeout_s is {timeout_s!r}: {wanted}")
@@ -89,42 +65,26 @@ def checked_timeout(timeout_s: Any, otherwise: str = "") -> float:
 
 
 def check_path(name: str, path: Any) -> None:
-    """Refuse what is no path of a file.
-
-    Raises:
-        TypeError: it is neither a text nor a path.
-    """
+    """Refuse what is neither a text nor a path."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"{name} is {path!r}: the path of a file")
 
 
 def check_reason(reason: Any, whose: str) -> None:
-    """Refuse a hold or a cap that does not say what it is for.
-
-    Raises:
-        ValueError: the reason is empty, or no text.
-    """
+    """Refuse a hold or a cap without a reason."""
     if not isinstance(reason, str) or not reason.strip():
         raise ValueError(f"reason is empty: say what the {whose} is for, as status and events are to show it")
 
 
 def checked_part(given: Any, name: str, verbs: tuple[str, ...], wanted: str) -> None:
-    """Refuse what lacks the functions of a backend or a time.
-
-    Raises:
-        TypeError: it lacks one.
-    """
+    """Refuse what lacks the functions of a backend or a time."""
     lacks = [verb for verb in verbs if not callable(getattr(given, verb, None))]
     if lacks:
         raise TypeError(f"{name} is {given!r}, which has no {lacks[0]}(): {wanted}")
 
 
 def checked_kinds(subscriber: Any, kinds: Any) -> tuple[type[Event], ...]:
-    """Return the kinds of events that a subscriber is to be called with.
-
-    Raises:
-        TypeError: it can't be called, or one is no kind of event.
-    """
+    """Return the kinds of events that a subscriber is to be called with."""
     if not callable(subscriber):
         raise TypeError(f"the subscriber is {subscriber!r}, which can't be called: a function of one event")
     asked: tuple[Any, ...] = tuple(kinds) if isinstance(kinds, Iterable) else (kinds,)
@@ -134,7 +94,7 @@ def checked_kinds(subscriber: Any, kinds: Any) -> tuple[type[Event], ...]:
 
 
 def _unsigned(number: Any, says: str, wanted: str) -> int:
-    """Return the number of a device or a core; the call would have a larger one cut, and vote on another core."""
+    """Return the number of a device or a core; the call would cut a larger number, and vote on another core."""
     whole = checked_whole(number, says, wanted)
     if not 0 <= whole <= _MOST:
         raise ValueError(f"{says} {whole}: {wanted} to {_MOST}")
@@ -142,11 +102,7 @@ def _unsigned(number: Any, says: str, wanted: str) -> int:
 
 
 def checked_whole(number: Any, says: str, wanted: str) -> int:
-    """Return a whole number; ``says`` and ``wanted`` are what stands before and after it in the message.
-
-    Raises:
-        TypeError: it is none; a truth value is none either.
-    """
+    """Return a whole number, which a truth value is not; the message says ``says`` before it, ``wanted`` after it."""
     try:
         if not isinstance(number, bool):
             return operator.index(number)

@@ -1,4 +1,4 @@
-"""What is given up on leaving a ``with`` block, and by a generator that is garbage collected inside one."""
+"""Context managers that give themselves up when they are left."""
 
 from __future__ import annotations
 
@@ -7,32 +7,28 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from typing_extensions import Self
 
 
 def in_closed_generator() -> bool:
-    """Return whether a generator is being closed that calls this: then the collector may be what closes it."""
+    """Return whether a generator that is being closed calls this: the collector may have closed it, anywhere."""
     return isinstance(sys.exc_info()[1], GeneratorExit)
 
 
 class ContextManager(abc.ABC):
-    """A context manager that gives itself up when it is left."""
+    """A context manager that calls ``_leave``."""
 
     __slots__ = ()
 
     @abc.abstractmethod
     def _leave(self, *, quiet: bool) -> None:
-        """Give up, if that was not done before; ``quiet``: the failure of a call is not raised."""
+        """Give up, if that was not done before; ``quiet`` raises no failed call."""
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._leave(quiet=error is not None)
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._leave(quiet=kind is not None)
 
 
 class Closing(ContextManager):
@@ -44,5 +40,5 @@ class Closing(ContextManager):
     def close(self) -> None:
         """Close it. Closing twice is fine."""
 
-    def _leave(self, *, quiet: bool) -> None:  # noqa: ARG002 - what closing fails with is raised in any case
+    def _leave(self, *, quiet: bool) -> None:  # noqa: ARG002 - a failed close raises in any case
         self.close()

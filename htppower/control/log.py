@@ -31,11 +31,15 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("htppower")
 _LOGGER.addHandler(logging.NullHandler())
 
-# A failed one of these leaves a vote that was to come down, and may still be up.
+# If one of these fails, a vote that was to come down may still be up.
 LOWERINGS = frozenset({Trigger.LOWER, Trigger.LOWER_FURTHER, Trigger.RELEASE, Trigger.DESTROY})
-# What an operator asks for, or waits for, and what is rare enough to be read.
 _LINK_LEVELS = {LinkState.WELL: logging.INFO, LinkState.HELD: logging.ERROR}
-_NOTEWORTHY = frozenset({Recovered, HoldBegan, HoldEnded, CapSet, CapLifted})
+# INFO for requests of an operator, and for rare events that an operator waits for.
+_LEVELS = {
+    ReleaseFailed: logging.ERROR,
+    Degraded: logging.WARNING,
+    **dict.fromkeys((Recovered, HoldBegan, HoldEnded, CapSet, CapLifted), logging.INFO),
+}
 
 
 def log_wants(kind: type[Event], details: Mapping[str, Any]) -> bool:
@@ -43,12 +47,8 @@ def log_wants(kind: type[Event], details: Mapping[str, Any]) -> bool:
     if kind is CallMade or kind is ColdStart:
         return False
     # Not ``isEnabledFor``: it takes the lock of ``logging``, and the line is held here.
-    return (
-        (level := _level(kind, details.get("trigger"), details.get("attempted"), details.get("dest")))
-        >= _LOGGER.getEffectiveLevel()
-        and level > _LOGGER.manager.disable
-        and not _LOGGER.disabled
-    )
+    level = _level(kind, details)
+    return level >= _LOGGER.getEffectiveLevel() and level > _LOGGER.manager.disable and not _LOGGER.disabled
 
 
 def log_event(event: Event) -> None:
@@ -67,22 +67,16 @@ def line(event: Event) -> str:
 
 
 def level_of(event: Event) -> int:
-    """Return the level of an event: ERROR where votes may still be up, WARNING where they may be lost."""
-    return _level(
-        type(event), getattr(event, "trigger", None), getattr(event, "attempted", None), getattr(event, "dest", None)
-    )
+    """Return the level of an event: ERROR if votes may still be up, WARNING if they may be lost."""
+    return _level(type(event), {name: getattr(event, name, None) for name in ("trigger", "attempted", "dest")})
 
 
-def _level(kind: type[Event], trigger: Trigger | None, attempted: Trigger | None, dest: Any) -> int:
-    if kind is ReleaseFailed:
-        return logging.ERROR
-    if kind is Degraded:
-        return logging.WARNING
+def _level(kind: type[Event], details: Mapping[str, Any]) -> int:
     if kind is LinkChanged:
-        return _LINK_LEVELS.get(dest, logging.WARNING)
-    if trigger is Trigger.LOSE:
-        return logging.ERROR if attempted in LOWERINGS else logging.WARNING
-    return logging.INFO if kind in _NOTEWORTHY else logging.DEBUG
+        return _LINK_LEVELS.get(details["dest"], logging.WARNING)
+    if details.get("trigger") is Trigger.LOSE:
+        return logging.ERROR if details.get("attempted") in LOWERINGS else logging.WARNING
+    return _LEVELS.get(kind, logging.DEBUG)
 
 
 def _spelt(value: object) -> str:

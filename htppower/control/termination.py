@@ -1,15 +1,13 @@
 """The ends of a process: interpreter exit, SIGTERM and SIGHUP close the controllers, a fork disowns them in the child.
 
-SIGKILL is the driver's to clean up: it removes the votes of a process that is gone.
+After SIGKILL the driver removes the votes of the process.
 
-The handler of the signals stands in the place of the default action, and nowhere else: a handler of the host's own is
-left alone, and so is a signal that is ignored. A host may come to the default action later. Servers take their own
-handler before they import an application, and when they have shut down they give the signal back to the system and
-raise it again, which would kill the process with its votes up. So while a controller is open ``signal.signal`` is
-replaced by a function that does the same, but for one thing: where it is told to set the default action of these
-signals, it sets the handler. Others replace that function, too, and put back what they found, in any order: so the
-handler itself is set by the function beneath (``_signal``), and each controller sees whether its own replacement is
-still in the place.
+The handler of the signals replaces only the default action: a handler of the host's own is left alone, and so is a
+signal that is ignored. A host may come to the default action later: a server that has shut down gives the signal back
+to the system and raises it again, which would kill the process with its votes up. So while a controller is open,
+``signal.signal`` is replaced by a function that sets the handler if it is told to set the default action of these
+signals. Other packages replace that function, too, and put back what they found, in any order. So the handler itself is
+set by the C function beneath (``_signal``), and each new controller replaces ``signal.signal`` again if it has to.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ import threading
 import time
 import warnings
 import weakref
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -35,14 +33,14 @@ from htppower.backends.whole_lock import whole_lock
 from htppower.errors import CloseTimedOut, HtpPowerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from types import FrameType
 
 _LOGGER = logging.getLogger("htppower")
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-# How long a process waits at its end for native calls, for each controller: shorter than the 10 s and more after which
-# supervisors kill it (Docker 10 s, Kubernetes 30 s, systemd 90 s), so that the log still says which call hangs.
+# How long an ending process waits for native calls, for each controller. Supervisors kill it later (Docker after 10 s,
+# Kubernetes after 30 s, systemd after 90 s), so the log still says which call hangs.
 EXIT_TIMEOUT_S = 5.0
 # Two signals no further apart than this are one.
 TOGETHER_S = 2.0
@@ -54,59 +52,49 @@ _NOT_TAKEN = (
 )
 
 
-class Bound(Protocol):
-    """What is to be closed."""
-
-    def end_process(self, timeout_s: float) -> None:
-        """Close it within a time."""
-
-
 class Termination:
     """The handler of the signals, for all controllers of the process.
 
-    It works on a thread of its own, since the main thread, in which Python runs signal handlers, may hold a lock that
-    closing needs; and with ``_thread``, since ``threading`` has such locks itself.
+    It closes them on a thread: Python runs signal handlers in the main thread, which may hold a lock that closing
+    needs. ``threading`` has such locks itself, so the thread is started by ``_thread``.
     """
 
     def __init__(self) -> None:
-        self._bound: dict[int, weakref.ref[Bound]] = {}
-        # Taken by who opens and closes controllers, never by the handler.
+        self._bound: dict[int, weakref.ref[ProcessExit]] = {}
+        # Taken to add and remove controllers, never by the handler.
         self._lock = whole_lock()
-        # What stands in the place of signal.signal, what stood there before, and all that ever did.
+        # The function that replaces signal.signal, and all replacements so far.
         self._replacement: Any = None
-        self._before: Any = None
         self._made: weakref.WeakSet[Any] = weakref.WeakSet()
-        # Whether a thread is closing the controllers; the signal of which the process is to die once they are closed at
-        # exit, or 0; and whether that has begun.
-        self._ending = False
+        # Whether a thread is closing the controllers, and whether they are being closed at exit; the signal of which
+        # the process is to die after that, or 0.
+        self._ending = self._exiting = False
         self._put_off = 0
-        self._exiting = False
 
-    def add(self, bound: Bound) -> bool:
-        """Close this, too, from now on; return False where the default action of SIGTERM can't be replaced.
+    def add(self, bound: ProcessExit) -> bool:
+        """Close this, too, from now on; return False if the default action of SIGTERM can't be replaced.
 
-        That is so outside the main thread, in a subinterpreter, and where the handler is not Python's.
+        That is so outside the main thread, in a subinterpreter, and if the handler is not Python's.
         """
         with self._lock:
-            self._bound = _alive(self._bound)
             self._bound[id(bound)] = weakref.ref(bound)
             self._begin()
             taken = [self._take(number) for number in SIGNALS]
         return taken[0]
 
-    def remove(self, bound: Bound) -> None:
-        """Leave this alone; give the signals back to the system where it was the last."""
+    def remove(self, bound: ProcessExit) -> None:
+        """Leave this alone; give the signals back to the system if it was the last."""
         with self._lock:
             self._bound.pop(id(bound), None)
             if not self._ending and not self._put_off and not self._all():
                 self._end()
 
     def exit_begins(self) -> None:
-        """Take in that the controllers are being closed at interpreter exit."""
+        """Note that the controllers are being closed at interpreter exit."""
         self._exiting = True
 
     def __call__(self, number: int, _frame: FrameType | None) -> None:
-        """Handle a signal. Another one that comes with it changes nothing; a later one kills at once."""
+        """Handle a signal. Another signal together with it changes nothing; a later one kills at once."""
         if self._ending or (self._put_off and self._exiting):
             return
         if self._put_off or not self._all():
@@ -117,18 +105,18 @@ class Termination:
         try:
             _thread.start_new_thread(self._close_all, (number,))
         except RuntimeError:
-            # No thread can be started: in Python 3.12 since the interpreter has begun to exit. The controllers are
-            # closed at exit, which must not be interrupted, and after that the process dies of the signal.
+            # The interpreter has begun to exit, and starts no thread. The exit closes the controllers, and must not be
+            # interrupted; after that the process dies of the signal.
             self._ending, self._put_off = False, number
             if not self._exiting:
                 raise SystemExit(_SIGNALED + number) from None
             return
-        # A supervisor that ends a whole group, and a wrapper that passes signals on, send the same one twice.
+        # A supervisor that ends a whole group, and a wrapper that passes signals on, send the same signal twice.
         with contextlib.suppress(RuntimeError):
             _thread.start_new_thread(self._give_back_later, ())
 
-    def _all(self) -> list[Bound]:
-        # A list, since making one is one step, also without the interpreter's lock.
+    def _all(self) -> list[ProcessExit]:
+        # Making a list is one step, also without the interpreter's lock.
         return [bound for reference in list(self._bound.values()) if (bound := reference()) is not None]
 
     def _take(self, number: int) -> bool:
@@ -145,7 +133,7 @@ class Termination:
         before: Any = signal.signal
         if before is self._replacement:
             return
-        # Whoever replaced the function meanwhile may have put back one of these, which has ended since.
+        # Another package may have put back one of these, which has ended since.
         while before in self._made:
             before = before.__wrapped__
 
@@ -155,33 +143,27 @@ class Termination:
             return before(signalnum, self if default and (self._ending or self._all()) else handler)
 
         if self._replacement is None:
-            # The first to be registered runs last at exit: the controllers are closed by then.
+            # The first function to be registered runs last at exit: the controllers are closed by then.
             atexit.register(self._die)
         self._made.add(replacement)
         signal.signal = replacement
-        self._before, self._replacement = before, replacement
+        self._replacement = replacement
 
     def _end(self) -> None:
         atexit.unregister(self._die)
-        # Whoever replaced the function after that keeps calling this one, which does nothing of its own any more.
+        # A package that has replaced the function since keeps calling this one, which does nothing of its own any more.
         if signal.signal is self._replacement:
-            signal.signal = self._before
+            signal.signal = self._replacement.__wrapped__  # type: ignore[attr-defined]
         for number in SIGNALS:
             handler: object = signal.getsignal(number)
             if handler is self and threading.current_thread() is threading.main_thread():
                 _signal.signal(number, _signal.SIG_DFL)
-        self._before = self._replacement = None
+        self._replacement = None
 
     def _close_all(self, number: int) -> None:
         try:
             for bound in self._all():
-                try:
-                    bound.end_process(EXIT_TIMEOUT_S)
-                except CloseTimedOut as error:
-                    _LOGGER.error("votes may stay up: %s", error)  # noqa: TRY400 - the frames say nothing of the call
-                except Exception:
-                    # It must not keep the others from being closed.
-                    _LOGGER.exception("closing on signal %d", number)
+                _close(bound.end_process)
         finally:
             _die_of(number)
 
@@ -192,7 +174,7 @@ class Termination:
                 _give_back(number)
 
     def _die(self) -> None:
-        """At exit: wait for the thread that closes the controllers and ends the process, or end it where none could."""
+        """At exit: wait for the thread that closes the controllers and ends the process, or end it without one."""
         while self._ending:
             time.sleep(1)
         if self._put_off:
@@ -206,8 +188,17 @@ class Termination:
             self._end()
 
 
-def _alive(bound: Mapping[int, weakref.ref[Bound]]) -> dict[int, weakref.ref[Bound]]:
-    return {key: reference for key, reference in bound.items() if reference() is not None}
+def _close(close: Callable[[float], None]) -> None:
+    """Close a controller as the process ends, and raise nothing: the others are closed all the same."""
+    try:
+        close(EXIT_TIMEOUT_S)
+    except CloseTimedOut as error:
+        _LOGGER.error("votes may stay up: %s", error)  # noqa: TRY400 - the frames say nothing of the call
+    except HtpPowerError:
+        # A failed call is logged where it fails.
+        pass
+    except Exception:
+        _LOGGER.exception("a controller can't be closed at the end of the process")
 
 
 def _die_of(number: int) -> None:
@@ -219,7 +210,7 @@ def _die_of(number: int) -> None:
 
 
 def _give_back(number: int) -> None:
-    """Give a signal back to the system; Python can do that in its main thread only, which may be waiting for a lock."""
+    """Give a signal back to the system. Python can do so in the main thread only, which may be waiting for a lock."""
     if os.name == "nt":
         return
     import ctypes  # noqa: PLC0415 - at the end of a process only
@@ -239,7 +230,7 @@ class ProcessExit:
     """Binds a controller to its process, from ``begin`` until ``end``.
 
     Args:
-        close: lowers and destroys everything within a time in seconds; called at interpreter exit.
+        close: closes it within a time in seconds; called at interpreter exit.
         end_process: likewise, on SIGTERM and SIGHUP.
         disown: forgets everything without a native call; called in a forked child.
     """
@@ -249,12 +240,12 @@ class ProcessExit:
     _disown: Callable[[], None]
 
     def begin(self, *, handle_sigterm: bool) -> None:
-        """Bind, and warn whoever makes the controller where SIGTERM should be handled and can't be."""
+        """Bind; warn the caller that makes the controller if SIGTERM can't be handled and should be."""
         taken = not handle_sigterm or TERMINATION.add(self)
         atexit.register(self._close_at_exit)
         call_in_forked_children(ProcessExit._forked, self)
         if not taken and os.name != "nt":
-            # Last, since a filter of warnings may make an error of it.
+            # Last: a filter may turn warnings into errors.
             warnings.warn(_NOT_TAKEN, RuntimeWarning, stacklevel=4)
 
     def end(self) -> None:
@@ -264,13 +255,7 @@ class ProcessExit:
 
     def _close_at_exit(self) -> None:
         TERMINATION.exit_begins()
-        # What failed is logged; raised here, it would only be printed with a traceback.
-        try:
-            self._close(EXIT_TIMEOUT_S)
-        except CloseTimedOut as error:
-            _LOGGER.error("votes may stay up: %s", error)  # noqa: TRY400 - the frames say nothing of the call
-        except HtpPowerError:
-            pass
+        _close(self._close)
 
     def _forked(self) -> None:
         self._disown()

@@ -1,7 +1,7 @@
 """Holds and caps: which profile every session uses, out of its own, its holds and the caps.
 
-A change of any of them is a change of profile in the machine's terms: at once if votes are raised, otherwise at the
-next raise; a pending sustain ends. Each change is one step with the line.
+Each change is one step with the line, and a change of profile for the state machine: at once if votes are raised, else
+at the next raise; a pending sustain ends.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from htppower.events import CapLifted, CapSet, Cause, HoldBegan, HoldEnd, HoldEn
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from htppower.control.core.plans import Plan
     from htppower.control.core.reconciler import Reconciler
@@ -34,56 +34,43 @@ if TYPE_CHECKING:
 
 @attrs.define(eq=False, repr=False)
 class Claims:
-    """The holds of all sessions of a controller, and its caps.
-
-    Args:
-        home: the controller's reconciler.
-        profiles: reads the profiles of names and paths.
-        time: clock and alarms.
-    """
+    """The holds of all sessions of a controller, and its caps."""
 
     _home: Reconciler
     profiles: ProfileCache
     _time: Time
     _numbers: Iterator[int] = attrs.field(init=False, factory=functools.partial(itertools.count, 1))
-    # What ends a hold after its timeout, by the number of its claim.
+    # By the number of a claim: the alarm that ends a hold, and the reference that ends a claim with an object. A claim
+    # that has ended has neither.
     _alarms: dict[int, Any] = attrs.field(init=False, factory=dict)
-    # What ends a claim with an object, likewise. Kept here, so that nothing watches a claim that has ended.
     _watches: dict[int, weakref.ref[Any]] = attrs.field(init=False, factory=dict)
 
-    def check(self, profile: str | os.PathLike[str] | Profile) -> Profile:
+    def check(self, profile: str | os.PathLike[str] | Profile, session: SessionRecord | None = None) -> Profile:
         """Return a profile, loaded and found to be usable on this platform.
 
         Raises:
             ProfileError: the profile can't be found or is invalid, or a rule refuses it here.
-            SessionClosed: the controller is closed.
+            SessionClosed: the session is closed, or the controller if no session is given.
         """
         loaded = self.profiles.load(profile)
-        self._home.registry.require_open()
+        if session is None:
+            self._home.registry.require_open()
+        else:
+            self._home.registry.require_live(session)
         self._home.planner.plan(loaded)
         return loaded
 
     def plan(self, profile: Profile) -> tuple[Plan, Claim | None]:
-        """Return what a new session casts of a profile of its own, and the cap that decides it.
-
-        Raises:
-            RuleBreach: a rule refuses the profile, or the cap's, on this platform.
-        """
+        """Return what a new session casts of a profile of its own, and the cap that decides it; or raise RuleBreach."""
         planner = self._home.planner
         planner.plan(profile)
         chosen, cap = in_use(profile, (), self._home.registry.caps)
         return planner.plan(chosen), cap
 
     def use(self, session: SessionRecord, profile: str | os.PathLike[str] | Profile) -> None:
-        """Change a session's own profile.
-
-        Raises:
-            ProfileError, SessionClosed, VoteRejected: as ``Session.use`` says.
-        """
-        loaded = self.profiles.load(profile)
-        self._home.registry.require_live(session)
-        self._home.planner.plan(loaded)
-        error = self._home.engine.run(functools.partial(self._use, session, loaded), Urgency.RAISE)
+        """Change a session's own profile: see ``Session.use``."""
+        step = functools.partial(self._use, session, self.check(profile, session))
+        error = self._home.engine.run(step, Urgency.RAISE)
         self._home.raise_failure(session, error)
 
     def _use(self, session: SessionRecord, profile: Profile) -> VoteRejected | None:
@@ -93,36 +80,27 @@ class Claims:
     def make_hold(
         self, session: SessionRecord, profile: str | os.PathLike[str] | Profile, reason: str, timeout_us: int | None
     ) -> Claim:
-        """Return a hold for a session, which has not begun.
-
-        Raises:
-            ProfileError, SessionClosed: as ``Session.hold`` says.
-        """
-        loaded = self.profiles.load(profile)
-        self._home.registry.require_live(session)
-        return self._claim("hold", loaded, reason, timeout_us)
+        """Return a hold for a session, which has not begun; raise what ``Session.hold`` says."""
+        return self._claim("hold", self.check(profile, session), reason, timeout_us)
 
     def begin_hold(self, session: SessionRecord, claim: Claim, watched: object | None, end: HoldEnd) -> None:
-        """Begin a hold on a session; if a call fails that is raised, the hold has ended.
-
-        ``watched``: an object with which it ends; ``end``: what is told then.
+        """Begin a hold, which ends with the ``watched`` object, as ``end`` tells then, or if a call fails.
 
         Raises:
             SessionClosed: the session is being closed.
             VoteRejected: a call failed and the controller has ``on_error="raise"``.
         """
         soon = functools.partial(self.end_hold, session, claim, end, quiet=True, soon=True)
-        # A C function from end to end: a finalizer takes no lock, and what a handler raises in it would be lost.
-        watch = None if watched is None else weakref.ref(watched, types.MethodType(self._time.call_soon, soon))
+        watch = None if watched is None else self._watch(watched, soon)
         wanted = [claim]
         begin = functools.partial(self._begin_hold, session, wanted, watch)
         try:
             self._home.raise_failure(session, self._home.engine.run(begin, Urgency.RAISE))
         except BaseException as error:
-            # The caller gets no handle: if the hold has not begun yet, it never does.
+            # The caller gets no handle. If the step still waits, it begins no hold.
             wanted.clear()
-            soon_only = not isinstance(error, Exception)
-            self.end_hold(session, claim, HoldEnd.RELEASED, quiet=True, soon=soon_only)
+            interrupted = not isinstance(error, Exception)
+            self.end_hold(session, claim, HoldEnd.RELEASED, quiet=True, soon=interrupted)
             raise
 
     def _begin_hold(
@@ -131,8 +109,7 @@ class Claims:
         self._home.registry.require_live(session)
         gone = not wanted or (watch is not None and watch() is None)
         if session.gate.closing or session.gone or gone:
-            # The process is being ended, or is a forked child: it passes without effect. Or its caller was interrupted,
-            # and has no handle.
+            # The process is being ended, or is a forked child; or no handle is left by which the hold could end.
             return None
         claim = wanted[0]
         session.holds = (*session.holds, claim)
@@ -173,22 +150,15 @@ class Claims:
         return self._home.close(session)
 
     def make_cap(self, profile: str | os.PathLike[str] | Profile, reason: str) -> Claim:
-        """Return a cap, which is not set.
-
-        Raises:
-            ProfileError, SessionClosed: as ``VoteController.cap`` says.
-        """
-        loaded = self.profiles.load(profile)
-        self._home.registry.require_open()
+        """Return a cap, which is not set; raise what ``VoteController.cap`` says."""
+        loaded = self.check(profile)
         self._time.start()
         return self._claim("cap", loaded, reason, None)
 
     def set_cap(self, claim: Claim, handle: object) -> None:
         """Limit every session, until the cap is lifted or its handle is dropped."""
-        soon = functools.partial(self.lift_cap, claim, soon=True)
-        watch = weakref.ref(handle, types.MethodType(self._time.call_soon, soon))
-        self._home.engine.run(functools.partial(self._set_cap, claim, watch), Urgency.LOWER)
-        self._home.engine.run(_nothing, Urgency.LOWER)
+        watch = self._watch(handle, functools.partial(self.lift_cap, claim, soon=True))
+        self._run_for_all(functools.partial(self._set_cap, claim, watch))
 
     def _set_cap(self, claim: Claim, watch: weakref.ref[Any]) -> None:
         if watch() is None:
@@ -200,10 +170,9 @@ class Claims:
         self._all_follow(Cause.CAP_SET, claim.reason)
 
     def caps(self) -> tuple[Any, ...]:
-        """Return the handles of the caps that are set, in the order in which they were."""
+        """Return the handles of the caps that are set, the first first."""
         watches = [self._watches.get(claim.number) for claim in self._home.registry.caps]
-        handles = [None if watch is None else watch() for watch in watches]
-        return tuple(handle for handle in handles if handle is not None)
+        return tuple(handle for watch in watches if watch is not None and (handle := watch()) is not None)
 
     def lift_cap(self, claim: Claim, *, soon: bool = False) -> None:
         """Lift a cap, if it was not lifted before; ``soon`` waits for nothing."""
@@ -211,8 +180,7 @@ class Claims:
         if soon:
             self._home.engine.post(lift, Urgency.LOWER)
         else:
-            self._home.engine.run(lift, Urgency.LOWER)
-            self._home.engine.run(_nothing, Urgency.LOWER)
+            self._run_for_all(lift)
 
     def _lift_cap(self, claim: Claim) -> None:
         registry = self._home.registry
@@ -230,11 +198,19 @@ class Claims:
         self._watches.pop(claim.number, None)
         self._home.events.tell(HoldEnded, session, held=claim.profile.name, reason=claim.reason, end=end)
 
+    def _watch(self, watched: object, action: Callable[[], object]) -> weakref.ref[Any]:
+        # A C function from end to end: a finalizer takes no lock, and what a handler raises in it would be lost.
+        return weakref.ref(watched, types.MethodType(self._time.call_soon, action))
+
     def _claim(self, kind: str, profile: Profile, reason: str, timeout_us: int | None) -> Claim:
-        self._home.planner.plan(profile)
         now_us = self._time.now_us
         until_us = None if timeout_us is None else now_us + timeout_us
         return Claim(next(self._numbers), kind, profile, reason, now_us, until_us)
+
+    def _run_for_all(self, step: Callable[[], object]) -> None:
+        """Run a step, and wait until every session follows: the steps that it posts go before the second one."""
+        self._home.engine.run(step, Urgency.LOWER)
+        self._home.engine.run(_nothing, Urgency.LOWER)
 
     def _all_follow(self, cause: Cause, reason: str) -> None:
         """Have every session follow, one step each, so that a raise need not wait for all of them. The line is held."""
@@ -244,4 +220,4 @@ class Claims:
 
 
 def _nothing() -> None:
-    """Do nothing: a wait for this step is a wait for all before it."""
+    """Do nothing."""

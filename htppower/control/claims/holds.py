@@ -1,4 +1,4 @@
-"""Holds and caps, as their users keep them."""
+"""The handles of holds and caps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class _Handle(ContextManager):
-    """What holds and caps have in common: a claim that the handle shows, and that leaving a block ends."""
+    """A claim, which leaving a ``with`` block ends."""
 
     __slots__ = ("__weakref__", "_claim", "_claims")
 
@@ -38,12 +38,7 @@ class _Handle(ContextManager):
 
     @abc.abstractmethod
     def _end(self, *, quiet: bool, soon: bool) -> None:
-        """End the claim, if it has not ended before.
-
-        Args:
-            quiet: raise no failure of a call.
-            soon: wait for nothing.
-        """
+        """End the claim, if it has not ended before; ``quiet`` raises no failed call, ``soon`` waits for nothing."""
 
     def _leave(self, *, quiet: bool) -> None:
         # The collector may close a generator anywhere.
@@ -54,7 +49,7 @@ class Hold(_Handle):
     """Another profile for a session, until it is released. Made by ``Session.hold``.
 
     It ends by ``release``, on leaving a ``with`` block, after its timeout, with its owner, or with the session. A hold
-    without timeout and owner ends also when its handle is dropped: nobody could release it any more.
+    without timeout and owner ends also when its handle is dropped.
     """
 
     __slots__ = ("_session",)
@@ -62,10 +57,8 @@ class Hold(_Handle):
     def __init__(self, claims: Claims, session: SessionRecord, claim: Claim, owner: object | None) -> None:
         super().__init__(claims, claim)
         self._session = session
-        if owner is not None:
-            watched, end = owner, HoldEnd.OWNER_GONE
-        else:
-            watched, end = (self if claim.until_us is None else None), HoldEnd.HANDLE_DROPPED
+        watched = owner if owner is not None else (self if claim.until_us is None else None)
+        end = HoldEnd.HANDLE_DROPPED if owner is None else HoldEnd.OWNER_GONE
         claims.begin_hold(session, claim, watched, end)
 
     @property
@@ -76,8 +69,8 @@ class Hold(_Handle):
     def release(self) -> None:
         """End the hold. Releasing twice is fine.
 
-        In a generator that is being closed, and in a finalizer or a signal handler that comes in the middle of the
-        controller's own work, it ends soon after, on another thread: this one may hold what others wait for.
+        A generator that is being closed, and a finalizer or a signal handler in the middle of the controller's own
+        work, may hold a lock that others wait for. There the hold ends soon after, on another thread.
 
         Raises:
             VoteRejected: the votes of the profile that follows failed and the controller has ``on_error="raise"``; the

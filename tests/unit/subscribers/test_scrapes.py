@@ -71,13 +71,13 @@ def test_no_counter_of_a_session_falls(bench: Bench, scraped: Scraped, monkeypat
     bench.infer(session)
     bench.time.advance_us(1_000_000)
     scrape()
-    waits = type(session._phases).wait_for_votes
+    waits = type(session._phases).waits
 
-    def wait(*given: Any) -> None:
+    def wait(*given: Any) -> int:
         scrape()
-        waits(*given)
+        return waits(*given)
 
-    monkeypatch.setattr(type(session._phases), "wait_for_votes", wait)
+    monkeypatch.setattr(type(session._phases), "waits", wait)
     bench.infer(session)
     scrape()
     assert seen == sorted(seen, key=lambda value: value or 0)

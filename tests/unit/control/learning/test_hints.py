@@ -42,7 +42,7 @@ def test_the_time_that_a_hint_has_chosen_ends_with_its_gap() -> None:
     bench.time.advance_us(500_000)
     with session.inference():
         waiting = session._record.gate.token()
-    session._phases.soon(session._phases.drop_inference, waiting)
+    session._phases.soon(session._phases.not_begun, waiting)
     learnt = bench.controller.status().sessions[0].learnt
     assert learnt is not None
     learnt_us = learnt.time_out_us
