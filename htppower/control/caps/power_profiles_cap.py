@@ -98,8 +98,7 @@ class PowerProfilesCap(SwitchedCap):
         self._heard = PowerProfilesStatus()
         # The conditions that were logged, since no service on the bus tells of them.
         self._told_unseen: frozenset[str] = frozenset()
-        seen_in = {_SEEN_IN[each] for each in self._when}
-        services = {key: names for key, names in _SERVICES.items() if key in seen_in}
+        services = {key: _SERVICES[key] for key in sorted({_SEEN_IN[each] for each in self._when})}
         self._watcher = watcher(services, self._hear, bus)
         self._join_controller()
         self._watcher.start()
@@ -152,5 +151,4 @@ def _status(properties: Mapping[str, Mapping[str, Any]]) -> PowerProfilesStatus:
         printable(shortened(said)) if isinstance(said := profiles.get(name), str) else None
         for name in ("ActiveProfile", "PerformanceDegraded")
     )
-    known = on_battery if isinstance(on_battery, bool) else None
-    return PowerProfilesStatus(True, active, degraded, known)
+    return PowerProfilesStatus(True, active, degraded, on_battery if isinstance(on_battery, bool) else None)

@@ -69,24 +69,21 @@ class PropertyWatcher:
 
     def _run(self) -> None:
         with contextlib.suppress(asyncio.CancelledError):
-            asyncio.run(self._listen_always())
+            asyncio.run(self._listen_until_closed())
 
-    async def _listen_always(self) -> None:
+    async def _listen_until_closed(self) -> None:
         asyncio.get_running_loop().set_exception_handler(_log_unless_lost)
         self._task = asyncio.current_task()
         while not self._closed:
             try:
                 await self._listen()
             except Exception as error:  # noqa: BLE001 - dbus-fast: "any other connection error"
-                self._lost(error)
+                self._changed(None)
+                if not self._told_lost:
+                    self._told_lost = True
+                    said = printable(shortened(str(error))) or type(error).__name__
+                    _LOGGER.warning("the bus can't be reached, and is tried again every %g s: %s", _RECONNECT_S, said)
             await asyncio.sleep(_RECONNECT_S)
-
-    def _lost(self, error: Exception) -> None:
-        self._changed(None)
-        if not self._told_lost:
-            self._told_lost = True
-            said = printable(shortened(str(error))) or type(error).__name__
-            _LOGGER.warning("the bus can't be reached, and is tried again every %g s: %s", _RECONNECT_S, said)
 
     async def _listen(self) -> None:
         """Connect, and tell of the properties until the connection is lost."""

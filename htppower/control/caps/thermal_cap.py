@@ -36,21 +36,6 @@ _COLDEST_C, _HOTTEST_C = -273.15, 250.0
 
 
 @attrs.frozen
-class Zone:
-    """A thermal zone: its name, such as ``cpu-0-0``, and its folder."""
-
-    name: str
-    path: Path
-
-    def read_c(self) -> float:
-        """Return its temperature in degrees Celsius; OSError if the zone sleeps or is gone, else ValueError."""
-        temperature_c = int((self.path / "temp").read_bytes()) / 1000
-        if not _COLDEST_C <= temperature_c <= _HOTTEST_C:
-            raise ValueError(f"{temperature_c:g} C is no temperature of a device")
-        return temperature_c
-
-
-@attrs.frozen
 class ThermalStatus:
     """What a thermal cap read last.
 
@@ -115,9 +100,9 @@ class ThermalCap(SwitchedCap):
         super().__init__(controller, profile)
         self._seen = ThermalStatus()
         # The zone that is being read, the zones that could not be read, and the last reading of each zone.
-        self._reading: Zone | None = None
-        self._unread: frozenset[Zone] = frozenset()
-        self._last: dict[Zone, float] = {}
+        self._reading: Path | None = None
+        self._unread: frozenset[Path] = frozenset()
+        self._last: dict[Path, float] = {}
         self._alarm = SingleAlarm(self._time, "a thermal cap", self._rang)
         self._worker = self._time.worker("htppower-thermal")
         self._join_controller()
@@ -134,12 +119,12 @@ class ThermalCap(SwitchedCap):
     def _look(self) -> None:
         """Read the zones, change the cap if they say so, and arm the alarm of the next reading."""
         self._arm(_LONGEST_LOOK_US)
-        readings: dict[Zone, float] = {}
-        failures: dict[Zone, Exception] = {}
+        readings: dict[Path, float] = {}
+        failures: dict[Path, Exception] = {}
         for zone in self._zones:
             self._reading = zone
             try:
-                readings[zone] = zone.read_c()
+                readings[zone] = _read_c(zone)
             except (OSError, ValueError, OverflowError) as error:
                 failures[zone] = error
         self._reading = None
@@ -147,7 +132,7 @@ class ThermalCap(SwitchedCap):
             with self._lock:
                 if not self._closed:
                     self._log_failures(failures)
-                    self._take_in(readings, tuple(zone.name for zone in failures))
+                    self._take_in(readings, tuple(self._zones[zone] for zone in failures))
         finally:
             # From now, not from when the reading began: a slow one would bring the next change too close.
             if not self._arm(self._period_us):
@@ -158,18 +143,18 @@ class ThermalCap(SwitchedCap):
         clock.sleep(self._period_us / 1_000_000)
         self._look()
 
-    def _take_in(self, readings: dict[Zone, float], unread: tuple[str, ...]) -> None:
+    def _take_in(self, readings: dict[Path, float], unread: tuple[str, ...]) -> None:
         hottest = max(readings, key=readings.__getitem__, default=None)
         if hottest is None:
             self._seen = ThermalStatus(self._time.now_us, unread=unread)
             return
         temperature_c = readings[hottest]
-        self._seen = ThermalStatus(self._time.now_us, hottest.name, temperature_c, unread)
+        self._seen = ThermalStatus(self._time.now_us, self._zones[hottest], temperature_c, unread)
         self._last.update(readings)
         if temperature_c > self._above_c:
             # The reason stays that of the reading which has set the cap: the temperature changes with each.
             if self.cap is None:
-                self._switch(f"{hottest.name} at {temperature_c:.1f} C, above {self._above_c:g} C")
+                self._switch(f"{self._zones[hottest]} at {temperature_c:.1f} C, above {self._above_c:g} C")
         elif max(self._last.values()) < self._below_c:
             self._switch(None)
 
@@ -186,12 +171,14 @@ class ThermalCap(SwitchedCap):
             self._worker.post(self._look)
         else:
             said = "thermal zone %s (%s) has not answered for %g s: no other is read meanwhile; %s"
-            _LOGGER.error(said, zone.name, zone.path, _LONGEST_LOOK_US / 1_000_000, self._stays())
+            _LOGGER.error(said, self._zones[zone], zone, _LONGEST_LOOK_US / 1_000_000, self._stays())
 
-    def _log_failures(self, failures: dict[Zone, Exception]) -> None:
+    def _log_failures(self, failures: dict[Path, Exception]) -> None:
         for zone, error in failures.items():
             if zone not in self._unread:
-                _LOGGER.warning("thermal zone %s (%s) can't be read and is left out: %s", zone.name, zone.path, error)
+                _LOGGER.warning(
+                    "thermal zone %s (%s) can't be read and is left out: %s", self._zones[zone], zone, error
+                )
         if len(self._unread) < len(failures) == len(self._zones):
             _LOGGER.error("no thermal zone can be read: %s", self._stays())
         self._unread = frozenset(failures)
@@ -200,25 +187,33 @@ class ThermalCap(SwitchedCap):
         return f"the cap at {self._profile.name} stays {'not set' if self.cap is None else 'set'}"
 
 
-def find_zones(root: str | os.PathLike[str], names: str | Iterable[str]) -> tuple[Zone, ...]:
-    """Return the thermal zones below a folder whose names match a pattern; ValueError if none does."""
+def find_zones(root: str | os.PathLike[str], names: str | Iterable[str]) -> dict[Path, str]:
+    """Return the names of the thermal zones below a folder that match a pattern, by folder; ValueError if none does."""
     patterns = listed(names)
     if not all(isinstance(each, str) for each in patterns):
         raise TypeError(f"zones is {names!r}: a name such as 'cpu-*', or a list of names")
     if not isinstance(root, (str, os.PathLike)):
         raise TypeError(f"root is {root!r}: the path of a folder, such as '/sys/class/thermal'")
-    zones = []
+    zones = dict[Path, str]()
     for path in sorted(Path(root).glob("thermal_zone*")):
         try:
-            zones.append(Zone((path / "type").read_text(encoding="utf-8", errors="replace").strip(), path))
+            zones[path] = (path / "type").read_text(encoding="utf-8", errors="replace").strip()
         except OSError:
             _LOGGER.warning("thermal zone %s does not say what it is, and is left out", path)
-    found = tuple(zone for zone in zones if any(fnmatch.fnmatchcase(zone.name, each) for each in patterns))
+    found = {zone: name for zone, name in zones.items() if any(fnmatch.fnmatchcase(name, each) for each in patterns)}
     if not found:
-        there = ", ".join(sorted({zone.name for zone in zones})) or "none at all"
+        there = ", ".join(sorted(set(zones.values()))) or "none at all"
         wanted = " or ".join(patterns) or "nothing"
         raise ValueError(f"no thermal zone below {root} is named {wanted}; there are: {there}")
     return found
+
+
+def _read_c(zone: Path) -> float:
+    """Return the temperature of a zone; OSError if its sensor sleeps or is gone, else ValueError or OverflowError."""
+    temperature_c = int((zone / "temp").read_bytes()) / 1000
+    if not _COLDEST_C <= temperature_c <= _HOTTEST_C:
+        raise ValueError(f"{temperature_c:g} C is no temperature of a device")
+    return temperature_c
 
 
 def _check_temperatures(above_c: Any, below_c: Any) -> None:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import logging
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hanging import WAIT_S, HangingHtp
 
 from htppower import ThermalCap, VoteController
-from htppower.control.caps.thermal_cap import ThermalStatus, Zone
+from htppower.control.caps.thermal_cap import ThermalStatus
 from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from bench import Bench
     from thermal_zones import Tree
 
@@ -120,17 +119,17 @@ def test_a_zone_that_does_not_answer_is_logged(
     bench: Bench, tree: Tree, hot: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A look that takes longer than 10 s says which zone it waits for, and how the cap stays."""
-    read_c = Zone.read_c
+    read_bytes = Path.read_bytes
 
-    def slow(zone: Zone) -> float:
+    def slow(path: Path) -> bytes:
         # Other threads run meanwhile, and so do alarms.
-        bench.time.advance_us(takes_us if zone.name == "nspss-0" else 0)
-        return read_c(zone)
+        bench.time.advance_us(takes_us if path.parent.name == "thermal_zone1" else 0)
+        return read_bytes(path)
 
     tree.zone(0, "cpu-0-0", "80000" if hot else "40000")
     with tree.cap(bench) as thermal:
         takes_us = 9_999_999
-        monkeypatch.setattr(Zone, "read_c", slow)
+        monkeypatch.setattr(Path, "read_bytes", slow)
         bench.time.advance_us(PERIOD_US)
         assert caplog.messages == []
         takes_us = 10_000_000
