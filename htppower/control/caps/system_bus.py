@@ -140,7 +140,7 @@ async def _connected(address: str | None) -> MessageBus:
 async def _match(bus: MessageBus, rule: str) -> None:
     reply = await _call(bus, _BUS, _BUS, "AddMatch", f"type='signal',{rule}")
     if reply.message_type is MessageType.ERROR:
-        # The properties that are read now would count for good.
+        # Without signals the properties that are read now would never be read again.
         raise ConnectionRefusedError(
             f"it does not tell of changes: {reply.error_name} {' '.join(map(str, reply.body))}"
         )

@@ -33,7 +33,7 @@ class _Handle(ContextManager):
 
     @property
     def reason(self) -> str:
-        """What it was asked for."""
+        """Why it was asked for."""
         return self._claim.reason
 
     @abc.abstractmethod

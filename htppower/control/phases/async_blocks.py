@@ -72,7 +72,7 @@ class AsyncInference:
                 phases.soon(phases.end_inference, token)
                 return
             must_lower = phases.gate.end(token)
-            # As in a plain inference.
+            # Another inference may have it now, as in ``Inference.__exit__``.
             token = None
             if must_lower:
                 await self._settled(Cause.INFERENCE_ENDED, quiet=error is not None)

@@ -147,7 +147,7 @@ class Inference:
                 return
             gate = self._phases.gate
             with gate.lock:
-                # Of two threads that end the inference, one gets the token.
+                # If two threads end the inference, only one of them gets the token.
                 token = self._token
                 if token is None:
                     raise PhaseMisuse(NO_BEGIN)  # noqa: TRY301
@@ -199,7 +199,7 @@ class Inference:
     def take(self) -> Token | None:
         """Return the token of an inference that runs; the caller ends it.
 
-        The lock of the gate is held: of two threads, one gets it.
+        The lock of the gate is held, so only one of two threads gets it.
         """
         token, self._token = self._token, None
         return token
