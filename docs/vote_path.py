@@ -73,7 +73,7 @@ def stages() -> tuple[Stage, ...]:
         Stage(f"profiles/{_PROFILE}.yaml", f"line {number}", lines[number - 1].strip()),
         Stage("profiles/loading.py", "a file becomes a Profile", f"profile.votes.dcvs_v3.{_FIELD} == {value}"),
         Stage(
-            "control/core/plans.py",
+            "control/plans/plans.py",
             "a Profile becomes a Plan",
             "plan.raised.dcvs_v3 = the same votes",
             ("left out: votes that", "the platform lacks"),

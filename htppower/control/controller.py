@@ -26,16 +26,16 @@ from htppower.control.closer import Closer
 from htppower.control.companions import Companions
 from htppower.control.context_manager import Closing
 from htppower.control.core.engine import ENGINES
-from htppower.control.core.event_bus import LONGEST_FLUSH_S, EventBus
 from htppower.control.core.heartbeat import DEFAULT_HEARTBEAT_US, Heartbeat
 from htppower.control.core.line import Urgency
 from htppower.control.core.native_calls import NativeCalls
-from htppower.control.core.plans import Missing, Planner
 from htppower.control.core.reconciler import Reconciler
 from htppower.control.core.registry import Registry
 from htppower.control.core.session_record import SessionRecord
 from htppower.control.ending import Ending
+from htppower.control.event_bus import LONGEST_FLUSH_S, EventBus
 from htppower.control.log import log_event, log_wants
+from htppower.control.plans.plans import Missing, Planner
 from htppower.control.recording.recorder import MOST_BYTES, MOST_PENDING, Recorder
 from htppower.control.session import Session
 from htppower.control.status.snapshot import controller_status
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
 
-    from htppower.control.core.event_bus import Wants
+    from htppower.control.event_bus import Wants
     from htppower.control.recording.recorder import Recording
     from htppower.control.status.controller_status import ControllerStatus
     from htppower.control.status.status_file import StatusFile

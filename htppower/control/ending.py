@@ -11,8 +11,8 @@ import attrs
 
 from htppower.backends.whole_lock import whole_lock
 from htppower.control.core.engine import ENGINES
-from htppower.control.core.event_bus import LONGEST_FLUSH_S
 from htppower.control.core.line import Urgency
+from htppower.control.event_bus import LONGEST_FLUSH_S
 from htppower.control.time.locks import is_held
 from htppower.control.time.workers import start_apart
 from htppower.errors import CloseTimedOut, HtpPowerError

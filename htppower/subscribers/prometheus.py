@@ -20,7 +20,7 @@ import attrs
 
 from htppower.backends.whole_lock import whole_lock
 from htppower.control.arguments import checked_part
-from htppower.control.core.cold_starts import WAIT_BOUNDS_US
+from htppower.control.gate.cold_starts import WAIT_BOUNDS_US
 from htppower.control.log import LOWERINGS
 from htppower.events import (
     CallMade,
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from htppower.control.controller import VoteController
-    from htppower.control.core.cold_starts import ColdStarts
+    from htppower.control.gate.cold_starts import ColdStarts
     from htppower.control.status.controller_status import ControllerStatus
     from htppower.events import Event
 

@@ -11,7 +11,7 @@ from htppower.events import LinkState, State
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from htppower.control.core.cold_starts import ColdStarts
+    from htppower.control.gate.cold_starts import ColdStarts
     from htppower.control.status.controller_status import ControllerStatus, LearntSustain, SessionStatus
 
 

@@ -27,7 +27,7 @@ def test_the_tool_sees_what_an_interrupt_leaves() -> None:
     """If a begin that is interrupted keeps its token, the tool says so."""
     broken = (
         "import sys, runpy; sys.path[:0] = ['..', '../support'];"
-        "from htppower.control.core.gate import Gate; Gate.drop = lambda gate, token: vars(sys).setdefault('kept', [])"
+        "from htppower.control.gate.gate import Gate; Gate.drop = lambda gate, token: vars(sys).setdefault('kept', [])"
         ".append(token); sys.argv = ['run.py', '--samples', '60', 'a raise and'];"
         "runpy.run_path('run.py', run_name='__main__')"
     )

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 from simulation.locks import Lock
 
 from htppower.control import termination
-from htppower.control.core import engine, gate, line, link, plans
+from htppower.control.core import engine, line, link
+from htppower.control.gate import gate
+from htppower.control.plans import plans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

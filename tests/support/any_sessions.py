@@ -21,8 +21,8 @@ from votes_in_force import CORES, assert_in_force, assert_lowered, assert_restar
 from htppower import Cap, Hold, Profile, Session, State, VoteRejected
 from htppower.backends import SimulatedHtp
 from htppower.control.core.heartbeat import DEFAULT_HEARTBEAT_US
-from htppower.control.core.precedence import in_use
 from htppower.control.phases.blocks import Preparation
+from htppower.control.plans.precedence import in_use
 from htppower.events import Phase
 from htppower.profiles.sustain import longest_us
 from htppower.votes.native import Option

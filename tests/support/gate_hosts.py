@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower import load_profile
-from htppower.control.core.gate import Gate
-from htppower.control.core.plans import Missing, Plan, Planner
+from htppower.control.gate.gate import Gate
+from htppower.control.plans.plans import Missing, Plan, Planner
 from htppower.profiles.profile import Lowering
 from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.core.tokens import Token
+    from htppower.control.gate.tokens import Token
     from htppower.events import Cause
 
 SUSTAIN_US = 300_000

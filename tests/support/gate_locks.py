@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from htppower.control.core import gate
-from htppower.control.core.event_bus import Subscription
 from htppower.control.core.line import Line
 from htppower.control.core.native_calls import NativeCalls
+from htppower.control.event_bus import Subscription
+from htppower.control.gate import gate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

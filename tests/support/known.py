@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from htppower.control.core.ledger import Ledger
+from htppower.control.ledger.ledger import Ledger
 from htppower.votes.options import PROCESS_WIDE
 from htppower.votes.vote_set import VoteSet
 

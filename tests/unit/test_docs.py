@@ -14,10 +14,9 @@ from checkout import ROOT, load_page_code
 from shipped import shipped_folder
 
 from docs.control_parts import json_fields
-from htppower import events
+from htppower import control, events
 from htppower.cli import main as entry
 from htppower.cli.help import Command
-from htppower.control import core
 from htppower.control.status.controller_status import ControllerStatus, ProcessSetting, SessionStatus
 from htppower.control.status.cores import CoreStatus
 from htppower.control.status.document import STATUS
@@ -56,9 +55,8 @@ def test_the_picture_shows_every_state_and_transition() -> None:
 
 def test_the_page_of_the_core_has_the_way_of_a_vote_as_the_package_says_it() -> None:
     """The files on the way are those that the docstring of the package names, and they are there."""
-    folder = PACKAGE / "control" / "core"
-    modules = {path.stem for path in folder.glob("*.py")}
-    said = (inspect.getdoc(core) or "").partition("The way of a vote:")[2].partition("\n\n")[0]
+    modules = {path.stem for path in (PACKAGE / "control").rglob("*.py")}
+    said = (inspect.getdoc(control) or "").partition("The way of a vote:")[2].partition("\n\n")[0]
     named = set(re.findall(r"``(\w+)``", said))
     (drawn,) = re.findall(
         r"^## The way of a vote\n.*?```none\n(.*?)```", read("state_machine.md"), re.DOTALL | re.MULTILINE

@@ -19,7 +19,7 @@ from vendorlib import SOC_OF_ARCHITECTURE, decoded, skip_unknown_soc
 
 from htppower import VoteRejected, load_profile, profile_names
 from htppower.backends import QnnHtp
-from htppower.control.core.plans import Missing, Planner
+from htppower.control.plans.plans import Missing, Planner
 from htppower.rules.platforms import platform_of
 
 if TYPE_CHECKING:

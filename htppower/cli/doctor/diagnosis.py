@@ -11,7 +11,7 @@ import attrs
 from htppower.backends.qnn.htp import QnnHtp
 from htppower.backends.qnn.library import SDK_VARIABLES, VARIABLE
 from htppower.cli.doctor import skel_paths
-from htppower.control.core.plans import Missing, Planner
+from htppower.control.plans.plans import Missing, Planner
 from htppower.errors import BackendUnavailable, ProfileError, VoteRejected
 from htppower.events import Degradation
 from htppower.profiles.loading import load_profiles

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.control.core.line import Urgency
-from htppower.control.core.precedence import Claim, in_use
+from htppower.control.plans.precedence import Claim, in_use
 from htppower.control.time.alarms import armed_or_none
 from htppower.events import CapLifted, CapSet, Cause, HoldBegan, HoldEnd, HoldEnded
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
 
-    from htppower.control.core.plans import Plan
     from htppower.control.core.reconciler import Reconciler
     from htppower.control.core.session_record import SessionRecord
+    from htppower.control.plans.plans import Plan
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
     from htppower.profiles.cache import ProfileCache

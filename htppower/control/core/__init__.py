@@ -1,15 +1,12 @@
-"""The core: what every session should have, and the native calls that bring it about.
+"""The core: brings what is in force in line with what every session should have.
 
-May import what ``control`` may; of its rooms: time and learning. The latter knows parts of it, too.
+May import what ``control`` may; of its rooms: gate, ledger, plans, learning, time and event_bus.
 
-The way of a vote: ``precedence`` says which profile a session uses, and ``plans`` what it casts of that. Its ``gate``
-counts phases. A phase that needs votes asks the ``engine``, which runs a step of the ``reconciler`` under the ``line``.
-``state_machine`` says what the session should have and which step leads there, and fires it; ``caster`` takes the
-difference from the ``ledger`` and from ``process_settings``, and sends it by ``native_calls``. ``event_bus`` tells it,
-and ``tellers`` what else is told of a session.
+A phase that needs votes asks the ``engine``, which runs a step of the ``reconciler`` under the ``line``.
+``state_machine`` says which state the session should have and which step leads there, and fires the step. ``caster``
+takes the difference from the ledger, and sends it by ``native_calls``. ``tellers`` report what a step has changed.
 
-``meaning`` says what a native code means, ``link`` what is known of the link to the DSP, and ``recovery`` does what
-follows. ``heartbeat`` casts votes again that stay up. The gate has ``tokens`` for what runs, a ``sustain_timer``, and
-for few sessions ``learning.learning``. ``registry`` has what the sessions of one controller share, and
-``session_record`` what is known of one, and what it has done.
+``meaning`` says what a native code means, ``link`` is the state of the link to the DSP, and ``recovery`` restores votes
+that were lost. ``heartbeat`` casts votes again that stay up. ``registry`` holds the sessions of one controller, and
+``session_record`` is the record of one session.
 """

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.core.ledger import NOTHING, Ledger
 from htppower.control.core.meaning import Carried, Meaning, meaning
+from htppower.control.ledger.ledger import NOTHING, Ledger
 from htppower.errors import VoteRejected, without_frames
 from htppower.events import Degradation
 from htppower.votes.native_codes import INVALID_INPUT
@@ -20,12 +20,12 @@ from htppower.votes.options import VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
-    from htppower.control.core.ledger import Effect
     from htppower.control.core.native_calls import NativeCalls
-    from htppower.control.core.plans import Missing
-    from htppower.control.core.process_settings import ProcessSettings
     from htppower.control.core.recovery import Recovery
     from htppower.control.core.session_record import SessionRecord
+    from htppower.control.ledger.ledger import Effect
+    from htppower.control.ledger.process_settings import ProcessSettings
+    from htppower.control.plans.plans import Missing
     from htppower.votes.native import Option
 
 # The rule under which a session degrades if FastRPC refuses a setting.

@@ -22,10 +22,10 @@ from htppower.backends.forks import call_in_forked_children
 from htppower.backends.whole_lock import whole_lock
 from htppower.control.core.line import Line, Request, Urgency
 from htppower.control.core.meaning import meaning, tells_of_a_lost_link
-from htppower.control.core.plans import Missing
-from htppower.control.core.process_settings import ProcessSettings
 from htppower.control.core.recovery import Recovery
+from htppower.control.ledger.process_settings import ProcessSettings
 from htppower.control.own_work import in_own_work
+from htppower.control.plans.plans import Missing
 from htppower.control.time.workers import run_and_log
 from htppower.errors import VoteRejected
 from htppower.votes.native_codes import SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL, code_name

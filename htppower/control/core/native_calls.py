@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from htppower.backends.base import Backend
     from htppower.backends.clock import Clock
-    from htppower.control.core.event_bus import EventBus
     from htppower.control.core.recovery import Recovery
     from htppower.control.core.session_record import SessionRecord
+    from htppower.control.event_bus import EventBus
     from htppower.votes.vote_set import VoteSet
 
 

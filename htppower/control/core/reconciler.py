@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 from htppower.control.core.caster import Caster
 from htppower.control.core.line import Urgency
 from htppower.control.core.meaning import Carried, Meaning, meaning
-from htppower.control.core.precedence import in_use
 from htppower.control.core.state_machine import SessionMachine, Step, desired, next_step
 from htppower.control.core.tellers import tell_degradations, tell_learnt, tell_saves
+from htppower.control.plans.precedence import in_use
 from htppower.errors import VoteRejected, kept, without_frames
 from htppower.events import Cause, ColdStart, ProfileChanged, ReleaseFailed, SessionOpened, State, Trigger
 
 if TYPE_CHECKING:
     from htppower.control.core.engine import Engine
-    from htppower.control.core.event_bus import EventBus
     from htppower.control.core.heartbeat import Heartbeat
     from htppower.control.core.native_calls import NativeCalls
-    from htppower.control.core.plans import Plan, Planner
     from htppower.control.core.registry import Registry
     from htppower.control.core.session_record import SessionRecord
+    from htppower.control.event_bus import EventBus
+    from htppower.control.plans.plans import Plan, Planner
     from htppower.events import Phase
     from htppower.votes.vote_set import VoteSet
 

@@ -8,10 +8,10 @@ from htppower.backends.whole_lock import whole_lock
 from htppower.errors import SessionClosed
 
 if TYPE_CHECKING:
-    from htppower.control.core.precedence import Claim
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.learning.gap_timer import Record
     from htppower.control.learning.learnt import Learnt
+    from htppower.control.plans.precedence import Claim
 
 
 class Registry:

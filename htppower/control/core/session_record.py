@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
-from htppower.control.core.gate import Gate
-from htppower.control.core.ledger import NOTHING
+from htppower.control.gate.gate import Gate
+from htppower.control.ledger.ledger import NOTHING
 from htppower.errors import kept
 from htppower.events import State
 from htppower.votes.field_repr import field_repr
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from collections.abc import Set as AbstractSet
 
-    from htppower.control.core.ledger import Ledger
-    from htppower.control.core.plans import Plan
-    from htppower.control.core.precedence import Claim
     from htppower.control.core.reconciler import Reconciler
+    from htppower.control.ledger.ledger import Ledger
+    from htppower.control.plans.plans import Plan
+    from htppower.control.plans.precedence import Claim
     from htppower.control.time.base import Time
     from htppower.errors import VoteRejected
     from htppower.events import Cause

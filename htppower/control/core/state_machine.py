@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 import transitions
 
-from htppower.control.core.sustain_timer import NO_DEADLINE
+from htppower.control.gate.sustain_timer import NO_DEADLINE
 from htppower.errors import VoteRejected, kept, without_frames
 from htppower.events import Cause, Recovered, State, Transition, Trigger
 from htppower.votes.field_repr import field_repr
@@ -21,9 +21,9 @@ from htppower.votes.field_repr import field_repr
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.core.plans import Plan
     from htppower.control.core.session_record import SessionRecord
-    from htppower.control.core.tokens import Use
+    from htppower.control.gate.tokens import Use
+    from htppower.control.plans.plans import Plan
     from htppower.events import Phase
     from htppower.votes.vote_set import VoteSet
 

@@ -1,6 +1,6 @@
 """What sessions learn and predict: sustain times, the time until a second power state, and the next inference.
 
-May import what ``control`` may; of its rooms: core, time and files.
+May import what ``control`` may; of its rooms: core, gate, plans, time and files.
 
 Few sessions learn anything. ``learning`` holds all parts of one session: ``gap_timer`` measures the gaps between its
 inferences, ``second_state`` says when its lowered votes relax further, and ``raise_ahead`` raises its votes before a

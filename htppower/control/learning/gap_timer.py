@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from htppower.control.core.tokens import NOT_TIMED
+from htppower.control.gate.tokens import NOT_TIMED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.core.plans import Plan
-    from htppower.control.core.tokens import Token, Tokens
+    from htppower.control.gate.tokens import Token, Tokens
     from htppower.control.learning.learners import Learners
     from htppower.control.learning.raise_ahead import RaiseAhead
+    from htppower.control.plans.plans import Plan
 
 # Called with the session and its plan, begin and end of an inference in ns, and whether it waited for its votes.
 Record: TypeAlias = "Callable[[Any, int, int, bool], object]"

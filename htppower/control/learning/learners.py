@@ -10,7 +10,7 @@ from htppower.sustain.learner import make_learner
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.core.plans import Plan
+    from htppower.control.plans.plans import Plan
     from htppower.profiles.sustain import Sustain
     from htppower.sustain.base import Learner, Savings
 

@@ -16,9 +16,9 @@ from htppower.control.learning.second_state import SecondState
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.core.plans import Plan
-    from htppower.control.core.sustain_timer import SustainTimer
-    from htppower.control.core.tokens import Tokens
+    from htppower.control.gate.sustain_timer import SustainTimer
+    from htppower.control.gate.tokens import Tokens
+    from htppower.control.plans.plans import Plan
     from htppower.control.time.base import Time
     from htppower.events import Trigger
     from htppower.sustain.base import Learner

@@ -15,8 +15,8 @@ from htppower.sustain.learner import make_learner
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from htppower.control.core.plans import Plan
     from htppower.control.core.session_record import SessionRecord
+    from htppower.control.plans.plans import Plan
     from htppower.control.time.base import Time
     from htppower.profiles.sustain import Adaptive
     from htppower.sustain.base import Learner

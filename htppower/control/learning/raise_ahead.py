@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from htppower.control.core.sustain_timer import NO_DEADLINE
+from htppower.control.gate.sustain_timer import NO_DEADLINE
 from htppower.control.time.alarms import armed_or_logged
 from htppower.sustain.prediction import Allowance, Prediction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.core.sustain_timer import SustainTimer
+    from htppower.control.gate.sustain_timer import SustainTimer
     from htppower.control.time.base import Time
 
 

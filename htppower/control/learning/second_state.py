@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from htppower.events import Trigger
 
 if TYPE_CHECKING:
-    from htppower.control.core.plans import Plan
     from htppower.control.learning.learners import Learners
+    from htppower.control.plans.plans import Plan
     from htppower.profiles.profile import Profile
 
 _NEVER = -1

@@ -16,7 +16,7 @@ from htppower.events import Cause, Phase
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from htppower.control.core.tokens import Token
+    from htppower.control.gate.tokens import Token
     from htppower.control.phases.blocks import Phases
     from htppower.errors import VoteRejected
 

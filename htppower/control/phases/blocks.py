@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from htppower.control.core.session_record import SessionRecord
-    from htppower.control.core.tokens import Token
+    from htppower.control.gate.tokens import Token
 
 NO_BEGIN = "this inference does not run: its end has no begin, or is not the first"
 # Why a session is settled as INIT and DE-INIT begin and end.

@@ -20,16 +20,16 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from htppower.control.core.tokens import NOT_TIMED
 from htppower.control.files.new_file import NewFile, is_at, locked, write_all
+from htppower.control.gate.tokens import NOT_TIMED
 from htppower.profiles.regular_file import NotRegular, read_regular_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from io import FileIO
 
-    from htppower.control.core.plans import Plan
     from htppower.control.core.session_record import SessionRecord
+    from htppower.control.plans.plans import Plan
 
 # The session and the plan of an inference, its begin and end in ns, and whether it waited for a call. The begin is
 # NOT_TIMED if the inference was collected before it was ended.

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import attrs
 
 from htppower.backends.base import Description
-from htppower.control.core.cold_starts import ColdStarts
-from htppower.control.core.precedence import Claim
 from htppower.control.core.session_record import LastCall, LastError
+from htppower.control.gate.cold_starts import ColdStarts
+from htppower.control.plans.precedence import Claim
 from htppower.control.recording.recorder import RecordingStatus
 from htppower.control.status.cores import CoreStatus
 from htppower.errors import CallUnderWay, VoteRejected

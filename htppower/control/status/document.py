@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_type_hints
 
 from htppower._version import __version__
 from htppower.backends.base import Description
-from htppower.control.core.cold_starts import WAIT_BOUNDS_US, ColdStarts
-from htppower.control.core.precedence import Claim
 from htppower.control.core.session_record import LastCall, LastError
+from htppower.control.gate.cold_starts import WAIT_BOUNDS_US, ColdStarts
+from htppower.control.plans.precedence import Claim
 from htppower.control.status.controller_status import ControllerStatus, SessionStatus
 from htppower.control.status.cores import CoreStatus
 from htppower.control.status.json_form import Forms, Shown

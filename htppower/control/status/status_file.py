@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.control.companions import Companions
-    from htppower.control.core.event_bus import Wants
+    from htppower.control.event_bus import Wants
     from htppower.control.status.controller_status import ControllerStatus
     from htppower.control.time.base import Time
     from htppower.events import Event

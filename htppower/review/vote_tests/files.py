@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from htppower.control.core.plans import Missing, Planner
+from htppower.control.plans.plans import Missing, Planner
 from htppower.errors import Finding, Place, ProfileError, RuleBreach, VoteTestError, shortened
 from htppower.profiles.discovery import folder_list, yaml_files
 from htppower.profiles.file_format import structure

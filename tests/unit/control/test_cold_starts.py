@@ -13,7 +13,7 @@ from learning import relaxing
 
 from htppower import VoteRejected, load_profile
 from htppower.backends import SimulatedHtp
-from htppower.control.core.cold_starts import NO_COLD_STARTS, WAIT_BOUNDS_US
+from htppower.control.gate.cold_starts import NO_COLD_STARTS, WAIT_BOUNDS_US
 from htppower.events import ColdStart
 from htppower.votes.native_codes import FAILED
 

@@ -11,10 +11,10 @@ from bench import use_sessions
 from hanging import WAIT_S
 
 import htppower.control.controller
-import htppower.control.core.event_bus
+import htppower.control.event_bus
 from htppower import VoteController
 from htppower.backends import SimulatedHtp
-from htppower.control.core.event_bus import EventBus, Subscription
+from htppower.control.event_bus import EventBus, Subscription
 from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def test_beyond_a_bound_events_are_lost_and_counted(
     controller: VoteController, blocked: Blocked, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Of one that hangs, no more than the bound wait; the rest is counted, told in the log, and a gap in the order."""
-    monkeypatch.setattr(htppower.control.core.event_bus, "MOST_PENDING", 10)
+    monkeypatch.setattr(htppower.control.event_bus, "MOST_PENDING", 10)
     told: list[Event] = []
     controller.subscribe(blocked)
     session = controller.session("high_performance")
@@ -110,7 +110,7 @@ def test_beyond_a_bound_events_are_lost_and_counted(
 
 def test_the_bound_is_as_documented() -> None:
     """Ten thousand events wait at most."""
-    assert htppower.control.core.event_bus.MOST_PENDING == 10_000
+    assert htppower.control.event_bus.MOST_PENDING == 10_000
 
 
 def test_unsubscribing_delivers_what_came_before(controller: VoteController, blocked: Blocked) -> None:

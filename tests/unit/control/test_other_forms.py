@@ -8,8 +8,8 @@ from helpers import ceng, ceng_exp, expanded, hmx, hvx, hvx_exp
 
 from htppower import PowerState, Profile, Relax, VoteController, load_profile
 from htppower.backends import RecordingBackend, SimulatedHtp
-from htppower.control.core.ledger import Ledger
-from htppower.control.core.plans import Missing, Planner
+from htppower.control.ledger.ledger import Ledger
+from htppower.control.plans.plans import Missing, Planner
 from htppower.events import Degradation
 from htppower.rules.platforms import ARCHITECTURES, platform_of
 from htppower.rules.power_order import exceeds

@@ -172,7 +172,7 @@ def test_a_handler_that_closes_where_a_gate_is_held_waits_for_nobody(
 
 def test_what_is_the_controllers_own_work_does_not_hang_on_how_it_was_compiled() -> None:
     """A frozen application has other names of files in its code: modules are known by their own names."""
-    own = {f"htppower.control.{name}" for name in ("core.gate", "core.line", "core.tokens", "phases.tickets")}
+    own = {f"htppower.control.{name}" for name in ("gate.gate", "core.line", "gate.tokens", "phases.tickets")}
     assert own <= set(sys.modules)
     assert all(map(own_work._holds, own))
     assert not any(map(own_work._holds, ("htppower.control.controller", "htppower.control.phases.streams", "host")))

@@ -14,7 +14,7 @@ from bench import use_sessions
 from hanging import WAIT_S, Hang
 
 from htppower import VoteController, load_profile
-from htppower.control.core.event_bus import EventBus
+from htppower.control.event_bus import EventBus
 from htppower.events import CallMade, CapSet, Event, SessionOpened, Transition
 from htppower.testing import VirtualTime
 

@@ -9,9 +9,9 @@ import attrs
 import pytest
 
 from htppower import State, load_profile
-from htppower.control.core.plans import Missing, Plan, Planner
 from htppower.control.core.state_machine import TRANSITIONS, Step, desired, next_step
-from htppower.control.core.tokens import Use
+from htppower.control.gate.tokens import Use
+from htppower.control.plans.plans import Missing, Plan, Planner
 from htppower.events import Trigger
 from htppower.votes.vote_set import VoteSet
 

@@ -9,7 +9,7 @@ import pytest
 from bench import Bench
 from learning import learning, relaxing
 
-from htppower.control.core.sustain_timer import NO_DEADLINE
+from htppower.control.gate.sustain_timer import NO_DEADLINE
 from htppower.events import Event, State, SustainLearned, Transition
 from htppower.profiles.sustain import Adaptive
 

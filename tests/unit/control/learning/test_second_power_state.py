@@ -8,8 +8,8 @@ import pytest
 from bench import Bench
 from two_steps import AFTER_US, SUSTAIN_US, in_two_steps, released, triggers
 
-from htppower.control.core.gate import Gate
 from htppower.control.core.session_record import SessionRecord
+from htppower.control.gate.gate import Gate
 from htppower.events import State, Trigger
 from htppower.votes.native import Option
 

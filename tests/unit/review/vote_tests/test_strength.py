@@ -9,12 +9,12 @@ import pytest
 from checkout import DATA
 from shipped import shipped_folder
 
-from htppower.control.core import ledger
 from htppower.control.core.caster import Caster
-from htppower.control.core.gate import Gate
-from htppower.control.core.process_settings import ProcessSettings, _aggregated
 from htppower.control.core.reconciler import Reconciler
 from htppower.control.core.recovery import Recovery
+from htppower.control.gate.gate import Gate
+from htppower.control.ledger import ledger
+from htppower.control.ledger.process_settings import ProcessSettings, _aggregated
 from htppower.events import Cause, Phase
 from htppower.review.vote_tests.compare import run_tests
 from htppower.review.vote_tests.files import load_tests
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from htppower.control.core.session_record import SessionRecord
-    from htppower.control.core.tokens import Token
+    from htppower.control.gate.tokens import Token
     from htppower.review.vote_tests.cases import VoteTest
 
     Patch = pytest.MonkeyPatch

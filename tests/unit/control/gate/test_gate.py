@@ -9,9 +9,9 @@ import pytest
 from bench import Bench
 from gate_hosts import INIT_US, SUSTAIN_US, Host, make_plan
 
-from htppower.control.core.gate import Gate
-from htppower.control.core.sustain_timer import NO_DEADLINE, SustainTimer
-from htppower.control.core.tokens import Use
+from htppower.control.gate.gate import Gate
+from htppower.control.gate.sustain_timer import NO_DEADLINE, SustainTimer
+from htppower.control.gate.tokens import Use
 from htppower.events import Cause, Phase
 from htppower.testing import VirtualTime
 

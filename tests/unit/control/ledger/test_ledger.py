@@ -9,8 +9,8 @@ import pytest
 from helpers import corners, hmx, hvx, hvx_exp
 from known import Known
 
-from htppower.control.core import ledger as ledger_page
-from htppower.control.core.ledger import Ledger
+from htppower.control.ledger import ledger as ledger_page
+from htppower.control.ledger.ledger import Ledger
 from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3
 from htppower.votes.corners import PowerMode, VoltageCorner
 from htppower.votes.native import Option

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower import Profile, load_profile
-from htppower.control.core.precedence import Claim, exceeds, in_use, rank
+from htppower.control.plans.precedence import Claim, exceeds, in_use, rank
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.profiles.profile import NO_VOTES
 from htppower.rules import power_order

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from htppower.control.core.cold_starts import NO_COLD_STARTS
-from htppower.control.core.sustain_timer import SustainTimer
-from htppower.control.core.tokens import Token, Tokens, Use
+from htppower.control.gate.cold_starts import NO_COLD_STARTS
+from htppower.control.gate.sustain_timer import SustainTimer
+from htppower.control.gate.tokens import Token, Tokens, Use
 from htppower.control.learning.learning import Learning
 from htppower.control.time.locks import make_gate_lock
 from htppower.events import Cause, Phase, Trigger
@@ -23,8 +23,8 @@ from htppower.profiles.sustain import first_us
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from htppower.control.core.plans import Plan
     from htppower.control.learning.gap_timer import Record
+    from htppower.control.plans.plans import Plan
     from htppower.control.time.base import Time
     from htppower.sustain.base import Learner
 

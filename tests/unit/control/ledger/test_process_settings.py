@@ -8,9 +8,9 @@ from helpers import hmx, hvx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from htppower.control.core.ledger import NOTHING
-from htppower.control.core.plans import Missing
-from htppower.control.core.process_settings import ProcessSettings
+from htppower.control.ledger.ledger import NOTHING
+from htppower.control.ledger.process_settings import ProcessSettings
+from htppower.control.plans.plans import Missing
 from htppower.events import Degradation
 from htppower.votes.native import Option
 from htppower.votes.options import PROCESS_WIDE

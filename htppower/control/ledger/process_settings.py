@@ -11,13 +11,13 @@ import functools
 import itertools
 from typing import TYPE_CHECKING
 
-from htppower.control.core.ledger import NOTHING, OF_AN_ID, InForce, Ledger
+from htppower.control.ledger.ledger import NOTHING, OF_AN_ID, InForce, Ledger
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet, first_equal
 
 if TYPE_CHECKING:
-    from htppower.control.core.plans import Missing
     from htppower.control.core.session_record import SessionRecord
+    from htppower.control.plans.plans import Missing
     from htppower.votes.native import Option
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower import State
-from htppower.control.core.tokens import Use
+from htppower.control.gate.tokens import Use
 from htppower.events import Cause, Phase
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bench import Bench
 
     from htppower import Session
-    from htppower.control.core.tokens import Token
+    from htppower.control.gate.tokens import Token
 
 
 @pytest.fixture
