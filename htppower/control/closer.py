@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from htppower.control.claims.claims import Claims
-    from htppower.control.core.reconciler import Reconciler
+    from htppower.control.core.home import Home
     from htppower.control.core.session_record import SessionRecord
     from htppower.errors import VoteRejected
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Closer:
     """Closes sessions."""
 
-    _home: Reconciler
+    _home: Home
     _claims: Claims
 
     def close(self, session: SessionRecord, timeout_s: float | None) -> None:

@@ -26,10 +26,10 @@ from htppower.control.closer import Closer
 from htppower.control.companions import Companions
 from htppower.control.context_manager import Closing
 from htppower.control.core.engine import ENGINES
-from htppower.control.core.heartbeat import DEFAULT_HEARTBEAT_US, Heartbeat
+from htppower.control.core.heartbeat import DEFAULT_HEARTBEAT_US
+from htppower.control.core.home import Home
 from htppower.control.core.line import Urgency
 from htppower.control.core.native_calls import NativeCalls
-from htppower.control.core.reconciler import Reconciler
 from htppower.control.core.registry import Registry
 from htppower.control.core.session_record import SessionRecord
 from htppower.control.ending import Ending
@@ -137,10 +137,16 @@ class VoteController(Closing):
         planner = Planner(self._description.platform, missing, strict=strict)
         raises = on_error == "raise"
         calls = NativeCalls(self._backend, self._events, self._time, self._engine.recovery, raises=raises)
-        self._home = Reconciler(
-            self._engine, self._registry, planner, self._events, calls, strict=strict, raises=raises
+        self._home = Home(
+            self._engine,
+            self._registry,
+            planner,
+            self._events,
+            calls,
+            strict=strict,
+            raises=raises,
+            heartbeat_us=beat_us,
         )
-        self._home.heartbeat = Heartbeat(self._home, self._time, beat_us)
         self._claims = Claims(self._home, profiles, self._time)
         self._closer = Closer(self._home, self._claims)
         # Made once: a bound method for each session would weigh 64 bytes.
@@ -208,7 +214,7 @@ class VoteController(Closing):
         # A C function from end to end: a finalizer takes no lock, and what a handler raises in it would be lost.
         dropped = types.MethodType(self._time.call_soon, functools.partial(self._closer.close_soon, record))
         record.handle = weakref.ref(session._phases, dropped)  # noqa: SLF001 - a held phase keeps its session open
-        self._engine.run(functools.partial(self._home.open, record), Urgency.RAISE)
+        self._engine.run(functools.partial(self._home.reconciler.open, record), Urgency.RAISE)
         return session
 
     def cap(self, profile: str | os.PathLike[str] | Profile, *, reason: str) -> Cap:

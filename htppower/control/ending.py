@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from htppower.control.closer import Closer
-    from htppower.control.core.reconciler import Reconciler
+    from htppower.control.core.home import Home
     from htppower.control.time.base import Time
     from htppower.control.time.locks import Lock
 
@@ -44,7 +44,7 @@ class Ending:
     """Closes one controller.
 
     Args:
-        home: the controller's reconciler.
+        home: the parts that the controller's sessions share.
         closer: closes its sessions.
         time: clock and alarms.
         parts: closed once the votes are down, in this order.
@@ -55,7 +55,7 @@ class Ending:
         ended: whether the controller is closed.
     """
 
-    _home: Reconciler
+    _home: Home
     _closer: Closer
     _time: Time
     _parts: tuple[Part, ...]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
 
-    from htppower.control.core.reconciler import Reconciler
+    from htppower.control.core.home import Home
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.plans.plans import Plan
     from htppower.control.time.base import Time
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class Claims:
     """The holds of all sessions of a controller, and its caps."""
 
-    _home: Reconciler
+    _home: Home
     profiles: ProfileCache
     _time: Time
     _numbers: Iterator[int] = attrs.field(init=False, factory=functools.partial(itertools.count, 1))
@@ -75,7 +75,7 @@ class Claims:
 
     def _use(self, session: SessionRecord, profile: Profile) -> VoteRejected | None:
         session.own = profile
-        return self._home.settle(session, Cause.PROFILE_CHANGED, only_if_changed=True)
+        return self._home.reconciler.settle(session, Cause.PROFILE_CHANGED, only_if_changed=True)
 
     def make_hold(
         self, session: SessionRecord, profile: str | os.PathLike[str] | Profile, reason: str, timeout_us: int | None
@@ -120,7 +120,7 @@ class Claims:
         if claim.until_us is not None:
             end = functools.partial(self._end_hold_soon, session, claim)
             self._alarms[claim.number] = armed_or_none(self._time, claim.until_us, end, "the timeout of a hold")
-        return self._home.settle(session, Cause.HOLD_BEGAN, reason=claim.reason, only_if_changed=True)
+        return self._home.reconciler.settle(session, Cause.HOLD_BEGAN, reason=claim.reason, only_if_changed=True)
 
     def _end_hold_soon(self, session: SessionRecord, claim: Claim) -> None:
         end = functools.partial(self._end_hold, session, claim, HoldEnd.TIMEOUT)
@@ -140,14 +140,14 @@ class Claims:
             return None
         session.holds = tuple(other for other in session.holds if other is not claim)
         self._ended(session, claim, end)
-        return self._home.settle(session, Cause.HOLD_ENDED, reason=claim.reason, only_if_changed=True)
+        return self._home.reconciler.settle(session, Cause.HOLD_ENDED, reason=claim.reason, only_if_changed=True)
 
     def close(self, session: SessionRecord) -> list[VoteRejected]:
         """End every hold of a session, then close it; return the failures. The line is held."""
         holds, session.holds = session.holds, ()
         for claim in holds:
             self._ended(session, claim, HoldEnd.SESSION_CLOSED)
-        return self._home.close(session)
+        return self._home.reconciler.close(session)
 
     def make_cap(self, profile: str | os.PathLike[str] | Profile, reason: str) -> Claim:
         """Return a cap, which is not set; raise what ``VoteController.cap`` says."""
@@ -214,7 +214,7 @@ class Claims:
 
     def _all_follow(self, cause: Cause, reason: str) -> None:
         """Have every session follow, one step each, so that a raise need not wait for all of them. The line is held."""
-        follow = functools.partial(self._home.settle, cause=cause, reason=reason, only_if_changed=True)
+        follow = functools.partial(self._home.reconciler.settle, cause=cause, reason=reason, only_if_changed=True)
         for session in self._home.registry.all():
             self._home.engine.post(functools.partial(follow, session), Urgency.LOWER)
 

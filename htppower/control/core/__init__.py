@@ -7,6 +7,6 @@ A phase that needs votes asks the ``engine``, which runs a step of the ``reconci
 takes the difference from the ledger, and sends it by ``native_calls``. ``tellers`` report what a step has changed.
 
 ``meaning`` says what a native code means, ``link`` is the state of the link to the DSP, and ``recovery`` restores votes
-that were lost. ``heartbeat`` casts votes again that stay up. ``registry`` holds the sessions of one controller, and
-``session_record`` is the record of one session.
+that were lost. ``heartbeat`` casts votes again that stay up. ``home`` has the parts that the sessions of one controller
+share, ``registry`` its open sessions, and ``session_record`` is the record of one session.
 """

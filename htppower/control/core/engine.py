@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from htppower.backends.base import Backend
-    from htppower.control.core.reconciler import Reconciler
+    from htppower.control.core.home import Home
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.time.base import Time
     from htppower.errors import CallUnderWay
@@ -70,7 +70,7 @@ class Engine:
         self.missing = Missing()
         self.settings = ProcessSettings(self.missing)
         self.recovery = Recovery(self, time)
-        self.homes: tuple[Reconciler, ...] = ()
+        self.homes: tuple[Home, ...] = ()
         self.users = 0
         self._joined = 0
         self._warned = False
@@ -79,14 +79,14 @@ class Engine:
         """Return whether this is the engine of that path, or, without one, of that object."""
         return path == self._path if path else backend is self._backend
 
-    def join(self, home: Reconciler) -> None:
+    def join(self, home: Home) -> None:
         """Add a controller, and number it from 1. ``Engines`` calls this and ``leave``, one at a time."""
         self._worker.keep(WORKER_IDLE_S)
         self._joined += 1
         home.number = self._joined
         self.homes = (*self.homes, home)
 
-    def leave(self, home: Reconciler | None) -> None:
+    def leave(self, home: Home | None) -> None:
         """Remove a controller."""
         self.homes = tuple(each for each in self.homes if each is not home)
         if not self.homes:
@@ -103,7 +103,7 @@ class Engine:
         """The native call that has not returned yet, of whichever controller, if there is one."""
         return tuple(call for home in self.homes for call in home.calls.under_way)
 
-    def warn_of_others(self, home: Reconciler, library: str) -> None:
+    def warn_of_others(self, home: Home, library: str) -> None:
         """Log once that a controller shares the backend with others."""
         others = [each for each in self.homes if each is not home]
         if others and not self._warned:
@@ -251,12 +251,12 @@ class Engines:
             found.users += 1
             return found
 
-    def join(self, engine: Engine, home: Reconciler) -> None:
+    def join(self, engine: Engine, home: Home) -> None:
         """Add a controller to its engine, and number it from 1."""
         with self._lock:
             engine.join(home)
 
-    def leave(self, engine: Engine, home: Reconciler | None) -> bool:
+    def leave(self, engine: Engine, home: Home | None) -> bool:
         """Note that a controller has left; return whether it was the last, so that the next gets a new engine."""
         with self._lock:
             engine.leave(home)

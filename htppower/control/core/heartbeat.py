@@ -20,7 +20,7 @@ from htppower.events import State
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from htppower.control.core.reconciler import Reconciler
+    from htppower.control.core.home import Home
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.time.base import Time
 
@@ -41,7 +41,7 @@ class Heartbeat:
     """The alarm, and who is due.
 
     Args:
-        home: the controller's reconciler.
+        home: the parts that the controller's sessions share.
         time: clock and alarms.
         heartbeat_us: how long a session that is raised may make no call; 0 for no heartbeat.
 
@@ -49,7 +49,7 @@ class Heartbeat:
         asleep: whether it is to be woken when a session is raised: no alarm is armed.
     """
 
-    def __init__(self, home: Reconciler, time: Time, heartbeat_us: int) -> None:
+    def __init__(self, home: Home, time: Time, heartbeat_us: int) -> None:
         self._home = home
         self._time = time
         self._heartbeat_us = heartbeat_us
@@ -88,7 +88,7 @@ class Heartbeat:
     def _cast_again(self, session: SessionRecord) -> None:
         due = self._due_us(session)
         if due is not None and due <= self._time.now_us:
-            self._home.cast_again(session)
+            self._home.reconciler.cast_again(session)
 
     def _due_us(self, session: SessionRecord) -> int | None:
         history = session.history

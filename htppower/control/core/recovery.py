@@ -126,7 +126,7 @@ class Recovery:
 
     def _settle_soon(self, session: SessionRecord, cause: Cause) -> None:
         urgency = Urgency.RAISE if session.gate.in_flight else Urgency.LOWER
-        self._engine.post(functools.partial(session.home.settle, session, cause), urgency)
+        self._engine.post(functools.partial(session.home.reconciler.settle, session, cause), urgency)
 
     def _renew_soon(self) -> None:
         self._engine.post(functools.partial(self._renew, self._renewals), Urgency.RAISE)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from collections.abc import Set as AbstractSet
 
-    from htppower.control.core.reconciler import Reconciler
+    from htppower.control.core.home import Home
     from htppower.control.ledger.ledger import Ledger
     from htppower.control.plans.plans import Plan
     from htppower.control.plans.precedence import Claim
@@ -147,7 +147,7 @@ class SessionRecord:
         ring, recall: as for ``Gate``.
 
     Attributes:
-        home: the controller's reconciler.
+        home: the parts that the controller's sessions share.
         number, owner, device_id, core_ids: which session, what for, and where it votes.
         state: what is known of its votes; the state machine writes it.
         epoch: that of the link in which its votes were cast.
@@ -192,7 +192,7 @@ class SessionRecord:
 
     def __init__(
         self,
-        home: Reconciler,
+        home: Home,
         number: int,
         owner: str | None,
         device_id: int,

@@ -111,7 +111,7 @@ class AsyncInference:
         answer, begins, left = loop.create_future(), cause is Cause.INFERENCE_BEGAN, False
 
         def step() -> VoteRejected | None:
-            settle = phases.home.settle_for
+            settle = phases.home.reconciler.settle_for
             return None if left else context.run(settle, phases.session, cause, Phase.INFERENCE, waits)
 
         def deliver() -> None:
@@ -130,4 +130,4 @@ class AsyncInference:
             await answer
         finally:
             left = True
-        phases.home.after_step(phases.session, request.value(), begins=begins, quiet=quiet)
+        phases.home.after_settling(phases.session, request.value(), begins=begins, quiet=quiet)

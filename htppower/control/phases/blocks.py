@@ -51,8 +51,8 @@ class Phases:
         return gate.time.now_ns()
 
     def settle(self, cause: Cause, phase: Phase = Phase.INFERENCE, **options: Any) -> None:
-        """Settle the session and wait for it: see ``Reconciler.run_settle``."""
-        self.home.run_settle(self.session, cause, phase, **options)
+        """Settle the session and wait for it: see ``Home.settle``."""
+        self.home.settle(self.session, cause, phase, **options)
 
     def settle_soon(self, cause: Cause = Cause.INFERENCE_ENDED, phase: Phase = Phase.INFERENCE) -> None:
         """Settle the session on the worker, and wait for nothing."""

@@ -44,7 +44,7 @@ def test_a_sustain_that_is_ended_meanwhile_leaves_nothing_to_be_late_for(bench: 
     with session.inference():
         pass
     session._record.gate.sustain.end()
-    bench.controller._home.run_settle(session._record, Cause.SUSTAIN_EXPIRED)
+    bench.controller._home.settle(session._record, Cause.SUSTAIN_EXPIRED)
     last = bench.events[-1]
     assert isinstance(last, Transition)
     assert (last.trigger, last.cause, last.late_us) == (Trigger.LOWER, Cause.SUSTAIN_EXPIRED, None)

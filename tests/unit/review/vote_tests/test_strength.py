@@ -10,6 +10,7 @@ from checkout import DATA
 from shipped import shipped_folder
 
 from htppower.control.core.caster import Caster
+from htppower.control.core.home import Home
 from htppower.control.core.reconciler import Reconciler
 from htppower.control.core.recovery import Recovery
 from htppower.control.gate.gate import Gate
@@ -161,13 +162,13 @@ def idle_ignores_an_init_in_flight(patch: Patch) -> None:
 
 def the_deadline_is_missed(patch: Patch) -> None:
     """The sustain timer runs, and nothing is lowered."""
-    settle_soon = Reconciler.settle_soon
+    settle_soon = Home.settle_soon
 
-    def unheard(self: Reconciler, session: SessionRecord, cause: Cause, phase: Phase | None = None) -> None:
+    def unheard(self: Home, session: SessionRecord, cause: Cause, phase: Phase | None = None) -> None:
         if cause is not Cause.SUSTAIN_EXPIRED:
             settle_soon(self, session, cause, phase)
 
-    patch.setattr(Reconciler, "settle_soon", unheard)
+    patch.setattr(Home, "settle_soon", unheard)
 
 
 def a_restart_is_not_told(patch: Patch) -> None:

@@ -1,0 +1,149 @@
+"""The home of a controller's sessions: the parts that they share, and how host threads ask the reconciler.
+
+No method here needs the line.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from htppower.control.core.heartbeat import Heartbeat
+from htppower.control.core.line import Urgency
+from htppower.control.core.reconciler import Reconciler
+from htppower.errors import VoteRejected, without_frames
+from htppower.events import Cause, State
+
+if TYPE_CHECKING:
+    from htppower.control.core.engine import Engine
+    from htppower.control.core.native_calls import NativeCalls
+    from htppower.control.core.registry import Registry
+    from htppower.control.core.session_record import SessionRecord
+    from htppower.control.event_bus import EventBus
+    from htppower.control.plans.plans import Planner
+    from htppower.events import Phase
+
+_BEGINNINGS = frozenset({Cause.INIT_BEGAN, Cause.INFERENCE_BEGAN, Cause.DEINIT_BEGAN})
+
+
+class Home:
+    """The parts that the sessions of one controller share.
+
+    Args:
+        engine: has the line, the link and the settings of the process.
+        registry: the open sessions.
+        planner: makes plans of profiles.
+        events: hands out events.
+        calls: makes native calls.
+        strict: an option that the platform lacks is an error.
+        raises: a vote that fails raises where the phase begins or ends.
+        heartbeat_us: how long a raised session may make no call; 0 for no heartbeat.
+
+    Attributes:
+        number: the number of the controller on its backend, from 1; the engine sets it.
+        reconciler: settles the sessions.
+        heartbeat: casts votes again that stay up.
+    """
+
+    number: int
+
+    def __init__(
+        self,
+        engine: Engine,
+        registry: Registry,
+        planner: Planner,
+        events: EventBus,
+        calls: NativeCalls,
+        *,
+        strict: bool,
+        raises: bool,
+        heartbeat_us: int,
+    ) -> None:
+        self.engine = engine
+        self.registry = registry
+        self.planner = planner
+        self.events = events
+        self.calls = calls
+        self.raises = raises
+        self.reconciler = Reconciler(self, strict=strict)
+        self.heartbeat = Heartbeat(self, engine.time, heartbeat_us)
+
+    def __str__(self) -> str:
+        """Return the number of the controller, and the owners of its sessions."""
+        owners = [session.owner for session in self.registry.all() if session.owner]
+        return f"controller {self.number}" + (f" ({', '.join(owners)})" if owners else "")
+
+    def settle(
+        self,
+        session: SessionRecord,
+        cause: Cause,
+        phase: Phase | None = None,
+        *,
+        quiet: bool = False,
+        waits: int | None = None,
+    ) -> None:
+        """Have a session settled, and wait for it.
+
+        Args:
+            session: the session.
+            cause: why.
+            phase: the phase that begins or ends, if one does.
+            quiet: raise no failed call.
+            waits: since when an inference waits for its votes, in ns; None if none waits.
+
+        Raises:
+            VoteRejected: a call failed, nothing is known to be in force, and the controller has ``on_error="raise"``.
+            SessionClosed: a phase begins on a session that is closed, or was closed while the phase waited.
+        """
+        begins = cause in _BEGINNINGS
+        if begins and session.gate.closing:
+            self.registry.require_live(session)
+            return
+        error = None
+        if session.state is not State.DESTROYED:
+            urgency = Urgency.RAISE if begins else Urgency.LOWER
+            step = functools.partial(self.reconciler.settle_for, session, cause, phase, waits)
+            error = self.engine.run(step, urgency)
+        self.after_settling(session, error, begins=begins, quiet=quiet)
+
+    def after_settling(self, session: SessionRecord, error: VoteRejected | None, *, begins: bool, quiet: bool) -> None:
+        """Raise what a phase raises after its session was settled.
+
+        Raises:
+            VoteRejected, SessionClosed: as ``settle``.
+        """
+        if begins and (session.gate.closing or session.state is State.DESTROYED):
+            self.registry.require_live(session)
+        if error is not None:
+            try:
+                self.raise_failure(session, error, quiet=quiet)
+            finally:
+                # The traceback refers to this frame and to the frame of the inference, with its token and its inputs.
+                del error
+
+    def settle_soon(self, session: SessionRecord, cause: Cause, phase: Phase | None = None) -> None:
+        """Have the worker settle a session, and wait for nothing. Alarms call it."""
+        urgency = Urgency.RAISE if cause is Cause.INFERENCE_EXPECTED else Urgency.LOWER
+        self.engine.post(functools.partial(self.reconciler.settle, session, cause, phase), urgency)
+
+    def raise_failure(self, session: SessionRecord, error: VoteRejected | None, *, quiet: bool = False) -> None:
+        """Raise a failed call if the controller has ``on_error="raise"`` and the session has no votes in force.
+
+        Raises:
+            VoteRejected: the call that failed.
+        """
+        lacks_votes = session.state in (State.UNKNOWN, State.UNVOTED)
+        try:
+            if error is not None and lacks_votes and self.raises and not quiet:
+                raise without_frames(error)
+        finally:
+            del error
+
+    def raise_first(self, failures: list[VoteRejected]) -> None:
+        """Raise the first failed call of a close if the controller has ``on_error="raise"``.
+
+        Raises:
+            VoteRejected: the call that failed.
+        """
+        if failures and self.raises:
+            raise without_frames(failures[0])
