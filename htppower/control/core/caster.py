@@ -204,13 +204,15 @@ class Caster:
             self._calls.set(session, number, settings, Carried.SETTINGS)
         except VoteRejected as error:
             means, code = meaning(error.code, Carried.SETTINGS), error.code
-            is_unknown_id = means is Meaning.BAD_ID and session is None
-            if means in _ENDS_CASTING or is_unknown_id or (strict and len(options) == 1):
+            if means in _ENDS_CASTING or (strict and len(options) == 1):
                 raise
         else:
             self._settings.sent(settings)
             return
         # Not while the error is handled, as above.
+        if means is Meaning.BAD_ID and session is None:
+            # The id was destroyed with its session. The settings are sent again with the next votes.
+            return
         if len(options) == 1:
             self._degrade(options[0], code, means)
             return

@@ -150,6 +150,21 @@ def test_a_refused_taking_back_of_a_setting_does_not_fail_the_lowering(bench: Be
     assert polling_us(bench) == 0
 
 
+def test_an_orphan_is_destroyed_though_settings_are_refused_before_it(bench: Bench) -> None:
+    """The back-off tries settings on the id of a session, is answered 13001, and goes on to the orphan."""
+    session = bench.controller.session("burst")
+    bench.simulated.fail_next(13001)
+    bench.simulated.fail_next(13005, function="destroyPowerConfigId")
+    bench.infer(session)
+    assert (session.state, bench.controller.status().orphans) == (State.RAISED, (1,))
+    bench.simulated.fail_next(13006)
+    bench.simulated.fail_next(13001, nth=2)
+    bench.time.advance_us(8_000_000)
+    assert (session.state, bench.controller.status().orphans) == (State.LOWERED, ())
+    destroyed = [call.power_config_id for call in bench.recorder.calls if call.function == "destroyPowerConfigId"]
+    assert (destroyed, session.degradations, polling_us(bench)) == ([1, 1], (), 0)
+
+
 def test_a_setting_that_is_refused_twice_in_a_row_is_left_out(bench: Bench) -> None:
     """A setting that was accepted before is tried once more, with the next votes, and then no more."""
     session = bench.controller.session("burst")
