@@ -15,7 +15,8 @@ pytest.importorskip("greenlet")
 from simulation.choices import Decision, Enumerated, Random, Replayed, every_order
 from simulation.collector import Collected
 from simulation.locks import Lock, SimpleQueue
-from simulation.scheduler import Scheduler, Violation
+from simulation.scheduler import Scheduler
+from simulation.tasks import Violation
 from simulation.window import Window
 
 if TYPE_CHECKING:

@@ -1,11 +1,12 @@
-"""The simulated HTP under the scheduler: a native call begins, takes time, takes effect, and ends; each is a point.
+"""The simulated HTP under the scheduler. A native call begins, takes time, takes effect, and ends.
 
-Calls fail, hang and take long as the program of the run says, by their numbers.
+Calls fail, hang and take long as the program of the run says, by their numbers. The begin of a call is a point. Its end
+is a point only if something may happen to the subsystem then, since no other task sees how far a call is.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -14,9 +15,12 @@ from htppower.errors import BackendUnavailable, VoteRejected
 from htppower.votes.native_codes import DEVICE_INVALID_CONFIG, SUCCESS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from simulation.scheduler import Scheduler, Task
+    from simulation.program import Program
+    from simulation.scheduler import Scheduler
+    from simulation.specification import Specification
+    from simulation.tasks import Task
 
     from htppower.backends.base import Description
     from htppower.votes.native import NativeConfig
@@ -32,9 +36,9 @@ class Fault:
     """What happens to a native call.
 
     Attributes:
-        code: what it fails with; 0 if it does not.
+        code: the answer, if the call fails.
         applied: how many votes of its list are applied before it fails.
-        before_us, after_us: how long it takes until it takes effect, and from there on.
+        before_us, after_us: how long it takes before and after it takes effect.
     """
 
     code: int = SUCCESS
@@ -52,15 +56,12 @@ class NativeCall:
 
     Attributes:
         number: counted from 1 over the run.
-        task: which makes it.
+        task: the task that makes it.
         function: the native function, or ``renew``.
-        core: the core of its id.
-        power_config_id: the id; for a create, what it created.
-        configs: what a setPowerConfig carries.
-        begun_us: when it began.
-        fault: what was in store for it.
-        code: what it was answered; None before it took effect.
-        injected: whether the code is that of the fault, and not the library's own answer.
+        power_config_id: the id; for a create, the created id.
+        configs: the votes and settings that it carries.
+        code: the answer; None before the call takes effect.
+        injected: whether the code is the fault's, and not the library's own answer.
     """
 
     number: int
@@ -76,59 +77,38 @@ class NativeCall:
 
     @property
     def settings(self) -> frozenset[str]:
-        """Return the settings of the process that it carries."""
+        """Return the settings of the process that the call carries."""
         return PROCESS_WIDE.intersection(config.option for config in self.configs)
 
     @property
     def votes(self) -> bool:
-        """Whether it carries votes of an id."""
+        """Whether the call carries votes of an id."""
         return any(config.option not in PROCESS_WIDE for config in self.configs)
 
     def __str__(self) -> str:
-        """Return number, function, id and options."""
         on = "" if self.power_config_id is None else f" on id {self.power_config_id}"
         options = f" {[config.option for config in self.configs]}" if self.configs else ""
         return f"call {self.number}: {self.function}{on}{options}"
 
 
-class Watcher(Protocol):
-    """Is told of calls."""
-
-    def call_begins(self, call: NativeCall) -> None:
-        """Take in that a call begins."""
-
-    def call_applied(self, call: NativeCall) -> None:
-        """Take in that it has taken effect: its code is known to the library."""
-
-    def call_ended(self, call: NativeCall) -> None:
-        """Take in that it has returned."""
-
-
 class SimulatedBackend:
-    """A backend whose calls are points.
+    """A backend of a device library, or of a library without a device, as the program says."""
 
-    Args:
-        scheduler: lets other tasks go on, and time go by, during a call.
-        cores: how many there are.
-        faults: what happens to calls, by number.
-        device: whether it answers as the library for devices, with a link that breaks as theirs.
-    """
-
-    def __init__(self, scheduler: Scheduler, cores: int, faults: Mapping[int, Fault], *, device: bool) -> None:
-        self.htp = SimulatedHtp(arch=75, cores=cores, link="device" if device else "plain")
-        self.device = device
+    def __init__(self, scheduler: Scheduler, program: Program) -> None:
+        self.device = program.device
+        self.htp = SimulatedHtp(arch=75, cores=2 * len(program.cores), link="device" if self.device else "plain")
         self._link = None if self.htp._device is None else self.htp._device.link
         self.calls = 0
-        self.watcher: Watcher | None = None
+        self.judge: Specification | None = None
         self.spared = False
         self._scheduler = scheduler
-        self._faults = faults
+        self._faults, self._has_fates = program.faults, program.has_fates
         self._counted_from = 0
         self._cores: dict[int, int] = {}
 
     @property
     def well(self) -> bool:
-        """Whether the link works, and no loss of it waits to be noticed."""
+        """Whether the link works, and the next call will not find that it was lost."""
         htp, link = self.htp, self._link
         if link is not None:
             return link._answer is None and not link._dead and not htp._without_device
@@ -136,7 +116,7 @@ class SimulatedBackend:
 
     @property
     def dead(self) -> bool:
-        """Whether the link is dead: it comes back only if the device is made anew, or the DSP comes up."""
+        """Whether the link works again only if the device is made anew, or the DSP comes up."""
         htp, link = self.htp, self._link
         if link is not None:
             return link._dead or link._answer == "crashed" or not link._dsp_is_up or htp._without_device
@@ -144,7 +124,7 @@ class SimulatedBackend:
 
     @property
     def dsp_is_up(self) -> bool:
-        """Whether the DSP is up, so that a device can be made."""
+        """Whether a device can be made."""
         return not self.htp._dead if self._link is None else self._link._dsp_is_up
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
@@ -196,14 +176,14 @@ class SimulatedBackend:
             raise failed[0]
 
     def describe(self) -> Description:
-        """Return what is simulated."""
+        """Describe the simulated library."""
         return self.htp.describe()
 
     def close(self) -> None:
-        """Do nothing: what stays behind is to be seen."""
+        """Do nothing, so that the specification sees what stays behind."""
 
     def count_faults(self) -> None:
-        """Count the calls that faults are for from now on."""
+        """Count the calls for the faults of the program from now on."""
         self._counted_from = self.calls
 
     def _call(
@@ -220,21 +200,24 @@ class SimulatedBackend:
         return NativeCall(self.calls, scheduler.current, function, core, power_config_id, configs, now_us, fault)
 
     def _make(self, call: NativeCall, native: Callable[[], int]) -> None:
-        scheduler, watcher, fault = self._scheduler, self.watcher, call.fault
-        assert watcher is not None
-        watcher.call_begins(call)
+        scheduler, judge, fault = self._scheduler, self.judge, call.fault
+        assert judge is not None
+        judge.call_begins(call)
         try:
+            scheduler.point()
             scheduler.sleep(fault.before_us)
             # A dead link answers by itself.
             call.injected = bool(fault.code) and self.well
             if call.function == DESTROY and fault.code == BAD_ID:
-                # It is answered to no id that the library knows.
+                # The library does not answer this to an id that it knows.
                 call.injected = False
             if call.injected:
                 self.htp.fail_next(fault.code, call.function, applied=fault.applied)
             call.code = native()
-            watcher.call_applied(call)
+            judge.call_applied(call)
+            if self._has_fates:
+                scheduler.point()
             scheduler.sleep(fault.after_us)
         finally:
             if not scheduler.over:
-                watcher.call_ended(call)
+                judge.call_ended(call)

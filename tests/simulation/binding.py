@@ -1,8 +1,7 @@
-"""Where the program under test is put under the scheduler: the only file that knows how it comes by its threads.
+"""How the program under test is put under the scheduler. Only this file knows where the core gets its threads from.
 
-Three modules of the core get other names: the line's and the engine's locks and thread numbers, and the gates' locks.
-Everything else comes with the time that the controller is given. What follows from values alone is worked out once in
-the process, as no run changes it for another.
+Names in three modules of the core are replaced: the locks and thread numbers of the line and of the engine, and the
+locks of the gates. Everything else comes with the time that the controller is given.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ if TYPE_CHECKING:
 
     from simulation.scheduler import Scheduler
 
-# What a run makes ends with it, and not with the process.
+# A controller ends with its run, and not with the process.
 _NO_EXIT = types.SimpleNamespace(register=lambda *_: None, unregister=lambda *_: None)
 
 
 @contextlib.contextmanager
 def installed(scheduler: Scheduler) -> Iterator[None]:
-    """Let the controllers that are made meanwhile run under the scheduler."""
+    """Put the controllers that are made in this context under the scheduler."""
     numbers = itertools.count(1)
 
     def ident() -> int | None:
@@ -46,7 +45,7 @@ def installed(scheduler: Scheduler) -> Iterator[None]:
         (termination, "atexit", _NO_EXIT),
     ]
     before = [(module, name, getattr(module, name)) for module, name, _ in replaced]
-    # A run must not depend on those before it. Their engines may be there until the collector comes.
+    # The engines of earlier runs may exist until the garbage collector runs, and must not be found.
     engine.ENGINES.forked()
     for module, name, stand_in in replaced:
         setattr(module, name, stand_in)
@@ -57,14 +56,24 @@ def installed(scheduler: Scheduler) -> Iterator[None]:
             setattr(module, name, real)
 
 
+def link_of(controller: Any) -> str:
+    """Return the link's state, as the status of a controller says it. To make a status takes half of a run."""
+    return str(controller._engine.recovery.link.state)
+
+
+def orphans_of(controller: Any) -> set[int]:
+    """Return the ids that could not be destroyed, as the status of a controller says them."""
+    return set(controller._engine.recovery.orphans)
+
+
 def remember() -> None:
-    """Work out once in the process, and not in every run, what no run changes for another."""
+    """Cache pure functions of the core for all runs of the process."""
     link_module: Any = link
     if isinstance(link_module.transitions, types.SimpleNamespace):
         return
     for name in ("_refuse_values", "_refuse", "_plan"):
         setattr(plans, name, _remembering(getattr(plans, name)))
-    # The link is the machine's model, and the machine itself keeps nothing of it.
+    # The link is the machine's model, and the machine itself keeps no state.
     made = functools.cache(lambda: real(**given))
     real, given = link_module.transitions.Machine, dict[str, Any]()
     link_module.transitions = types.SimpleNamespace(Machine=lambda **asked: given.update(asked) or made())

@@ -1,4 +1,4 @@
-"""What must hold of single native calls: one at a time, on ids that are alive, few to a dead link."""
+"""Rules for single native calls: one at a time, on ids that exist, few to a dead link."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
 from simulation.backend import BAD_ID, CREATE, DESTROY, RENEW, SET
+from simulation.binding import orphans_of
 from simulation.situation import DEAD, LOST
 from simulation.troubles import LONGEST_BACKOFF_US
 
@@ -17,15 +18,15 @@ if TYPE_CHECKING:
 
 # "At most 10 failed native calls in 5 s on a dead link."
 MOST_FAILURES, WITHIN_US = 10, 5_000_000
-# Of a core whose calls fail; the third step in a row waits for an alarm, and a step makes two calls at most.
+# The third failed step in a row on one core waits for an alarm, and a step makes at most two calls.
 MOST_ON_A_CORE, FIRST_RETRY_US = 7, 1_000_000
 
 
 class CallRules:
-    """The calls of a run, and what must hold of them.
+    """Judges the native calls of a run.
 
     Attributes:
-        made: the calls, in the order in which they began.
+        made: all calls, in the order in which they began.
     """
 
     def __init__(self, situation: Situation, troubles: Troubles) -> None:
@@ -33,17 +34,17 @@ class CallRules:
         self._situation = situation
         self._troubles = troubles
         self._scheduler = situation.scheduler
-        # The ids that are gone: destroyed, or made before the device was made anew.
+        # The ids that were destroyed, or created before the device was made anew.
         self._gone: set[int] = set()
-        # Since which idle time an id is to be destroyed by the back-off.
+        # The ids that a retry must destroy, each with the idle time since when.
         self._orphans: dict[int, int] = {}
         self._failures: deque[int] = deque()
         self._on_core: dict[int | None, list[int]] = defaultdict(list)
-        # Since which idle time the device could be made anew.
+        # The idle time since which the device could be made anew.
         self._dead_us: int | None = None
 
     def begins(self, call: NativeCall, client: Client | None) -> None:
-        """Take in that a call begins."""
+        """Judge a call that begins."""
         situation, number = self._situation, call.power_config_id
         if situation.under_way is not None:
             situation.fail("one call at a time", f"{call} beside {situation.under_way}")
@@ -70,11 +71,11 @@ class CallRules:
             operation.calls += 1
 
     def _casts(self, client: Client) -> bool:
-        """Return whether a session has votes for certain: one of a profile without votes gives its ids back."""
+        """Return whether a session surely keeps its ids; under a profile without votes it destroys them."""
         return all(each.raised is not None for each in client.possible(self._situation.caps))
 
     def applied(self, call: NativeCall, client: Client | None) -> None:
-        """Take in that a call has taken effect."""
+        """Record what a call that has taken effect has created or destroyed."""
         number = call.power_config_id
         if call.function == CREATE and not call.code and number is not None:
             if client is not None:
@@ -87,13 +88,13 @@ class CallRules:
             self._situation.failed_destroys.clear()
 
     def ended(self, call: NativeCall) -> None:
-        """Take in that a call has returned."""
+        """Judge a call that has returned."""
         situation, number = self._situation, call.power_config_id
         situation.under_way = None
         if call.function == DESTROY and number is not None:
             if call.code:
                 situation.failed_destroys.add(number)
-                # The first that fails ends a try, so that the others wait for the next.
+                # The first failure ends a retry, so the other ids wait for the next retry.
                 self._orphans = dict.fromkeys((*self._orphans, number), self._scheduler.idle_us)
             else:
                 self._orphans.pop(number, None)
@@ -114,7 +115,7 @@ class CallRules:
             self._situation.fail("10 calls fail in 5 s on a dead link at most", f"{call} is number {len(failures)}")
 
     def _count_on_core(self, call: NativeCall) -> None:
-        """Fail if one core's calls fail again and again with no back-off between them."""
+        """Fail if the calls on one core fail again and again without a back-off."""
         times = self._on_core[call.core]
         if not call.code or call.code in (LOST, DEAD):
             times.clear()
@@ -124,37 +125,34 @@ class CallRules:
             self._situation.fail("what fails waits for the back-off", f"{call} on core {call.core}: {times[-8:]}")
 
     def new_session(self, client: Client) -> None:
-        """Take in that a session is opened: what failed on its cores was another's."""
+        """Forget earlier failures on the cores of a new session."""
         for core in client.cores:
             self._on_core[core].clear()
 
     def check_closed(self, client: Client) -> None:
-        """Fail if an id of a closed session lives on, and the status does not tell of it."""
+        """Fail if an id of a closed session still exists, and the status does not list it."""
         situation = self._situation
         left = [each for each in client.ids if each in situation.htp._clients]
         if situation.under_way is not None and situation.under_way.function == RENEW:
-            # They go with the device.
+            # The renewal destroys them with the device.
             return
         for number in left:
             self._orphans.setdefault(number, self._scheduler.idle_us)
-        # One that is being destroyed is told of again if that fails.
-        untold = set(left) - self.told_orphans() - {situation.under_way and situation.under_way.power_config_id}
+        # An id that is being destroyed is listed again if that fails.
+        untold = (
+            set(left) - orphans_of(situation.controller) - {situation.under_way and situation.under_way.power_config_id}
+        )
         if untold:
             situation.fail("a closed session leaves no id", f"session {client.place}: {sorted(untold)}")
 
     def take_in_orphans(self) -> None:
-        """Take in which ids a session has left to the back-off, since the link had failed before."""
-        for number in self.told_orphans() - self._orphans.keys():
+        """Record the ids that a closed session has left to a retry, because the link had failed before."""
+        for number in orphans_of(self._situation.controller) - self._orphans.keys():
             self._orphans[number] = self._scheduler.idle_us
             self._situation.failed_destroys.add(number)
 
-    def told_orphans(self) -> set[int]:
-        """Return the ids that could not be destroyed, as the controller tells; both controllers tell the same."""
-        with self._scheduler.watching():
-            return set(self._situation.controller.status().orphans)
-
     def look(self) -> None:
-        """Look at ids that are left, and at a dead link, when no task can go on and no call is under way."""
+        """Judge the ids that are left, and a dead link, while no task can run and no call is under way."""
         situation, idle_us = self._situation, self._scheduler.idle_us
         if situation.out_of_reach:
             self._orphans = dict.fromkeys(self._orphans, idle_us)

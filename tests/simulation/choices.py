@@ -1,8 +1,8 @@
-"""Who goes on: at random, as recorded, or every possibility in turn.
+"""Which task runs: at random, as recorded, or every possibility in turn.
 
-A pick of 0 at a point lets the running task go on; 1 to ``ready`` lets another go on in its place, in the order in
-which they became ready; ``ready + 1`` lets time move on while the running task is slow. Where the running task can't
-go on (``forced``), 0 to ``ready - 1`` says who does.
+At a point, pick 0 lets the running task continue. Picks 1 to ``ready`` let another ready task run, in the order in
+which the tasks were made. Pick ``ready + 1`` lets time move, which means that the running task is slow. If the running
+task can't continue (``forced``), picks 0 to ``ready - 1`` say which task runs.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 NEVER = 1 << 62
 
-# How often another task is let go on, by run: a few preemptions at odd places find what many never let come about.
+# How often another task runs, by run: few preemptions at odd places find bugs that many preemptions hide.
 PREEMPTIONS = (0.002, 0.01, 0.05, 0.2)
-# The share of preemptions that are a task being slow.
+# The share of preemptions in which time moves.
 SLOW = 0.1
 
 
@@ -27,10 +27,8 @@ class Made(NamedTuple):
     """A pick that was not 0.
 
     Attributes:
-        step: at which step.
-        asked: 0 where the running task could go on, and counted from 1 where it could not: one that ends may be
-            followed by one that ends without a step.
-        pick: the pick.
+        asked: 0 if the running task could continue. Otherwise the picks of one step are counted from 1, since several
+            tasks may end in one step.
     """
 
     step: int
@@ -39,30 +37,30 @@ class Made(NamedTuple):
 
 
 class Choices(Protocol):
-    """A source of choices.
+    """A source of picks.
 
     Attributes:
-        made: the picks that were not 0: what ``Replayed`` takes.
+        made: the picks that were not 0, as ``Replayed`` takes them.
     """
 
     made: list[Made]
 
     @property
     def next_step(self) -> int:
-        """It need not be asked at a point before this step."""
+        """The first step at whose point ``pick`` must be called."""
 
     def pick(self, step: int, ready: int, *, clock: bool, forced: bool) -> int:
-        """Say who goes on."""
+        """Return a pick; ``clock``: whether time may move."""
 
 
 class _Asks:
-    """Counts how often a choice was asked for at a step at which the running task can't go on."""
+    """Counts the forced picks of a step."""
 
     def __init__(self) -> None:
         self._step = self._count = 0
 
     def next(self, step: int, *, forced: bool) -> int:
-        """Return how often it was asked for, this time included; 0 where the task could go on."""
+        """Return ``asked`` for the next pick."""
         if not forced:
             return 0
         self._count = self._count + 1 if step == self._step else 1
@@ -71,11 +69,7 @@ class _Asks:
 
 
 class Random:
-    """At random.
-
-    Args:
-        seed: of the picks, and of how many preemptions there are.
-    """
+    """Picks at random; the seed also draws how many preemptions there are."""
 
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
@@ -86,7 +80,7 @@ class Random:
         self._skip(0)
 
     def pick(self, step: int, ready: int, *, clock: bool, forced: bool) -> int:
-        """Say who goes on."""
+        """Return a pick."""
         chance, asked = self._random, self._asks.next(step, forced=forced)
         if forced:
             pick = int(chance.random() * ready)
@@ -105,11 +99,7 @@ class Random:
 
 
 class Replayed:
-    """As recorded; where nothing is recorded, the running task goes on, or the first that is ready.
-
-    Args:
-        made: the picks.
-    """
+    """Recorded picks; all others are 0."""
 
     def __init__(self, made: Iterable[Made]) -> None:
         self.made = list(made)
@@ -119,7 +109,7 @@ class Replayed:
         self.next_step = self._preempted[0] if self._preempted else NEVER
 
     def pick(self, step: int, ready: int, *, clock: bool, forced: bool) -> int:
-        """Say who goes on."""
+        """Return a pick."""
         while self._preempted and self._preempted[0] <= step:
             self._preempted.popleft()
         self.next_step = self._preempted[0] if self._preempted else NEVER
@@ -128,12 +118,7 @@ class Replayed:
 
 
 class Decision(NamedTuple):
-    """A choice of which there was more than one.
-
-    Attributes:
-        step, asked, pick: as in ``Made``.
-        possible: how many picks there are.
-    """
+    """A pick from several ``possible`` ones; the rest as in ``Made``."""
 
     step: int
     asked: int
@@ -142,12 +127,12 @@ class Decision(NamedTuple):
 
 
 class Enumerated:
-    """One order of all: it follows a beginning, and takes the first possibility from there on.
+    """One order of all: a beginning of decisions, and the first possibility from there on.
 
     Args:
-        beginning: the decisions with which it begins. It need not be asked where the running task goes on in them.
-        most_preemptions: how many times a task that could go on may be made to wait.
-        most_slow: in how many of these it may be so slow that time moves on to the next alarm; in all unless told.
+        beginning: the decisions.
+        most_preemptions: how often a task that could continue may be made to wait.
+        most_slow: in how many of these preemptions time may move to the next alarm; in all by default.
     """
 
     def __init__(self, beginning: Sequence[Decision], most_preemptions: int, most_slow: int | None = None) -> None:
@@ -164,7 +149,7 @@ class Enumerated:
         self._ask_next()
 
     def pick(self, step: int, ready: int, *, clock: bool, forced: bool) -> int:
-        """Say who goes on.
+        """Return a pick.
 
         Raises:
             RuntimeError: another order with the same beginning had other possibilities here.
@@ -194,10 +179,10 @@ class Enumerated:
         self.next_step = self._preempted[0] if self._preempted else after
 
     def following(self) -> list[Decision] | None:
-        """Return the beginning of the next order, None where this was the last.
+        """Return the beginning of the next order; None after the last order.
 
         Raises:
-            RuntimeError: the run never came to a decision with which it was to begin.
+            RuntimeError: the run ended before the last decision of its beginning.
         """
         if len(self.made) < self._to_make:
             raise RuntimeError(f"only {self.made} of {self._decisions} came")
@@ -210,12 +195,7 @@ class Enumerated:
 
 
 def every_order(most_preemptions: int, most_slow: int | None = None) -> Iterator[Enumerated]:
-    """Yield every order with at most so many preemptions; each is run before the next is asked for.
-
-    Args:
-        most_preemptions: as of ``Enumerated``.
-        most_slow: as there.
-    """
+    """Yield every order; the arguments are those of ``Enumerated``. Each order is run before the next is taken."""
     beginning: list[Decision] | None = []
     while beginning is not None:
         choices = Enumerated(beginning, most_preemptions, most_slow)

@@ -1,10 +1,12 @@
-"""The garbage collector of a simulation: objects are dropped after some steps, in the task that runs then."""
+"""The garbage collector of a simulation: it drops objects after some steps, in the task that runs then."""
 
 from __future__ import annotations
 
 import gc
 import weakref
 from typing import TYPE_CHECKING
+
+from simulation.tasks import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Collector:
-    """Drops objects; the scheduler is told meanwhile."""
+    """Drops objects, and sets ``scheduler.collecting`` meanwhile."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
@@ -21,19 +23,17 @@ class Collector:
 
     @property
     def waits(self) -> bool:
-        """Whether anything is to be dropped yet."""
+        """Whether an object is to be dropped later."""
         return bool(self._doomed)
 
     def add(self, at_step: int, thing: object, watched: Iterable[object]) -> None:
-        """Drop an object at a step; the watched ones must be gone then, at the latest when cycles are collected."""
+        """Drop an object at a step; the watched objects must be gone then, at the latest after ``gc.collect``."""
         self._doomed.append((at_step, [thing], [weakref.ref(each) for each in watched]))
 
     def collect(self, up_to: int) -> None:
-        """Drop what is due."""
+        """Drop the objects whose step has come."""
         if not self._doomed:
             return
-        from simulation.scheduler import Violation  # noqa: PLC0415 - the scheduler imports this module
-
         due = [doomed for doomed in self._doomed if doomed[0] <= up_to]
         self._doomed = [doomed for doomed in self._doomed if doomed[0] > up_to]
         scheduler = self._scheduler
@@ -51,7 +51,7 @@ class Collector:
 
 
 class Collected:
-    """Calls when it is garbage collected."""
+    """Calls a function when it is garbage collected."""
 
     def __init__(self, call: Callable[[], object]) -> None:
         self._call = call

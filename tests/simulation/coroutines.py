@@ -1,4 +1,4 @@
-"""An event loop on a task: coroutines infer there, and are cancelled at odd moments."""
+"""An event loop on a task. Coroutines infer there, and are cancelled at odd moments."""
 
 from __future__ import annotations
 
@@ -15,26 +15,18 @@ if TYPE_CHECKING:
     from simulation.demand import Client
     from simulation.phases import Phases
     from simulation.program import Op
-    from simulation.scheduler import Scheduler
     from simulation.specification import Specification
 
 
 class Loop:
-    """As much of an event loop as futures and tasks need.
+    """The methods of an event loop that futures and tasks need."""
 
-    Args:
-        scheduler: on whose task it runs.
-        specification: is told what is in use.
-        phases: likewise.
-    """
-
-    def __init__(self, scheduler: Scheduler, specification: Specification, phases: Phases) -> None:
-        self._scheduler = scheduler
+    def __init__(self, specification: Specification, phases: Phases) -> None:
+        self._scheduler = specification.situation.scheduler
         self._specification = specification
         self._phases = phases
-        self._due = SimpleQueue(scheduler)
+        self._due = SimpleQueue(self._scheduler)
         self._started = False
-        # Futures and tasks take what has these few methods.
         self._as_loop = cast("asyncio.AbstractEventLoop", self)
 
     def infer(self, client: Client, op: Op) -> None:
@@ -49,16 +41,14 @@ class Loop:
         """Return False."""
         return False
 
-    def is_closed(self) -> bool:
-        """Return False."""
-        return False
+    is_closed = get_debug
 
     def create_future(self) -> asyncio.Future[Any]:
         """Return a future of this loop."""
         return asyncio.Future(loop=self._as_loop)
 
     def call_soon(self, callback: Callable[..., object], *args: Any, context: Any = None) -> Any:
-        """Call on the loop's task."""
+        """Call a function on the loop's task."""
         run = callback if context is None else context.run
         arguments = args if context is None else (callback, *args)
         self._due.put(lambda: run(*arguments))
@@ -66,7 +56,7 @@ class Loop:
     call_soon_threadsafe = call_soon
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        """Raise what nobody has taken; a run that has ended leaves its tasks where they are."""
+        """Raise an exception that no coroutine has handled, unless the run has ended and left its tasks."""
         if not self._scheduler.over:
             raise RuntimeError(f"the loop was told of {context}")
 
@@ -78,7 +68,7 @@ class Loop:
                 action()
             finally:
                 asyncio._set_running_loop(None)
-                # A task that waits must keep nothing alive of what it ran.
+                # A waiting task must not keep alive what it ran.
                 del action
 
     def _begin(self, client: Client, op: Op) -> None:
@@ -87,13 +77,12 @@ class Loop:
 
     async def _infer(self, client: Client, op: Op) -> None:
         inference = client.session.ainference()
-        client.unsettled += 1
-        client.ended = client.ahead = client.up_us = None
+        client.begins()
         client.asked += 1
         try:
             await inference.__aenter__()
         except (asyncio.CancelledError, htppower.VoteRejected, htppower.SessionClosed):
-            # A raise that is under way goes on, and is lowered after it.
+            # A raise that is under way continues, and is lowered after it.
             client.endings.append(lambda: self._phases.end_done(client, "infer"))
             return
         client.unsettled -= 1

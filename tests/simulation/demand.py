@@ -1,7 +1,7 @@
-"""What the host has asked for: phases, profiles, holds and caps, each certain, or possible while it is being asked for.
+"""What the host has asked for: phases, profiles, holds and caps. Each is certain, or possible during the call for it.
 
-Until a call of the public API has returned, what it changes may have changed or not. So the profile that a session uses
-is a set of possible ones, which has one element again when the calls have returned.
+Until a call of the public API returns, the change that it makes may be in force or not. So a session has a set of
+possible profiles, and after all calls have returned there is one profile in this set.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from simulation.expectations import Expected, InForce
 
-# More changes at a time than this, and every profile is taken to be possible.
+# If more changes than this are under way, every profile is taken to be possible.
 MOST_OPEN_CHANGES = 5
 
 
@@ -26,8 +26,8 @@ class Claim:
     """A hold or a cap.
 
     Attributes:
-        name: its profile's.
-        certain: whether it is known to stand; otherwise it may stand or not.
+        name: the profile.
+        certain: whether it is certainly in force; otherwise it may be in force or not.
         until_us: when a hold ends by itself.
         handle: what the controller returned.
     """
@@ -40,7 +40,7 @@ class Claim:
 
 @attrs.define(eq=False)
 class Use:
-    """A profile that was asked for as a session's own; ``returned_at``: the step at which that returned, if it has."""
+    """A profile that was asked for as a session's own; ``returned_at``: the step at which that call returned."""
 
     name: str
     returned_at: int | None = None
@@ -48,11 +48,11 @@ class Use:
 
 @attrs.frozen
 class Ended:
-    """The phase of a session that ended last, if that is certain.
+    """The last phase that ended, if the order is certain.
 
     Attributes:
         deinit: whether it was a DE-INIT.
-        asked: how many calls of the public API there were until then that concern the session.
+        asked: ``Client.asked`` at its end.
         name: the profile that was in use.
     """
 
@@ -66,36 +66,33 @@ class Client:
     """A session and what is asked of it.
 
     Attributes:
-        place: which of the simulation's clients it is.
-        other: whether it is of the second controller, which the caps of the first do not concern.
-        cores: its cores; no other open session has any of them.
+        place: the number of the client.
+        cores: no other open session has any of these cores.
+        uses: the possible own profiles.
         session: what the controller returned; None while it is being opened.
-        number: its number in events.
-        uses: which own profiles are possible.
-        holds: those that stand or may stand.
+        holds: those that are in force for certain, or possibly.
         inferences, preparations: phases that have begun for certain, and whose end was not asked for.
-        asked: how many calls of the public API there were that concern it.
-        unsettled: calls about phases that have not returned: what they change may have changed or not.
-        must_until_us: until when its votes must stay up after the last phase.
-        may_until_us: until when they may.
-        open_at: what ``asked`` was when a phase that has begun found the votes up for certain, so that the next one may
-            not wait; -1 if that is not known any more.
-        ended: the phase that ended last.
-        met: the profiles that it may have been using since.
-        closing, closed: whether closing it was asked for, and has returned.
+        asked: how many calls of the public API concerned the session.
+        unsettled: calls about phases that have not returned, so that their change may be in force or not.
+        must_until_us, may_until_us: until when the votes must, and may, stay up after the last phase.
+        open_at: what ``asked`` was when a phase has begun with the votes up for certain, so that the next phase may not
+            wait; -1 if the votes may be down.
+        ended: the last phase that ended.
+        met: the profiles that it may have used since then.
+        closing, closed: whether its close was asked for, and has returned.
         ids: the power config ids that were created for it.
-        endings: what to call of phases that end by themselves, once they have: when no task can go on.
-        hints: how many hints it was given.
-        ahead: from when to when votes must be up for a predicted begin, with ``asked`` then.
+        endings: called when no task can run: phases that end by themselves have ended then.
+        hints: the number of hints.
+        ahead: from when until when votes must be up for a predicted begin, and ``asked`` then.
         up_us: since when votes have been up ahead of a begin.
         troubles: how often it was in trouble.
+        other: whether it is a client of the second controller, to which the caps of the first do not apply.
     """
 
     place: int
     cores: tuple[int, ...]
     uses: list[Use]
     session: Any = None
-    number: int = 0
     holds: list[Claim] = attrs.field(factory=list)
     inferences: int = 0
     preparations: int = 0
@@ -122,8 +119,13 @@ class Client:
         """Whether a phase runs for certain."""
         return bool(self.inferences or self.preparations)
 
+    def begins(self) -> None:
+        """Record that a phase is about to begin."""
+        self.unsettled += 1
+        self.ended = self.ahead = self.up_us = None
+
     def possible(self, caps: list[Claim]) -> list[Expected]:
-        """Return the profiles that it may be using."""
+        """Return the profiles that the session may be using."""
         if self.other:
             caps = []
         key = (
@@ -137,8 +139,7 @@ class Client:
 
     def _all_possible(self, caps: list[Claim]) -> list[Expected]:
         table = expected()
-        open_changes = sum(not claim.certain for claim in (*self.holds, *caps))
-        if open_changes > MOST_OPEN_CHANGES:
+        if sum(not claim.certain for claim in (*self.holds, *caps)) > MOST_OPEN_CHANGES:
             return list(table.values())
         names = {
             decided(own, holds, limits)
@@ -154,17 +155,17 @@ class Client:
             return DOWN
         possible = self.possible(caps)
         unchanged = self.ended.asked == self.asked and [each.profile.name for each in possible] == [self.ended.name]
-        # Another profile that it was to use since may have lowered it, or not.
+        # Another profile that was asked for since may have lowered the votes, or not.
         self.meet(caps)
         met = possible if unchanged else [expected()[name] for name in self.met]
         return lowered_to(met, after_deinit=self.ended.deinit)
 
     def meet(self, caps: list[Claim]) -> None:
-        """Take in that it may be using what it may be using now."""
+        """Record the profiles that the session may be using now."""
         self.met.update(each.profile.name for each in self.possible(caps))
 
     def used(self, use: Use, step: int, begun_at: int) -> None:
-        """Take in that a change of its own profile has returned: what was settled before it began is gone."""
+        """Record that a change of the own profile has returned. It replaces all that returned before it began."""
         use.returned_at = step
         self.uses = [
             other for other in self.uses if other is use or other.returned_at is None or other.returned_at >= begun_at

@@ -1,4 +1,4 @@
-"""What must hold of events: every one, in order, and as the native calls were."""
+"""Rules for events: all arrive, in order, and as the native calls were."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 
 class EventRules:
-    """The events of a controller, kept, and what must hold of them in the end."""
+    """Keeps the events of a controller, and judges them at the end."""
 
     def __init__(self, specification: Specification) -> None:
         self._specification = specification
         self._events: list[Event] = []
 
     def take(self, event: Event) -> None:
-        """Take an event in; subscribed with the first."""
+        """Keep an event; this is the first subscriber."""
         self._events.append(event)
 
     def check(self, controller: Any) -> None:
-        """Fail where an event is missing, out of order, or not as the calls were."""
+        """Fail if an event is missing, out of order, or not as the calls were."""
         events = self._events
         if controller.status().events_lost:
             return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 from simulation.changes import Changes
@@ -10,8 +9,7 @@ from simulation.coroutines import Loop
 from simulation.demand import Client, Use
 from simulation.expectations import expected
 from simulation.phases import Phases
-from simulation.program import Op
-from simulation.public_calls import PublicCalls
+from simulation.program import FATES, Op
 
 import htppower
 
@@ -23,10 +21,9 @@ if TYPE_CHECKING:
     from simulation.specification import Specification
     from simulation.window import Window
 
-LOOKS_US = 1_000
-# As often a session that was closed in haste, or dropped, is looked at.
-CLOSING_LOOKS_US = 50_000
-# A session that is closed in haste is closed when its turn comes: after all calls under way, at the latest by then.
+# How often the host looks whether the second controller, or a session that closes later, is closed.
+LOOKS_US, CLOSING_LOOKS_US = 1_000, 50_000
+# A session that is closed in haste, or dropped, is closed after all calls that are under way, at the latest by then.
 CLOSED_WITHIN_US = 120_000_000
 
 
@@ -34,11 +31,10 @@ class Host:
     """A host of one controller, or of two on one backend, of which the second is closed and made again.
 
     Args:
-        specification: is told; it knows the first controller and the scheduler whose tasks the host's threads are.
+        specification: knows the first controller, and the scheduler of the host's threads.
         backend: has the subsystem that restarts.
-        program: what to do.
         make: makes a controller.
-        window: what a small case runs in every order.
+        window: the part of a small case that is run in every order.
     """
 
     def __init__(
@@ -52,24 +48,21 @@ class Host:
         self._specification = specification
         self._situation = specification.situation
         self._scheduler = specification.situation.scheduler
+        self._call = specification.call
         self._backend = backend
         self._program = program
         self._make = make
+        self._window = window
         self._other: Any = make() if program.others else None
-        self._situation.shared = self._other is not None
         # Whether the second controller is being closed.
         self._closes = False
         self._places: list[Client | None] = [None] * len(program.cores)
-        self._public = PublicCalls(specification, raises=program.raises)
-        self._changes = Changes(specification, self._public, self.run)
-        self._phases = phases = Phases(specification, self._public, self.run)
-        loop = Loop(self._scheduler, specification, phases)
-        self._acts: dict[str, Callable[[Client, Op], None]] = {
-            "infer": phases.infer,
-            "init": phases.infer,
-            "deinit": phases.infer,
+        self._changes = Changes(specification, self.run)
+        self._phases = phases = Phases(specification, self.run)
+        self._acts: dict[str, Callable[[Client, Op], object]] = {
+            **dict.fromkeys(("infer", "init", "deinit"), phases.infer),
             "stream": phases.stream,
-            "coroutine": loop.infer,
+            "coroutine": Loop(specification, phases).infer,
             "ticket": phases.ticket,
             "expect": self._expect,
             "use": self._changes.use,
@@ -77,13 +70,13 @@ class Host:
             "cap": self._changes.cap,
             "close": self._close,
             "close controller": self._close_other,
-            "status": self._status,
+            "status": lambda _client, _op: self._call("status", None, self._situation.controller.status),
             "subscribe": self._subscribe,
             "rest": lambda _client, op: self._scheduler.sleep(op.us),
             "link_lost": self._link_lost,
             "enter": lambda _client, _op: window.enter(),
             "leave": lambda _client, _op: window.leave(),
-            **dict.fromkeys(("restart", "die", "spoil", "held", "come back", "refuse", "allow"), self._fate),
+            **dict.fromkeys(FATES, self._fate),
         }
 
     def open(self, place: int, name: str) -> None:
@@ -93,19 +86,19 @@ class Host:
             while client.other and self._closes:
                 self._scheduler.sleep(LOOKS_US)
             self._specification.opens(client)
-            error = self._public.call("open", client, functools.partial(self._open, client, name))
-            if error is None:
+            controller = self._other if client.other else self._situation.controller
+
+            def session(client: Client = client, controller: Any = controller) -> None:
+                profile, owner = expected()[name].profile, f"client {place}"
+                client.session = controller.session(profile, core_ids=client.cores, owner=owner)
+                if str(client.session.state) == "UNKNOWN":
+                    self._specification.opened_unknown(client)
+
+            if self._call("open", client, session) is None:
                 self._places[place] = client
                 return
-            # What was created for it and could not be destroyed is an orphan now.
+            # If an id was created and could not be destroyed, it is an orphan now.
             client.closing = client.closed = True
-
-    def _open(self, client: Client, name: str) -> None:
-        controller = self._other if client.other else self._situation.controller
-        session = controller.session(expected()[name].profile, core_ids=client.cores, owner=f"client {client.place}")
-        client.session, client.number = session, session.number
-        if str(session.state) == "UNKNOWN":
-            self._specification.opened_unknown(client)
 
     def run(self, ops: tuple[Op, ...]) -> None:
         """Do what a thread is to do."""
@@ -121,7 +114,7 @@ class Host:
             self._scheduler.join(task)
 
     def make_well(self) -> None:
-        """Let everything be well from now on; use each session once more."""
+        """End all faults and fates, and use each session once more."""
         backend = self._backend
         backend.spared = self._scheduler.prompt = True
         self._fate(None, Op("come back"))
@@ -132,13 +125,13 @@ class Host:
             self._phases.infer(client, Op("infer"))
 
     def close(self) -> None:
-        """Close the controllers, and see that nothing of them stays behind."""
+        """Close the controllers."""
         situation = self._situation
         for client in situation.clients:
             client.closing = True
         for controller in (situation.controller, self._other):
             if controller is not None:
-                self._public.call("close", None, controller.close)
+                self._call("close", None, controller.close)
         situation.closed = True
         self._specification.check_all_closed()
 
@@ -149,19 +142,25 @@ class Host:
         self._changes.end_sustains(client)
         used = client.busy or client.unsettled or client.holds or self._situation.is_asked(client)
         if op.how == "drop" and not used:
-            # It is closed once nothing refers to it.
+            # A session is closed when nothing refers to it.
             session, client.session = client.session, _Gone(client.session)
             self._scheduler.collect(session, op.us % 7 + 1, [session])
             del session
             self._wait_until_closed(client)
         else:
-            error = self._public.call("close", client, lambda: client.session.close(0 if op.how == "haste" else None))
+            error = self._call("close", client, lambda: client.session.close(0 if op.how == "haste" else None))
             if isinstance(error, htppower.CloseTimedOut):
                 self._wait_until_closed(client)
+        self._closed(client)
+        # A small case ends with the close.
+        self._window.leave()
+        self.open(op.place, op.name)
+
+    def _closed(self, client: Client) -> None:
         client.closed = True
         client.holds.clear()
-        self._specification.check_closed(client)
-        self.open(op.place, op.name)
+        if client.session is not None:
+            self._specification.check_closed(client)
 
     def _wait_until_closed(self, client: Client) -> None:
         until_us = self._scheduler.now_us + CLOSED_WITHIN_US
@@ -171,19 +170,16 @@ class Host:
             self._scheduler.sleep(CLOSING_LOOKS_US)
 
     def _close_other(self, _client: Client, _op: Op) -> None:
-        """Close the second controller, with its sessions, and make another in its place."""
+        """Close the second controller with its sessions, and replace it."""
         if self._closes or self._other is None:
             return
         self._closes = True
         theirs = [each for each in self._situation.clients if each.other and not each.closing]
         for client in theirs:
             client.closing, client.must_until_us = True, 0
-        self._public.call("close", None, self._other.close)
+        self._call("close", None, self._other.close)
         for client in theirs:
-            client.closed = True
-            client.holds.clear()
-            if client.session is not None:
-                self._specification.check_closed(client)
+            self._closed(client)
         self._other = self._make()
         self._closes = False
         for place, at in enumerate(self._places):
@@ -191,12 +187,12 @@ class Host:
                 self.open(place, self._program.profiles[place])
 
     def _expect(self, client: Client, op: Op) -> None:
-        """Give a hint. With the first hint of a session that is used alone, its votes must be up at the begin."""
+        """Give a hint. After the first hint for a session that is used alone, its votes must be up at the begin."""
         scheduler, situation = self._scheduler, self._situation
         us, now_us, asked = max(1, op.us), scheduler.now_us, client.asked
         alone = not (client.busy or client.unsettled or client.endings or client.closing or situation.operations)
         arguments = {"in": {"in_us": us}, "every": {"every_us": us}, "none": {}}[op.how]
-        error = self._public.call("expect", client, lambda: client.session.expect(**arguments))
+        error = self._call("expect", client, lambda: client.session.expect(**arguments))
         client.hints += 1
         possible = client.possible(situation.caps)
         lead_us, due_us = possible[0].raise_ahead_us, now_us + us
@@ -212,9 +208,6 @@ class Host:
             client.ahead = (due_us - lead_us, due_us, client.asked)
             scheduler.call_at(due_us - lead_us, lambda: None)
 
-    def _status(self, _client: Client, _op: Op) -> None:
-        self._public.call("status", None, self._situation.controller.status)
-
     def _subscribe(self, _client: Client, op: Op) -> None:
         unsubscribe: Any = None
 
@@ -222,13 +215,12 @@ class Host:
             nonlocal unsubscribe
             unsubscribe = self._situation.controller.subscribe(lambda _event: self._scheduler.sleep(op.us))
 
-        self._public.call("subscribe", None, subscribe)
+        self._call("subscribe", None, subscribe)
         self._scheduler.sleep(op.us)
-        self._public.call("unsubscribe", None, unsubscribe)
+        self._call("unsubscribe", None, unsubscribe)
 
     def _fate(self, _client: Client | None, op: Op) -> None:
         """Let something happen to the subsystem."""
-        self._scheduler.point()
         htp, kind, answer = self._backend.htp, op.kind, op.how or "reset"
         self._scheduler.note(f"{kind} {answer}")
         if kind in ("refuse", "allow"):
@@ -248,24 +240,24 @@ class Host:
         self._specification.restarted()
 
     def _link_lost(self, _client: Client, op: Op) -> None:
-        """Tell that a call of the host's own was answered with a lost link, if it may have been."""
+        """Tell that a call of the host's own was answered with a lost link, if that may have been."""
         if not self._specification.process.may_be_told:
             return
         code = 1011 if op.us % 1_000 else 1007
         self._specification.sessions.link_is_told_of()
         if code == 1011:
-            # Until the device is made anew, nothing is called.
+            # Nothing is called until the device is made anew.
             self._specification.troubles.told()
-        self._public.call("link_lost", None, lambda: self._situation.controller.link_lost(code))
+        self._call("link_lost", None, lambda: self._situation.controller.link_lost(code))
 
 
 class _Gone:
-    """A session that the host has dropped: what is still known of it."""
+    """The record of a session that the host has dropped."""
 
     def __init__(self, session: Any) -> None:
         self._record = session._record
 
     @property
     def state(self) -> object:
-        """What is known of its votes."""
+        """The state of the session."""
         return self._record.state

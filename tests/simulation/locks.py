@@ -1,40 +1,36 @@
 """Locks and queues of the simulation, in the place of those of ``_thread`` and ``queue``.
 
-Taking a lock is a point. A waiting task gets a lock that is given back only if no other takes it before.
+Taking a lock is a point. A waiting task gets a released lock only if no other task takes it first. Two kinds of wait
+are not points, because an order that switches there equals an order that switches later, or that costs a preemption
+less. One is to wait for another task by a lock that only that task releases, which is ``acquire`` without ``with``. The
+other is to take an item from an empty queue.
 """
 
 from __future__ import annotations
 
-import queue
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from simulation.scheduler import Violation
+from simulation.tasks import Violation
 
 if TYPE_CHECKING:
-    from simulation.scheduler import Scheduler, Task
+    from simulation.scheduler import Scheduler
+    from simulation.tasks import Task
 
 
 class Lock:
-    """A lock, reentrant or not. One that is not may be given back by another task than took it.
-
-    Args:
-        scheduler: whose tasks take it.
-        name: what the trace calls it.
-        reentrant: whether its owner may take it again.
-    """
+    """A lock. If it is not reentrant, another task than its owner may release it."""
 
     def __init__(self, scheduler: Scheduler, name: str, *, reentrant: bool = False) -> None:
         self._scheduler = scheduler
         self._name = name
         self._reentrant = reentrant
         self._depth = 0
-        self._fresh = not reentrant
         self._waiters: list[Task] = []
         self.owner: Task | None = None
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """Take it; return False if it could not be had."""
+        """Take the lock; return whether that was possible."""
         scheduler = self._scheduler
         if scheduler.over:
             return True
@@ -42,10 +38,7 @@ class Lock:
         if self._reentrant and self.owner is task:
             self._depth += 1
             return True
-        if self._fresh:
-            # It is taken as it is made, before another task knows of it.
-            self._fresh = False
-        else:
+        if self._reentrant:
             scheduler.point()
         if scheduler.collecting:
             scheduler.fail(Violation("a finalizer takes no lock", f"{task} takes {self}"))
@@ -67,12 +60,12 @@ class Lock:
         return True
 
     def release(self) -> None:
-        """Give it back, once for each time that it was taken."""
+        """Release the lock, once for each time that it was taken."""
         scheduler = self._scheduler
         if scheduler.over:
             return
         if self.owner is None or (self._reentrant and self.owner is not scheduler.current):
-            raise RuntimeError(f"{self} is given back by {scheduler.current}, and held by {self.owner}")
+            raise RuntimeError(f"{self} is released by {scheduler.current}, and held by {self.owner}")
         self._depth -= 1
         if self._depth:
             return
@@ -84,16 +77,18 @@ class Lock:
         self._waiters.clear()
 
     def locked(self) -> bool:
-        """Return whether a task holds it."""
+        """Return whether a task holds the lock."""
         return self.owner is not None
 
     def _is_owned(self) -> bool:
         return self.owner is self._scheduler.current
 
     def __enter__(self) -> bool:
+        if not self._reentrant:
+            self._scheduler.point()
         taken = self.acquire()
         if not self._reentrant and self.owner is not None:
-            # What is taken without ``with`` is given back by another task.
+            # A lock that is taken without ``with`` is released by another task, so no task holds it.
             self.owner.held.append(self)
         return taken
 
@@ -101,12 +96,11 @@ class Lock:
         self.release()
 
     def __repr__(self) -> str:
-        """Return its name."""
         return self._name
 
 
 class SimpleQueue:
-    """A queue without bounds. Putting takes no lock and is no point, so a finalizer may."""
+    """A queue without bounds. ``put`` takes no lock and is not a point, so a finalizer may call it."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
@@ -114,37 +108,23 @@ class SimpleQueue:
         self._waiters: deque[Task] = deque()
 
     def put(self, item: Any, _ignored: object = None, /) -> None:
-        """Put an item in."""
+        """Add an item."""
         self._items.append(item)
         if self._waiters:
             self._scheduler.wake(self._waiters.popleft())
 
-    def get(self, block: bool = True, timeout: float | None = None) -> Any:
-        """Take the item that was put in first; wait for one if there is none."""
-        scheduler = self._scheduler
-        scheduler.point()
-        task = scheduler.current
+    def get(self) -> Any:
+        """Remove and return the oldest item; wait while there is none."""
+        if self._items:
+            self._scheduler.point()
         while not self._items:
-            if not block:
-                raise queue.Empty
-            self._waiters.append(task)
-            try:
-                in_time = scheduler.block(self, None if timeout is None else round(timeout * 1_000_000))
-            finally:
-                if task in self._waiters:
-                    self._waiters.remove(task)
-            if not in_time and not self._items:
-                raise queue.Empty
+            self._waiters.append(self._scheduler.current)
+            self._scheduler.block(self)
         return self._items.popleft()
 
     def qsize(self) -> int:
-        """Return how many items are in it."""
+        """Return the number of items."""
         return len(self._items)
 
-    def empty(self) -> bool:
-        """Return whether there is none."""
-        return not self._items
-
     def __repr__(self) -> str:
-        """Return what it is."""
         return "a queue"

@@ -12,30 +12,24 @@ if TYPE_CHECKING:
 
     from simulation.demand import Client
     from simulation.program import Op
-    from simulation.public_calls import PublicCalls
-    from simulation.scheduler import Task
     from simulation.specification import Specification
+    from simulation.tasks import Task
 
 
 class Phases:
     """Runs phases, and tells the specification what is in use.
 
     Args:
-        specification: is told.
-        public: calls the public API.
-        run: does what is done during a phase.
+        run: does what a thread does during a phase.
 
     Attributes:
         tasks: the threads of the host that end tickets.
     """
 
-    def __init__(
-        self, specification: Specification, public: PublicCalls, run: Callable[[tuple[Op, ...]], None]
-    ) -> None:
+    def __init__(self, specification: Specification, run: Callable[[tuple[Op, ...]], None]) -> None:
         self._specification = specification
         self._situation = specification.situation
         self._scheduler = specification.situation.scheduler
-        self._public = public
         self._run = run
         self.tasks: list[Task] = []
 
@@ -52,13 +46,12 @@ class Phases:
     def begin(self, client: Client, enter: Callable[[], object], *, preparing: bool = False) -> bool:
         """Begin a phase; return whether it has begun."""
         situation, scheduler = self._situation, self._scheduler
-        client.unsettled += 1
-        client.ended = client.ahead = client.up_us = None
+        client.begins()
         if preparing:
-            # INIT and DE-INIT ask for the line in any case.
+            # INIT and DE-INIT always ask for the line.
             client.open_at = -1
         asked, untroubled = client.asked, client not in self._specification.troubles
-        error = self._public.call("begin", client, enter)
+        error = self._specification.call("begin", client, enter)
         client.unsettled -= 1
         if error is not None:
             client.may_until_us = max(client.may_until_us, scheduler.now_us)
@@ -84,8 +77,8 @@ class Phases:
             client.preparations -= 1
         asked, alone = client.asked, client.unsettled == 1 and not client.busy
         still_open = kind == "infer" and client.open_at == asked and not situation.operations
-        error = self._public.call("end", client, leave)
-        # If nothing else was asked meanwhile, its votes may stay up for the sustain time from now on, and no longer.
+        error = self._specification.call("end", client, leave)
+        # If nothing else was asked meanwhile, the votes may stay up for the sustain time from now on, and no longer.
         alone = alone and client.asked == asked + 1 and client.unsettled == 1 and not situation.operations
         self.end_done(client, kind, alone=alone)
         if still_open and client.asked == asked + 1 and situation.must_be_up(client):
@@ -96,7 +89,7 @@ class Phases:
             client.met = {possible[0].profile.name}
 
     def _end_asked(self, client: Client, kind: str) -> None:
-        """Take in that a phase is about to end: from now on its votes must stay up for the sustain time."""
+        """Record that a phase is about to end: from now on the votes must stay up for the sustain time."""
         situation, now_us = self._situation, self._scheduler.now_us
         possible = client.possible(situation.caps)
         claims = (*client.holds, *situation.caps)
@@ -111,16 +104,16 @@ class Phases:
         client.unsettled += 1
 
     def end_done(self, client: Client, kind: str, *, alone: bool = False) -> None:
-        """Take in that a phase has ended; ``alone``: nothing else was asked of the session meanwhile."""
+        """Record that a phase has ended; ``alone``: nothing else was asked of the session meanwhile."""
         client.unsettled -= 1
         client.ended = None
         kept_us, possible = 0, client.possible(self._situation.caps)
         if kind != "deinit":
             kept_us = max(each.after_init_us if kind == "init" else each.most_us for each in possible)
         until_us = self._scheduler.now_us + kept_us
-        # The end of INIT lets a sustain go on; that of an inference and of DE-INIT sets the time anew.
+        # After INIT a pending sustain continues. An inference and DE-INIT set the deadline anew.
         client.may_until_us = until_us if alone and kind != "init" else max(client.may_until_us, until_us)
-        # Look then, also if nothing else happens.
+        # The specification looks at these times, even if nothing else happens then.
         self._scheduler.call_at(client.may_until_us, lambda: None)
         self._scheduler.call_at(client.must_until_us, lambda: None)
 
@@ -138,24 +131,18 @@ class Phases:
             return
         self._scheduler.sleep(op.us)
         ended = Collected(self._loses(client))
-        # A tuple lets go of its last element first: the generator is closed, then the other is told.
+        # A tuple releases its last element first: the generator is closed, then ``ended`` is called.
         self._scheduler.collect((ended, stream), op.steps)
 
     def _loses(self, client: Client) -> Callable[[], None]:
-        """Take in that an inference ends by itself, soon; call what is returned once that is due."""
+        """Record that an inference ends by itself soon; return what to call once its end is due."""
         self._end_asked(client, "infer")
         client.must_until_us, client.ended, client.open_at = 0, None, -1
         client.inferences -= 1
         return lambda: client.endings.append(lambda: self.end_done(client, "infer"))
 
-    def ends_unseen(self, client: Client) -> Callable[[], None]:
-        """Take in that an inference may be ending that is not counted any more; as ``_loses``."""
-        client.unsettled += 1
-        client.ended = None
-        return lambda: client.endings.append(lambda: self.end_done(client, "infer"))
-
     def ticket(self, client: Client, op: Op) -> None:
-        """Begin an inference that ends elsewhere: on another thread, on two, by its timeout, or with its ticket."""
+        """Begin an inference that ends in another thread, in two, by its timeout, or with its ticket."""
         running, timeout_us = _Running(), op.steps or None
 
         def begin() -> None:
@@ -188,15 +175,16 @@ class Phases:
     def _end_ticket(self, client: Client, running: _Running) -> None:
         if running.ended:
             # "Ending it again changes nothing."
-            self._public.call("end", client, running.ticket.end)
+            self._specification.call("end", client, running.ticket.end)
             return
         running.ended = True
         self.end(client, "infer", running.ticket.end)
         until_us = running.ticket.until_us
         if until_us is not None and until_us <= self._scheduler.now_us:
-            # The alarm may have been first, and what it has asked for is not done yet.
-            client.must_until_us = 0
-            self.ends_unseen(client)()
+            # The alarm may have ended the inference first, and the votes may still have to come down.
+            client.must_until_us, client.ended = 0, None
+            client.unsettled += 1
+            client.endings.append(lambda: self.end_done(client, "infer"))
 
     def _expire(self, client: Client, running: _Running) -> None:
         if not running.ended:

@@ -1,4 +1,4 @@
-"""What must hold of the settings of the process: of several wishes the largest polling, the smallest latency."""
+"""Rules for the settings of the process: of several wishes, the longest polling and the shortest latency count."""
 
 from __future__ import annotations
 
@@ -18,19 +18,14 @@ if TYPE_CHECKING:
 
 SUFFICES = "settings of the process suffice"
 GIVEN_BACK = "settings of the process are given back"
-# What the host tells within this time of a loss is that loss.
+# A loss that the host tells of within this time after a restart is the loss by that restart.
 _LATE_US = 1_000_000
 POLLING, LATENCY = "RPC_POLLING_TIME", "RPC_CONTROL_LATENCY"
 
 
 @attrs.frozen
 class Range:
-    """What may be in force.
-
-    Attributes:
-        least_polling_us, most_polling_us: RPC polling.
-        least_latency_us, most_latency_us: the control latency; a most of 0 is any, since it can't be taken back.
-    """
+    """The settings that may be in force. If ``most_latency_us`` is 0, any latency may be: it can't be taken back."""
 
     least_polling_us: int
     most_polling_us: int
@@ -39,12 +34,12 @@ class Range:
 
 
 class ProcessRules:
-    """What must hold of the process, and of the controller as a whole.
+    """Judges the process, and the controller as a whole.
 
     Attributes:
         refused: the settings that the platform has refused since the device was made.
-        left: whether a session was closed while no call could be made: its orphans give its settings back later.
-        restarted_us: when the subsystem was restarted last.
+        left: whether a session was closed while no call could be made, so that its settings are taken back later.
+        restarted_us: when the subsystem restarted last.
     """
 
     def __init__(self, situation: Situation, troubles: Troubles) -> None:
@@ -57,7 +52,7 @@ class ProcessRules:
         self._up_since_restart: list[Client] = []
 
     def begins(self, call: NativeCall) -> None:
-        """Fail if a call carries settings beside votes, or settings before the clocks are voted that they are for."""
+        """Fail if a call carries both votes and settings, or settings before the votes of their profile."""
         situation = self._situation
         if call.settings and call.votes:
             situation.fail("a call carries votes or settings of the process, never both", f"{call}")
@@ -72,26 +67,26 @@ class ProcessRules:
                 situation.fail("clocks are voted before settings of the process", f"{call} sends {sent_us}")
 
     def _raised(self) -> list[Expected]:
-        """Return the profiles whose votes are in force on an id, or may be."""
+        """Return the profiles whose votes are in force on an id, or may be in force."""
         found = {in_force(each) for each in self._situation.htp._clients.values()}
         certain = [each for each in expected().values() if each.raised in found]
         troubled = [client for client in self._troubles.open if client is not None]
         return [*certain, *(each for client in troubled for each in client.possible(self._situation.caps))]
 
     def ended(self, call: NativeCall) -> None:
-        """Take in that a call with settings has returned."""
+        """Record the result of a call with settings."""
         if call.function == SET and call.settings and call.code == 0:
             self.left = False
         elif call.settings and not call.votes and len(call.settings) == 1:
             self.refused |= call.settings
 
     def check(self) -> None:
-        """Fail if the settings do not suffice for the sessions that are surely in use, and nothing explains that."""
+        """Fail if the settings do not suffice for the sessions that are surely in use, without a trouble."""
         if None not in self._troubles and not self._suffices(self._range()):
             self._situation.fail(SUFFICES, self.tell())
 
     def look(self) -> None:
-        """Look at the settings when no task can go on; fail if they are wrong."""
+        """Judge the settings, since no task can run."""
         found, settings = self._range(), self._situation.htp._process
         polling = settings.rpc_polling_time_us > found.most_polling_us and POLLING not in self.refused
         latency = found.most_latency_us > 0 and settings.rpc_control_latency_us < found.least_latency_us
@@ -103,7 +98,7 @@ class ProcessRules:
         self._troubles.explain(None, GIVEN_BACK if excess else SUFFICES, self.tell())
 
     def _is_sure(self) -> bool:
-        """Return whether settings that may be as they are must be so: no session is in trouble, or may ask for less."""
+        """Return whether the settings are certainly right: no session is in trouble, and every wish is certain."""
         situation = self._situation
         if situation.out_of_reach or situation.operations:
             return False
@@ -111,7 +106,7 @@ class ProcessRules:
         return certain and self._troubles.open == [None]
 
     def look_at_caps(self) -> None:
-        """Fail if other caps stand than were set, when nothing is under way."""
+        """Fail if the caps in force are not the caps that were set, while nothing is under way."""
         situation = self._situation
         if situation.operations or situation.closed:
             return
@@ -122,7 +117,7 @@ class ProcessRules:
             situation.fail("caps stand as they were set", f"{found}, not {wanted}")
 
     def restarted(self) -> None:
-        """Take in that the subsystem was restarted."""
+        """Record a restart of the subsystem."""
         self.restarted_us = self._situation.scheduler.now_us
         if not self._troubles.any_yet or not self._troubles.open:
             self._restarted_us = self._situation.scheduler.idle_us
@@ -130,15 +125,15 @@ class ProcessRules:
 
     @property
     def may_be_told(self) -> bool:
-        """Whether a call of the host's own may have met a loss."""
+        """Whether a call of the host's own may have been answered with a lost link."""
         return not self._situation.backend.well or self._situation.scheduler.now_us < self.restarted_us + _LATE_US
 
     def noticed(self) -> None:
-        """Take in that a call was answered by a link that does not work."""
+        """Record that a call was answered by a link that does not work."""
         self._restarted_us = None
 
     def look_at_heartbeat(self) -> None:
-        """Fail if a restart has stayed unnoticed for too long while a session was up."""
+        """Fail if a restart was not noticed for too long while the votes of a session were up."""
         situation = self._situation
         self._up_since_restart = [client for client in self._up_since_restart if situation.must_be_up(client)]
         if self._restarted_us is None or not self._up_since_restart:
@@ -149,7 +144,7 @@ class ProcessRules:
             situation.fail("a restart is noticed by the heartbeat", details)
 
     def tell(self) -> str:
-        """Return how the settings are, in a line."""
+        """Describe the settings in a line."""
         settings = self._situation.htp._process
         return (
             f"polling {settings.rpc_polling_time_us} us, latency {settings.rpc_control_latency_us} us, "

@@ -1,6 +1,6 @@
-"""What a run does: which sessions there are, what each thread does with them, what happens to which native call.
+"""What a run does: its sessions, what each thread does with them, and what happens to which native call.
 
-A program is a value, drawn from a seed, so that a failing one can be made smaller.
+A program is a value that is drawn from a seed, so a failing program can be made smaller.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ KINDS = {
     "link_lost": 1,
     "rest": 10,
 }
+# What happens to the subsystem.
+FATES = frozenset({"restart", "die", "spoil", "held", "come back", "refuse", "allow"})
+_NAMED = ("use", "hold", "cap", "close")
 HOLD_ENDS = ("release", "timeout", "drop", "owner")
 CLOSE_ENDS = ("", "", "drop", "haste")
 TICKET_ENDS = ("end", "other", "both", "drop", "timeout")
@@ -48,14 +51,14 @@ class Op:
     """Something that a thread does.
 
     Attributes:
-        kind: what; one of ``KINDS``; ``expect`` of sessions that learn; ``ticket`` and ``close controller`` in varied
-            programs; a fate of the subsystem; or ``enter`` and ``leave`` for the window of a small case.
-        place: with which client.
-        us: how long it lasts, or lies back.
+        kind: one of ``KINDS`` or ``FATES``; ``expect`` of sessions that learn; ``ticket`` and ``close controller`` in
+            varied programs; ``enter`` and ``leave`` for the window of a small case.
+        place: the client.
+        us: how long it lasts; of a hint, the time until the begin.
         name: a profile.
-        inner: what is done in the meantime, in the same thread.
-        how: how a hold, a ticket or a close comes about, what a hint says, or what FastRPC answers after a restart.
-        steps: after how many steps a stream is collected; after how many us a coroutine is cancelled; a ticket's
+        inner: what the same thread does in the meantime.
+        how: how a hold, a ticket or a session ends, what a hint says, or what FastRPC answers after a restart.
+        steps: after how many steps a stream is collected, after how many us a coroutine is cancelled, or a ticket's
             timeout in us.
     """
 
@@ -68,9 +71,8 @@ class Op:
     steps: int = 0
 
     def __str__(self) -> str:
-        """Return it in a few words."""
         words = [self.kind, f"session {self.place}"]
-        if self.kind in ("use", "hold", "cap", "close"):
+        if self.kind in _NAMED:
             words.append(self.name)
         words += [word for word in (self.how, f"{self.us} us" if self.us else "") if word]
         if self.steps:
@@ -84,16 +86,15 @@ class Program:
     """What a run does.
 
     Attributes:
-        cores: the cores of each client.
-        profiles: the profile with which each begins.
+        cores, profiles: of each client, its cores and the profile with which it begins.
         threads: what each thread does.
-        faults: what happens to calls, by number; in a small case they are counted from when its window opens.
+        faults: what happens to native calls, by number; in a small case the numbers count from when its window opens.
         mains: the threads that the controller takes for the main thread.
         raises: whether the controller has ``on_error="raise"``.
-        subscribed: whether the run's events are judged.
-        heartbeat: whether the controller has one.
-        device: whether the library is that for devices.
-        others: which clients are of a second controller on the same backend.
+        subscribed: whether the events are judged.
+        heartbeat: whether the controller has a heartbeat.
+        device: whether the library is a device library.
+        others: the clients of a second controller on the same backend.
     """
 
     cores: tuple[tuple[int, ...], ...]
@@ -109,19 +110,24 @@ class Program:
 
     @property
     def size(self) -> int:
-        """How much it does."""
+        """The number of ops and faults."""
         return sum(1 for thread in self.threads for _ in every_op(thread)) + len(self.faults)
+
+    @property
+    def has_fates(self) -> bool:
+        """Whether something happens to the subsystem."""
+        return any(op.kind in FATES for thread in self.threads for op in every_op(thread))
 
 
 def every_op(ops: Iterable[Op]) -> Iterator[Op]:
-    """Yield ops, and those that are done within them."""
+    """Yield ops with their inner ops."""
     for op in ops:
         yield op
         yield from every_op(op.inner)
 
 
 class Share(enum.Enum):
-    """In how many programs something is drawn: in none, in half of them, or in all."""
+    """Whether something is drawn in no program, in half of the programs, or in all."""
 
     NEVER = "never"
     SOME = "some"
@@ -133,19 +139,19 @@ class Share(enum.Enum):
 
 
 def draw(seed: str, *, restarts: bool = True, learning: Share = Share.SOME, varied: Share = Share.NEVER) -> Program:
-    """Return a program: up to four sessions and four threads, with or without faults and restarts; or a busy one.
+    """Return a program with up to four sessions and four threads, or a busy one.
 
     Args:
-        seed: of all that is drawn.
+        seed: decides everything that is drawn.
         restarts: whether the subsystem restarts and dies.
         learning: in how many programs profiles learn, relax twice and raise ahead.
-        varied: in how many there are tickets, and a second controller.
+        varied: in how many programs there are tickets, and a second controller.
     """
     chance = random.Random(seed)
     if chance.random() < 0.05:
         return _busy(chance)
     program = _draw(chance, restarts=restarts)
-    # By other chances, so that all else stays as it is without.
+    # Random numbers of their own, so that the rest of the program stays the same without them.
     other = random.Random(f"learning {seed}")
     if learning.drawn(other):
         program = _Learning(other).changed(program)
@@ -160,8 +166,18 @@ def _draw(chance: random.Random, *, restarts: bool) -> Program:
     kinds = {kind: weight * chance.choice((0, 1, 3)) for kind, weight in KINDS.items()} | {"infer": 40}
     pool = chance.sample(PLAIN, chance.randint(1, 3))
     length = chance.choice((4, 8, 16, 32))
-    drawn = _Drawing(chance, places, kinds, pool)
-    threads = [tuple(drawn.op(0) for _ in range(chance.randint(1, length))) for _ in range(chance.randint(1, 4))]
+
+    def op(depth: int) -> Op:
+        (kind,) = chance.choices(list(kinds), list(kinds.values()))
+        inner: tuple[Op, ...] = ()
+        if kind in ("infer", "init", "deinit", "hold", "cap") and depth < 2 and chance.random() < 0.3:
+            inner = tuple(op(depth + 1) for _ in range(chance.randint(1, 3)))
+        place, us = chance.randrange(places), chance.choice(RESTS_US if kind == "rest" else TIMES_US)
+        name, how = chance.choice(pool), chance.choice({"hold": HOLD_ENDS, "close": CLOSE_ENDS}.get(kind, ("",)))
+        steps = chance.choice((1, 10, 100)) if kind in ("stream", "coroutine") else 0
+        return Op(kind, place, us, name, inner, how, steps)
+
+    threads = [tuple(op(0) for _ in range(chance.randint(1, length))) for _ in range(chance.randint(1, 4))]
     faulty = chance.choice((0.0, 0.0, 0.02, 0.1, 0.4, 0.9))
     slow = chance.choice((0.0, 0.3, 1.0))
     faults = {number: fault for number in range(1, 200) if (fault := _fault(chance, faulty, slow)) is not None}
@@ -179,31 +195,6 @@ def _draw(chance: random.Random, *, restarts: bool) -> Program:
     )
 
 
-class _Drawing:
-    def __init__(self, chance: random.Random, places: int, kinds: Mapping[str, int], pool: list[str]) -> None:
-        self._chance = chance
-        self._places = places
-        self._kinds = list(kinds), list(kinds.values())
-        self._pool = pool
-
-    def op(self, depth: int) -> Op:
-        chance = self._chance
-        (kind,) = chance.choices(*self._kinds)
-        inner: tuple[Op, ...] = ()
-        if kind in ("infer", "init", "deinit", "hold", "cap") and depth < 2 and chance.random() < 0.3:
-            inner = tuple(self.op(depth + 1) for _ in range(chance.randint(1, 3)))
-        ends = {"hold": HOLD_ENDS, "close": CLOSE_ENDS}.get(kind, ("",))
-        return Op(
-            kind,
-            chance.randrange(self._places),
-            chance.choice(RESTS_US if kind == "rest" else TIMES_US),
-            chance.choice(self._pool),
-            inner,
-            chance.choice(ends),
-            chance.choice((1, 10, 100)) if kind in ("stream", "coroutine") else 0,
-        )
-
-
 class _Learning:
     """Makes sessions of a program learn."""
 
@@ -214,7 +205,7 @@ class _Learning:
     def changed(self, program: Program) -> Program:
         chance, threads = self._chance, program.threads
         if chance.random() < 0.5:
-            # What is predicted of a session is certain if one thread uses it alone.
+            # A prediction is certain only if one thread uses the session alone.
             threads = (threads[0],)
         return attrs.evolve(
             program,
@@ -229,9 +220,8 @@ class _Learning:
     def _ops(self, ops: tuple[Op, ...], places: int) -> tuple[Op, ...]:
         made: list[Op] = []
         for op in ops:
-            named = op.kind in ("use", "hold", "cap", "close")
             inner = self._ops(op.inner, places) if op.inner else ()
-            made.append(attrs.evolve(op, name=self._name(op.name) if named else op.name, inner=inner))
+            made.append(attrs.evolve(op, name=self._name(op.name) if op.kind in _NAMED else op.name, inner=inner))
             if self._chance.random() < 0.3:
                 made += self._pattern(self._chance.randrange(places))
         return tuple(made)
@@ -270,14 +260,14 @@ def _varied(chance: random.Random, program: Program) -> Program:
         cores=(*program.cores, *((2 * place,) for place in sorted(others))),
         profiles=(*program.profiles, *(chance.choice(pool) for _ in others)),
         threads=tuple(ops(thread) for thread in program.threads),
-        # What is told is compared with the calls of one controller.
+        # The events are compared with the calls of one controller.
         subscribed=program.subscribed and not others,
         others=others,
     )
 
 
 def _busy(chance: random.Random) -> Program:
-    """Return a program in which many wait for the line: raises, lowerings and changes of profile, all slow."""
+    """Return a program in which many threads wait for the line to raise, lower and change profiles with slow calls."""
     places = chance.randint(10, 14)
     names = ("balanced", "power_saver", "high")
     faults = {number: Fault(before_us=500) for number in range(1, 400)}
@@ -287,16 +277,10 @@ def _busy(chance: random.Random) -> Program:
             (Op("infer", place, 100_000), Op("infer", place, 1_000)) for place in range(places)
         ]
     else:
-        # Changes of profile, which are urgent, leave the line busy while others are lowered.
-        changes = [
-            Op(
-                "infer",
-                place,
-                inner=(Op("rest", us=50_000), *(Op("use", place, name=names[at % 3]) for at in range(20))),
-            )
-            for place in range(3)
-        ]
-        threads = [*((change,) for change in changes), *((Op("infer", place, 60_000),) for place in range(3, places))]
+        # Changes of profile are urgent, and keep the line busy while other sessions are lowered.
+        uses = [tuple(Op("use", place, name=names[at % 3]) for at in range(20)) for place in range(3)]
+        threads = [(Op("infer", place, inner=(Op("rest", us=50_000), *uses[place])),) for place in range(3)]
+        threads += [(Op("infer", place, 60_000),) for place in range(3, places)]
     mains = frozenset(number for number in range(len(threads)) if chance.random() < 0.3)
     cores = tuple((2 * place,) for place in range(places))
     return Program(cores, ("balanced",) * places, tuple(threads), faults, mains, heartbeat=chance.random() < 0.5)

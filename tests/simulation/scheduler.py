@@ -1,7 +1,7 @@
-"""The scheduler: one task goes on at a time, and at every point a choice says which.
+"""The scheduler: one task runs at a time, and at every point a choice says which.
 
-A task is a greenlet. It goes on until it comes to a *point* (a lock, the begin or the end of a native call), or until
-it *blocks*. Time is virtual: it moves when no task can go on, or by choice, which means that the running task is slow.
+A task is a greenlet. It runs until it comes to a *point* (it takes a lock, or makes a native call), or until it
+*blocks*. Time is virtual: it moves when no task can run, or by choice, which means that the running task is slow.
 """
 
 from __future__ import annotations
@@ -13,99 +13,37 @@ from typing import TYPE_CHECKING
 
 from greenlet import GreenletExit, getcurrent, greenlet
 from simulation.collector import Collector
+from simulation.tasks import Task, Timer, Violation, death
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from simulation.choices import Choices
 
-# A run that makes this many steps while time stands still goes round in a circle.
+# After this many steps at one virtual time, the tasks run in a circle.
 MOST_STEPS_AT_ONCE = 20_000
-# A task is slow no more often in a run: otherwise alarms ring faster than their work is done, for ever.
+# Bounds how often a task is slow in a run. Otherwise alarms ring faster than their work is done, for ever.
 MOST_SLOW = 200
 NEVER = 1 << 62
-
-
-class Violation(AssertionError):  # noqa: N818 - reads as what it is
-    """A rule that does not hold.
-
-    Args:
-        rule: which, in a few words that stay the same from run to run.
-        details: how it came about this time.
-    """
-
-    def __init__(self, rule: str, details: str) -> None:
-        self.rule = rule
-        self.details = details
-        super().__init__(f"{rule}: {details}")
-
-
-class Task:
-    """A thread of the program under test.
-
-    Attributes:
-        name: what the trace calls it.
-        number: one more than the task made before it.
-        main: whether the controller takes it for the main thread.
-        last: whether it goes on only if no other task can.
-        waits_for: what it waits for, None while it can go on.
-        held: the locks that it holds, in the order in which it took them.
-        done: whether it has ended.
-        waiters: the tasks that wait for its end.
-    """
-
-    __slots__ = ("daemon", "done", "greenlet", "held", "last", "main", "name", "number", "waiters", "waits_for")
-
-    def __init__(self, name: str, number: int, *, daemon: bool = False, main: bool = False, last: bool = False) -> None:
-        self.name = name
-        self.number = number
-        self.daemon = daemon
-        self.main = main
-        self.last = last
-        self.greenlet: greenlet | None = None
-        self.waits_for: object | None = None
-        self.held: list[object] = []
-        self.done = False
-        self.waiters: list[Task] = []
-
-    def __repr__(self) -> str:
-        """Return its name."""
-        return self.name
-
-
-class Timer:
-    """An action to be called once; nothing if it was taken back."""
-
-    __slots__ = ("action",)
-
-    def __init__(self, action: Callable[[], object] | None) -> None:
-        self.action = action
-
-    def clear(self) -> None:
-        """Take it back."""
-        self.action = None
 
 
 class Scheduler:
     """Runs tasks, one at a time.
 
     Args:
-        choices: says which task goes on.
+        choices: say which task runs.
         traced: whether to keep a trace.
 
     Attributes:
         now_us: the virtual time.
-        idle_us: how much of it went by while no task could go on and no native call was under way.
-        steps: how many points were passed and waits begun.
-        current: the task that runs.
+        idle_us: the part of it in which no task could run and no native call was under way.
+        steps: how many points and waits there were.
         collecting: whether an object is being garbage collected: no lock may be taken then.
-        over: whether the run has ended; what runs still only unwinds.
-        failure: the first rule that was broken.
-        prompt: whether no task is slow: time moves only when no task can go on.
-        choosing: whether the choices are asked; otherwise the running task goes on, or the first that is ready.
-        quiet: called when no task can go on, before time moves; it may raise ``Violation``. It returns whether the time
-            that goes by then counts as idle.
-        trace: what happened, if it is kept.
+        over: whether the run has ended, so that the tasks only unwind.
+        failure: the first broken rule.
+        prompt: whether no task is slow, so that time moves only if no task can run.
+        choosing: whether the choices are asked. Otherwise the running task continues, or else the first ready task.
+        quiet: called when no task can run, before time moves. It returns whether the time until then counts as idle.
     """
 
     def __init__(self, choices: Choices, *, traced: bool = False) -> None:
@@ -121,7 +59,6 @@ class Scheduler:
         self.current = self.nobody
         self._choices = choices
         self._hub = getcurrent()
-        self._starter = greenlet(self._start)
         self._collector = Collector(self)
         self._numbers = itertools.count(1)
         self._timers: list[tuple[int, int, Timer]] = []
@@ -131,7 +68,7 @@ class Scheduler:
     def spawn(
         self, name: str, run: Callable[[], object], *, daemon: bool = False, main: bool = False, last: bool = False
     ) -> Task:
-        """Make a task, which is ready; the run ends when every task but the daemons has ended."""
+        """Make a task, which is ready."""
         task = Task(name, next(self._numbers), daemon=daemon, main=main, last=last)
         task.greenlet = greenlet(lambda: self._run_task(task, run), parent=self._hub)
         self.tasks.append(task)
@@ -140,29 +77,29 @@ class Scheduler:
         return task
 
     def run(self) -> None:
-        """Run until every task but the daemons has ended and no other can go on, or until a rule is broken."""
+        """Run until all tasks have ended, except for daemons, or until a rule is broken."""
         try:
-            while not self.over:
-                task = self._take_next()
-                if task is None:
-                    break
-                self._enter(task)
+            task = self._take_next()
+            while task is not None and not self.over:
+                self.current = task
+                assert task.greenlet is not None
+                # A task that blocks says which task is next; a task that ends does not.
+                following = task.greenlet.switch()
+                task = following or (None if self.over else self._take_next())
         finally:
             self.over = True
-            self.current = self.nobody
-            self._starter.throw(GreenletExit)
-            for task in self.tasks:
-                self.current = task
-                _end(task)
+            for each in self.tasks:
+                self.current = each
+                each.end()
 
     def point(self) -> None:
-        """Let the choices say which task goes on."""
+        """Let the choices say which task runs next."""
         self.steps += 1
         if self.steps >= self._next_stop:
             self._decide(self.current)
 
     def block(self, on: object, timeout_us: int | None = None) -> bool:
-        """Wait until the task is woken; return False if the time was over before."""
+        """Wait until the task is woken; return False if the timeout is over before."""
         task = self.current
         if self.over:
             raise GreenletExit
@@ -178,19 +115,13 @@ class Scheduler:
             self.wake(task)
 
         timer = None if timeout_us is None else self.call_at(self.now_us + timeout_us, time_is_over)
-        following = self._take_next()
-        if following is None:
-            self._hub.switch()
-        elif following is not task:
-            self._enter(following)
+        self._switch(self._take_next())
         if timer is not None:
             timer.clear()
-        if self.over:
-            raise GreenletExit
         return not timed_out
 
     def wake(self, task: Task) -> None:
-        """Let a task that waits go on."""
+        """Make a waiting task ready."""
         if task.waits_for is not None:
             task.waits_for = None
             self.ready.append(task)
@@ -202,55 +133,60 @@ class Scheduler:
             self.block(f"the end of {task}")
 
     def let_choose(self, choosing: bool) -> None:
-        """Ask the choices from now on, or no longer."""
+        """Begin, or stop, to ask the choices."""
         self.choosing = choosing
         self._next_stop = 0
 
     def sleep(self, duration_us: int) -> None:
-        """Let time go by."""
-        self.point()
+        """Wait for some time; return at once if that is 0."""
         if duration_us > 0:
             self.block("time", duration_us)
 
     def call_at(self, time_us: int, action: Callable[[], object]) -> Timer:
-        """Call at a time, as part of no task's steps; ``clear`` the returned timer to take it back."""
+        """Call an action at a time, outside of every task's steps."""
         timer = Timer(action)
         heapq.heappush(self._timers, (max(time_us, self.now_us), next(self._numbers), timer))
         return timer
 
     def collect(self, thing: object, in_steps: int, watched: Iterable[object] = ()) -> None:
-        """Drop an object that nothing else refers to in some steps, in the task that runs then.
+        """Drop the last reference to an object in some steps, as the garbage collector would, in the running task.
 
-        ``watched``: objects that must be gone then, at the latest when cycles are collected, too.
+        ``watched``: objects that must be gone after that and a collection of cycles.
         """
         self._collector.add(self.steps + in_steps, thing, watched)
         self._next_stop = 0
 
     def fail(self, violation: Violation) -> None:
-        """End the run: a rule is broken."""
+        """End the run, because a rule is broken."""
         if self.over:
             raise GreenletExit
         self.failure = violation
         self.over = True
         if getcurrent() is self._hub:
             raise violation
-        self._hub.switch()
-        raise GreenletExit
+        self._switch(None)
 
     def note(self, text: str) -> None:
-        """Add a line to the trace, if one is kept."""
+        """Add a line to the trace, if a trace is kept."""
         if self.trace is not None:
             self.trace.append(f"{self.now_us:>12,} us  step {self.steps:>6,}  {self.current.name:<18}  {text}")
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Look at the program under test without being a part of it: nothing in here is a point."""
+        """Read the program under test without being a part of it: there is no point in here."""
         current, stop = self.current, self._next_stop
         self.current, self._next_stop = self.nobody, NEVER
         try:
             yield
         finally:
             self.current, self._next_stop = current, min(stop, self._next_stop)
+
+    def _switch(self, following: Task | None) -> None:
+        """Let another task run; None ends the run."""
+        if following is not self.current:
+            self._hub.switch(following)
+        if self.over:
+            raise GreenletExit
 
     def _run_task(self, task: Task, run: Callable[[], object]) -> None:
         try:
@@ -259,12 +195,11 @@ class Scheduler:
             pass
         except BaseException as error:  # noqa: BLE001 - a thread that dies is a finding
             if not self.over:
-                found = error if isinstance(error, Violation) else Violation("no thread dies", _told(task, error))
-                found.__cause__ = None if found is error else error
-                self.failure, self.over = found, True
+                self.over = True
+                self.failure = error if isinstance(error, Violation) else death(task, error)
         task.done = True
         self._foreground -= not task.daemon
-        for waiter in tuple(task.waiters):
+        for waiter in task.waiters:
             self.wake(waiter)
 
     def _decide(self, task: Task) -> None:
@@ -272,27 +207,23 @@ class Scheduler:
             return
         self._collector.collect(self.steps)
         if self.steps - self._steps_at_move > MOST_STEPS_AT_ONCE:
-            details = f"{MOST_STEPS_AT_ONCE:,} steps at {self.now_us} us; {self._who_waits()}"
+            details = f"{MOST_STEPS_AT_ONCE:,} steps at {self.now_us} us; {self._waiting()}"
             self.fail(Violation("no livelock", details))
         following = self._pick(task) if self.choosing else task
         soon = self._choices.next_step if self.choosing else NEVER
         self._next_stop = 0 if self._collector.waits else min(soon, self._steps_at_move + MOST_STEPS_AT_ONCE)
-        if following is not task:
-            self._enter(following)
-            if self.over:
-                raise GreenletExit
+        self._switch(following)
 
     def _choices_now(self) -> list[Task]:
-        """Return the tasks that could go on, in the order in which they were made."""
+        """Return the ready tasks, in the order in which they were made."""
         return sorted((each for each in self.ready if not each.last), key=lambda each: each.number)
 
     def _pick(self, task: Task) -> Task:
-        """Return the task that goes on at a point of a task that could."""
+        """Return the task that runs after a point of a task."""
         ready = self._choices_now()
         may_be_slow = not self.prompt and self._slow < MOST_SLOW and self._has_timers()
-        pick = (
-            self._choices.pick(self.steps, len(ready), clock=may_be_slow, forced=False) if ready or may_be_slow else 0
-        )
+        asks = ready or may_be_slow
+        pick = self._choices.pick(self.steps, len(ready), clock=may_be_slow, forced=False) if asks else 0
         if not pick:
             return task
         if pick <= len(ready):
@@ -301,14 +232,14 @@ class Scheduler:
             self.note("is slow")
             self._slow += 1
             self._move_on()
-            following = min(self._choices_now(), key=lambda each: each.number, default=task)
+            following = next(iter(self._choices_now()), task)
         if following is not task:
             self.ready.remove(following)
             self.ready.append(task)
         return following
 
     def _take_next(self) -> Task | None:
-        """Choose a task if the one that ran can't go on; move time on if none can."""
+        """Return the task that runs after a task that can't; move time if none can. None ends the run."""
         while not self.ready:
             if self._collector.waits:
                 self._collector.collect(NEVER)
@@ -322,7 +253,7 @@ class Scheduler:
             if not self._foreground:
                 return None
             if not self._has_timers():
-                self.failure, self.over = Violation("no deadlock", self._who_waits()), True
+                self.failure, self.over = Violation("no deadlock", self._waiting()), True
                 return None
             since_us = self.now_us
             self._move_on()
@@ -340,7 +271,7 @@ class Scheduler:
         return bool(self._timers)
 
     def _move_on(self) -> None:
-        """Move time on to the next timer, and call all that are due then."""
+        """Move time to the next timer, and call all timers of that time."""
         self._steps_at_move = self.steps
         with self.watching():
             self.now_us = self._timers[0][0]
@@ -349,8 +280,8 @@ class Scheduler:
                 if timer.action is not None:
                     timer.action()
 
-    def _who_waits(self) -> str:
-        """Return which task waits for what, and which holds that."""
+    def _waiting(self) -> str:
+        """Return what each task waits for and holds, except for idle daemons."""
         lines = []
         for task in self.tasks:
             if task.done or (task.daemon and not task.held):
@@ -358,41 +289,6 @@ class Scheduler:
             holder = getattr(task.waits_for, "owner", None)
             held = f", held by {holder}" if holder is not None else ""
             holds = f", and holds {', '.join(map(str, task.held))}" if task.held else ""
-            lines.append(
-                f"{task} {'goes on' if task.waits_for is None else f'waits for {task.waits_for}{held}'}{holds}"
-            )
+            state = "goes on" if task.waits_for is None else f"waits for {task.waits_for}{held}"
+            lines.append(f"{task} {state}{holds}")
         return "; ".join(lines)
-
-    @staticmethod
-    def _start(task: greenlet) -> None:
-        """Enter tasks for the first time: a greenlet counts its recursion on from the depth where that is done."""
-        while True:
-            task = task.switch()
-
-    def _enter(self, task: Task) -> None:
-        before = self.current
-        self.current = task
-        assert task.greenlet is not None
-        if task.greenlet:
-            task.greenlet.switch()
-        else:
-            self._starter.switch(task.greenlet)
-        # Back in the task, or in the hub, that has left off here.
-        self.current = before
-
-
-def _end(task: Task) -> None:
-    """Let a task unwind, however often it goes on meanwhile, and let go of it."""
-    for _ in range(100):
-        if task.greenlet is None or task.greenlet.dead:
-            break
-        task.greenlet.throw(GreenletExit)
-    task.greenlet = None
-
-
-def _told(task: Task, error: BaseException) -> str:
-    """Return how a task has ended; after an endless recursion there may be no room for the error's text."""
-    try:
-        return f"{task}: {error!r}"
-    except RecursionError:
-        return f"{task}: {type(error).__name__}"

@@ -1,4 +1,4 @@
-"""What must hold of a session: its votes, its count, its profile, and which call waits for what."""
+"""Rules for a session: its votes, its count, its profile, and which call waits for which."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ if TYPE_CHECKING:
     from simulation.situation import Operation, Situation
     from simulation.troubles import Troubles
 
-# No native call keeps these waiting.
+# These wait for no native call.
 _NEVER_WAITS = frozenset({"status", "subscribe"})
-# These wait for subscribers, too.
+# These also wait for subscribers.
 _WAITS_FOR_OTHERS = frozenset({"unsubscribe", "close"})
-# A request is overtaken by at most so many later ones; one more is under way, and one has just ended.
+# At most 16 later requests go before a request. One more is under way, and one has just ended.
 MOST_OVERTAKING = 16 + 2
 
 
 class SessionRules:
-    """What must hold of sessions."""
+    """Judges sessions."""
 
     def __init__(self, situation: Situation, troubles: Troubles) -> None:
         self._situation = situation
         self._troubles = troubles
-        # The sessions in use whose votes were lost, and that no call was made on since.
+        # The sessions in use whose votes were lost, and for which no call was made since.
         self._lost_in_use: list[Client] = []
         self._met: Client | None = None
         self._told = False
 
     def link_is_told_of(self) -> None:
-        """Take in that the host tells of a lost link: every session is voted again, though no call has failed."""
+        """Record that the host tells of a lost link: every session is voted again, although no call has failed."""
         self._told = self._situation.is_told = True
         for client in self._situation.clients:
             client.open_at = -1
-            # What is relaxed is so anew.
+            # Votes that were relaxed are relaxed again.
             client.troubles += 1
 
     def check_in_use(self, client: Client) -> None:
-        """Fail if a session that is surely in use lacks its votes, and nothing explains that."""
+        """Fail if a session that is surely in use lacks its votes, without a trouble."""
         situation = self._situation
         if client not in self._troubles and situation.must_be_up(client) and situation.lacking(client):
             situation.fail("votes in use are in force", situation.tell(client))
 
     def check_each_core(self, client: Client) -> None:
-        """Fail if a phase has begun for which a call has failed, and another core lacks its votes, too."""
+        """Fail if a phase has begun after a failed call on one core, and another core lacks its votes."""
         situation, trouble = self._situation, self._troubles.of(client)
         if trouble is None or trouble.cores is None or situation.out_of_reach or not situation.must_be_up(client):
             return
@@ -56,19 +56,19 @@ class SessionRules:
             situation.fail("each core is tried, though a call has failed on another", details)
 
     def check_known(self) -> None:
-        """Fail if nothing is known of a session's votes, though no call has failed and nothing was lost so far."""
+        """Fail if the state of a session is UNKNOWN, although no call has failed and nothing was lost so far."""
         for client in () if self._troubles.any_yet or self._told else self._situation.clients:
             if client.session is not None and str(client.session.state) == "UNKNOWN":
                 self._situation.fail("votes are known until something fails", self._situation.tell(client))
 
     def lost(self, met: Client | None) -> None:
-        """Take in that every vote is lost, and which session's call has met that."""
+        """Record that every vote is lost, and for which session the call was made that found this."""
         situation, self._met = self._situation, met
         every = [each for each in situation.clients if each.inferences and situation.must_be_up(each)]
         self._lost_in_use = [each for each in every if (trouble := self._troubles.of(each)) and trouble.at_once]
 
     def check_order(self, call: NativeCall, client: Client | None) -> None:
-        """Fail if an idle session is voted while one that is in use waits, after a loss or for the line."""
+        """Fail if an idle session is voted while a session in use waits, after a loss or for the line."""
         situation = self._situation
         if client in self._lost_in_use:
             self._lost_in_use.remove(client)
@@ -79,7 +79,7 @@ class SessionRules:
         if is_lowering and client not in self._troubles and not situation.out_of_reach:
             self._count_lowering(client)
         waiting = [each for each in self._lost_in_use if each.inferences and not each.unsettled and not each.closing]
-        # The session that met the loss goes on with its own step.
+        # The session whose call found the loss continues its own step.
         idle = not (client.unsettled or client.closing or situation.is_asked(client))
         if waiting and client is not self._met and idle:
             situation.fail("after a loss those in use are voted first", f"{call} before {situation.tell(waiting[0])}")
@@ -95,7 +95,7 @@ class SessionRules:
                     self._situation.fail("a raise waits behind one lowering", details)
 
     def overtaken(self, by: Operation) -> None:
-        """Take in that a call of the public API has ended that made native calls."""
+        """Count a call of the public API that made native calls against all earlier calls that still wait."""
         situation = self._situation
         for task, operation in situation.operations.items():
             if getattr(task, "waits_for", None) is None or operation.begun_at >= by.begun_at:
@@ -106,7 +106,7 @@ class SessionRules:
                 situation.fail("a request is overtaken by at most 16 later ones", details)
 
     def look(self, client: Client) -> None:
-        """Look at a session when no task can go on and no call is under way; fail if it is not as it must be."""
+        """Judge a session while no task can run and no call is under way."""
         session, situation = client.session, self._situation
         if session is None or client.closing:
             return
@@ -122,7 +122,7 @@ class SessionRules:
         self._troubles.explain(client, why, situation.tell(client))
 
     def check_operations(self) -> None:
-        """Fail if a call waits when no task can go on, and for no native call that it may wait for."""
+        """Fail if a call of the public API waits, but not for a native call, or for one that it must not wait for."""
         situation, call = self._situation, self._situation.under_way
         for task, operation in situation.operations.items():
             kind, client = operation.kind, operation.client
@@ -155,18 +155,18 @@ class SessionRules:
         rests = client.unsettled or situation.out_of_reach or situation.has(client, client.rests(situation.caps))
         if state == "LOWERED" and not rests:
             return "what ended last says what is voted then"
-        # It may be right by luck: a call that failed may have been carried out. It is made again nevertheless.
+        # The votes may be right by chance, if a failed call was carried out. They are voted again nevertheless.
         return "what is UNKNOWN is voted again" if state == "UNKNOWN" else None
 
     def _must_be_up_ahead(self, client: Client) -> bool:
-        """Return whether a session's votes must be in force for an inference that is predicted to begin."""
+        """Return whether a session's votes must be in force for a predicted inference."""
         situation, ahead = self._situation, client.ahead
         if ahead is None or client.asked != ahead[2] or situation.operations or client.closing or client.unsettled:
             return False
         return ahead[0] <= situation.scheduler.now_us < ahead[1]
 
     def _may_be_up_ahead(self, client: Client) -> bool:
-        """Return whether a session's votes may be in force for a predicted inference: for two predictions in a row."""
+        """Return whether a session's votes may be in force for a predicted inference, or for two in a row."""
         situation, now_us = self._situation, self._situation.scheduler.now_us
         lead_us = max(each.raise_ahead_us for each in client.possible(situation.caps))
         if not lead_us or str(client.session.state) != "RAISED":
@@ -179,7 +179,7 @@ class SessionRules:
         return now_us < until_us
 
     def _check_told(self, client: Client) -> None:
-        """Fail if a session does not tell what was asked of it."""
+        """Fail if a session does not say what was asked of it."""
         session, situation = client.session, self._situation
         if session.in_flight != client.inferences:
             situation.fail("in_flight counts inferences", f"{session.in_flight}; {situation.tell(client)}")
@@ -189,12 +189,12 @@ class SessionRules:
             situation.fail("holds and caps are honoured", details)
 
     def _settle(self, client: Client) -> None:
-        """Take in what has happened by itself: holds that ran out, or whose handles are gone, have ended."""
+        """Record the holds that have ended by themselves, by a timeout or without a handle."""
         situation = self._situation
         if situation.is_asked(client):
             return
         now_us = situation.scheduler.now_us
-        # Of several that end one after the other, it may have used the profile of each.
+        # If several holds end one after the other, the session may have used the profile of each.
         client.meet(situation.caps)
         client.holds = [
             hold for hold in client.holds if (hold.certain if hold.until_us is None else now_us < hold.until_us)

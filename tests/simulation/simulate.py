@@ -15,9 +15,10 @@ from simulation.choices import Random
 from simulation.event_rules import EventRules
 from simulation.host import Host
 from simulation.program import draw
-from simulation.scheduler import Scheduler, Violation
+from simulation.scheduler import Scheduler
 from simulation.situation import HEARTBEAT_US
 from simulation.specification import Specification
+from simulation.tasks import Violation
 from simulation.virtual import SimulatedTime
 from simulation.window import Window, has
 
@@ -27,21 +28,20 @@ if TYPE_CHECKING:
     from simulation.choices import Choices, Made
     from simulation.program import Op, Program
 
-# Once nothing fails any more, everything is well after this: a link that is held is tried again each 60 s.
+# After faults end, everything is well after this time: a link that is held is tried again each 60 s.
 WELL_US = 200_000_000
 QUIET_US = 20_000_000
 
 
 @attrs.frozen
 class Result:
-    """How a run went.
+    """The result of a run.
 
     Attributes:
-        violation: what did not hold, or None.
-        steps: how many there were.
-        calls: how many native calls.
-        made: the choices that were not the first possibility.
-        trace: what happened, if that was kept.
+        violation: the broken rule, or None.
+        steps, calls: the numbers of steps and of native calls.
+        made: the picks that were not 0.
+        trace: what happened, if the run was traced.
     """
 
     violation: Violation | None
@@ -65,104 +65,91 @@ class _Log(logging.Handler):
             self._scheduler.fail(Violation("nothing of ours fails on a thread of ours", details))
 
 
-def simulate(program: Program, choices: Choices, *, small: bool = False, traced: bool = False) -> Result:
-    """Run a program, and return how it went; ``small``: the choices are asked in the window of a small case only."""
-    scheduler = Scheduler(choices, traced=traced)
+@contextlib.contextmanager
+def _alone(scheduler: Scheduler) -> Any:
+    """Judge the log, and collect no garbage in this context."""
     logger, log = logging.getLogger("htppower"), _Log(scheduler)
-    level, propagate = logger.level, logger.propagate
+    level, propagate, collects = logger.level, logger.propagate, gc.isenabled()
     logger.setLevel(logging.ERROR)
     logger.propagate = False
     logger.addHandler(log)
-    collects = gc.isenabled()
     gc.disable()
     try:
-        with installed(scheduler), contextlib.suppress(Violation):
-            backend = SimulatedBackend(scheduler, 2 * len(program.cores), program.faults, device=program.device)
-            specification = Specification(scheduler, backend)
-            main = _Main(scheduler, specification, backend, program, small=small)
-            scheduler.spawn("main", main.run, last=small)
-            scheduler.run()
+        yield
     finally:
         logger.removeHandler(log)
         logger.setLevel(level)
         logger.propagate = propagate
         if collects:
             gc.enable()
+
+
+def simulate(program: Program, choices: Choices, *, small: bool = False, traced: bool = False) -> Result:
+    """Run a program; ``small``: the choices are asked in the window of a small case only."""
+    scheduler = Scheduler(choices, traced=traced)
+    backend = SimulatedBackend(scheduler, program)
+    with _alone(scheduler), installed(scheduler), contextlib.suppress(Violation):
+        specification = Specification(scheduler, backend, raises=program.raises)
+        run = functools.partial(_run, specification, backend, program, small=small)
+        scheduler.spawn("main", run, last=small)
+        scheduler.run()
     return Result(scheduler.failure, scheduler.steps, backend.calls, tuple(choices.made), tuple(scheduler.trace or ()))
 
 
 def warm_up() -> None:
-    """Run something of everything, so that what happens once in a process is no part of any run."""
+    """Run something of everything, so that no run includes what happens once in a process."""
     simulate(draw("warm up"), Random("warm up"))
 
 
-class _Main:
-    """What a run does from begin to end."""
-
-    def __init__(
-        self,
-        scheduler: Scheduler,
-        specification: Specification,
-        backend: SimulatedBackend,
-        program: Program,
-        *,
-        small: bool,
-    ) -> None:
-        self._scheduler = scheduler
-        self._specification = specification
-        self._backend = backend
-        self._program = program
-        self._small = small
-        self._time = SimulatedTime(scheduler)
-
-    def _controller(self) -> Any:
-        return htppower.VoteController(
-            self._backend,
-            time=self._time,
-            heartbeat_us=HEARTBEAT_US if self._program.heartbeat else 0,
-            on_error="raise" if self._program.raises else "continue",
-            handle_sigterm=False,
+def _run(specification: Specification, backend: SimulatedBackend, program: Program, *, small: bool) -> None:
+    """Do what a run does from begin to end, on its main task."""
+    situation = specification.situation
+    scheduler = situation.scheduler
+    make = functools.partial(
+        htppower.VoteController,
+        backend,
+        time=SimulatedTime(scheduler),
+        heartbeat_us=HEARTBEAT_US if program.heartbeat else 0,
+        on_error="raise" if program.raises else "continue",
+        handle_sigterm=False,
+    )
+    situation.controller = controller = make()
+    if small:
+        scheduler.let_choose(False)
+    events = EventRules(specification)
+    if program.subscribed:
+        controller.subscribe(events.take)
+    window = Window(scheduler, backend, len(program.threads))
+    host = Host(specification, backend, program, make, window)
+    for place, name in enumerate(program.profiles):
+        host.open(place, name)
+    threads = [
+        scheduler.spawn(
+            f"{'main ' if number in program.mains else ''}thread {number}",
+            functools.partial(_do, host, window if small else None, ops),
+            main=number in program.mains,
         )
-
-    def run(self) -> None:
-        scheduler, specification, program = self._scheduler, self._specification, self._program
-        specification.situation.controller = controller = self._controller()
-        if self._small:
-            scheduler.let_choose(False)
-        events = EventRules(specification)
-        if program.subscribed:
-            controller.subscribe(events.take)
-        window = Window(scheduler, self._backend, len(program.threads))
-        host = Host(specification, self._backend, program, self._controller, window)
-        for place, name in enumerate(program.profiles):
-            host.open(place, name)
-        threads = [
-            scheduler.spawn(
-                f"{'main ' if number in program.mains else ''}thread {number}",
-                functools.partial(_run, host, window if self._small else None, ops),
-                main=number in program.mains,
-            )
-            for number, ops in enumerate(program.threads)
-        ]
-        if self._small:
-            window.watch()
-        for thread in threads:
-            scheduler.join(thread)
-        host.join()
-        scheduler.let_choose(not self._small)
-        host.make_well()
-        scheduler.sleep(WELL_US)
-        # Everything is looked at before time moves on.
-        scheduler.sleep(1)
-        specification.check_well()
-        host.close()
-        scheduler.sleep(QUIET_US)
-        if program.subscribed:
-            events.check(controller)
+        for number, ops in enumerate(program.threads)
+    ]
+    if small:
+        window.watch()
+    for thread in threads:
+        scheduler.join(thread)
+    host.join()
+    scheduler.let_choose(not small)
+    host.make_well()
+    scheduler.sleep(WELL_US)
+    # The specification looks at everything before time moves again.
+    scheduler.sleep(1)
+    specification.check_well()
+    host.close()
+    scheduler.sleep(QUIET_US)
+    if program.subscribed:
+        events.check(controller)
 
 
-def _run(host: Host, window: Window | None, ops: tuple[Op, ...]) -> None:
-    """Do what a thread does; if there is a window, it enters and leaves that."""
+def _do(host: Host, window: Window | None, ops: tuple[Op, ...]) -> None:
+    """Do what a thread does; in a small case the thread enters and leaves the window."""
     if window is not None and not has(ops, "enter"):
         window.enter()
     host.run(ops)

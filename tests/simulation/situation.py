@@ -1,4 +1,4 @@
-"""What the host has asked for and what is in force, side by side: what every rule of the specification looks at."""
+"""What the host has asked for and what is in force, side by side, for all rules of the specification."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from simulation.backend import CREATE
 from simulation.expectations import DOWN, in_force
-from simulation.scheduler import Violation
+from simulation.tasks import Violation
 
 if TYPE_CHECKING:
     from simulation.backend import NativeCall, SimulatedBackend
@@ -24,12 +24,12 @@ class Operation:
     """A call of the public API that has not returned.
 
     Attributes:
-        kind: which, such as ``begin``.
-        client: on which session; None for the controller's.
-        begun_at: at which step it began.
+        kind: the method, such as ``begin``.
+        client: the session; None for a method of the controller.
+        begun_at: the step at which it began.
         inside: whether the session's votes were up for certain, so that a begin does not wait.
         calls: how many native calls its task has made in it.
-        lowered: how many times another session was lowered while it waited, and ``last_lowered`` which.
+        lowered: how often another session was lowered while it waited; ``last_lowered`` was the last of them.
         made: how many later calls of the public API have made native calls and ended while it waited.
     """
 
@@ -47,13 +47,12 @@ class Situation:
     """What is asked for, and what is in force.
 
     Attributes:
-        clients, caps: every session that was opened, and the caps.
+        clients: all sessions that were opened.
         operations: the calls of the public API that have not returned, by task.
         under_way: the native call that has not returned.
-        failed_destroys: the ids whose destruction has failed.
-        controller: what is under test, the first if there are two; None until it is made.
-        shared: whether there is another controller on the backend.
-        is_told: whether the host has told of a lost link, and what that brings may not be done.
+        failed_destroys: the ids that could not be destroyed.
+        controller: the first controller; None until it is made.
+        is_told: whether the host has told of a lost link, and the calls for that may not be made yet.
         closed: whether every controller is closed.
     """
 
@@ -67,11 +66,11 @@ class Situation:
         self.under_way: NativeCall | None = None
         self.failed_destroys: set[int] = set()
         self.controller: Any = None
-        self.shared = self.is_told = self.closed = False
+        self.is_told = self.closed = False
 
     @property
     def out_of_reach(self) -> bool:
-        """Whether the link is dead, or lost and the core was not told: nothing can be expected of any vote."""
+        """Whether the link is dead, or lost without the core's knowledge, so that no vote can be expected to be up."""
         call = self.under_way
         return not self.backend.well or (call is not None and (call.code in (LOST, DEAD) or call.function == "renew"))
 
@@ -86,22 +85,22 @@ class Situation:
         return client.busy or bool(client.unsettled) or self.scheduler.now_us < client.may_until_us
 
     def lacking(self, client: Client) -> list[int]:
-        """Return the cores on which the votes of none of the profiles that a session may be using are in force."""
+        """Return the cores on which no profile that a session may be using is in force."""
         raised = {each.raised for each in client.possible(self.caps)}
-        # On a device the HMX follows the core clock only if it was asked to, or has a vote of its own.
+        # On a device the HMX must be asked to follow the core clock, or have a vote of its own.
         up = [each for each in self.htp._clients.values() if each.hmx_follows_core or each.explicit_hmx]
         return [
             core for core in client.cores if not any(each.core_id == core and in_force(each) in raised for each in up)
         ]
 
     def has(self, client: Client, votes: frozenset[InForce]) -> bool:
-        """Return whether nothing but one of these is in force on each of a session's ids."""
+        """Return whether one of these is in force on each of a session's ids."""
         alive = self.htp._clients
         own = [each for each in client.ids if each in alive and each not in self.failed_destroys]
         return all(in_force(alive[each]) in votes for each in own)
 
     def is_down(self, client: Client) -> bool:
-        """Return whether nothing but the votes of a power state is in force on a session's ids."""
+        """Return whether each of a session's ids has the votes of a power state."""
         return self.has(client, DOWN)
 
     def is_asked(self, client: Client) -> bool:
@@ -109,7 +108,7 @@ class Situation:
         return any(operation.client in (client, None) for operation in self.operations.values())
 
     def client_of(self, call: NativeCall) -> Client | None:
-        """Return the session on whose id a call is made, or on whose core an id is created."""
+        """Return the session whose id a call is for, or for whose core a call creates an id."""
         for client in self.clients:
             if call.power_config_id in client.ids:
                 return client
@@ -120,11 +119,11 @@ class Situation:
         return None
 
     def fail(self, rule: str, details: str) -> None:
-        """End the run: a rule is broken."""
+        """End the run, because a rule is broken."""
         self.scheduler.fail(Violation(rule, details))
 
     def tell(self, client: Client) -> str:
-        """Return how a session is, in a line."""
+        """Describe a session in a line."""
         names = [each.profile.name for each in client.possible(self.caps)]
         alive = self.htp._clients
         votes = {each: alive[each].core[1] for each in client.ids if each in alive}

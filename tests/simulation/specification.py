@@ -1,11 +1,12 @@
 """What must and may be in force, compared with the simulated HTP after every step that changes anything.
 
 Written from the documentation (``DESIGN.md``, ``docs/state_machine.md``, ``docs/embedding.md``, ``docs/holds.md``). It
-imports nothing of the controller, and reads of it only what its users can: a session's state, profile and count.
+imports only the errors of the controller, and reads only what users can read: a session's state, profile and count, and
+what a status says.
 
-Two moments are looked at. When a call has taken effect and when a phase has begun, the votes of each session that is
-surely in use must be in force. When no task can go on (*quiet*) everything that is due has been done, so that without a
-native call under way nothing may be up that need not be, however short the time.
+Two moments are judged. When a call has taken effect and when a phase has begun, the votes of each session that is
+surely in use must be in force. When no task can run (*quiet*), everything that is due has been done. So without a
+native call under way no vote may be up that is not needed, however short the time.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulation.backend import BAD_ID, CREATE, DESTROY, RENEW, SET
+from simulation.binding import link_of, orphans_of
 from simulation.call_rules import CallRules
 from simulation.further_rules import FurtherRules
 from simulation.process_rules import ProcessRules
@@ -20,32 +22,53 @@ from simulation.session_rules import SessionRules
 from simulation.situation import DEAD, LOST, Operation, Situation
 from simulation.troubles import MOST_IN_A_ROW, Troubles
 
+import htppower
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from simulation.backend import NativeCall, SimulatedBackend
     from simulation.demand import Client
     from simulation.scheduler import Scheduler
 
 
 class Specification:
-    """Says what must hold, and fails the run if it does not.
+    """Fails the run if a rule is broken.
 
     Args:
-        scheduler: tells the steps and when it is quiet.
-        backend: what is in force, and what tells of native calls.
+        scheduler: says when no task can run.
+        backend: knows what is in force, and reports native calls.
+        raises: whether the controllers have ``on_error="raise"``.
     """
 
-    def __init__(self, scheduler: Scheduler, backend: SimulatedBackend) -> None:
+    def __init__(self, scheduler: Scheduler, backend: SimulatedBackend, *, raises: bool) -> None:
         self.situation = Situation(scheduler, backend)
         self.troubles = Troubles(self.situation)
         self.calls = CallRules(self.situation, self.troubles)
         self.sessions = SessionRules(self.situation, self.troubles)
         self.process = ProcessRules(self.situation, self.troubles)
         self._further = FurtherRules(self.situation, self.troubles)
-        backend.watcher = self
+        self._raises = raises
+        backend.judge = self
         scheduler.quiet = self._quiet
 
-    def begins(self, kind: str, client: Client | None = None) -> Operation:
-        """Take in that the host calls the public API."""
+    def call(self, kind: str, client: Client | None, call: Callable[[], object]) -> BaseException | None:
+        """Call the public API for the host; return the error that it raised, which must be allowed."""
+        operation = self._begins(kind, client)
+        error: BaseException | None = None
+        try:
+            call()
+        except (htppower.VoteRejected, htppower.SessionClosed, htppower.CloseTimedOut) as raised:
+            error = raised.with_traceback(None)
+        closing = client is None or client.closing
+        if isinstance(error, htppower.SessionClosed) and not closing:
+            self.situation.fail("SessionClosed is raised on what was closed", kind)
+        elif isinstance(error, htppower.VoteRejected) and not self._raises and kind != "open":
+            self.situation.fail("a vote that fails raises nothing", f"{kind}: {error!r}")
+        self._ends(operation, error)
+        return error
+
+    def _begins(self, kind: str, client: Client | None) -> Operation:
         situation, scheduler = self.situation, self.situation.scheduler
         inside = client is not None and client.open_at == client.asked and not situation.operations
         if client is not None and inside:
@@ -59,8 +82,7 @@ class Specification:
         scheduler.note(f"{kind} {'' if client is None else f'session {client.place}'}")
         return operation
 
-    def ends(self, operation: Operation, error: BaseException | None = None) -> None:
-        """Take in that it has returned, or raised."""
+    def _ends(self, operation: Operation, error: BaseException | None) -> None:
         situation, scheduler = self.situation, self.situation.scheduler
         situation.operations.pop(scheduler.current, None)
         for client in situation.clients if operation.client is None else (operation.client,):
@@ -74,33 +96,33 @@ class Specification:
             self.sessions.overtaken(operation)
 
     def opens(self, client: Client) -> None:
-        """Take in that a session is being opened."""
+        """Record that a session is being opened."""
         self.situation.clients.append(client)
         self.calls.new_session(client)
         if self.situation.out_of_reach or self.troubles.row:
             self.troubles.add(client)
 
     def opened_unknown(self, client: Client) -> None:
-        """Take in that a session has opened with nothing known of its votes: no call may be made then."""
+        """Record that a session has opened in the state UNKNOWN, which means that no call may be made."""
         if self.troubles.link == "WELL" and client not in self.troubles:
             self.situation.fail("a session opens as UNKNOWN on a lost link only", self.situation.tell(client))
         self.troubles.add(client, own=True)
 
     def begun(self, client: Client, *, untroubled: bool = False) -> None:
-        """Take in that a phase has begun: its votes must be in force now; ``untroubled``: it was well before."""
+        """Judge a phase that has begun: its votes must be in force; ``untroubled``: no call had failed before."""
         self.sessions.check_in_use(client)
         if untroubled and self.troubles.row < MOST_IN_A_ROW:
             self.sessions.check_each_core(client)
         self.process.check()
 
     def restarted(self) -> None:
-        """Take in that the subsystem was restarted: every vote is lost."""
+        """Record that the subsystem has restarted, so every vote is lost."""
         self.situation.scheduler.note("the subsystem restarts")
         self.process.restarted()
         self.troubles.told()
 
     def call_begins(self, call: NativeCall) -> None:
-        """Take in that a native call begins."""
+        """Judge a native call that begins."""
         self.situation.scheduler.note(f"{call} begins")
         client = self.situation.client_of(call)
         self.calls.begins(call, client)
@@ -109,20 +131,27 @@ class Specification:
         self.sessions.check_known()
 
     def call_applied(self, call: NativeCall) -> None:
-        """Take in that a native call has taken effect."""
+        """Judge a native call that has taken effect, with its code."""
         client = self.situation.client_of(call)
         self.calls.applied(call, client)
         if call.function == RENEW:
-            self._renewed()
+            self.process.refused.clear()
+            self.process.left = False
+            self.troubles.lost(renewed=True)
+            self.sessions.lost(None)
         elif call.code in (LOST, DEAD):
-            self._lost(call, client)
+            self.troubles.row += 1
+            self.troubles.lost()
+            self.sessions.lost(client)
+            if call.function == CREATE and client is not None:
+                self.troubles.add(client, call)
         elif not call.code and client is not None:
             self.sessions.check_in_use(client)
         if client is not None and call.power_config_id is not None:
             self._further.applied(client, call.power_config_id)
 
     def call_ended(self, call: NativeCall) -> None:
-        """Take in that a native call has returned."""
+        """Judge a native call that has returned."""
         self.situation.scheduler.note(f"{call} returned {call.code}")
         client = self.situation.client_of(call)
         self.calls.ended(call)
@@ -133,56 +162,45 @@ class Specification:
         if call.function == RENEW:
             if call.code:
                 self.troubles.all_wait()
-            return
-        if call.settings and not call.votes:
+        elif call.settings and not call.votes:
             self.process.ended(call)
             if call.code:
-                # A degradation takes predictions back.
+                # After a refused setting the controller drops its predictions.
                 for each in self.situation.clients:
                     each.ahead = None
-            if not call.code:
+            else:
                 self.process.check()
-            return
-        self._count(call, client)
+        else:
+            self._count(call, client)
 
     def _count(self, call: NativeCall, client: Client | None) -> None:
-        """Take in how a call has ended that carries votes, or creates or destroys an id."""
+        """Count the failures of calls that carry votes, or that create or destroy an id."""
         troubles = self.troubles
         if not call.code:
-            # The destruction of an id that the library does not know proves nothing.
+            # A destroy that succeeds proves nothing: the library answers it even if it does not know the id.
             troubles.row = 0 if call.function == SET else troubles.row
             return
         if client is not None and not (call.function == DESTROY and client.closing):
             troubles.add(client, call)
         troubles.add(None)
-        is_counted = call.code != BAD_ID and (call.function != CREATE or call.code == 13003)
-        troubles.row += is_counted
+        troubles.row += call.code != BAD_ID and (call.function != CREATE or call.code == 13003)
         if troubles.row >= MOST_IN_A_ROW:
             troubles.all_wait()
 
-    def _lost(self, call: NativeCall, client: Client | None) -> None:
-        self.troubles.row += 1
-        self.troubles.lost()
-        self.sessions.lost(client)
-        if call.function == CREATE and client is not None:
-            self.troubles.add(client, call)
-
-    def _renewed(self) -> None:
-        self.process.refused.clear()
-        self.process.left = False
-        self.troubles.lost(renewed=True)
-        self.sessions.lost(None)
-
     def check_closed(self, client: Client) -> None:
-        """Fail if a session that was closed has left anything but what is tried again."""
+        """Judge a closed session: only ids that will be destroyed by a retry may be left."""
         if str(client.session.state) != "DESTROYED":
             self.situation.fail("a closed session is DESTROYED", self.situation.tell(client))
         self.process.left |= self.troubles.row > 0 or not self.situation.backend.well
         self.calls.check_closed(client)
 
     def check_well(self) -> None:
-        """Fail if anything is still not as it should be once nothing has failed for long."""
-        situation = self.situation
+        """Judge the end of a run: everything must be well, because nothing has failed for long."""
+        situation, controller = self.situation, self.situation.controller
+        with situation.scheduler.watching():
+            status = controller.status()
+        if (str(status.link), set(status.orphans)) != (link_of(controller), orphans_of(controller)):
+            situation.fail("the status says the link and the orphans", f"{status.link}, {status.orphans}")
         link, open_ = self.troubles.link, [client for client in situation.clients if not client.closing]
         if situation.backend.well and all(str(client.session.state) == "UNVOTED" for client in open_):
             # Nothing was called since the link was lost, or made anew.
@@ -197,20 +215,15 @@ class Specification:
             situation.fail("all is well once nothing fails", tell)
 
     def check_all_closed(self) -> None:
-        """Fail if closed controllers have left anything in force."""
-        situation = self.situation
-        settings = situation.htp._process
-        if (
-            settings.rpc_polling_time_us
-            and None not in self.troubles
-            and "RPC_POLLING_TIME" not in self.process.refused
-        ):
+        """Judge closed controllers: nothing may be in force."""
+        situation, polling_us = self.situation, self.situation.htp._process.rpc_polling_time_us
+        if polling_us and None not in self.troubles and "RPC_POLLING_TIME" not in self.process.refused:
             situation.fail("nothing stays behind", self.process.tell())
         if situation.htp._clients:
             situation.fail("nothing stays behind", f"ids {sorted(situation.htp._clients)}")
 
     def _quiet(self) -> bool:
-        """Look at everything: no task can go on. Return whether no call is under way."""
+        """Judge everything, since no task can run; return whether no call is under way."""
         situation = self.situation
         if situation.controller is not None and not situation.closed:
             with situation.scheduler.watching():
@@ -234,7 +247,7 @@ class Specification:
                 ended()
             self.sessions.look(client)
             self._further.look(client)
-        self.process.left = self.process.left and bool(self.calls.told_orphans())
+        self.process.left = self.process.left and bool(orphans_of(situation.controller))
         self.process.look()
         self.process.look_at_caps()
         self.process.look_at_heartbeat()

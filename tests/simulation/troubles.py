@@ -1,7 +1,7 @@
-"""Troubles: the failures and losses that explain why votes are not as they should be, and when that must end.
+"""Troubles: the failures and losses that explain wrong votes, and when that must end.
 
-After 1007, and once the device is made anew, it ends at once; otherwise when the longest back-off is over. Only idle
-time counts: a task that is slow, or a call that takes long, makes a retry late.
+After 1007, and when the device was made anew, a trouble ends at once. Otherwise it ends with the longest back-off. Only
+idle time counts, because a slow task or a long call makes a retry late.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import attrs
+from simulation.binding import link_of
 
 if TYPE_CHECKING:
     from simulation.backend import NativeCall
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 # The longest back-off, and the first one if the link is well again before that is over.
 LONGEST_BACKOFF_US = 8_000_000 + 1_000_000
-# If another user of the library holds the link, or a call fails right after a renewal.
+# The same if another user of the library holds the link, or a call fails right after a renewal.
 HELD_US = 60_000_000
 # "After 3 failed calls in a row without success nothing is called until the alarm."
 MOST_IN_A_ROW = 3
@@ -25,13 +26,13 @@ MOST_IN_A_ROW = 3
 
 @attrs.define
 class Trouble:
-    """Why votes are not as they should be.
+    """Why the votes of a session are wrong.
 
     Attributes:
-        cores: those on which a call has failed; None if everything may be lost.
-        own: whether a call of the session's own has failed, so that it may wait for the back-off.
-        at_once: whether it must be over when no task can go on.
-        quiet_us: the idle time when no task could go on for the first time after it; None before.
+        cores: the cores on which a call has failed; None if everything may be lost.
+        own: whether a call of the session's own has failed, so that the session may wait for the back-off.
+        at_once: whether the trouble must be over as soon as no task can run.
+        quiet_us: the idle time when no task could run for the first time after it; None before.
     """
 
     cores: frozenset[int | None] | None = None
@@ -41,11 +42,11 @@ class Trouble:
 
 
 class Troubles:
-    """The trouble of each session, and with None that of the process's settings.
+    """The trouble of each session; the trouble of the process's settings has the key None.
 
     Attributes:
-        any_yet: whether there was any.
-        row: how many calls have failed since one succeeded that the DSP answers.
+        any_yet: whether there was a trouble in the run.
+        row: how many calls have failed since the DSP last answered a call.
     """
 
     def __init__(self, situation: Situation) -> None:
@@ -59,17 +60,17 @@ class Troubles:
 
     @property
     def open(self) -> list[Client | None]:
-        """Return the sessions in trouble, but for those that are closed."""
+        """Return the open sessions in trouble."""
         return [client for client in self._by_client if client is None or not client.closing]
 
     def of(self, client: Client | None) -> Trouble | None:
-        """Return the trouble of a session, or of the process."""
+        """Return the trouble of a session; None for a session without trouble."""
         return self._by_client.get(client)
 
     def add(self, client: Client | None, call: NativeCall | None = None, *, own: bool = False) -> None:
-        """Take in that a session's votes, or the process's settings, may not be as they should.
+        """Record that a session's votes, or the process's settings, may be wrong.
 
-        ``call``: the one that failed; None if everything may be lost. ``own``: the session may wait for the back-off.
+        ``call``: the failed call; None if everything may be lost. ``own``: the session may wait for the back-off.
         """
         self.any_yet = True
         cores = None if call is None else frozenset({call.core})
@@ -83,10 +84,10 @@ class Troubles:
             client.must_until_us, client.open_at, client.ahead = 0, -1, None
 
     def lost(self, *, renewed: bool = False) -> None:
-        """Take in that everything is lost, or ``renewed``: it must be well again at once, unless it waits.
+        """Record that everything is lost, or ``renewed``. Everything must be well again at once, with two exceptions.
 
-        A session whose own call has failed waits for the back-off; so do all after some failures in a row, until the
-        device is made anew.
+        A session whose own call has failed waits for the back-off. All sessions wait after some failures in a row,
+        until the device is made anew.
         """
         for client in (*self._situation.clients, None):
             before = self._by_client.get(client)
@@ -95,41 +96,40 @@ class Troubles:
             self._by_client[client].at_once = not own and (renewed or self.row < MOST_IN_A_ROW)
 
     def told(self) -> None:
-        """Take in that everything is lost, or will be, before the core hears of it by a call."""
+        """Record that everything is lost before a call has told the core."""
         for client in (*self._situation.clients, None):
             if client not in self._by_client:
                 self.add(client)
                 self._by_client[client].at_once = True
 
     def all_wait(self) -> None:
-        """Take in that everything may wait for the back-off."""
+        """Record that everything may wait for the back-off."""
         for client in (*self._situation.clients, None):
             self.add(client)
 
     def over(self, client: Client | None) -> None:
-        """Take in that a session, or the process, is as it should be; while no call may be made it may yet need one."""
+        """Record that a session, or the process, is well; while no call may be made, the trouble continues."""
         if self.row < MOST_IN_A_ROW and self.link not in ("DEAD", "HELD"):
             self._by_client.pop(client, None)
 
     def quiet(self) -> None:
-        """Take in that no task can go on."""
+        """Record that no task can run."""
         for trouble in self._by_client.values():
             if trouble.quiet_us is None:
                 trouble.quiet_us = self._situation.scheduler.idle_us
 
     @property
     def link(self) -> str:
-        """What the controller knows of the link."""
-        with self._situation.scheduler.watching():
-            return str(self._situation.controller.status().link)
+        """The state of the link, as the controller says."""
+        return link_of(self._situation.controller)
 
     @property
     def longest_us(self) -> int:
-        """How long a retry may take to come."""
+        """The longest time until a retry."""
         return HELD_US if self.link == "HELD" else LONGEST_BACKOFF_US
 
     def explain(self, client: Client | None, rule: str, details: str) -> None:
-        """Fail, unless a failure explains it and is seen to in time."""
+        """Fail, unless a trouble explains the broken rule, and the time for a retry is not over."""
         situation, trouble = self._situation, self._by_client.get(client)
         if trouble is None:
             situation.fail(rule, details)

@@ -1,4 +1,4 @@
-"""Time as the controller asks for it: a virtual clock, alarms on a task of their own, workers."""
+"""Time for the controller: a virtual clock, alarms on a task of their own, and workers."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ import logging
 from typing import TYPE_CHECKING
 
 from simulation.locks import Lock, SimpleQueue
-from simulation.scheduler import Timer
+from simulation.tasks import Timer
 
 from htppower.control.time.workers import run_and_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulation.scheduler import Scheduler, Task
+    from simulation.scheduler import Scheduler
+    from simulation.tasks import Task
 
 _LOGGER = logging.getLogger("htppower")
 
 
 class SimulatedWorker:
-    """Runs actions one after the other on a task of its own, which starts with the first."""
+    """Runs actions one after the other on a task of its own, which starts with the first action."""
 
     inline = False
 
@@ -29,12 +30,12 @@ class SimulatedWorker:
         self._actions = SimpleQueue(scheduler)
         self._task: Task | None = None
         self._closed = False
-        # As the real one: no lock, no point.
+        # As in the real worker: no lock, and no point.
         self.post_unlocked = self._actions.put
 
     @property
     def pending(self) -> int:
-        """How many actions wait to be run."""
+        """The number of actions that wait to be run."""
         return self._actions.qsize()
 
     def start(self) -> None:
@@ -43,25 +44,25 @@ class SimulatedWorker:
             self._task = self._scheduler.spawn(self._name, self._work, daemon=True)
 
     def post(self, action: Callable[[], object]) -> None:
-        """Run the action soon; nothing once it is closed."""
+        """Run an action soon; a closed worker ignores it."""
         if not self._closed:
             self.start()
             self._actions.put(action)
 
     def flush(self, timeout_s: float) -> bool:
-        """Wait until everything that was posted has run; return whether it has within the time."""
+        """Wait until all posted actions have run; return whether they have within the timeout."""
         if self._task is None or self._task is self._scheduler.current or self._task.done:
             return True
-        done = Lock(self._scheduler, f"the end of what {self._name} does")
+        done = Lock(self._scheduler, f"the end of the actions of {self._name}")
         done.acquire()
         self._actions.put(done.release)
         return done.acquire(timeout=timeout_s)
 
     def keep(self, idle_s: float | None) -> None:
-        """Do nothing: a task costs nothing while it waits."""
+        """Do nothing, since a waiting task costs nothing."""
 
     def close(self) -> None:
-        """Run what was posted, then end."""
+        """Run the posted actions, then end."""
         self._closed = True
         self._actions.put(None)
 
@@ -72,16 +73,13 @@ class SimulatedWorker:
 
 
 class SimulatedTime:
-    """A clock and alarms.
-
-    Args:
-        scheduler: whose time.
-    """
+    """A clock and alarms in virtual time."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
         self._soon = SimulatedWorker(scheduler, "time")
         self.call_soon = self._soon.post_unlocked
+        self.start = self._soon.start
 
     @property
     def now_us(self) -> int:
@@ -93,8 +91,8 @@ class SimulatedTime:
         return self._scheduler.now_us * 1000
 
     def call_at(self, deadline_us: int, action: Callable[[], None]) -> Timer:
-        """Run the action on the task of the alarms, at the deadline or soon after."""
-        self._soon.start()
+        """Run an action on the task of the alarms, at the deadline or soon after."""
+        self.start()
         alarm = Timer(action)
         if deadline_us <= self.now_us:
             self.call_soon(lambda: _ring(alarm))
@@ -103,19 +101,15 @@ class SimulatedTime:
         return alarm
 
     def cancel(self, alarm: Timer) -> None:
-        """Cancel an alarm; one that has rung is left alone."""
+        """Cancel an alarm that has not rung."""
         alarm.clear()
-
-    def start(self) -> None:
-        """Start the task of the alarms."""
-        self._soon.start()
 
     def worker(self, name: str, idle_s: float | None = None) -> SimulatedWorker:
         """Return a worker with a task of its own."""
         return SimulatedWorker(self._scheduler, name.removeprefix("htppower-"))
 
     def close(self) -> None:
-        """Do nothing: who makes it closes no controller with it."""
+        """Do nothing: no controller that is given a time closes it."""
 
 
 def _ring(alarm: Timer) -> None:

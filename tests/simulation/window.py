@@ -1,4 +1,4 @@
-"""The window of a small case: the part of what its threads do that is run in every order."""
+"""The window of a small case: the part of its threads that is run in every order."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from simulation.program import every_op
 if TYPE_CHECKING:
     from simulation.backend import SimulatedBackend
     from simulation.program import Op
-    from simulation.scheduler import Scheduler, Task
+    from simulation.scheduler import Scheduler
+    from simulation.tasks import Task
 
 
 class Window:
-    """Opens once all threads have come to it, and closes once all have left it: before and after there is one order.
+    """Opens when all threads have come to it, and closes when all have left it. The rest of the run has one order.
 
-    A thread enters it with an op ``enter``, or with its first where it has none, and leaves it with an op ``leave``, or
-    with its last. At both it waits for the others.
+    A thread enters it with an op ``enter``, or with its first op, and leaves it with an op ``leave``, or with its last
+    op. At both it waits for the others.
 
     Args:
-        scheduler: whose choices are asked while it is open.
-        backend: whose calls fail by their numbers from its opening on.
-        threads: how many there are.
+        scheduler: the choices are asked while the window is open.
+        backend: counts the calls for its faults from the opening on.
+        threads: the number of threads.
     """
 
     def __init__(self, scheduler: Scheduler, backend: SimulatedBackend, threads: int) -> None:
@@ -33,9 +34,9 @@ class Window:
         self._watcher: Task | None = None
 
     def watch(self) -> None:
-        """Open it once all threads have come to it, and let them go on once they have left it.
+        """Open the window when all threads wait, and let them continue when they have left it.
 
-        It is called by a task that goes on only where no other can.
+        The caller is a task that runs only if no other can.
         """
         self._let_go_on()
         self._backend.count_faults()
@@ -43,13 +44,13 @@ class Window:
         self._let_go_on()
 
     def enter(self) -> None:
-        """Wait until it opens, unless the task has entered it."""
+        """Wait until the window opens, unless the task is inside."""
         if self._scheduler.current not in self._entered:
             self._entered.add(self._scheduler.current)
             self._wait("the window to open")
 
     def leave(self) -> None:
-        """Wait until it closes, unless the task has left it. With the last that leaves nothing is chosen any more."""
+        """Wait until the window closes, unless the task is outside. The last task that leaves ends the choices."""
         if self._scheduler.current in self._entered:
             self._entered.discard(self._scheduler.current)
             self._inside -= 1
@@ -58,14 +59,13 @@ class Window:
             self._wait("the window to close")
 
     def _wait(self, for_what: str) -> None:
-        """Wait with the others until the task that watches lets them go on."""
         self._waiting.append(self._scheduler.current)
         if self._watcher is not None and len(self._waiting) == self._threads:
             self._scheduler.wake(self._watcher)
         self._scheduler.block(for_what)
 
     def _let_go_on(self) -> None:
-        """Wait until all wait, and let them go on."""
+        """Wait until all threads wait, and wake them."""
         self._watcher = self._scheduler.current
         while len(self._waiting) < self._threads:
             self._scheduler.block("the threads of the case")
@@ -76,5 +76,5 @@ class Window:
 
 
 def has(ops: tuple[Op, ...], kind: str) -> bool:
-    """Return whether there is an op of a kind among ops, or within one."""
+    """Return whether an op of a kind is among ops, or inside another op."""
     return any(op.kind == kind for op in every_op(ops))

@@ -1,0 +1,87 @@
+"""Tasks and timers of a scheduler, and the error that a broken rule raises."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from greenlet import GreenletExit, greenlet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Violation(AssertionError):  # noqa: N818 - reads as what it is
+    """A broken rule.
+
+    Args:
+        rule: the rule, in a few words that stay the same from run to run.
+        details: how it was broken this time.
+    """
+
+    def __init__(self, rule: str, details: str) -> None:
+        self.rule = rule
+        self.details = details
+        super().__init__(f"{rule}: {details}")
+
+
+class Task:
+    """A thread of the program under test.
+
+    Attributes:
+        number: tasks have rising numbers, in the order in which they were made.
+        daemon: whether the run ends without waiting for this task.
+        main: whether the controller takes this task for the main thread.
+        last: whether this task runs only if no other can.
+        waits_for: None while the task can run.
+        held: the locks that the task holds.
+        waiters: the tasks that wait for the end of this task.
+    """
+
+    __slots__ = ("daemon", "done", "greenlet", "held", "last", "main", "name", "number", "waiters", "waits_for")
+
+    def __init__(self, name: str, number: int, *, daemon: bool = False, main: bool = False, last: bool = False) -> None:
+        self.name = name
+        self.number = number
+        self.daemon = daemon
+        self.main = main
+        self.last = last
+        self.greenlet: greenlet | None = None
+        self.waits_for: object | None = None
+        self.held: list[object] = []
+        self.done = False
+        self.waiters: list[Task] = []
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def end(self) -> None:
+        """Unwind the task, and release its greenlet. While it unwinds, it may switch away several times."""
+        for _ in range(100):
+            if self.greenlet is None or self.greenlet.dead:
+                break
+            self.greenlet.throw(GreenletExit)
+        self.greenlet = None
+
+
+class Timer:
+    """An action that is called once, unless the timer is cleared before."""
+
+    __slots__ = ("action",)
+
+    def __init__(self, action: Callable[[], object] | None) -> None:
+        self.action = action
+
+    def clear(self) -> None:
+        """Cancel the action."""
+        self.action = None
+
+
+def death(task: Task, error: BaseException) -> Violation:
+    """Return the violation by which a task has ended. After an endless recursion, repr may fail once more."""
+    try:
+        details = f"{task}: {error!r}"
+    except RecursionError:
+        details = f"{task}: {type(error).__name__}"
+    violation = Violation("no thread dies", details)
+    violation.__cause__ = error
+    return violation
