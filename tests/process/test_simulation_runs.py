@@ -13,8 +13,7 @@ from checkout import TESTS
 
 pytest.importorskip("greenlet")
 
-from simulation.breaks import MUTATIONS
-from simulation.mutations import caught
+from simulation.mutations import MUTATIONS, caught
 from simulation.program import Share, draw, every_op
 from simulation.sequences import LEARNING, PLAIN, Things, count_up_to, sequence
 from simulation.small_cases import cases

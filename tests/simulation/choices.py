@@ -2,14 +2,13 @@
 
 At a point, pick 0 lets the running task continue. Picks 1 to ``ready`` let another ready task run, in the order in
 which the tasks were made. Pick ``ready + 1`` lets time move, which means that the running task is slow. If the running
-task can't continue (``forced``), picks 0 to ``ready - 1`` say which task runs.
+task can't continue (``forced``), picks 0 to ``ready - 1`` say which task runs. No two picks have the same step.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections import deque
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -24,15 +23,9 @@ SLOW = 0.1
 
 
 class Made(NamedTuple):
-    """A pick that was not 0.
-
-    Attributes:
-        asked: 0 if the running task could continue. Otherwise the picks of one step are counted from 1, since several
-            tasks may end in one step.
-    """
+    """A pick at a step."""
 
     step: int
-    asked: int
     pick: int
 
 
@@ -53,35 +46,19 @@ class Choices(Protocol):
         """Return a pick; ``clock``: whether time may move."""
 
 
-class _Asks:
-    """Counts the forced picks of a step."""
-
-    def __init__(self) -> None:
-        self._step = self._count = 0
-
-    def next(self, step: int, *, forced: bool) -> int:
-        """Return ``asked`` for the next pick."""
-        if not forced:
-            return 0
-        self._count = self._count + 1 if step == self._step else 1
-        self._step = step
-        return self._count
-
-
 class Random:
     """Picks at random; the seed also draws how many preemptions there are."""
 
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
         self._rarely = 1 / math.log(1 - self._random.choice(PREEMPTIONS))
-        self._asks = _Asks()
         self.made: list[Made] = []
         self.next_step = 0
         self._skip(0)
 
     def pick(self, step: int, ready: int, *, clock: bool, forced: bool) -> int:
         """Return a pick."""
-        chance, asked = self._random, self._asks.next(step, forced=forced)
+        chance = self._random
         if forced:
             pick = int(chance.random() * ready)
         else:
@@ -91,7 +68,7 @@ class Random:
                 return 0
             pick = ready + 1 if slow else 1 + int(chance.random() * ready)
         if pick:
-            self.made.append(Made(step, asked, pick))
+            self.made.append(Made(step, pick))
         return pick
 
     def _skip(self, step: int) -> None:
@@ -103,25 +80,21 @@ class Replayed:
 
     def __init__(self, made: Iterable[Made]) -> None:
         self.made = list(made)
-        self._picks = {(step, asked): pick for step, asked, pick in self.made}
-        self._asks = _Asks()
-        self._preempted = deque(step for step, asked, _ in self.made if not asked)
-        self.next_step = self._preempted[0] if self._preempted else NEVER
+        self._picks = dict(self.made)
+        self._steps = iter([*self._picks, NEVER])
+        self.next_step = next(self._steps)
 
     def pick(self, step: int, ready: int, *, clock: bool, forced: bool) -> int:
         """Return a pick."""
-        while self._preempted and self._preempted[0] <= step:
-            self._preempted.popleft()
-        self.next_step = self._preempted[0] if self._preempted else NEVER
-        pick = self._picks.get((step, self._asks.next(step, forced=forced)), 0)
-        return min(pick, ready - 1 if forced else ready + clock)
+        while self.next_step <= step:
+            self.next_step = next(self._steps)
+        return min(self._picks.get(step, 0), ready - 1 if forced else ready + clock)
 
 
 class Decision(NamedTuple):
-    """A pick from several ``possible`` ones; the rest as in ``Made``."""
+    """A pick from several ``possible`` ones at a step."""
 
     step: int
-    asked: int
     pick: int
     possible: int
 
@@ -137,11 +110,9 @@ class Enumerated:
 
     def __init__(self, beginning: Sequence[Decision], most_preemptions: int, most_slow: int | None = None) -> None:
         self._decisions = list(beginning)
-        self._beginning = {decision[:2]: decision for decision in beginning}
-        self._preempted = deque(decision.step for decision in beginning if decision.pick and not decision.asked)
-        self._end = beginning[-1][:2] if beginning else (-1, 0)
-        self._to_make = sum(1 for decision in beginning if decision.pick)
-        self._asks = _Asks()
+        self._beginning = {decision.step: decision for decision in beginning}
+        self._to_make = [decision.step for decision in beginning if decision.pick]
+        self._end = beginning[-1].step if beginning else -1
         self._left = most_preemptions
         self._slow_left = most_preemptions if most_slow is None else most_slow
         self.made: list[Made] = []
@@ -154,29 +125,27 @@ class Enumerated:
         Raises:
             RuntimeError: another order with the same beginning had other possibilities here.
         """
-        asked = self._asks.next(step, forced=forced)
         may_be_slow = clock and self._slow_left > 0
         possible = ready if forced else 1 + ready + may_be_slow if self._left > 0 else 1
         if possible == 1:
             return 0
-        decision = self._beginning.get((step, asked))
-        if decision is None and (step, asked) > self._end:
-            decision = Decision(step, asked, 0, possible)
+        decision = self._beginning.get(step)
+        if decision is None and step > self._end:
+            decision = Decision(step, 0, possible)
             self._decisions.append(decision)
         if decision is None or decision.possible != possible:
-            raise RuntimeError(f"{possible} ways to go on at {(step, asked)}; another order had {decision}")
+            raise RuntimeError(f"{possible} ways to go on at step {step}; another order had {decision}")
         if decision.pick:
-            self.made.append(Made(*decision[:3]))
-            if not forced:
-                self._left -= 1
-                self._slow_left -= decision.pick > ready
-                self._preempted.popleft()
-                self._ask_next()
+            self.made.append(Made(step, decision.pick))
+            self._left -= not forced
+            self._slow_left -= not forced and decision.pick > ready
+            self._ask_next()
         return decision.pick
 
     def _ask_next(self) -> None:
-        after = self._end[0] + 1 if self._left > 0 else NEVER
-        self.next_step = self._preempted[0] if self._preempted else after
+        """Ask at the points of the beginning where another task runs, and at all points after the beginning."""
+        after = self._end + 1 if self._left > 0 else NEVER
+        self.next_step = next(iter(self._to_make[len(self.made) :]), after)
 
     def following(self) -> list[Decision] | None:
         """Return the beginning of the next order; None after the last order.
@@ -184,7 +153,7 @@ class Enumerated:
         Raises:
             RuntimeError: the run ended before the last decision of its beginning.
         """
-        if len(self.made) < self._to_make:
+        if len(self.made) < len(self._to_make):
             raise RuntimeError(f"only {self.made} of {self._decisions} came")
         decisions = self._decisions
         while decisions and decisions[-1].pick + 1 >= decisions[-1].possible:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from simulation.backend import SimulatedBackend
     from simulation.program import Program
+    from simulation.small_cases import Window
     from simulation.specification import Specification
-    from simulation.window import Window
 
 # How often the host looks whether the second controller, or a session that closes later, is closed.
 LOOKS_US, CLOSING_LOOKS_US = 1_000, 50_000

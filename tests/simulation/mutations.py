@@ -1,13 +1,14 @@
 """Small breaks of the core that the simulation must find: ``python tests/simulation/mutations.py [NAME ...]``.
 
-Each is applied to a copy of the package, and the simulation is run on that, from a fixed seed, until it finds the
-break. The list is in ``breaks.txt``. The core as it is must pass the same runs. The exit code is 1 if a break is not
-found, or does not apply any more, and if the core breaks anything itself.
+``breaks.txt`` lists the breaks. Each is applied to a copy of the package, and the simulation is run on the copy, from a
+fixed seed, until it finds the break. The core as it is must pass the same runs. The exit code is 1 if a break is not
+found, or no longer applies, or if the core breaks a rule itself.
 """
 
 from __future__ import annotations
 
 import argparse
+import enum
 import os
 import re
 import shutil
@@ -21,22 +22,56 @@ from pathlib import Path
 
 import attrs
 
-if __name__ == "__main__":
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
-
-from simulation.breaks import MUTATIONS, Drawn, Mutation
-
 ROOT = Path(__file__).resolve().parents[2]
-# Each is found in far fewer runs. A change of the core moves what a seed draws; by runs, since the time that they take
-# depends on the machine.
+# Most breaks are found in far fewer runs, but a change of the core changes what a seed draws. The limit is in runs,
+# because their time depends on the machine.
 MOST_RUNS = 1_500
-# After more than this the simulation hangs.
+# A simulation that takes longer hangs.
 MOST_SECONDS = 600.0
+
+
+class Drawn(enum.Enum):
+    """What may happen in the runs that look for a break, as options of ``run.py``."""
+
+    CALLS_FAIL = ("--no-restarts", "--learning", "never")
+    RESTARTS = ("--learning", "never")
+    LEARNING = ("--no-restarts", "--learning", "always")
+    VARIED = ("--learning", "never", "--varied", "always")
+
+
+@attrs.frozen
+class Mutation:
+    """A break.
+
+    Attributes:
+        name: what the break makes wrong.
+        file: the file below ``htppower/control``.
+        drawn, seed: what may happen in the runs, and the first seed.
+        old, new: the text that is replaced, which the file has once, and its replacement.
+    """
+
+    name: str
+    file: str
+    drawn: Drawn
+    seed: int
+    old: str
+    new: str
+
+
+def _read(line: str) -> Mutation:
+    name, file, runs, text = line.split(" | ", 3)
+    drawn, seed = runs.split()
+    old, new = (each.encode().decode("unicode_escape") for each in text.split(" => "))
+    return Mutation(name, file, Drawn[drawn], int(seed), old, new)
+
+
+_LINES = Path(__file__).with_name("breaks.txt").read_text(encoding="utf-8").splitlines()
+MUTATIONS = tuple(_read(line) for line in _LINES if line and not line.startswith("#"))
 
 
 @attrs.frozen
 class Found:
-    """What a simulation came to: the rule that was broken, if any, in how many runs; or why it was not tried."""
+    """The result of a simulation: the broken rule, if any, and the number of runs; or why it was not tried."""
 
     rule: str | None
     runs: int = 0
@@ -50,10 +85,10 @@ def caught(
     """Run the simulation on a copy until it finds something.
 
     Args:
-        mutation: what to break in the copy, which says what is drawn, too; None for nothing.
-        drawn: what may happen in the runs if nothing is broken.
-        seed: the first of them.
-        most_runs: how many runs it may take.
+        mutation: the break; None for the core as it is.
+        drawn: what may happen in the runs without a break.
+        seed: the first seed without a break.
+        most_runs: the largest number of runs.
     """
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
@@ -93,8 +128,8 @@ def main() -> int:
     """Run every mutation, and the core as it is; return the exit code."""
     parser = argparse.ArgumentParser(description="Show that the simulation finds small breaks of the core.")
     parser.add_argument("names", nargs="*", help="parts of the names of the mutations to run; all by default")
-    parser.add_argument("--runs", type=int, default=MOST_RUNS, help=f"how many for each; {MOST_RUNS} by default")
-    parser.add_argument("--jobs", type=int, default=1, help="how many to run side by side; 1 by default")
+    parser.add_argument("--runs", type=int, default=MOST_RUNS, help=f"the most for each; {MOST_RUNS} by default")
+    parser.add_argument("--jobs", type=int, default=1, help="how many to run at a time; 1 by default")
     given = parser.parse_args()
     chosen = [each for each in MUTATIONS if not given.names or any(name in each.name for name in given.names)]
     if not chosen:

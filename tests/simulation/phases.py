@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simulation.collector import Collected
 from simulation.demand import Ended
+from simulation.tasks import Collected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

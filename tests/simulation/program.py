@@ -126,6 +126,11 @@ def every_op(ops: Iterable[Op]) -> Iterator[Op]:
         yield from every_op(op.inner)
 
 
+def has(ops: tuple[Op, ...], kind: str) -> bool:
+    """Return whether an op of a kind is among ops, or inside another op."""
+    return any(op.kind == kind for op in every_op(ops))
+
+
 class Share(enum.Enum):
     """Whether something is drawn in no program, in half of the programs, or in all."""
 

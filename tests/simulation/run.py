@@ -1,22 +1,19 @@
 """Deterministic simulation: ``python tests/simulation/run.py [--seed N] [--runs N] [--seconds S] [--exhaustive]``.
 
-The controller, unchanged, under a scheduler that decides at every lock of the line and the gates and at every native
-call which thread goes on, and when calls fail, hang, and the subsystem restarts. After every step that changes anything
-an independent specification is compared with the simulated HTP. A failure prints its seed; ``--seed N`` alone replays
-that run, makes it smaller, and prints what happened in it. The exit code is 1 if something broke.
+The unchanged controller runs under a scheduler. It decides at every lock of the line and the gates and at every native
+call which thread runs, when calls fail and hang, and when the subsystem restarts. After every step that changes
+anything, an independent specification is compared with the simulated HTP. A failure prints its seed. ``--seed N`` alone
+replays that run, makes it smaller, and prints what happened in it. The exit code is 1 if a rule was broken.
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
-import multiprocessing
 import os
 import random
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -24,27 +21,21 @@ if __name__ == "__main__":
     if os.environ.get("PYTHONHASHSEED") != "0":
         # The order of sets must not change from process to process.
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {"PYTHONHASHSEED": "0"})
-    # The controller of this checkout, whatever is installed.
+    # The controller of this checkout, even if another is installed.
     sys.path[:1] = [str(Path(__file__).resolve().parents[up]) for up in (2, 1)]
 
-import attrs
-from simulation.backend import Fault
 from simulation.binding import remember
 from simulation.choices import Random, Replayed
-from simulation.exhaustive import explore
+from simulation.exhaustive import run_exhaustive
 from simulation.program import Share, draw
 from simulation.sequences import LEARNING, PLAIN, Things, count_up_to, sequence
-from simulation.shrink import Failing, shrink
+from simulation.shrink import Failing, show
 from simulation.simulate import Result, simulate, warm_up
-from simulation.small_cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulation.choices import Choices
-
 Number = TypeVar("Number", int, float)
-MOST_SHOWN = 120
 NO_LIMIT = 1 << 62
 
 
@@ -54,57 +45,30 @@ def _things(given: argparse.Namespace) -> Things:
 
 
 def run_seed(seed: int, given: argparse.Namespace) -> tuple[Failing | None, Result]:
-    """Run what a seed says, or the sequence of that number."""
-    choices: Choices = Replayed(())
+    """Run the program of a seed, or the sequence of that number."""
     if given.sequences:
-        program = sequence(seed, _things(given))
-        if given.failing_call:
-            program = attrs.evolve(program, faults={given.failing_call: Fault(13006, applied=1)})
+        result = simulate(program := sequence(seed, _things(given)), Replayed(()))
     else:
         program = draw(f"program {seed}", restarts=given.restarts, learning=given.learning, varied=given.varied)
-        choices = Random(f"choices {seed}")
-    result = simulate(program, choices)
+        result = simulate(program, Random(f"choices {seed}"))
     failing = None if result.violation is None else Failing(program, result.made, result.violation.rule)
     return failing, result
 
 
-def show(failing: Failing, *, seconds: float, small: bool = False) -> None:
-    """Make a failing run smaller, and print what happens in it."""
-    smaller = shrink(failing, lambda program, choices: simulate(program, choices, small=small), seconds)
-    result = simulate(smaller.program, Replayed(smaller.made), small=small, traced=True)
-    program = smaller.program
-    print(
-        f"sessions on cores {program.cores} with {program.profiles}; raises {program.raises}; device {program.device}"
-    )
-    print(f"heartbeat {program.heartbeat}; of a second controller {sorted(program.others)}")
-    for number, thread in enumerate(program.threads):
-        main = "main " if number in program.mains else ""
-        print(f"{main}thread {number}: {'; '.join(map(str, thread))}")
-    for number, fault in sorted(program.faults.items()):
-        print(f"call {number}: {fault}")
-    print(f"choices {[tuple(each) for each in smaller.made]}")
-    print("\n".join(result.trace[-MOST_SHOWN:]))
-    print(f"BROKEN {result.violation}")
-
-
 def run_random(given: argparse.Namespace) -> int:
-    """Run at random, from a seed on, until the runs or seconds are over; return how many runs failed."""
+    """Run programs at random, from a seed on, until the runs or seconds are over; return how many runs failed."""
     seed = random.SystemRandom().randrange(10**9) if given.seed is None else given.seed
     print(f"seed {seed}", flush=True)
     begun_s = time.monotonic()
     runs = steps = calls = 0
     broken: dict[str, list[tuple[int, int, Failing]]] = collections.defaultdict(list)
-    while runs < given.runs and time.monotonic() - begun_s < given.seconds:
+    while runs < given.runs and time.monotonic() - begun_s < given.seconds and not (broken and given.first):
         failing, result = run_seed(seed + runs, given)
         steps, calls = steps + result.steps, calls + result.calls
-        if failing is not None and not failing.rule.startswith(tuple(given.known)):
-            assert result.violation is not None
+        if failing is not None:
             if failing.rule not in broken:
                 print(f"BROKEN seed {seed + runs}: {result.violation}", flush=True)
             broken[failing.rule].append((failing.program.size, seed + runs, failing))
-            if given.first:
-                runs += 1
-                break
         runs += 1
     elapsed_s = time.monotonic() - begun_s
     print(
@@ -121,44 +85,8 @@ def run_random(given: argparse.Namespace) -> int:
     return sum(map(len, broken.values()))
 
 
-def run_exhaustive(given: argparse.Namespace) -> int:
-    """Run every small case in every order; return how many failed, with ``--whole`` also those not complete."""
-    begun_s = time.monotonic()
-    broken = runs = steps = complete = 0
-    chosen = [case for case in cases() if given.case in case.name and (given.large or not case.large)]
-    if not chosen:
-        raise LookupError(f"no small case has {given.case!r} in its name")
-    look = partial(
-        explore, most_preemptions=given.preemptions, most_slow=given.slow, end_s=time.monotonic() + given.seconds
-    )
-    with ProcessPoolExecutor(given.jobs, multiprocessing.get_context("fork")) as processes:
-        looked = {processes.submit(look, case.program): case for case in chosen}
-        for done in as_completed(looked):
-            case, explored = looked[done], done.result()
-            runs, steps, complete = runs + explored.runs, steps + explored.steps, complete + explored.complete
-            print(f"{explored.runs:>8,} orders  {'' if explored.complete else 'not all '}{case.name}", flush=True)
-            if explored.failed is not None:
-                broken += not explored.failed.rule.startswith(tuple(given.known))
-                print(f"BROKEN {explored.broken}", flush=True)
-                if given.shrink:
-                    show(explored.failed, seconds=given.shrink, small=True)
-                if given.first:
-                    processes.shutdown(cancel_futures=True)
-                    break
-    print(
-        f"{complete} of {len(chosen)} cases in every order with at most {given.preemptions} preemptions, "
-        f"at most {given.slow} of them slow: {runs:,} orders, {steps:,} steps, {broken} broken, "
-        f"{time.monotonic() - begun_s:.0f} s"
-    )
-    print("broken" if broken else "nothing broke")
-    if given.whole and complete < len(chosen):
-        print("not complete")
-        return broken + len(chosen) - complete
-    return broken
-
-
 def replay(given: argparse.Namespace) -> int:
-    """Run what one seed says, twice; return whether it failed."""
+    """Run the program of a seed twice; return whether it failed."""
     failing, result = run_seed(given.seed, given)
     again = run_seed(given.seed, given)[1]
     alike = (result.steps, result.calls, result.made) == (again.steps, again.calls, again.made)
@@ -173,7 +101,7 @@ def replay(given: argparse.Namespace) -> int:
 
 
 def _above(kind: type[Number], bound: int = 0) -> Callable[[str], Number]:
-    """Return what reads a number above a bound."""
+    """Return a function that reads a number above a bound."""
 
     def read(text: str) -> Number:
         number = kind(text)
@@ -188,24 +116,22 @@ def main() -> int:
     """Run it from the command line, and return the exit code."""
     parser = argparse.ArgumentParser(description="Simulate the vote controller deterministically.")
     say, shares = parser.add_argument, ", ".join(each.value for each in Share)
-    say("--seed", type=int, help="the first run's; alone, that run is replayed and shown")
-    say("--runs", type=_above(int), help="how many at most, at random; no limit by default")
-    say("--seconds", type=_above(float), help="how long; 60 by default, without limit if runs are given")
+    say("--seed", type=int, help="the first seed; without other options that run is replayed and shown")
+    say("--runs", type=_above(int), help="the most runs at random; no limit by default")
+    say("--seconds", type=_above(float), help="the time; 60 by default, without limit if runs are given")
     say("--exhaustive", action="store_true", help="every order of the small cases")
     say("--sequences", type=_above(int), help="every sequence of up to so many things, numbered by --seed")
-    say("--failing-call", type=int, default=0, help="of a sequence, the native call that fails; none by default")
-    say("--preemptions", type=_above(int, -1), default=2, help="of an order, at most; 2 by default")
-    say("--slow", type=_above(int, -1), default=1, help="at how many of them time moves on; 1 by default")
+    say("--preemptions", type=_above(int, -1), default=2, help="the most in an order; 2 by default")
+    say("--slow", type=_above(int, -1), default=1, help="the most preemptions at which time moves; 1 by default")
     say("--whole", action="store_true", help="fail if a case could not be run in every order in time")
-    say("--large", action="store_true", help="with --exhaustive, the larger cases, too")
-    say("--case", default="", help="only the small cases with this in their names")
+    say("--large", action="store_true", help="also the larger small cases")
+    say("--case", default="", help="only the small cases with this text in their names")
     say("--jobs", type=int, default=1, help="processes for --exhaustive; 1 by default")
     say("--shrink", type=float, default=0.0, help="seconds for making each failure smaller; 0 shows none")
     say("--first", action="store_true", help="end with the first failure")
     say("--learning", type=Share, default=Share.SOME, help=f"{shares}: adaptive times and hints; some by default")
     say("--varied", type=Share, default=Share.NEVER, help=f"{shares}: tickets, two controllers; never by default")
-    say("--no-restarts", dest="restarts", action="store_false", help="draw no restart of the subsystem")
-    say("--known", action="append", default=[], help="a rule, or its beginning, that may be broken")
+    say("--no-restarts", dest="restarts", action="store_false", help="no restart of the subsystem")
     given = parser.parse_args()
     given.slow = min(given.slow, given.preemptions)
     limits = [given.runs, given.seconds]

@@ -12,8 +12,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from greenlet import GreenletExit, getcurrent, greenlet
-from simulation.collector import Collector
-from simulation.tasks import Task, Timer, Violation, death
+from simulation.tasks import Collector, Task, Timer, Violation, death
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -105,7 +104,6 @@ class Scheduler:
             raise GreenletExit
         if self.collecting:
             self.fail(Violation("a finalizer waits for nothing", f"{task} waits for {on}"))
-        self.steps += 1
         timed_out = False
         task.waits_for = on
 
@@ -240,6 +238,7 @@ class Scheduler:
 
     def _take_next(self) -> Task | None:
         """Return the task that runs after a task that can't; move time if none can. None ends the run."""
+        self.steps += 1
         while not self.ready:
             if self._collector.waits:
                 self._collector.collect(NEVER)

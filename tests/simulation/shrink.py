@@ -1,12 +1,14 @@
-"""Makes a failing run smaller: fewer operations, fewer faults, fewer choices, as long as the same rule is broken."""
+"""Makes a failing run smaller, while it breaks the same rule: fewer operations, fewer faults, fewer choices."""
 
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 from simulation.choices import Random, Replayed
+from simulation.simulate import simulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -16,8 +18,9 @@ if TYPE_CHECKING:
     from simulation.simulate import Result
 
 _Thing = TypeVar("_Thing")
-# A smaller program meets other choices: it is run with the old ones, and with this many at random.
+# A smaller program has other choices: it is run with the old ones, and with this many at random.
 TRIES = 12
+MOST_SHOWN = 120
 
 
 @attrs.frozen
@@ -27,6 +30,25 @@ class Failing:
     program: Program
     made: tuple[Made, ...]
     rule: str
+
+
+def show(failing: Failing, *, seconds: float, small: bool = False) -> None:
+    """Make a failing run smaller, and print what happens in it."""
+    smaller = shrink(failing, partial(simulate, small=small), seconds)
+    result = simulate(smaller.program, Replayed(smaller.made), small=small, traced=True)
+    program = smaller.program
+    print(
+        f"sessions on cores {program.cores} with {program.profiles}; raises {program.raises}; device {program.device}"
+    )
+    print(f"heartbeat {program.heartbeat}; of a second controller {sorted(program.others)}")
+    for number, thread in enumerate(program.threads):
+        main = "main " if number in program.mains else ""
+        print(f"{main}thread {number}: {'; '.join(map(str, thread))}")
+    for number, fault in sorted(program.faults.items()):
+        print(f"call {number}: {fault}")
+    print(f"choices {[tuple(each) for each in smaller.made]}")
+    print("\n".join(result.trace[-MOST_SHOWN:]))
+    print(f"BROKEN {result.violation}")
 
 
 def shrink(failing: Failing, run: Callable[[Program, Choices], Result], seconds: float = 30.0) -> Failing:
@@ -79,7 +101,7 @@ def _smaller_ops(ops: tuple[Op, ...]) -> Iterator[tuple[Op, ...]]:
 
 
 def _parts(things: Sequence[_Thing]) -> Iterator[list[_Thing]]:
-    """Yield the things without a half of them, a quarter, ..., and without each."""
+    """Yield the things without one half, without each quarter, and so on, down to each single thing."""
     size = len(things) // 2
     while size:
         for start in range(0, len(things), size):
@@ -88,14 +110,13 @@ def _parts(things: Sequence[_Thing]) -> Iterator[list[_Thing]]:
 
 
 def _fewer_choices(failing: Failing, run: Callable[[Program, Choices], Result], end_s: float) -> Failing:
-    again = True
-    while again and time.monotonic() < end_s:
-        again = False
+    found: Failing | None = failing
+    while found is not None:
+        failing, found = found, None
         for part in _parts(failing.made):
+            if found is not None or time.monotonic() > end_s:
+                break
             result = run(failing.program, Replayed(part))
             if result.violation is not None and result.violation.rule == failing.rule:
-                failing, again = attrs.evolve(failing, made=tuple(part)), True
-                break
-            if time.monotonic() > end_s:
-                break
+                found = attrs.evolve(failing, made=tuple(part))
     return failing

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 from simulation.backend import SimulatedBackend
-from simulation.binding import installed
+from simulation.binding import SimulatedTime, installed
 from simulation.choices import Random
 from simulation.event_rules import EventRules
 from simulation.host import Host
-from simulation.program import draw
+from simulation.program import draw, has
 from simulation.scheduler import Scheduler
 from simulation.situation import HEARTBEAT_US
+from simulation.small_cases import Window
 from simulation.specification import Specification
 from simulation.tasks import Violation
-from simulation.virtual import SimulatedTime
-from simulation.window import Window, has
 
 import htppower
 
