@@ -12,10 +12,10 @@ import pytest
 
 pytest.importorskip("greenlet")
 
-from simulation.choices import Decision, Enumerated, Random, Replayed, every_order
+from simulation.choices import Enumerated, Made, Random, Replayed, every_order
 from simulation.locks import Lock, SimpleQueue
 from simulation.scheduler import Scheduler
-from simulation.small_cases import Window
+from simulation.simulate import Window
 from simulation.tasks import Collected, Violation
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def test_a_task_that_calls_itself_for_ever_is_a_failure_of_the_run() -> None:
 
 def test_a_beginning_that_does_not_come_is_told() -> None:
     """A run that has ended before the last decision with which it was to begin is an error, and no order."""
-    choices = Enumerated([Decision(5, 1, 2)], 1)
+    choices = Enumerated([Made(5, 1, 2)], 1)
     with pytest.raises(RuntimeError, match="came"):
         choices.following()
 

@@ -6,6 +6,7 @@ is a point only if something may happen to the subsystem then, since no other ta
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import attrs
@@ -71,7 +72,6 @@ class NativeCall:
     power_config_id: int | None
     configs: tuple[NativeConfig, ...]
     begun_us: int
-    fault: Fault
     code: int | None = None
     injected: bool = False
 
@@ -129,41 +129,33 @@ class SimulatedBackend:
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
         """Create an id."""
-        call = self._call(CREATE, core_id)
 
-        def native() -> int:
+        def native(call: NativeCall) -> int:
             code, created = self.htp.native_create(device_id, core_id)
             if code == SUCCESS:
                 call.power_config_id = created
                 self._cores[created] = core_id
             return code
 
-        self._make(call, native)
-        if call.code:
-            raise VoteRejected(call.code, function=call.function, core=(device_id, core_id))
-        assert call.power_config_id is not None
-        return call.power_config_id
+        created = self._call(native, CREATE, core_id, core=(device_id, core_id)).power_config_id
+        assert created is not None
+        return created
 
     def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
         """Send votes."""
-        configs = votes.native(power_config_id)
-        call = self._call(SET, self._cores.get(power_config_id), power_config_id, configs)
-        self._make(call, lambda: self.htp.native_set(power_config_id, configs))
-        if call.code:
-            raise VoteRejected(call.code, votes, power_config_id=power_config_id)
+        configs, core = votes.native(power_config_id), self._cores.get(power_config_id)
+        self._call(lambda _: self.htp.native_set(power_config_id, configs), SET, core, power_config_id, configs, votes)
 
     def destroy_power_config_id(self, power_config_id: int) -> None:
         """Destroy an id."""
-        call = self._call(DESTROY, self._cores.get(power_config_id), power_config_id)
-        self._make(call, lambda: self.htp.native_destroy(power_config_id))
-        if call.code:
-            raise VoteRejected(call.code, function=call.function, power_config_id=power_config_id)
+        core = self._cores.get(power_config_id)
+        self._call(lambda _: self.htp.native_destroy(power_config_id), DESTROY, core, power_config_id)
 
     def renew(self) -> None:
         """Make the device anew."""
         failed: list[BackendUnavailable] = []
 
-        def native() -> int:
+        def native(_call: NativeCall) -> int:
             try:
                 self.htp.renew()
             except BackendUnavailable as error:
@@ -171,7 +163,8 @@ class SimulatedBackend:
                 return DEVICE_INVALID_CONFIG
             return SUCCESS
 
-        self._make(self._call(RENEW, None), native)
+        with contextlib.suppress(VoteRejected):
+            self._call(native, RENEW)
         if failed:
             raise failed[0]
 
@@ -188,32 +181,29 @@ class SimulatedBackend:
 
     def _call(
         self,
+        native: Callable[[NativeCall], int],
         function: str,
-        core: int | None,
-        power_config_id: int | None = None,
+        on_core: int | None = None,
+        number: int | None = None,
         configs: tuple[NativeConfig, ...] = (),
+        votes: VoteSet | None = None,
+        core: tuple[int, int] | None = None,
     ) -> NativeCall:
+        """Make a native call; raise if it fails."""
         self.calls += 1
-        scheduler = self._scheduler
+        scheduler, judge, now_us = self._scheduler, self.judge, self._scheduler.now_us
         fault = NO_FAULT if self.spared else self._faults.get(self.calls - self._counted_from, NO_FAULT)
-        now_us = scheduler.now_us
-        return NativeCall(self.calls, scheduler.current, function, core, power_config_id, configs, now_us, fault)
-
-    def _make(self, call: NativeCall, native: Callable[[], int]) -> None:
-        scheduler, judge, fault = self._scheduler, self.judge, call.fault
+        call = NativeCall(self.calls, scheduler.current, function, on_core, number, configs, now_us)
         assert judge is not None
         judge.call_begins(call)
         try:
             scheduler.point()
             scheduler.sleep(fault.before_us)
-            # A dead link answers by itself.
-            call.injected = bool(fault.code) and self.well
-            if call.function == DESTROY and fault.code == BAD_ID:
-                # The library does not answer this to an id that it knows.
-                call.injected = False
+            # A dead link answers by itself. The library never answers that it does not know an id that it destroys.
+            call.injected = bool(fault.code) and self.well and not (function == DESTROY and fault.code == BAD_ID)
             if call.injected:
-                self.htp.fail_next(fault.code, call.function, applied=fault.applied)
-            call.code = native()
+                self.htp.fail_next(fault.code, function, applied=fault.applied)
+            call.code = native(call)
             judge.call_applied(call)
             if self._has_fates:
                 scheduler.point()
@@ -221,3 +211,6 @@ class SimulatedBackend:
         finally:
             if not scheduler.over:
                 judge.call_ended(call)
+        if call.code:
+            raise VoteRejected(call.code, votes, function=function, power_config_id=number, core=core)
+        return call

@@ -1,20 +1,20 @@
-"""Rules for single native calls: one at a time, on ids that exist, few to a dead link."""
+"""Rules for single native calls: one at a time, on ids that exist, few to a dead link. And rules for events."""
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simulation.backend import BAD_ID, CREATE, DESTROY, RENEW, SET
 from simulation.binding import orphans_of
-from simulation.situation import DEAD, LOST
-from simulation.troubles import LONGEST_BACKOFF_US
+from simulation.situation import DEAD, LONGEST_BACKOFF_US, LOST
+
+from htppower.events import CallMade, Event, LinkChanged, LinkState, Transition
 
 if TYPE_CHECKING:
     from simulation.backend import NativeCall
     from simulation.demand import Client
-    from simulation.situation import Situation
-    from simulation.troubles import Troubles
+    from simulation.situation import Situation, Troubles
 
 # "At most 10 failed native calls in 5 s on a dead link."
 MOST_FAILURES, WITHIN_US = 10, 5_000_000
@@ -31,7 +31,7 @@ class CallRules:
 
     def __init__(self, situation: Situation, troubles: Troubles) -> None:
         self.made: list[NativeCall] = []
-        self._situation = situation
+        self.situation = situation
         self._troubles = troubles
         self._scheduler = situation.scheduler
         # The ids that were destroyed, or created before the device was made anew.
@@ -45,7 +45,7 @@ class CallRules:
 
     def begins(self, call: NativeCall, client: Client | None) -> None:
         """Judge a call that begins."""
-        situation, number = self._situation, call.power_config_id
+        situation, number = self.situation, call.power_config_id
         if situation.under_way is not None:
             situation.fail("one call at a time", f"{call} beside {situation.under_way}")
         if self._scheduler.collecting:
@@ -72,7 +72,7 @@ class CallRules:
 
     def _casts(self, client: Client) -> bool:
         """Return whether a session surely keeps its ids; under a profile without votes it destroys them."""
-        return all(each.raised is not None for each in client.possible(self._situation.caps))
+        return all(each.raised is not None for each in client.possible(self.situation.caps))
 
     def applied(self, call: NativeCall, client: Client | None) -> None:
         """Record what a call that has taken effect has created or destroyed."""
@@ -85,11 +85,11 @@ class CallRules:
         elif call.function == RENEW:
             self._gone.update(made.power_config_id for made in self.made if made.power_config_id is not None)
             self._orphans.clear()
-            self._situation.failed_destroys.clear()
+            self.situation.failed_destroys.clear()
 
     def ended(self, call: NativeCall) -> None:
         """Judge a call that has returned."""
-        situation, number = self._situation, call.power_config_id
+        situation, number = self.situation, call.power_config_id
         situation.under_way = None
         if call.function == DESTROY and number is not None:
             if call.code:
@@ -112,7 +112,7 @@ class CallRules:
         while failures[0] <= now_us - WITHIN_US:
             failures.popleft()
         if len(failures) > MOST_FAILURES:
-            self._situation.fail("10 calls fail in 5 s on a dead link at most", f"{call} is number {len(failures)}")
+            self.situation.fail("10 calls fail in 5 s on a dead link at most", f"{call} is number {len(failures)}")
 
     def _count_on_core(self, call: NativeCall) -> None:
         """Fail if the calls on one core fail again and again without a back-off."""
@@ -122,7 +122,7 @@ class CallRules:
             return
         times.append(call.begun_us)
         if len(times) > MOST_ON_A_CORE and times[-1] - times[-1 - MOST_ON_A_CORE] < FIRST_RETRY_US:
-            self._situation.fail("what fails waits for the back-off", f"{call} on core {call.core}: {times[-8:]}")
+            self.situation.fail("what fails waits for the back-off", f"{call} on core {call.core}: {times[-8:]}")
 
     def new_session(self, client: Client) -> None:
         """Forget earlier failures on the cores of a new session."""
@@ -131,7 +131,7 @@ class CallRules:
 
     def check_closed(self, client: Client) -> None:
         """Fail if an id of a closed session still exists, and the status does not list it."""
-        situation = self._situation
+        situation = self.situation
         left = [each for each in client.ids if each in situation.htp._clients]
         if situation.under_way is not None and situation.under_way.function == RENEW:
             # The renewal destroys them with the device.
@@ -147,13 +147,13 @@ class CallRules:
 
     def take_in_orphans(self) -> None:
         """Record the ids that a closed session has left to a retry, because the link had failed before."""
-        for number in orphans_of(self._situation.controller) - self._orphans.keys():
+        for number in orphans_of(self.situation.controller) - self._orphans.keys():
             self._orphans[number] = self._scheduler.idle_us
-            self._situation.failed_destroys.add(number)
+            self.situation.failed_destroys.add(number)
 
     def look(self) -> None:
         """Judge the ids that are left, and a dead link, while no task can run and no call is under way."""
-        situation, idle_us = self._situation, self._scheduler.idle_us
+        situation, idle_us = self.situation, self._scheduler.idle_us
         if situation.out_of_reach:
             self._orphans = dict.fromkeys(self._orphans, idle_us)
         for number, since_us in self._orphans.items():
@@ -169,3 +169,57 @@ class CallRules:
         self._dead_us = idle_us if self._dead_us is None else self._dead_us
         if idle_us - self._dead_us > 2 * self._troubles.longest_us + LONGEST_BACKOFF_US:
             situation.fail("a dead device is made anew", f"not for {idle_us - self._dead_us} us")
+
+
+class EventRules:
+    """Keeps the events of a controller, and judges them at the end."""
+
+    def __init__(self, calls: CallRules) -> None:
+        self._calls = calls
+        self._events: list[Event] = []
+
+    def take(self, event: Event) -> None:
+        """Keep an event; this is the first subscriber."""
+        self._events.append(event)
+
+    def check(self, controller: Any) -> None:
+        """Fail if an event is missing, out of order, or not as the calls were."""
+        events = self._events
+        if controller.status().events_lost:
+            return
+        orders = [event.order for event in events]
+        if orders != list(range(1, len(orders) + 1)):
+            self._fail(f"orders are {orders[:50]}")
+        times = [event.time_us for event in events]
+        if times != sorted(times):
+            self._fail("times go back")
+        states: dict[int, str] = {}
+        link = LinkState.WELL
+        for event in events:
+            if isinstance(event, Transition):
+                before = states.get(event.session, "UNVOTED")
+                if str(event.source) != before:
+                    self._fail(f"{event} follows {before}")
+                states[event.session] = str(event.dest)
+            elif isinstance(event, LinkChanged):
+                if event.source is not link or event.dest is link:
+                    self._fail(f"{event} follows {link}")
+                link = event.dest
+        if any(state != "DESTROYED" for state in states.values()):
+            self._fail(f"the sessions end as {states}")
+        self._check_calls()
+
+    def _check_calls(self) -> None:
+        told = [
+            (event.function, event.power_config_id, event.code) for event in self._events if isinstance(event, CallMade)
+        ]
+        made = [(call.function, call.power_config_id, call.code) for call in self._calls.made if call.function != RENEW]
+        if told != made:
+            place = next(
+                (at for at, (one, other) in enumerate(zip(told, made, strict=False)) if one != other),
+                min(len(told), len(made)),
+            )
+            self._fail(f"call {place} of {len(told)} told and {len(made)} made: {told[place:][:3]}, {made[place:][:3]}")
+
+    def _fail(self, details: str) -> None:
+        self._calls.situation.fail("events tell what happened, in order", details)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,31 +23,20 @@ SLOW = 0.1
 
 
 class Made(NamedTuple):
-    """A pick at a step."""
+    """A pick at a step, from so many ``possible`` ones if that is known."""
 
     step: int
     pick: int
-
-
-class Choices(Protocol):
-    """A source of picks.
-
-    Attributes:
-        made: the picks that were not 0, as ``Replayed`` takes them.
-    """
-
-    made: list[Made]
-
-    @property
-    def next_step(self) -> int:
-        """The first step at whose point ``pick`` must be called."""
-
-    def pick(self, step: int, ready: int, *, clock: bool, forced: bool) -> int:
-        """Return a pick; ``clock``: whether time may move."""
+    possible: int = 0
 
 
 class Random:
-    """Picks at random; the seed also draws how many preemptions there are."""
+    """Picks at random; the seed also draws how many preemptions there are.
+
+    Attributes:
+        made: the picks that were not 0, as ``Replayed`` takes them.
+        next_step: the first step at whose point ``pick`` must be called.
+    """
 
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
@@ -57,7 +46,7 @@ class Random:
         self._skip(0)
 
     def pick(self, step: int, ready: int, *, clock: bool, forced: bool) -> int:
-        """Return a pick."""
+        """Return a pick; ``clock``: whether time may move."""
         chance = self._random
         if forced:
             pick = int(chance.random() * ready)
@@ -80,7 +69,7 @@ class Replayed:
 
     def __init__(self, made: Iterable[Made]) -> None:
         self.made = list(made)
-        self._picks = dict(self.made)
+        self._picks = {made.step: made.pick for made in self.made}
         self._steps = iter([*self._picks, NEVER])
         self.next_step = next(self._steps)
 
@@ -89,14 +78,6 @@ class Replayed:
         while self.next_step <= step:
             self.next_step = next(self._steps)
         return min(self._picks.get(step, 0), ready - 1 if forced else ready + clock)
-
-
-class Decision(NamedTuple):
-    """A pick from several ``possible`` ones at a step."""
-
-    step: int
-    pick: int
-    possible: int
 
 
 class Enumerated:
@@ -108,7 +89,7 @@ class Enumerated:
         most_slow: in how many of these preemptions time may move to the next alarm; in all by default.
     """
 
-    def __init__(self, beginning: Sequence[Decision], most_preemptions: int, most_slow: int | None = None) -> None:
+    def __init__(self, beginning: Sequence[Made], most_preemptions: int, most_slow: int | None = None) -> None:
         self._decisions = list(beginning)
         self._beginning = {decision.step: decision for decision in beginning}
         self._to_make = [decision.step for decision in beginning if decision.pick]
@@ -131,12 +112,12 @@ class Enumerated:
             return 0
         decision = self._beginning.get(step)
         if decision is None and step > self._end:
-            decision = Decision(step, 0, possible)
+            decision = Made(step, 0, possible)
             self._decisions.append(decision)
         if decision is None or decision.possible != possible:
             raise RuntimeError(f"{possible} ways to go on at step {step}; another order had {decision}")
         if decision.pick:
-            self.made.append(Made(step, decision.pick))
+            self.made.append(decision)
             self._left -= not forced
             self._slow_left -= not forced and decision.pick > ready
             self._ask_next()
@@ -147,7 +128,7 @@ class Enumerated:
         after = self._end + 1 if self._left > 0 else NEVER
         self.next_step = next(iter(self._to_make[len(self.made) :]), after)
 
-    def following(self) -> list[Decision] | None:
+    def following(self) -> list[Made] | None:
         """Return the beginning of the next order; None after the last order.
 
         Raises:
@@ -163,9 +144,12 @@ class Enumerated:
         return decisions or None
 
 
+Choices: TypeAlias = Random | Replayed | Enumerated
+
+
 def every_order(most_preemptions: int, most_slow: int | None = None) -> Iterator[Enumerated]:
     """Yield every order; the arguments are those of ``Enumerated``. Each order is run before the next is taken."""
-    beginning: list[Decision] | None = []
+    beginning: list[Made] | None = []
     while beginning is not None:
         choices = Enumerated(beginning, most_preemptions, most_slow)
         yield choices

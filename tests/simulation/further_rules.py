@@ -15,8 +15,7 @@ from simulation.expectations import expected, in_force
 if TYPE_CHECKING:
     from simulation.demand import Client
     from simulation.expectations import InForce
-    from simulation.situation import Situation
-    from simulation.troubles import Troubles
+    from simulation.situation import Situation, Troubles
 
 
 @attrs.define

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from simulation.backend import SimulatedBackend
     from simulation.program import Program
-    from simulation.small_cases import Window
+    from simulation.simulate import Window
     from simulation.specification import Specification
 
 # How often the host looks whether the second controller, or a session that closes later, is closed.
@@ -105,7 +105,7 @@ class Host:
         for op in ops:
             client = self._places[op.place]
             assert client is not None
-            if not isinstance(client.session, _Gone):
+            if isinstance(client.session, htppower.Session):
                 self._acts[op.kind](client, op)
 
     def join(self) -> None:
@@ -142,8 +142,8 @@ class Host:
         self._changes.end_sustains(client)
         used = client.busy or client.unsettled or client.holds or self._situation.is_asked(client)
         if op.how == "drop" and not used:
-            # A session is closed when nothing refers to it.
-            session, client.session = client.session, _Gone(client.session)
+            # A session is closed when nothing refers to it. Its record still has its state.
+            session, client.session = client.session, client.session._record
             self._scheduler.collect(session, op.us % 7 + 1, [session])
             del session
             self._wait_until_closed(client)
@@ -249,15 +249,3 @@ class Host:
             # Nothing is called until the device is made anew.
             self._specification.troubles.told()
         self._call("link_lost", None, lambda: self._situation.controller.link_lost(code))
-
-
-class _Gone:
-    """The record of a session that the host has dropped."""
-
-    def __init__(self, session: Any) -> None:
-        self._record = session._record
-
-    @property
-    def state(self) -> object:
-        """The state of the session."""
-        return self._record.state

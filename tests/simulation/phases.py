@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import attrs
 from simulation.demand import Ended
 from simulation.tasks import Collected
 
@@ -192,9 +193,9 @@ class Phases:
             self._loses(client)()
 
 
+@attrs.define
 class _Running:
     """A ticket, and whether its end was asked for, or has come by itself."""
 
-    def __init__(self) -> None:
-        self.ticket: Any = None
-        self.ended = False
+    ticket: Any = None
+    ended: bool = False

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-import attrs
 from simulation.backend import SET
 from simulation.expectations import expected, in_force
 from simulation.situation import HEARTBEAT_US
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
     from simulation.backend import NativeCall
     from simulation.demand import Client
     from simulation.expectations import Expected
-    from simulation.situation import Situation
-    from simulation.troubles import Troubles
+    from simulation.situation import Situation, Troubles
 
 SUFFICES = "settings of the process suffice"
 GIVEN_BACK = "settings of the process are given back"
@@ -23,8 +21,7 @@ _LATE_US = 1_000_000
 POLLING, LATENCY = "RPC_POLLING_TIME", "RPC_CONTROL_LATENCY"
 
 
-@attrs.frozen
-class Range:
+class Range(NamedTuple):
     """The settings that may be in force. If ``most_latency_us`` is 0, any latency may be: it can't be taken back."""
 
     least_polling_us: int

@@ -16,21 +16,9 @@ from simulation.expectations import ADAPTIVE, PLAIN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-KINDS = {
-    "infer": 40,
-    "init": 4,
-    "deinit": 4,
-    "stream": 5,
-    "coroutine": 6,
-    "use": 8,
-    "hold": 8,
-    "cap": 4,
-    "close": 5,
-    "status": 4,
-    "subscribe": 2,
-    "link_lost": 1,
-    "rest": 10,
-}
+# The kinds of ops, and how often each is drawn.
+KINDS = {"infer": 40, "init": 4, "deinit": 4, "stream": 5, "coroutine": 6, "use": 8, "hold": 8, "cap": 4}
+KINDS |= {"close": 5, "status": 4, "subscribe": 2, "link_lost": 1, "rest": 10}
 # What happens to the subsystem.
 FATES = frozenset({"restart", "die", "spoil", "held", "come back", "refuse", "allow"})
 _NAMED = ("use", "hold", "cap", "close")
@@ -159,7 +147,7 @@ def draw(seed: str, *, restarts: bool = True, learning: Share = Share.SOME, vari
     # Random numbers of their own, so that the rest of the program stays the same without them.
     other = random.Random(f"learning {seed}")
     if learning.drawn(other):
-        program = _Learning(other).changed(program)
+        program = _learning(other, program)
     other = random.Random(f"varied {seed}")
     return _varied(other, program) if varied.drawn(other) else program
 
@@ -200,44 +188,39 @@ def _draw(chance: random.Random, *, restarts: bool) -> Program:
     )
 
 
-class _Learning:
-    """Makes sessions of a program learn."""
+def _learning(chance: random.Random, program: Program) -> Program:
+    """Return a program in which sessions learn."""
+    pool, threads, places = chance.sample(ADAPTIVE, chance.randint(1, 2)), program.threads, len(program.cores)
+    if chance.random() < 0.5:
+        # A prediction is certain only if one thread uses the session alone.
+        threads = (threads[0],)
 
-    def __init__(self, chance: random.Random) -> None:
-        self._chance = chance
-        self._pool = chance.sample(ADAPTIVE, chance.randint(1, 2))
+    def named(name: str) -> str:
+        return chance.choice(pool) if chance.random() < 0.7 else name
 
-    def changed(self, program: Program) -> Program:
-        chance, threads = self._chance, program.threads
-        if chance.random() < 0.5:
-            # A prediction is certain only if one thread uses the session alone.
-            threads = (threads[0],)
-        return attrs.evolve(
-            program,
-            profiles=tuple(self._name(name) for name in program.profiles),
-            threads=tuple(self._ops(thread, len(program.cores)) for thread in threads),
-            faults=program.faults if chance.random() < 0.5 else {},
-        )
-
-    def _name(self, name: str) -> str:
-        return self._chance.choice(self._pool) if self._chance.random() < 0.7 else name
-
-    def _ops(self, ops: tuple[Op, ...], places: int) -> tuple[Op, ...]:
-        made: list[Op] = []
-        for op in ops:
-            inner = self._ops(op.inner, places) if op.inner else ()
-            made.append(attrs.evolve(op, name=self._name(op.name) if op.kind in _NAMED else op.name, inner=inner))
-            if self._chance.random() < 0.3:
-                made += self._pattern(self._chance.randrange(places))
-        return tuple(made)
-
-    def _pattern(self, place: int) -> list[Op]:
-        chance, us = self._chance, self._chance.choice(HINTS_US)
+    def pattern(place: int) -> list[Op]:
+        us = chance.choice(HINTS_US)
         if chance.random() < 0.3:
             return [Op("infer", place), Op("rest", us=us)] * chance.choice((4, 12))
         hint = Op("expect", place, us, how=chance.choice(("in", "in", "every", "none")))
         rest = Op("rest", us=chance.choice((us, us, us // 2, us + 1_000, 2 * us)))
         return [Op("infer", place), hint, rest, Op("infer", place)]
+
+    def learning(ops: tuple[Op, ...]) -> tuple[Op, ...]:
+        made: list[Op] = []
+        for op in ops:
+            inner = learning(op.inner) if op.inner else ()
+            made.append(attrs.evolve(op, name=named(op.name) if op.kind in _NAMED else op.name, inner=inner))
+            if chance.random() < 0.3:
+                made += pattern(chance.randrange(places))
+        return tuple(made)
+
+    return attrs.evolve(
+        program,
+        profiles=tuple(map(named, program.profiles)),
+        threads=tuple(map(learning, threads)),
+        faults=program.faults if chance.random() < 0.5 else {},
+    )
 
 
 def _varied(chance: random.Random, program: Program) -> Program:

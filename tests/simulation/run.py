@@ -26,11 +26,11 @@ if __name__ == "__main__":
 
 from simulation.binding import remember
 from simulation.choices import Random, Replayed
-from simulation.exhaustive import run_exhaustive
 from simulation.program import Share, draw
 from simulation.sequences import LEARNING, PLAIN, Things, count_up_to, sequence
 from simulation.shrink import Failing, show
 from simulation.simulate import Result, simulate, warm_up
+from simulation.small_cases import run_exhaustive
 
 if TYPE_CHECKING:
     from collections.abc import Callable

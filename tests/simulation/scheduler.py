@@ -81,7 +81,6 @@ class Scheduler:
             task = self._take_next()
             while task is not None and not self.over:
                 self.current = task
-                assert task.greenlet is not None
                 # A task that blocks says which task is next; a task that ends does not.
                 following = task.greenlet.switch()
                 task = following or (None if self.over else self._take_next())
@@ -105,7 +104,7 @@ class Scheduler:
         if self.collecting:
             self.fail(Violation("a finalizer waits for nothing", f"{task} waits for {on}"))
         timed_out = False
-        task.waits_for = on
+        task.waits_for, task.waits_since = on, self.steps
 
         def time_is_over() -> None:
             nonlocal timed_out

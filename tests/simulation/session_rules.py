@@ -9,8 +9,7 @@ from simulation.demand import Use
 if TYPE_CHECKING:
     from simulation.backend import NativeCall
     from simulation.demand import Client
-    from simulation.situation import Operation, Situation
-    from simulation.troubles import Troubles
+    from simulation.situation import Operation, Situation, Troubles
 
 # These wait for no native call.
 _NEVER_WAITS = frozenset({"status", "subscribe"})
@@ -29,11 +28,10 @@ class SessionRules:
         # The sessions in use whose votes were lost, and for which no call was made since.
         self._lost_in_use: list[Client] = []
         self._met: Client | None = None
-        self._told = False
 
     def link_is_told_of(self) -> None:
         """Record that the host tells of a lost link: every session is voted again, although no call has failed."""
-        self._told = self._situation.is_told = True
+        self._situation.is_told = True
         for client in self._situation.clients:
             client.open_at = -1
             # Votes that were relaxed are relaxed again.
@@ -54,12 +52,6 @@ class SessionRules:
         if untried:
             details = f"cores {untried}; {situation.tell(client)}"
             situation.fail("each core is tried, though a call has failed on another", details)
-
-    def check_known(self) -> None:
-        """Fail if the state of a session is UNKNOWN, although no call has failed and nothing was lost so far."""
-        for client in () if self._troubles.any_yet or self._told else self._situation.clients:
-            if client.session is not None and str(client.session.state) == "UNKNOWN":
-                self._situation.fail("votes are known until something fails", self._situation.tell(client))
 
     def lost(self, met: Client | None) -> None:
         """Record that every vote is lost, and for which session the call was made that found this."""
@@ -86,7 +78,7 @@ class SessionRules:
 
     def _count_lowering(self, client: Client) -> None:
         for task, operation in self._situation.operations.items():
-            waits = getattr(task, "waits_for", None) is not None and operation.kind == "begin"
+            waits = task.waits_for is not None and operation.kind == "begin"
             if waits and operation.client is not client and operation.last_lowered is not client:
                 operation.last_lowered = client
                 operation.lowered += 1
@@ -98,7 +90,7 @@ class SessionRules:
         """Count a call of the public API that made native calls against all earlier calls that still wait."""
         situation = self._situation
         for task, operation in situation.operations.items():
-            if getattr(task, "waits_for", None) is None or operation.begun_at >= by.begun_at:
+            if task.waits_for is None or task.waits_since >= by.begun_at:
                 continue
             operation.made += 1
             if operation.kind == "end" and operation.made > MOST_OVERTAKING:
@@ -130,11 +122,8 @@ class SessionRules:
                 continue
             inside = kind == "begin" and client is not None and operation.inside and client not in self._troubles
             if call is None or kind in _NEVER_WAITS or inside:
-                waits_for = getattr(task, "waits_for", None)
-                rule = (
-                    "an inference in its window waits for nothing" if inside and call else "nothing waits for nothing"
-                )
-                situation.fail(rule, f"{task} waits for {waits_for} in {kind}; {call}")
+                waits = "an inference in its window" if inside and call else "nothing"
+                situation.fail(f"{waits} waits for nothing", f"{task} waits for {task.waits_for} in {kind}; {call}")
 
     def _wrong(self, client: Client) -> str | None:
         """Return which rule a session's votes break."""
@@ -147,11 +136,8 @@ class SessionRules:
             return "votes are raised ahead of a predicted begin"
         if situation.is_down(client):
             client.up_us = None
-        else:
-            if not situation.may_be_up(client) and not self._may_be_up_ahead(client):
-                return "what is idle is lowered"
-            if state == "LOWERED" and not client.unsettled and not situation.out_of_reach:
-                return "LOWERED is lowered"
+        elif not situation.may_be_up(client) and not self._may_be_up_ahead(client):
+            return "what is idle is lowered"
         rests = client.unsettled or situation.out_of_reach or situation.has(client, client.rests(situation.caps))
         if state == "LOWERED" and not rests:
             return "what ended last says what is voted then"

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from simulation.backend import SimulatedBackend
 from simulation.binding import SimulatedTime, installed
+from simulation.call_rules import EventRules
 from simulation.choices import Random
-from simulation.event_rules import EventRules
 from simulation.host import Host
 from simulation.program import draw, has
 from simulation.scheduler import Scheduler
 from simulation.situation import HEARTBEAT_US
-from simulation.small_cases import Window
 from simulation.specification import Specification
 from simulation.tasks import Violation
 
@@ -26,6 +25,7 @@ import htppower
 if TYPE_CHECKING:
     from simulation.choices import Choices, Made
     from simulation.program import Op, Program
+    from simulation.tasks import Task
 
 # After faults end, everything is well after this time: a link that is held is tried again each 60 s.
 WELL_US = 200_000_000
@@ -83,6 +83,59 @@ def _alone(scheduler: Scheduler) -> Any:
             gc.enable()
 
 
+class Window:
+    """The part of a small case in which the choices are asked. A task that runs only if no other can makes it.
+
+    It opens when all threads have come to it, and closes when all have left it. A thread enters it with an op
+    ``enter``, or with its first op, and leaves it with an op ``leave``, or with its last op.
+    """
+
+    def __init__(self, scheduler: Scheduler, backend: SimulatedBackend, threads: int) -> None:
+        self._scheduler = scheduler
+        self._backend = backend
+        self._waiting: list[Task] = []
+        self._entered: set[Task] = set()
+        self._threads = self._inside = threads
+        self._watcher: Task | None = None
+
+    def watch(self) -> None:
+        """Open the window when all threads wait, and let them continue when they have left it."""
+        self._watcher = self._scheduler.current
+        self._let_go_on()
+        self._backend.count_faults()
+        self._scheduler.let_choose(True)
+        self._let_go_on()
+
+    def enter(self) -> None:
+        """Wait until the window opens, unless the task is inside."""
+        if self._scheduler.current not in self._entered:
+            self._entered.add(self._scheduler.current)
+            self._wait("the window to open")
+
+    def leave(self) -> None:
+        """Wait until the window closes, unless the task is outside. The last task that leaves ends the choices."""
+        if self._scheduler.current in self._entered:
+            self._entered.discard(self._scheduler.current)
+            self._inside -= 1
+            if not self._inside:
+                self._scheduler.let_choose(False)
+            self._wait("the window to close")
+
+    def _wait(self, for_what: str) -> None:
+        self._waiting.append(self._scheduler.current)
+        if self._watcher is not None and len(self._waiting) == self._threads:
+            self._scheduler.wake(self._watcher)
+        self._scheduler.block(for_what)
+
+    def _let_go_on(self) -> None:
+        """Wait until all threads wait, and wake them."""
+        if len(self._waiting) < self._threads:
+            self._scheduler.block("the threads of the case")
+        waiting, self._waiting = self._waiting, []
+        for task in waiting:
+            self._scheduler.wake(task)
+
+
 def simulate(program: Program, choices: Choices, *, small: bool = False, traced: bool = False) -> Result:
     """Run a program; ``small``: the choices are asked in the window of a small case only."""
     scheduler = Scheduler(choices, traced=traced)
@@ -115,7 +168,7 @@ def _run(specification: Specification, backend: SimulatedBackend, program: Progr
     situation.controller = controller = make()
     if small:
         scheduler.let_choose(False)
-    events = EventRules(specification)
+    events = EventRules(specification.calls)
     if program.subscribed:
         controller.subscribe(events.take)
     window = Window(scheduler, backend, len(program.threads))

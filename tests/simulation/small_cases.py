@@ -1,24 +1,35 @@
-"""Small cases: two threads that each make one call, two sessions, and at most one fault. There is no heartbeat.
+"""Small cases, run in every order with at most N preemptions: ``python tests/simulation/run.py --exhaustive``.
 
-The *window* of a case is the part that is run in every order. It reaches from the begin of the calls to their return,
-with what the worker and the alarms do meanwhile. The rest of the run has one order.
+A case has two threads that each make one call, two sessions, and at most one fault. There is no heartbeat. Its *window*
+is the part that is run in every order: from the begin of the calls to their return, with what the worker and the alarms
+do meanwhile. The rest of the run has one order.
+
+An order is a sequence of the operations on the locks of the line and of the gates, on the queues of the worker and the
+alarms, and of native calls. At each of these points another ready task may run, which is a preemption. If the running
+task waits or ends, any ready task may run, which is not a preemption. In at most ``--slow`` of the preemptions time
+moves to the next alarm instead, and never to the one after it. So every order with N preemptions is run, except for
+switches between two points, and for those before a wait, which change nothing (``locks``).
 """
 
 from __future__ import annotations
 
 import itertools
+import multiprocessing
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from typing import TYPE_CHECKING
 
 import attrs
 from simulation.backend import Fault
+from simulation.choices import every_order
 from simulation.program import Op, Program, every_op, has
+from simulation.shrink import Failing, show
+from simulation.simulate import simulate
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator
-
-    from simulation.backend import SimulatedBackend
-    from simulation.scheduler import Scheduler
-    from simulation.tasks import Task
 
 # The sessions have a core each. Under the first profiles they sustain, and under the others they lower at once.
 _CORES = ((0,), (2,), (4,))
@@ -119,63 +130,67 @@ def _after_enter(ops: tuple[Op, ...], fate: Op) -> tuple[Op, ...]:
     return tuple(itertools.chain.from_iterable((op, fate) if op == _ENTER else (op,) for op in within))
 
 
-class Window:
-    """Opens when all threads have come to it, and closes when all have left it. The rest of the run has one order.
+@attrs.frozen
+class Explored:
+    """The result of a small case.
 
-    A thread enters it with an op ``enter``, or with its first op, and leaves it with an op ``leave``, or with its last
-    op. At both it waits for the others.
-
-    Args:
-        scheduler: the choices are asked while the window is open.
-        backend: counts the calls for its faults from the opening on.
-        threads: the number of threads.
+    Attributes:
+        runs, steps: how many there were.
+        complete: whether every order was run.
+        failed: the first failing run, and ``broken`` the rule that it breaks.
     """
 
-    def __init__(self, scheduler: Scheduler, backend: SimulatedBackend, threads: int) -> None:
-        self._scheduler = scheduler
-        self._backend = backend
-        self._waiting: list[Task] = []
-        self._entered: set[Task] = set()
-        self._threads = self._inside = threads
-        self._watcher: Task | None = None
+    runs: int
+    steps: int
+    complete: bool
+    failed: Failing | None = None
+    broken: str = ""
 
-    def watch(self) -> None:
-        """Open the window when all threads wait, and let them continue when they have left it.
 
-        The caller is a task that runs only if no other can.
-        """
-        self._let_go_on()
-        self._backend.count_faults()
-        self._scheduler.let_choose(True)
-        self._let_go_on()
+def explore(program: Program, preemptions: int, slow: int, end_s: float) -> Explored:
+    """Run a program in every order, until a run fails, or until a time by the monotonic clock."""
+    runs = steps = 0
+    for choices in every_order(preemptions, slow):
+        if time.monotonic() > end_s:
+            return Explored(runs, steps, complete=False)
+        result = simulate(program, choices, small=True)
+        runs += 1
+        steps += result.steps
+        if result.violation is not None:
+            failing = Failing(program, result.made, result.violation.rule)
+            return Explored(runs, steps, complete=False, failed=failing, broken=str(result.violation))
+    return Explored(runs, steps, complete=True)
 
-    def enter(self) -> None:
-        """Wait until the window opens, unless the task is inside."""
-        if self._scheduler.current not in self._entered:
-            self._entered.add(self._scheduler.current)
-            self._wait("the window to open")
 
-    def leave(self) -> None:
-        """Wait until the window closes, unless the task is outside. The last task that leaves ends the choices."""
-        if self._scheduler.current in self._entered:
-            self._entered.discard(self._scheduler.current)
-            self._inside -= 1
-            if not self._inside:
-                self._scheduler.let_choose(False)
-            self._wait("the window to close")
-
-    def _wait(self, for_what: str) -> None:
-        self._waiting.append(self._scheduler.current)
-        if self._watcher is not None and len(self._waiting) == self._threads:
-            self._scheduler.wake(self._watcher)
-        self._scheduler.block(for_what)
-
-    def _let_go_on(self) -> None:
-        """Wait until all threads wait, and wake them."""
-        self._watcher = self._scheduler.current
-        while len(self._waiting) < self._threads:
-            self._scheduler.block("the threads of the case")
-        self._watcher = None
-        waiting, self._waiting = self._waiting, []
-        for task in waiting:
-            self._scheduler.wake(task)
+def run_exhaustive(given: argparse.Namespace) -> int:
+    """Run every small case in every order; return how many failed, and with ``--whole`` were not complete."""
+    begun_s = time.monotonic()
+    broken = runs = steps = complete = 0
+    chosen = [case for case in cases() if given.case in case.name and (given.large or not case.large)]
+    if not chosen:
+        raise LookupError(f"no small case has {given.case!r} in its name")
+    look = partial(explore, preemptions=given.preemptions, slow=given.slow, end_s=begun_s + given.seconds)
+    with ProcessPoolExecutor(given.jobs, multiprocessing.get_context("fork")) as processes:
+        looked = {processes.submit(look, case.program): case for case in chosen}
+        for done in as_completed(looked):
+            case, explored = looked[done], done.result()
+            runs, steps, complete = runs + explored.runs, steps + explored.steps, complete + explored.complete
+            print(f"{explored.runs:>8,} orders  {'' if explored.complete else 'not all '}{case.name}", flush=True)
+            if explored.failed is not None:
+                broken += 1
+                print(f"BROKEN {explored.broken}", flush=True)
+                if given.shrink:
+                    show(explored.failed, seconds=given.shrink, small=True)
+                if given.first:
+                    processes.shutdown(cancel_futures=True)
+                    break
+    print(
+        f"{complete} of {len(chosen)} cases in every order with at most {given.preemptions} preemptions, "
+        f"at most {given.slow} of them slow: {runs:,} orders, {steps:,} steps, {broken} broken, "
+        f"{time.monotonic() - begun_s:.0f} s"
+    )
+    print("broken" if broken else "nothing broke")
+    if given.whole and complete < len(chosen):
+        print("not complete")
+        return broken + len(chosen) - complete
+    return broken

@@ -19,8 +19,7 @@ from simulation.call_rules import CallRules
 from simulation.further_rules import FurtherRules
 from simulation.process_rules import ProcessRules
 from simulation.session_rules import SessionRules
-from simulation.situation import DEAD, LOST, Operation, Situation
-from simulation.troubles import MOST_IN_A_ROW, Troubles
+from simulation.situation import DEAD, LOST, MOST_IN_A_ROW, Operation, Situation, Troubles
 
 import htppower
 
@@ -128,7 +127,6 @@ class Specification:
         self.calls.begins(call, client)
         self.process.begins(call)
         self.sessions.check_order(call, client)
-        self.sessions.check_known()
 
     def call_applied(self, call: NativeCall) -> None:
         """Judge a native call that has taken effect, with its code."""

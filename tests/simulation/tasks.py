@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gc
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from greenlet import GreenletExit, greenlet
+import attrs
+from greenlet import GreenletExit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -28,6 +29,7 @@ class Violation(AssertionError):  # noqa: N818 - reads as what it is
         super().__init__(f"{rule}: {details}")
 
 
+@attrs.define(eq=False, repr=False)
 class Task:
     """A thread of the program under test.
 
@@ -37,23 +39,22 @@ class Task:
         main: whether the controller takes this task for the main thread.
         last: whether this task runs only if no other can.
         waits_for: None while the task can run.
+        waits_since: the step at which its last wait began.
         held: the locks that the task holds.
         waiters: the tasks that wait for the end of this task.
     """
 
-    __slots__ = ("daemon", "done", "greenlet", "held", "last", "main", "name", "number", "waiters", "waits_for")
-
-    def __init__(self, name: str, number: int, *, daemon: bool = False, main: bool = False, last: bool = False) -> None:
-        self.name = name
-        self.number = number
-        self.daemon = daemon
-        self.main = main
-        self.last = last
-        self.greenlet: greenlet | None = None
-        self.waits_for: object | None = None
-        self.held: list[object] = []
-        self.done = False
-        self.waiters: list[Task] = []
+    name: str
+    number: int
+    daemon: bool = False
+    main: bool = False
+    last: bool = False
+    greenlet: Any = None
+    waits_for: object | None = None
+    waits_since: int = 0
+    held: list[object] = attrs.field(factory=list)
+    done: bool = False
+    waiters: list[Task] = attrs.field(factory=list)
 
     def __repr__(self) -> str:
         return self.name
@@ -67,13 +68,11 @@ class Task:
         self.greenlet = None
 
 
+@attrs.define(eq=False)
 class Timer:
     """An action that is called once, unless the timer is cleared before."""
 
-    __slots__ = ("action",)
-
-    def __init__(self, action: Callable[[], object] | None) -> None:
-        self.action = action
+    action: Callable[[], object] | None
 
     def clear(self) -> None:
         """Cancel the action."""
