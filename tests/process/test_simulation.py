@@ -13,10 +13,9 @@ import pytest
 pytest.importorskip("greenlet")
 
 from simulation.choices import Enumerated, Made, Random, Replayed, every_order
-from simulation.locks import Lock, SimpleQueue
 from simulation.scheduler import Scheduler
 from simulation.simulate import Window
-from simulation.tasks import Collected, Violation
+from simulation.tasks import Collected, Lock, SimpleQueue, Violation
 
 if TYPE_CHECKING:
     from simulation.choices import Choices

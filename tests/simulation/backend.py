@@ -56,8 +56,6 @@ class NativeCall:
     """A native call.
 
     Attributes:
-        number: counted from 1 over the run.
-        task: the task that makes it.
         function: the native function, or ``renew``.
         power_config_id: the id; for a create, the created id.
         configs: the votes and settings that it carries.

@@ -15,8 +15,7 @@ import threading
 import types
 from typing import TYPE_CHECKING, Any
 
-from simulation.locks import Lock, SimpleQueue
-from simulation.tasks import Timer
+from simulation.tasks import Lock, SimpleQueue, Timer
 
 from htppower.control import termination
 from htppower.control.core import engine, line, link

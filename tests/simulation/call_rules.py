@@ -14,7 +14,7 @@ from htppower.events import CallMade, Event, LinkChanged, LinkState, Transition
 if TYPE_CHECKING:
     from simulation.backend import NativeCall
     from simulation.demand import Client
-    from simulation.situation import Situation, Troubles
+    from simulation.situation import Operation, Situation, Troubles
 
 # "At most 10 failed native calls in 5 s on a dead link."
 MOST_FAILURES, WITHIN_US = 10, 5_000_000
@@ -23,11 +23,7 @@ MOST_ON_A_CORE, FIRST_RETRY_US = 7, 1_000_000
 
 
 class CallRules:
-    """Judges the native calls of a run.
-
-    Attributes:
-        made: all calls, in the order in which they began.
-    """
+    """Judges the native calls of a run, and keeps all that were ``made``."""
 
     def __init__(self, situation: Situation, troubles: Troubles) -> None:
         self.made: list[NativeCall] = []
@@ -62,13 +58,19 @@ class CallRules:
             if not (client.closing or client.troubles or situation.is_asked(client)):
                 situation.fail("a session keeps its ids", f"{call}; {situation.tell(client)}")
             well = client not in self._troubles and not situation.out_of_reach
-            if client.closing and well and not situation.is_down(client):
+            if client.closing and well and not situation.has(client):
                 situation.fail("votes are lowered before their id is destroyed", f"{call}; {situation.tell(client)}")
         situation.under_way = call
         self.made.append(call)
         operation = situation.operations.get(call.task)
         if operation is not None:
-            operation.calls += 1
+            self._count_in(operation, call)
+
+    def _count_in(self, operation: Operation, call: NativeCall) -> None:
+        operation.calls += 1
+        unknown, operation.unknown = operation.unknown, None
+        if unknown is not None and (call.function, call.power_config_id) != (DESTROY, unknown):
+            self.situation.fail("an id that is answered 13001 is replaced", f"{call} after that on id {unknown}")
 
     def _casts(self, client: Client) -> bool:
         """Return whether a session surely keeps its ids; under a profile without votes it destroys them."""
@@ -98,8 +100,11 @@ class CallRules:
                 self._orphans = dict.fromkeys((*self._orphans, number), self._scheduler.idle_us)
             else:
                 self._orphans.pop(number, None)
+        operation = situation.operations.get(call.task)
         if call.function == SET and call.votes:
             self._count_on_core(call)
+            if call.code == BAD_ID and operation is not None and number not in situation.failed_destroys:
+                operation.unknown = number
         if call.votes and not call.code:
             # The link is not dead.
             self._failures.clear()

@@ -20,11 +20,7 @@ class Owner:
 
 
 class Changes:
-    """Changes which profiles sessions use, and tracks which are possible.
-
-    Args:
-        run: does what a thread does while a hold or a cap is in force.
-    """
+    """Changes which profiles sessions use, and tracks which are possible."""
 
     def __init__(self, specification: Specification, run: Callable[[tuple[Op, ...]], None]) -> None:
         self._situation = specification.situation

@@ -23,13 +23,11 @@ MOST_OPEN_CHANGES = 5
 
 @attrs.define(eq=False)
 class Claim:
-    """A hold or a cap.
+    """A hold or a cap of a profile.
 
     Attributes:
-        name: the profile.
         certain: whether it is certainly in force; otherwise it may be in force or not.
         until_us: when a hold ends by itself.
-        handle: what the controller returned.
     """
 
     name: str
@@ -48,13 +46,7 @@ class Use:
 
 @attrs.frozen
 class Ended:
-    """The last phase that ended, if the order is certain.
-
-    Attributes:
-        deinit: whether it was a DE-INIT.
-        asked: ``Client.asked`` at its end.
-        name: the profile that was in use.
-    """
+    """The last phase that ended, if the order is certain; with ``Client.asked`` and the profile at its end."""
 
     deinit: bool
     asked: int
@@ -66,11 +58,9 @@ class Client:
     """A session and what is asked of it.
 
     Attributes:
-        place: the number of the client.
         cores: no other open session has any of these cores.
-        uses: the possible own profiles.
+        uses, holds: the possible own profiles, and the holds that are, or may be, in force.
         session: what the controller returned; None while it is being opened.
-        holds: those that are in force for certain, or possibly.
         inferences, preparations: phases that have begun for certain, and whose end was not asked for.
         asked: how many calls of the public API concerned the session.
         unsettled: calls about phases that have not returned, so that their change may be in force or not.
@@ -80,13 +70,11 @@ class Client:
         ended: the last phase that ended.
         met: the profiles that it may have used since then.
         closing, closed: whether its close was asked for, and has returned.
-        ids: the power config ids that were created for it.
         endings: called when no task can run: phases that end by themselves have ended then.
-        hints: the number of hints.
         ahead: from when until when votes must be up for a predicted begin, and ``asked`` then.
         up_us: since when votes have been up ahead of a begin.
         troubles: how often it was in trouble.
-        other: whether it is a client of the second controller, to which the caps of the first do not apply.
+        other: whether the session is the second controller's, to which the caps of the first do not apply.
     """
 
     place: int

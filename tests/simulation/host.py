@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simulation.changes import Changes
-from simulation.coroutines import Loop
 from simulation.demand import Client, Use
 from simulation.expectations import expected
-from simulation.phases import Phases
+from simulation.phases import Loop, Phases
 from simulation.program import FATES, Op
 
 import htppower
@@ -16,7 +15,6 @@ import htppower
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulation.backend import SimulatedBackend
     from simulation.program import Program
     from simulation.simulate import Window
     from simulation.specification import Specification
@@ -28,28 +26,14 @@ CLOSED_WITHIN_US = 120_000_000
 
 
 class Host:
-    """A host of one controller, or of two on one backend, of which the second is closed and made again.
+    """A host of one controller, or of two on one backend, of which the second is closed and made again."""
 
-    Args:
-        specification: knows the first controller, and the scheduler of the host's threads.
-        backend: has the subsystem that restarts.
-        make: makes a controller.
-        window: the part of a small case that is run in every order.
-    """
-
-    def __init__(
-        self,
-        specification: Specification,
-        backend: SimulatedBackend,
-        program: Program,
-        make: Callable[[], Any],
-        window: Window,
-    ) -> None:
+    def __init__(self, specification: Specification, program: Program, make: Callable[[], Any], window: Window) -> None:
         self._specification = specification
         self._situation = specification.situation
         self._scheduler = specification.situation.scheduler
         self._call = specification.call
-        self._backend = backend
+        self._backend = specification.situation.backend
         self._program = program
         self._make = make
         self._window = window

@@ -82,14 +82,7 @@ class Found:
 def caught(
     mutation: Mutation | None, drawn: Drawn = Drawn.RESTARTS, *, seed: int = 0, most_runs: int = MOST_RUNS
 ) -> Found:
-    """Run the simulation on a copy until it finds something.
-
-    Args:
-        mutation: the break; None for the core as it is.
-        drawn: what may happen in the runs without a break.
-        seed: the first seed without a break.
-        most_runs: the largest number of runs.
-    """
+    """Run the simulation on a copy until it finds something. Without a mutation, ``drawn`` and ``seed`` are its own."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         for name in ("htppower", "profiles", "tests/simulation"):

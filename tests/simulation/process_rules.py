@@ -36,6 +36,7 @@ class ProcessRules:
     Attributes:
         refused: the settings that the platform has refused since the device was made.
         left: whether a session was closed while no call could be made, so that its settings are taken back later.
+        unnoticed_us: the idle time of a restart since which no call was answered by a link that does not work.
         restarted_us: when the subsystem restarted last.
     """
 
@@ -45,7 +46,7 @@ class ProcessRules:
         self.refused: set[str] = set()
         self.left = False
         self.restarted_us = -_LATE_US
-        self._restarted_us: int | None = None
+        self.unnoticed_us: int | None = None
         self._up_since_restart: list[Client] = []
 
     def begins(self, call: NativeCall) -> None:
@@ -116,8 +117,8 @@ class ProcessRules:
     def restarted(self) -> None:
         """Record a restart of the subsystem."""
         self.restarted_us = self._situation.scheduler.now_us
-        if not self._troubles.any_yet or not self._troubles.open:
-            self._restarted_us = self._situation.scheduler.idle_us
+        if not self._troubles.open:
+            self.unnoticed_us = self._situation.scheduler.idle_us
             self._up_since_restart = [client for client in self._situation.clients if client.busy]
 
     @property
@@ -125,17 +126,13 @@ class ProcessRules:
         """Whether a call of the host's own may have been answered with a lost link."""
         return not self._situation.backend.well or self._situation.scheduler.now_us < self.restarted_us + _LATE_US
 
-    def noticed(self) -> None:
-        """Record that a call was answered by a link that does not work."""
-        self._restarted_us = None
-
     def look_at_heartbeat(self) -> None:
         """Fail if a restart was not noticed for too long while the votes of a session were up."""
         situation = self._situation
         self._up_since_restart = [client for client in self._up_since_restart if situation.must_be_up(client)]
-        if self._restarted_us is None or not self._up_since_restart:
+        if self.unnoticed_us is None or not self._up_since_restart:
             return
-        unnoticed_us = situation.scheduler.idle_us - self._restarted_us
+        unnoticed_us = situation.scheduler.idle_us - self.unnoticed_us
         if unnoticed_us > 2 * HEARTBEAT_US:
             details = f"not for {unnoticed_us} us; {situation.tell(self._up_since_restart[0])}"
             situation.fail("a restart is noticed by the heartbeat", details)
@@ -150,11 +147,9 @@ class ProcessRules:
 
     def _suffices(self, found: Range) -> bool:
         settings = self._situation.htp._process
-        if settings.rpc_polling_time_us < found.least_polling_us and POLLING not in self.refused:
-            return False
-        if not found.most_latency_us or LATENCY in self.refused:
-            return True
-        return 0 < settings.rpc_control_latency_us <= found.most_latency_us
+        polls = settings.rpc_polling_time_us >= found.least_polling_us or POLLING in self.refused
+        any_latency = not found.most_latency_us or LATENCY in self.refused
+        return polls and (any_latency or 0 < settings.rpc_control_latency_us <= found.most_latency_us)
 
     def _range(self) -> Range:
         situation, troubles = self._situation, self._troubles

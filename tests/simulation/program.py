@@ -76,7 +76,7 @@ class Program:
     Attributes:
         cores, profiles: of each client, its cores and the profile with which it begins.
         threads: what each thread does.
-        faults: what happens to native calls, by number; in a small case the numbers count from when its window opens.
+        faults: what happens to native calls, by number; in a small case counted from the opening of the window.
         mains: the threads that the controller takes for the main thread.
         raises: whether the controller has ``on_error="raise"``.
         subscribed: whether the events are judged.
@@ -95,11 +95,6 @@ class Program:
     heartbeat: bool = True
     device: bool = True
     others: frozenset[int] = frozenset()
-
-    @property
-    def size(self) -> int:
-        """The number of ops and faults."""
-        return sum(1 for thread in self.threads for _ in every_op(thread)) + len(self.faults)
 
     @property
     def has_fates(self) -> bool:
@@ -132,14 +127,7 @@ class Share(enum.Enum):
 
 
 def draw(seed: str, *, restarts: bool = True, learning: Share = Share.SOME, varied: Share = Share.NEVER) -> Program:
-    """Return a program with up to four sessions and four threads, or a busy one.
-
-    Args:
-        seed: decides everything that is drawn.
-        restarts: whether the subsystem restarts and dies.
-        learning: in how many programs profiles learn, relax twice and raise ahead.
-        varied: in how many programs there are tickets, and a second controller.
-    """
+    """Return a program with up to four sessions and four threads, or a busy one; the options are ``run.py``'s."""
     chance = random.Random(seed)
     if chance.random() < 0.05:
         return _busy(chance)

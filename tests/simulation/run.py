@@ -27,7 +27,7 @@ if __name__ == "__main__":
 from simulation.binding import remember
 from simulation.choices import Random, Replayed
 from simulation.program import Share, draw
-from simulation.sequences import LEARNING, PLAIN, Things, count_up_to, sequence
+from simulation.sequences import LEARNING, PLAIN, count_up_to, sequence
 from simulation.shrink import Failing, show
 from simulation.simulate import Result, simulate, warm_up
 from simulation.small_cases import run_exhaustive
@@ -39,15 +39,10 @@ Number = TypeVar("Number", int, float)
 NO_LIMIT = 1 << 62
 
 
-def _things(given: argparse.Namespace) -> Things:
-    """Return what sequences are made of."""
-    return LEARNING if given.learning is Share.ALWAYS else PLAIN
-
-
 def run_seed(seed: int, given: argparse.Namespace) -> tuple[Failing | None, Result]:
     """Run the program of a seed, or the sequence of that number."""
     if given.sequences:
-        result = simulate(program := sequence(seed, _things(given)), Replayed(()))
+        result = simulate(program := sequence(seed, given.things), Replayed(()))
     else:
         program = draw(f"program {seed}", restarts=given.restarts, learning=given.learning, varied=given.varied)
         result = simulate(program, Random(f"choices {seed}"))
@@ -68,7 +63,7 @@ def run_random(given: argparse.Namespace) -> int:
         if failing is not None:
             if failing.rule not in broken:
                 print(f"BROKEN seed {seed + runs}: {result.violation}", flush=True)
-            broken[failing.rule].append((failing.program.size, seed + runs, failing))
+            broken[failing.rule].append((len(str(failing.program)), seed + runs, failing))
         runs += 1
     elapsed_s = time.monotonic() - begun_s
     print(
@@ -138,7 +133,8 @@ def main() -> int:
     alone = given.seed is not None and limits == [None] * 2 and not given.exhaustive
     if given.sequences:
         given.seed = given.seed or 0
-        count = count_up_to(given.sequences, _things(given))
+        given.things = LEARNING if given.learning is Share.ALWAYS else PLAIN
+        count = count_up_to(given.sequences, given.things)
         limits.append(count)
         given.runs = min(given.runs or NO_LIMIT, count - given.seed)
     given.seconds = given.seconds or (60.0 if limits == [None] * 2 else 1e9)

@@ -27,19 +27,13 @@ NEVER = 1 << 62
 
 
 class Scheduler:
-    """Runs tasks, one at a time.
-
-    Args:
-        choices: say which task runs.
-        traced: whether to keep a trace.
+    """Runs tasks, one at a time. The choices say which.
 
     Attributes:
-        now_us: the virtual time.
-        idle_us: the part of it in which no task could run and no native call was under way.
+        now_us: the virtual time; ``idle_us``: the part in which no task could run, and no native call was under way.
         steps: how many points and waits there were.
         collecting: whether an object is being garbage collected: no lock may be taken then.
         over: whether the run has ended, so that the tasks only unwind.
-        failure: the first broken rule.
         prompt: whether no task is slow, so that time moves only if no task can run.
         choosing: whether the choices are asked. Otherwise the running task continues, or else the first ready task.
         quiet: called when no task can run, before time moves. It returns whether the time until then counts as idle.

@@ -1,7 +1,7 @@
-"""Every short sequence of what a host does with one session, on one thread: what comes of what came before.
+"""Every short sequence of what a host does with one session, on one thread.
 
-Programs that are drawn at random seldom do many things to one session in a row. Here each of a few things follows each
-other, from each of a few profiles on, up to a length. They have numbers: a longer one has a higher number.
+Programs that are drawn at random seldom do many things to one session in a row. Sequences have numbers: a longer
+sequence has a higher number.
 """
 
 from __future__ import annotations
@@ -14,19 +14,14 @@ _INFER = Op("infer", us=500)
 
 
 class Things(NamedTuple):
-    """What sequences are made of.
-
-    Attributes:
-        profiles: from which the session begins.
-        ops: what is done with it.
-    """
+    """What sequences are made of: the profile with which the session begins, and the ops."""
 
     profiles: tuple[str, ...]
     ops: tuple[Op, ...]
 
 
 PLAIN = Things(
-    # One that sustains, one that lowers at once, and one that relaxes twice.
+    # The first sustains, the second lowers at once, and the third relaxes twice.
     ("brisk", "balanced", "deep"),
     (
         _INFER,
@@ -37,7 +32,7 @@ PLAIN = Things(
         Op("infer", inner=(Op("use", name="brisk"),)),
         Op("hold", name="deep", how="release", inner=(_INFER,)),
         Op("cap", name="balanced", inner=(_INFER,)),
-        # Within the sustain times, beyond one and beyond the second power state's.
+        # Within the sustain times, and beyond all of them.
         Op("rest", us=10_000),
         Op("rest", us=700_000),
     ),
@@ -55,7 +50,7 @@ LEARNING = Things(
         Op("expect", us=70_000, how="in"),
         Op("expect", us=33_333, how="every"),
         Op("expect", us=1, how="none"),
-        # Within the sustain times, until a predicted begin, and beyond everything.
+        # Within the sustain times, until a predicted begin, and beyond both.
         Op("rest", us=10_000),
         Op("rest", us=69_000),
         Op("rest", us=700_000),

@@ -134,7 +134,7 @@ class SessionRules:
             return "votes in use are in force"
         if self._must_be_up_ahead(client) and situation.lacking(client):
             return "votes are raised ahead of a predicted begin"
-        if situation.is_down(client):
+        if situation.has(client):
             client.up_us = None
         elif not situation.may_be_up(client) and not self._may_be_up_ahead(client):
             return "what is idle is lowered"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import time
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
@@ -11,11 +11,10 @@ from simulation.choices import Random, Replayed
 from simulation.simulate import simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from simulation.choices import Choices, Made
     from simulation.program import Op, Program
-    from simulation.simulate import Result
 
 _Thing = TypeVar("_Thing")
 # A smaller program has other choices: it is run with the old ones, and with this many at random.
@@ -34,13 +33,11 @@ class Failing:
 
 def show(failing: Failing, *, seconds: float, small: bool = False) -> None:
     """Make a failing run smaller, and print what happens in it."""
-    smaller = shrink(failing, partial(simulate, small=small), seconds)
+    smaller = _shrink(failing, seconds, small=small)
     result = simulate(smaller.program, Replayed(smaller.made), small=small, traced=True)
     program = smaller.program
-    print(
-        f"sessions on cores {program.cores} with {program.profiles}; raises {program.raises}; device {program.device}"
-    )
-    print(f"heartbeat {program.heartbeat}; of a second controller {sorted(program.others)}")
+    print(f"sessions on cores {program.cores} with {program.profiles}; raises {program.raises}")
+    print(f"device {program.device}; heartbeat {program.heartbeat}; of a second controller {sorted(program.others)}")
     for number, thread in enumerate(program.threads):
         main = "main " if number in program.mains else ""
         print(f"{main}thread {number}: {'; '.join(map(str, thread))}")
@@ -51,21 +48,24 @@ def show(failing: Failing, *, seconds: float, small: bool = False) -> None:
     print(f"BROKEN {result.violation}")
 
 
-def shrink(failing: Failing, run: Callable[[Program, Choices], Result], seconds: float = 30.0) -> Failing:
+def _shrink(failing: Failing, seconds: float, *, small: bool) -> Failing:
     """Return the smallest failing run that is found in this time."""
     end_s = time.monotonic() + seconds
     found: Failing | None = failing
     while found is not None:
         failing = found
-        smaller = (each for each in _smaller(failing.program) if time.monotonic() < end_s)
-        found = next((found for each in smaller if (found := _fails(each, failing, run))), None)
-    return _fewer_choices(failing, run, end_s + seconds / 4)
+        others = (_fails(each, failing, small=small) for each in _smaller(failing.program))
+        fewer = (_fails(failing.program, failing, made, small=small) for made in _parts(failing.made))
+        found = next((each for each in itertools.chain(others, fewer) if each or time.monotonic() > end_s), None)
+    return failing
 
 
-def _fails(program: Program, like: Failing, run: Callable[[Program, Choices], Result]) -> Failing | None:
-    tries: list[Choices] = [Replayed(like.made), Replayed(()), *(Random(f"shrink {number}") for number in range(TRIES))]
-    for choices in tries:
-        result = run(program, choices)
+def _fails(program: Program, like: Failing, made: Sequence[Made] = (), *, small: bool) -> Failing | None:
+    """Return a run of a program that breaks the same rule; ``made``: the only choices to try."""
+    choices: list[Choices] = [Replayed(made)] if made else [Replayed(like.made), Replayed(())]
+    choices += [] if made else [Random(f"shrink {number}") for number in range(TRIES)]
+    for each in choices:
+        result = simulate(program, each, small=small)
         if result.violation is not None and result.violation.rule == like.rule:
             return Failing(program, result.made, like.rule)
     return None
@@ -107,16 +107,3 @@ def _parts(things: Sequence[_Thing]) -> Iterator[list[_Thing]]:
         for start in range(0, len(things), size):
             yield [*things[:start], *things[start + size :]]
         size //= 2
-
-
-def _fewer_choices(failing: Failing, run: Callable[[Program, Choices], Result], end_s: float) -> Failing:
-    found: Failing | None = failing
-    while found is not None:
-        failing, found = found, None
-        for part in _parts(failing.made):
-            if found is not None or time.monotonic() > end_s:
-                break
-            result = run(failing.program, Replayed(part))
-            if result.violation is not None and result.violation.rule == failing.rule:
-                found = attrs.evolve(failing, made=tuple(part))
-    return failing

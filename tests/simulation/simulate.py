@@ -6,9 +6,8 @@ import contextlib
 import functools
 import gc
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import attrs
 from simulation.backend import SimulatedBackend
 from simulation.binding import SimulatedTime, installed
 from simulation.call_rules import EventRules
@@ -32,16 +31,8 @@ WELL_US = 200_000_000
 QUIET_US = 20_000_000
 
 
-@attrs.frozen
-class Result:
-    """The result of a run.
-
-    Attributes:
-        violation: the broken rule, or None.
-        steps, calls: the numbers of steps and of native calls.
-        made: the picks that were not 0.
-        trace: what happened, if the run was traced.
-    """
+class Result(NamedTuple):
+    """The result of a run: the broken rule, the numbers of steps and native calls, the picks, and the trace."""
 
     violation: Violation | None
     steps: int
@@ -172,7 +163,7 @@ def _run(specification: Specification, backend: SimulatedBackend, program: Progr
     if program.subscribed:
         controller.subscribe(events.take)
     window = Window(scheduler, backend, len(program.threads))
-    host = Host(specification, backend, program, make, window)
+    host = Host(specification, program, make, window)
     for place, name in enumerate(program.profiles):
         host.open(place, name)
     threads = [

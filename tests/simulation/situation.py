@@ -37,13 +37,13 @@ class Operation:
     """A call of the public API that has not returned.
 
     Attributes:
-        kind: the method, such as ``begin``.
         client: the session; None for a method of the controller.
         begun_at: the step at which it began.
         inside: whether the session's votes were up for certain, so that a begin does not wait.
         calls: how many native calls its task has made in it.
         lowered: how often another session was lowered while it waited; ``last_lowered`` was the last of them.
         made: how many later calls of the public API have made native calls and ended while it waited.
+        unknown: the id that a native call in it was answered not to exist, so that the next one must destroy it.
     """
 
     kind: str
@@ -54,17 +54,16 @@ class Operation:
     lowered: int = 0
     last_lowered: Client | None = None
     made: int = 0
+    unknown: int | None = None
 
 
 class Situation:
     """What is asked for, and what is in force.
 
     Attributes:
-        clients: all sessions that were opened.
         operations: the calls of the public API that have not returned, by task.
         under_way: the native call that has not returned.
         failed_destroys: the ids that could not be destroyed.
-        controller: the first controller; None until it is made.
         is_told: whether the host has told of a lost link, and the calls for that may not be made yet.
         closed: whether every controller is closed.
     """
@@ -106,15 +105,11 @@ class Situation:
             core for core in client.cores if not any(each.core_id == core and in_force(each) in raised for each in up)
         ]
 
-    def has(self, client: Client, votes: frozenset[InForce]) -> bool:
-        """Return whether one of these is in force on each of a session's ids."""
+    def has(self, client: Client, votes: frozenset[InForce] = DOWN) -> bool:
+        """Return whether one of these is in force on each of a session's ids; by default, a power state's votes."""
         alive = self.htp._clients
         own = [each for each in client.ids if each in alive and each not in self.failed_destroys]
         return all(in_force(alive[each]) in votes for each in own)
-
-    def is_down(self, client: Client) -> bool:
-        """Return whether each of a session's ids has the votes of a power state."""
-        return self.has(client, DOWN)
 
     def is_asked(self, client: Client) -> bool:
         """Return whether a call of the public API that concerns a session has not returned."""
@@ -156,7 +151,7 @@ class Trouble:
         cores: the cores on which a call has failed; None if everything may be lost.
         own: whether a call of the session's own has failed, so that the session may wait for the back-off.
         at_once: whether the trouble must be over as soon as no task can run.
-        quiet_us: the idle time when no task could run for the first time after it; None before.
+        quiet_us: the idle time when no task could run for the first time; None before.
     """
 
     cores: frozenset[int | None] | None = None
@@ -169,14 +164,12 @@ class Troubles:
     """The trouble of each session; the trouble of the process's settings has the key None.
 
     Attributes:
-        any_yet: whether there was a trouble in the run.
         row: how many calls have failed since the DSP last answered a call.
     """
 
     def __init__(self, situation: Situation) -> None:
         self._situation = situation
         self._by_client: dict[Client | None, Trouble] = {}
-        self.any_yet = False
         self.row = 0
 
     def __contains__(self, client: Client | None) -> bool:
@@ -196,7 +189,6 @@ class Troubles:
 
         ``call``: the failed call; None if everything may be lost. ``own``: the session may wait for the back-off.
         """
-        self.any_yet = True
         cores = None if call is None else frozenset({call.core})
         before = self._by_client.get(client)
         if before is not None:

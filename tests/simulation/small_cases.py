@@ -8,7 +8,7 @@ An order is a sequence of the operations on the locks of the line and of the gat
 alarms, and of native calls. At each of these points another ready task may run, which is a preemption. If the running
 task waits or ends, any ready task may run, which is not a preemption. In at most ``--slow`` of the preemptions time
 moves to the next alarm instead, and never to the one after it. So every order with N preemptions is run, except for
-switches between two points, and for those before a wait, which change nothing (``locks``).
+switches between two points, and for those before a wait, which change nothing (``tasks``).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import multiprocessing
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 from simulation.backend import Fault
@@ -74,8 +74,7 @@ _FATES = {
 _FAILING = (1, 2, 3)
 
 
-@attrs.frozen
-class Case:
+class Case(NamedTuple):
     """A small program; ``large``: it has so many orders that it is run only with ``--large``."""
 
     name: str
@@ -130,15 +129,8 @@ def _after_enter(ops: tuple[Op, ...], fate: Op) -> tuple[Op, ...]:
     return tuple(itertools.chain.from_iterable((op, fate) if op == _ENTER else (op,) for op in within))
 
 
-@attrs.frozen
-class Explored:
-    """The result of a small case.
-
-    Attributes:
-        runs, steps: how many there were.
-        complete: whether every order was run.
-        failed: the first failing run, and ``broken`` the rule that it breaks.
-    """
+class Explored(NamedTuple):
+    """The result of a small case: whether every order was run, and the first failing run with its violation."""
 
     runs: int
     steps: int

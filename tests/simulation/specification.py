@@ -32,13 +32,7 @@ if TYPE_CHECKING:
 
 
 class Specification:
-    """Fails the run if a rule is broken.
-
-    Args:
-        scheduler: says when no task can run.
-        backend: knows what is in force, and reports native calls.
-        raises: whether the controllers have ``on_error="raise"``.
-    """
+    """Fails the run if a rule is broken; ``raises``: whether the controllers have ``on_error="raise"``."""
 
     def __init__(self, scheduler: Scheduler, backend: SimulatedBackend, *, raises: bool) -> None:
         self.situation = Situation(scheduler, backend)
@@ -91,6 +85,8 @@ class Specification:
         if scheduler.current.held:
             details = f"{scheduler.current} holds {scheduler.current.held} after {operation.kind}"
             situation.fail("no lock is held after a call", details)
+        if operation.unknown is not None:
+            situation.fail("an id that is answered 13001 is replaced", f"{operation} has left id {operation.unknown}")
         if operation.calls:
             self.sessions.overtaken(operation)
 
@@ -154,7 +150,7 @@ class Specification:
         client = self.situation.client_of(call)
         self.calls.ended(call)
         if call.code and not call.injected:
-            self.process.noticed()
+            self.process.unnoticed_us = None
         if call.code in (LOST, DEAD):
             return
         if call.function == RENEW:
@@ -237,8 +233,7 @@ class Specification:
                 self.sessions.check_in_use(client)
             return
         situation.is_told = False
-        if self.troubles.any_yet:
-            self.calls.take_in_orphans()
+        self.calls.take_in_orphans()
         for client in situation.clients:
             endings, client.endings = client.endings, []
             for ended in endings:
