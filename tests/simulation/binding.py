@@ -62,12 +62,12 @@ def installed(scheduler: Scheduler) -> Iterator[None]:
 
 
 def link_of(controller: Any) -> str:
-    """Return the link's state, as the status of a controller says it. To make a status takes half of a run."""
+    """Return the link's state, as in the status of a controller, which would take half of a run to make."""
     return str(controller._engine.recovery.link.state)
 
 
 def orphans_of(controller: Any) -> set[int]:
-    """Return the ids that could not be destroyed, as the status of a controller says them."""
+    """Return the ids that could not be destroyed, as in the status of a controller."""
     return set(controller._engine.recovery.orphans)
 
 
@@ -107,7 +107,7 @@ class SimulatedWorker:
         self._actions = SimpleQueue(scheduler)
         self._task: Task | None = None
         self._closed = False
-        # As in the real worker: no lock, and no point.
+        # It takes no lock and is not a point, like the real worker.
         self.post_unlocked = self._actions.put
 
     @property

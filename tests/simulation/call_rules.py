@@ -32,11 +32,11 @@ class CallRules:
         self._scheduler = situation.scheduler
         # The ids that were destroyed, or created before the device was made anew.
         self._gone: set[int] = set()
-        # The ids that a retry must destroy, each with the idle time since when.
+        # The ids that a retry must destroy, each with the idle time of its failure.
         self._orphans: dict[int, int] = {}
         self._failures: deque[int] = deque()
         self._on_core: dict[int | None, list[int]] = defaultdict(list)
-        # The idle time since which the device could be made anew.
+        # Since this idle time the device could be made anew.
         self._dead_us: int | None = None
 
     def begins(self, call: NativeCall, client: Client | None) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Owner:
-    """An owner with which a hold may end."""
+    """The owner of a hold, which ends with its owner."""
 
 
 class Changes:

@@ -18,7 +18,7 @@ NEVER = 1 << 62
 
 # How often another task runs, by run: few preemptions at odd places find bugs that many preemptions hide.
 PREEMPTIONS = (0.002, 0.01, 0.05, 0.2)
-# The share of preemptions in which time moves.
+# The share of preemptions that move time.
 SLOW = 0.1
 
 
@@ -35,7 +35,7 @@ class Random:
 
     Attributes:
         made: the picks that were not 0, as ``Replayed`` takes them.
-        next_step: the first step at whose point ``pick`` must be called.
+        next_step: ``pick`` need not be called at a point before this step.
     """
 
     def __init__(self, seed: str) -> None:
@@ -124,7 +124,7 @@ class Enumerated:
         return decision.pick
 
     def _ask_next(self) -> None:
-        """Ask at the points of the beginning where another task runs, and at all points after the beginning."""
+        """Skip the points of the beginning at which the running task continues."""
         after = self._end + 1 if self._left > 0 else NEVER
         self.next_step = next(iter(self._to_make[len(self.made) :]), after)
 

@@ -1,4 +1,4 @@
-"""What the host has asked for: phases, profiles, holds and caps. Each is certain, or possible during the call for it.
+"""The demand of the host: phases, profiles, holds and caps. Each is certain, or possible during the call for it.
 
 Until a call of the public API returns, the change that it makes may be in force or not. So a session has a set of
 possible profiles, and after all calls have returned there is one profile in this set.
@@ -38,7 +38,7 @@ class Claim:
 
 @attrs.define(eq=False)
 class Use:
-    """A profile that was asked for as a session's own; ``returned_at``: the step at which that call returned."""
+    """A profile that was asked for as a session's own; ``returned_at``: the step of that call's return."""
 
     name: str
     returned_at: int | None = None
@@ -55,7 +55,7 @@ class Ended:
 
 @attrs.define(eq=False)
 class Client:
-    """A session and what is asked of it.
+    """A session and its demand.
 
     Attributes:
         cores: no other open session has any of these cores.
@@ -138,7 +138,7 @@ class Client:
         return [each for name, each in table.items() if name in names]
 
     def rests(self, caps: list[Claim]) -> frozenset[InForce]:
-        """Return what may be in force on an id of a session that is LOWERED."""
+        """Return the votes that may be in force on an id of a session that is LOWERED."""
         if self.ended is None:
             return DOWN
         possible = self.possible(caps)

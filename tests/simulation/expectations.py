@@ -1,7 +1,7 @@
-"""What each profile of a simulation puts in force, and which one a session uses: from the documentation alone.
+"""The votes that each profile of a simulation puts in force, and the profile that a session uses.
 
 Sources: ``DESIGN.md`` "Profiles", ``docs/holds.md`` "Which profile is in force", ``docs/state_machine.md`` "Settings of
-the whole process". Nothing here knows the controller.
+the whole process". This file knows only the documentation, and nothing of the controller.
 """
 
 from __future__ import annotations
@@ -22,22 +22,21 @@ if TYPE_CHECKING:
     from htppower.profiles.sustain import Sustain
     from htppower.votes.vote_set import VoteSet
 
-# What is in force on an id: DCVS, sleep latency, sleep disable, bus, core, explicit HMX corners.
+# The votes in force on an id: DCVS, sleep latency, sleep disable, bus, core, explicit HMX corners.
 InForce = tuple[bool, int, bool, tuple[int, int, int], tuple[int, int, int], tuple[int, int, int] | None]
 
 
 @attrs.frozen
 class Expected:
-    """What a profile comes to.
+    """The effects of a profile.
 
     Attributes:
-        profile: the profile, as the controller is given it.
         rank: its place in the vendor's order; the highest is 0.
-        raised, lowered, after_deinit: what is in force on an id after its votes, after those of its power state, and
-            after those of the power state in which DE-INIT ends; None for a profile without votes.
-        further: the same of the second power state; None where there is none.
-        polling_us, latency_us: what it wishes for the process while it is raised; 0 is no wish.
-        least_us, most_us: how long its votes stay up after an inference; the same where that is not learnt.
+        raised, lowered, after_deinit: the votes on an id after it is raised, relaxed, and relaxed by DE-INIT; None for
+            a profile without votes.
+        further: the votes of the second power state; None without a second power state.
+        polling_us, latency_us: its wishes for the process while it is raised; 0 means no wish.
+        least_us, most_us: how long its votes stay up after an inference; both are the same unless this is learnt.
         after_init_us: how long after INIT.
         further_least_us, further_most_us: how long they stay in the first power state.
         raise_ahead_us: how long before a predicted begin they are raised; 0 never.
@@ -60,7 +59,7 @@ class Expected:
 
 
 def in_force(client: Client) -> InForce:
-    """Return what is in force on an id."""
+    """Return the votes in force on an id."""
     return (
         client.dcvs_enable,
         client.sleep_latency_us,
@@ -162,7 +161,7 @@ def _after(votes: VoteSet) -> InForce | None:
 
 
 def lowered_to(profiles: Iterable[Expected], *, after_deinit: bool) -> frozenset[InForce]:
-    """Return what may be in force on an id that one of these profiles has lowered."""
+    """Return the votes that may be in force on an id after one of these profiles has lowered it."""
     found = [
         votes for each in profiles for votes in ((each.after_deinit,) if after_deinit else (each.lowered, each.further))
     ]
@@ -173,7 +172,7 @@ DOWN = frozenset().union(*(lowered_to(expected().values(), after_deinit=after) f
 
 
 def decided(own: str, holds: Iterable[str], caps: Iterable[str]) -> str:
-    """Return which profile a session uses: its own, the highest hold's, or, where that exceeds a cap, a cap's."""
+    """Return the profile that a session uses: its own, the highest hold's, or a cap's if that is lower."""
     table = expected()
     chosen = min(holds, key=lambda name: table[name].rank, default=own)
     lowest = max(caps, key=lambda name: table[name].rank, default=chosen)

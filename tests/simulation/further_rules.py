@@ -1,8 +1,8 @@
-"""What must hold of the second power state: in force at the latest after its time, and never before it.
+"""Rules for the second power state: it is in force at the latest after its time, and never before.
 
-Written from ``docs/profiles.md``, "then": the time counts from when the votes were relaxed; an inference raises from
-either state, and DE-INIT does not end in the second one. "Votes that another profile has relaxed stay as they are until
-that one is used again": whatever was used, asked or interrupted meanwhile, they relax further then.
+Written from ``docs/profiles.md``, "then": the time counts from when the votes were relaxed. An inference raises from
+either state, and DE-INIT does not end in the second state. "Votes that another profile has relaxed stay as they are
+until that one is used again": then they relax further, even if something else was used or asked meanwhile.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @attrs.define
 class Relaxed:
-    """That the votes of a session are those of a first power state.
+    """A session whose votes are relaxed to a first power state.
 
     Attributes:
-        by: the names of the profiles of which one has relaxed them.
-        troubles: how often it was in trouble: votes that were lost are relaxed anew.
-        since_us: when nobody could go on for the first time; None until then.
+        by: the names of the profiles that may have relaxed them.
+        troubles: how often the session was in trouble: lost votes are relaxed again.
+        since_us: when no task could run for the first time; None until then.
     """
 
     by: frozenset[str]
@@ -34,12 +34,12 @@ class Relaxed:
 
 
 class FurtherRules:
-    """What must hold of second power states."""
+    """Judges second power states."""
 
     def __init__(self, situation: Situation, troubles: Troubles) -> None:
         self._situation = situation
         self._troubles = troubles
-        # What was put in force on an id last, and when.
+        # The last votes on an id, and their time.
         self._in_force: dict[int, tuple[InForce, int]] = {}
         self._relaxed: dict[Client, Relaxed] = {}
         self._least_us = {
@@ -61,7 +61,7 @@ class FurtherRules:
         }
 
     def applied(self, client: Client, power_config_id: int) -> None:
-        """Take in that votes have taken effect on an id."""
+        """Judge votes that have taken effect on an id."""
         situation, now_us = self._situation, self._situation.scheduler.now_us
         found = situation.htp._clients.get(power_config_id)
         if found is None:
@@ -72,7 +72,7 @@ class FurtherRules:
         possible = frozenset(each.profile.name for each in client.possible(situation.caps))
         relaxed = self._relaxed.get(client)
         if relaxed is not None:
-            # Where the same is voted once more, or on another core, either may have relaxed them.
+            # If the same is voted again, or on another core, either profile may have relaxed the votes.
             relaxed.by |= possible
         if before is not None and before[0] == votes:
             return
@@ -93,7 +93,7 @@ class FurtherRules:
             situation.fail("only idle votes relax further", situation.tell(client))
 
     def look(self, client: Client) -> None:
-        """Fail where the votes of an idle session should have relaxed further: nobody can go on."""
+        """Fail if the votes of an idle session should have relaxed further, since no task can run."""
         situation, relaxed = self._situation, self._relaxed.get(client)
         if relaxed is None or client.busy or client.unsettled or client.closing:
             return

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 # How often the host looks whether the second controller, or a session that closes later, is closed.
 LOOKS_US, CLOSING_LOOKS_US = 1_000, 50_000
-# A session that is closed in haste, or dropped, is closed after all calls that are under way, at the latest by then.
+# The longest time until a session is closed that was closed in haste, or dropped: it waits for all calls under way.
 CLOSED_WITHIN_US = 120_000_000
 
 
 class Host:
-    """A host of one controller, or of two on one backend, of which the second is closed and made again."""
+    """A host of one controller, or of two on one backend. The second controller is closed and made again."""
 
     def __init__(self, specification: Specification, program: Program, make: Callable[[], Any], window: Window) -> None:
         self._specification = specification
@@ -81,7 +81,7 @@ class Host:
             if self._call("open", client, session) is None:
                 self._places[place] = client
                 return
-            # If an id was created and could not be destroyed, it is an orphan now.
+            # Ids that were created and could not be destroyed are orphans now.
             client.closing = client.closed = True
 
     def run(self, ops: tuple[Op, ...]) -> None:

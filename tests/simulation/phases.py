@@ -75,7 +75,7 @@ class Phases:
         asked, alone = client.asked, client.unsettled == 1 and not client.busy
         still_open = kind == "infer" and client.open_at == asked and not situation.operations
         error = self._specification.call("end", client, leave)
-        # If nothing else was asked meanwhile, the votes may stay up for the sustain time from now on, and no longer.
+        # If no other call came meanwhile, the votes may stay up for the sustain time from now on, and no longer.
         alone = alone and client.asked == asked + 1 and client.unsettled == 1 and not situation.operations
         self.end_done(client, kind, alone=alone)
         if still_open and client.asked == asked + 1 and situation.must_be_up(client):
@@ -101,7 +101,7 @@ class Phases:
         client.unsettled += 1
 
     def end_done(self, client: Client, kind: str, *, alone: bool = False) -> None:
-        """Record that a phase has ended; ``alone``: nothing else was asked of the session meanwhile."""
+        """Record that a phase has ended; ``alone``: meanwhile no other call concerned the session."""
         client.unsettled -= 1
         client.ended = None
         kept_us, possible = 0, client.possible(self._situation.caps)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SUFFICES = "settings of the process suffice"
 GIVEN_BACK = "settings of the process are given back"
-# A loss that the host tells of within this time after a restart is the loss by that restart.
+# If the host reports a loss within this time after a restart, the restart has caused it.
 _LATE_US = 1_000_000
 POLLING, LATENCY = "RPC_POLLING_TIME", "RPC_CONTROL_LATENCY"
 
@@ -36,7 +36,7 @@ class ProcessRules:
     Attributes:
         refused: the settings that the platform has refused since the device was made.
         left: whether a session was closed while no call could be made, so that its settings are taken back later.
-        unnoticed_us: the idle time of a restart since which no call was answered by a link that does not work.
+        unnoticed_us: the idle time of a restart, until a call is answered by a link that does not work.
         restarted_us: when the subsystem restarted last.
     """
 

@@ -1,4 +1,4 @@
-"""What a run does: its sessions, what each thread does with them, and what happens to which native call.
+"""The program of a run: its sessions, what each thread does with them, and the faults of native calls.
 
 A program is a value that is drawn from a seed, so a failing program can be made smaller.
 """
@@ -71,10 +71,10 @@ class Op:
 
 @attrs.frozen
 class Program:
-    """What a run does.
+    """The program of a run.
 
     Attributes:
-        cores, profiles: of each client, its cores and the profile with which it begins.
+        cores, profiles: the cores and the first profile of each client.
         threads: what each thread does.
         faults: what happens to native calls, by number; in a small case counted from the opening of the window.
         mains: the threads that the controller takes for the main thread.
@@ -177,7 +177,7 @@ def _draw(chance: random.Random, *, restarts: bool) -> Program:
 
 
 def _learning(chance: random.Random, program: Program) -> Program:
-    """Return a program in which sessions learn."""
+    """Return a program with sessions that learn."""
     pool, threads, places = chance.sample(ADAPTIVE, chance.randint(1, 2)), program.threads, len(program.cores)
     if chance.random() < 0.5:
         # A prediction is certain only if one thread uses the session alone.
@@ -243,12 +243,12 @@ def _varied(chance: random.Random, program: Program) -> Program:
 
 
 def _busy(chance: random.Random) -> Program:
-    """Return a program in which many threads wait for the line to raise, lower and change profiles with slow calls."""
+    """Return a program whose many threads wait for the line to raise, lower and change profiles with slow calls."""
     places = chance.randint(10, 14)
     names = ("balanced", "power_saver", "high")
     faults = {number: Fault(before_us=500) for number in range(1, 400)}
     if chance.random() < 0.5:
-        # Each session is lowered by a thread of its own at one time, and raised again beside the others.
+        # Each session is lowered by a thread of its own at one time, and raised again while others are lowered.
         threads: list[tuple[Op, ...]] = [
             (Op("infer", place, 100_000), Op("infer", place, 1_000)) for place in range(places)
         ]

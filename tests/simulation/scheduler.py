@@ -30,7 +30,7 @@ class Scheduler:
     """Runs tasks, one at a time. The choices say which.
 
     Attributes:
-        now_us: the virtual time; ``idle_us``: the part in which no task could run, and no native call was under way.
+        now_us: the virtual time; ``idle_us``: the part without a task that could run and without a native call.
         steps: how many points and waits there were.
         collecting: whether an object is being garbage collected: no lock may be taken then.
         over: whether the run has ended, so that the tasks only unwind.
@@ -164,7 +164,7 @@ class Scheduler:
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Read the program under test without being a part of it: there is no point in here."""
+        """Read the program under test without being a part of it: this context has no points."""
         current, stop = self.current, self._next_stop
         self.current, self._next_stop = self.nobody, NEVER
         try:
@@ -206,7 +206,7 @@ class Scheduler:
         self._switch(following)
 
     def _choices_now(self) -> list[Task]:
-        """Return the ready tasks, in the order in which they were made."""
+        """Return the ready tasks, the oldest first."""
         return sorted((each for each in self.ready if not each.last), key=lambda each: each.number)
 
     def _pick(self, task: Task) -> Task:

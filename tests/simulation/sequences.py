@@ -14,7 +14,7 @@ _INFER = Op("infer", us=500)
 
 
 class Things(NamedTuple):
-    """What sequences are made of: the profile with which the session begins, and the ops."""
+    """The profiles and ops of sequences; the session begins with one of the profiles."""
 
     profiles: tuple[str, ...]
     ops: tuple[Op, ...]

@@ -1,4 +1,4 @@
-"""Rules for a session: its votes, its count, its profile, and which call waits for which."""
+"""Rules for a session: its votes, its count, its profile, and the order of its calls."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class SessionRules:
     def __init__(self, situation: Situation, troubles: Troubles) -> None:
         self._situation = situation
         self._troubles = troubles
-        # The sessions in use whose votes were lost, and for which no call was made since.
+        # The sessions in use whose votes were lost, until the next call on them.
         self._lost_in_use: list[Client] = []
         self._met: Client | None = None
 
     def link_is_told_of(self) -> None:
-        """Record that the host tells of a lost link: every session is voted again, although no call has failed."""
+        """Record that the host reports a lost link: every session is voted again, although no call has failed."""
         self._situation.is_told = True
         for client in self._situation.clients:
             client.open_at = -1
@@ -54,7 +54,7 @@ class SessionRules:
             situation.fail("each core is tried, though a call has failed on another", details)
 
     def lost(self, met: Client | None) -> None:
-        """Record that every vote is lost, and for which session the call was made that found this."""
+        """Record that every vote is lost; ``met``: the session whose call has found this."""
         situation, self._met = self._situation, met
         every = [each for each in situation.clients if each.inferences and situation.must_be_up(each)]
         self._lost_in_use = [each for each in every if (trouble := self._troubles.of(each)) and trouble.at_once]

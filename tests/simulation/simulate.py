@@ -75,7 +75,7 @@ def _alone(scheduler: Scheduler) -> Any:
 
 
 class Window:
-    """The part of a small case in which the choices are asked. A task that runs only if no other can makes it.
+    """The part of a small case that asks the choices.
 
     It opens when all threads have come to it, and closes when all have left it. A thread enters it with an op
     ``enter``, or with its first op, and leaves it with an op ``leave``, or with its last op.

@@ -1,4 +1,4 @@
-"""What the host has asked for and what is in force, for all rules of the specification; and the troubles.
+"""The demand of the host and the votes in force, for all rules of the specification; and the troubles.
 
 A trouble is a failure or a loss that explains wrong votes. After 1007, and when the device was made anew, it ends at
 once. Otherwise it ends with the longest back-off. Only idle time counts, because a slow task or a long call makes a
@@ -38,7 +38,7 @@ class Operation:
 
     Attributes:
         client: the session; None for a method of the controller.
-        begun_at: the step at which it began.
+        begun_at: its first step.
         inside: whether the session's votes were up for certain, so that a begin does not wait.
         calls: how many native calls its task has made in it.
         lowered: how often another session was lowered while it waited; ``last_lowered`` was the last of them.
@@ -58,13 +58,13 @@ class Operation:
 
 
 class Situation:
-    """What is asked for, and what is in force.
+    """The demand of the host, and the votes in force.
 
     Attributes:
         operations: the calls of the public API that have not returned, by task.
         under_way: the native call that has not returned.
         failed_destroys: the ids that could not be destroyed.
-        is_told: whether the host has told of a lost link, and the calls for that may not be made yet.
+        is_told: whether the host has reported a lost link, and the calls for that may not be made yet.
         closed: whether every controller is closed.
     """
 
@@ -97,7 +97,7 @@ class Situation:
         return client.busy or bool(client.unsettled) or self.scheduler.now_us < client.may_until_us
 
     def lacking(self, client: Client) -> list[int]:
-        """Return the cores on which no profile that a session may be using is in force."""
+        """Return the cores without the votes of a profile that the session may be using."""
         raised = {each.raised for each in client.possible(self.caps)}
         # On a device the HMX must be asked to follow the core clock, or have a vote of its own.
         up = [each for each in self.htp._clients.values() if each.hmx_follows_core or each.explicit_hmx]
@@ -116,7 +116,7 @@ class Situation:
         return any(operation.client in (client, None) for operation in self.operations.values())
 
     def client_of(self, call: NativeCall) -> Client | None:
-        """Return the session whose id a call is for, or for whose core a call creates an id."""
+        """Return the session of a call's id; for a create, the session of its core."""
         for client in self.clients:
             if call.power_config_id in client.ids:
                 return client
@@ -145,10 +145,10 @@ class Situation:
 
 @attrs.define
 class Trouble:
-    """Why the votes of a session are wrong.
+    """The reason for wrong votes of a session.
 
     Attributes:
-        cores: the cores on which a call has failed; None if everything may be lost.
+        cores: the cores with failed calls; None if everything may be lost.
         own: whether a call of the session's own has failed, so that the session may wait for the back-off.
         at_once: whether the trouble must be over as soon as no task can run.
         quiet_us: the idle time when no task could run for the first time; None before.

@@ -1,8 +1,8 @@
 """Small cases, run in every order with at most N preemptions: ``python tests/simulation/run.py --exhaustive``.
 
 A case has two threads that each make one call, two sessions, and at most one fault. There is no heartbeat. Its *window*
-is the part that is run in every order: from the begin of the calls to their return, with what the worker and the alarms
-do meanwhile. The rest of the run has one order.
+is the part that is run in every order: from the begin of the calls to their return, with the worker and the alarms. The
+rest of the run has one order.
 
 An order is a sequence of the operations on the locks of the line and of the gates, on the queues of the worker and the
 alarms, and of native calls. At each of these points another ready task may run, which is a preemption. If the running

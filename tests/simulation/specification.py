@@ -1,8 +1,8 @@
-"""What must and may be in force, compared with the simulated HTP after every step that changes anything.
+"""The votes that must and may be in force, compared with the simulated HTP after every step that changes anything.
 
 Written from the documentation (``DESIGN.md``, ``docs/state_machine.md``, ``docs/embedding.md``, ``docs/holds.md``). It
-imports only the errors of the controller, and reads only what users can read: a session's state, profile and count, and
-what a status says.
+imports only the errors of the controller. It reads only what users can read: a session's state, profile and count, and
+the link and the orphans of a status.
 
 Two moments are judged. When a call has taken effect and when a phase has begun, the votes of each session that is
 surely in use must be in force. When no task can run (*quiet*), everything that is due has been done. So without a

@@ -36,12 +36,12 @@ class Task:
     """A thread of the program under test.
 
     Attributes:
-        number: tasks have rising numbers, in the order in which they were made.
+        number: newer tasks have higher numbers.
         daemon: whether the run ends without waiting for this task.
         main: whether the controller takes this task for the main thread.
         last: whether this task runs only if no other can.
         waits_for: None while the task can run.
-        waits_since: the step at which its last wait began.
+        waits_since: the first step of its last wait.
         held: the locks that the task holds.
         waiters: the tasks that wait for the end of this task.
     """
@@ -82,7 +82,7 @@ class Timer:
 
 
 def death(task: Task, error: BaseException) -> Violation:
-    """Return the violation by which a task has ended. After an endless recursion, repr may fail once more."""
+    """Return the violation of a task that has ended by an error. After an endless recursion, repr may fail, too."""
     try:
         details = f"{task}: {error!r}"
     except RecursionError:
@@ -93,7 +93,7 @@ def death(task: Task, error: BaseException) -> Violation:
 
 
 class Collector:
-    """Drops objects after some steps, in the task that runs then, and sets ``scheduler.collecting`` meanwhile."""
+    """Drops objects after some steps, in the running task, and sets ``scheduler.collecting`` meanwhile."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
