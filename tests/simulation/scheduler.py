@@ -157,10 +157,11 @@ class Scheduler:
             raise violation
         self._switch(None)
 
-    def note(self, text: str) -> None:
+    def note(self, *words: object) -> None:
         """Add a line to the trace, if a trace is kept."""
         if self.trace is not None:
-            self.trace.append(f"{self.now_us:>12,} us  step {self.steps:>6,}  {self.current.name:<18}  {text}")
+            said = " ".join(map(str, words))
+            self.trace.append(f"{self.now_us:>12,} us  step {self.steps:>6,}  {self.current.name:<18}  {said}")
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:

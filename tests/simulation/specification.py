@@ -72,7 +72,7 @@ class Specification:
             each.meet(situation.caps)
         operation = Operation(kind, client, scheduler.steps, inside=inside)
         situation.operations[scheduler.current] = operation
-        scheduler.note(f"{kind} {'' if client is None else f'session {client.place}'}")
+        scheduler.note(kind, "" if client is None else f"session {client.place}")
         return operation
 
     def _ends(self, operation: Operation, error: BaseException | None) -> None:
@@ -118,7 +118,7 @@ class Specification:
 
     def call_begins(self, call: NativeCall) -> None:
         """Judge a native call that begins."""
-        self.situation.scheduler.note(f"{call} begins")
+        self.situation.scheduler.note(call, "begins")
         client = self.situation.client_of(call)
         self.calls.begins(call, client)
         self.process.begins(call)
@@ -146,7 +146,7 @@ class Specification:
 
     def call_ended(self, call: NativeCall) -> None:
         """Judge a native call that has returned."""
-        self.situation.scheduler.note(f"{call} returned {call.code}")
+        self.situation.scheduler.note(call, "returned", call.code)
         client = self.situation.client_of(call)
         self.calls.ended(call)
         if call.code and not call.injected:
