@@ -103,8 +103,12 @@ class CallRules:
         operation = situation.operations.get(call.task)
         if call.function == SET and call.votes:
             self._count_on_core(call)
-            if call.code == BAD_ID and operation is not None and number not in situation.failed_destroys:
+            # An id that is answered 13001 right after its create is kept.
+            old = operation is not None and number not in operation.created | situation.failed_destroys
+            if operation is not None and old and call.code == BAD_ID:
                 operation.unknown = number
+        elif call.function == CREATE and operation is not None:
+            operation.created.add(number)
         if call.votes and not call.code:
             # The link is not dead.
             self._failures.clear()

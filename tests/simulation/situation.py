@@ -43,7 +43,8 @@ class Operation:
         calls: how many native calls its task has made in it.
         lowered: how often another session was lowered while it waited; ``last_lowered`` was the last of them.
         made: how many later calls of the public API have made native calls and ended while it waited.
-        unknown: the id that a native call in it was answered not to exist, so that the next one must destroy it.
+        created: the ids that were created in it.
+        unknown: the id whose votes were answered with 13001 in it, so that the next call must destroy the id.
     """
 
     kind: str
@@ -54,6 +55,7 @@ class Operation:
     lowered: int = 0
     last_lowered: Client | None = None
     made: int = 0
+    created: set[int | None] = attrs.field(factory=set)
     unknown: int | None = None
 
 
