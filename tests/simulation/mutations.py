@@ -19,8 +19,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-
-import attrs
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 # Most breaks are found in far fewer runs, but a change of the core changes what a seed draws. The limit is in runs,
@@ -39,16 +38,8 @@ class Drawn(enum.Enum):
     VARIED = ("--learning", "never", "--varied", "always")
 
 
-@attrs.frozen
-class Mutation:
-    """A break.
-
-    Attributes:
-        name: what the break makes wrong.
-        file: the file below ``htppower/control``.
-        drawn, seed: what may happen in the runs, and the first seed.
-        old, new: the text that is replaced, which the file has once, and its replacement.
-    """
+class Mutation(NamedTuple):
+    """A break: in a file below ``htppower/control``, a text that is there once is replaced."""
 
     name: str
     file: str
@@ -69,8 +60,7 @@ _LINES = Path(__file__).with_name("breaks.txt").read_text(encoding="utf-8").spli
 MUTATIONS = tuple(_read(line) for line in _LINES if line and not line.startswith("#"))
 
 
-@attrs.frozen
-class Found:
+class Found(NamedTuple):
     """The result of a simulation: the broken rule, if any, and the number of runs; or why it was not tried."""
 
     rule: str | None
