@@ -2,13 +2,16 @@
 
 A case has two threads that each make one call, two sessions, and at most one fault. There is no heartbeat. Its *window*
 is the part that is run in every order: from the begin of the calls to their return, with the worker and the alarms. The
-rest of the run has one order.
+rest of the run has one order. Cases with many orders are run only with ``--large``.
 
 An order is a sequence of the operations on the locks of the line and of the gates, on the queues of the worker and the
 alarms, and of native calls. At each of these points another ready task may run, which is a preemption. If the running
 task waits or ends, any ready task may run, which is not a preemption. In at most ``--slow`` of the preemptions time
-moves to the next alarm instead, and never to the one after it. So every order with N preemptions is run, except for
-switches between two points, and for those before a wait, which change nothing (``tasks``).
+moves to the next alarm instead, and never to the one after it.
+
+So every order with N preemptions is run, except for two kinds of switches. A switch between two points is never tried:
+the locks, or the line, protect all data there. A switch before a wait changes nothing (``tasks``), and neither does a
+switch after a native call, if nothing happens to the subsystem: no other task sees how far a call is.
 """
 
 from __future__ import annotations
