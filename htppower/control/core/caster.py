@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.control.core.meaning import Carried, Meaning, meaning
+from htppower.control.core.meaning import Meaning, meaning_of
 from htppower.control.ledger.ledger import NOTHING, Ledger
 from htppower.errors import VoteRejected, without_frames
 from htppower.events import Degradation
@@ -83,11 +83,13 @@ class Caster:
         self._settings.ask(session, votes)
         first: VoteRejected | None = None
         for core_id in session.core_ids:
+            if first is not None and not self._recovery.may_call():
+                break
             try:
                 self._create_id(session, core_id)
                 self._cast_on(session, core_id, votes)
             except VoteRejected as error:
-                if meaning(error.code) in _ENDS_CASTING:
+                if meaning_of(error) in _ENDS_CASTING:
                     raise
                 first = first or without_frames(error)
         if first is not None:
@@ -119,7 +121,7 @@ class Caster:
         try:
             self._set(session, ledger, own)
         except VoteRejected as error:
-            if meaning(error.code) is not Meaning.BAD_ID or own.refused:
+            if meaning_of(error) is not Meaning.BAD_ID or own.refused:
                 raise
         else:
             return
@@ -145,7 +147,7 @@ class Caster:
         try:
             self._calls.set(session, ledger.power_config_id, own.votes)
         except VoteRejected as error:
-            if meaning(error.code) is not Meaning.ABSENT or self._strict:
+            if meaning_of(error) is not Meaning.ABSENT or self._strict:
                 raise
             refused = without_frames(error)
         else:
@@ -201,9 +203,9 @@ class Caster:
         options = settings.options
         self._settings.sending(settings)
         try:
-            self._calls.set(session, number, settings, Carried.SETTINGS)
+            self._calls.set_settings(session, number, settings)
         except VoteRejected as error:
-            means, code = meaning(error.code, Carried.SETTINGS), error.code
+            means, code = meaning_of(error), error.code
             if means in _ENDS_CASTING or (strict and len(options) == 1):
                 raise
         else:
@@ -284,5 +286,5 @@ class Caster:
         try:
             self._calls.destroy(session, number)
         except VoteRejected as error:
-            return None if meaning(error.code) is Meaning.BAD_ID else without_frames(error)
+            return None if meaning_of(error) is Meaning.BAD_ID else without_frames(error)
         return None

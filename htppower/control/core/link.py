@@ -130,7 +130,7 @@ class Link:
             return
         if self.renewed and means is not Meaning.LOST:
             event = LinkEvent.IN_VAIN
-        elif means is Meaning.SUSPECT and self.failures >= FAILURES_OF_A_DEAD_LINK:
+        elif means is Meaning.SUSPECT and self.state is LinkState.SUSPECT and self.failures >= FAILURES_OF_A_DEAD_LINK:
             event = LinkEvent.DEAD
         self.renewed = False
         self.fire(event)

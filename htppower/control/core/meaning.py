@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from htppower.votes.native_codes import (
     DEVICE_INVALID_HANDLE,
@@ -18,6 +19,10 @@ from htppower.votes.native_codes import (
     UNSUPPORTED,
     UNSUPPORTED_CONFIG,
 )
+from htppower.votes.options import PROCESS_WIDE
+
+if TYPE_CHECKING:
+    from htppower.errors import VoteRejected
 
 
 class Meaning(enum.Enum):
@@ -75,6 +80,19 @@ _BY_CARRIED = MappingProxyType(
 def meaning(code: int, carried: Carried = Carried.VOTES) -> Meaning:
     """Return what a native code means, by what the call carried."""
     return _OF_ALL.get(code) or _BY_CARRIED[carried].get(code, Meaning.REFUSED)
+
+
+def carried_by(error: VoteRejected) -> Carried:
+    """Return the kind of the call that failed."""
+    if error.function != "setPowerConfig":
+        return Carried.CREATE if error.function == "createPowerConfigId" else Carried.DESTROY
+    is_of_the_process = error.votes is not None and not PROCESS_WIDE.isdisjoint(error.votes.options)
+    return Carried.SETTINGS if is_of_the_process else Carried.VOTES
+
+
+def meaning_of(error: VoteRejected) -> Meaning:
+    """Return what the failure of a call means."""
+    return meaning(error.code, carried_by(error))
 
 
 def tells_of_a_lost_link(code: int) -> bool:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.control.core.meaning import Carried, Meaning, meaning
 from htppower.control.core.session_record import LastCall
 from htppower.errors import CallUnderWay, VoteRejected, kept
 from htppower.events import CallMade
@@ -56,10 +55,8 @@ class NativeCalls:
         Raises:
             VoteRejected: the call failed, or gave id 0.
         """
-        created: int = self._call(
-            session, "createPowerConfigId", None, None, Carried.CREATE, self._create, device_id, core_id
-        )
-        return created
+        made: int = self._call(session, "createPowerConfigId", None, None, self._create, device_id, core_id)
+        return made
 
     def _create(self, device_id: int, core_id: int) -> int:
         """Create an id at the backend; 0 is none, since a vote on it may override all others of the process."""
@@ -68,16 +65,24 @@ class NativeCalls:
             raise VoteRejected(INVALID_INPUT, function="createPowerConfigId", core=(device_id, core_id))
         return made
 
-    def set(
-        self, session: SessionRecord | None, power_config_id: int, votes: VoteSet, carried: Carried = Carried.VOTES
-    ) -> None:
-        """Send votes of an id, or settings of the process.
+    def set(self, session: SessionRecord | None, power_config_id: int, votes: VoteSet) -> None:
+        """Send votes of an id.
+
+        Raises:
+            VoteRejected: the call failed.
+        """
+        self.set_settings(session, power_config_id, votes)
+        # The DSP has answered: no other call proves that.
+        self._recovery.worked()
+
+    def set_settings(self, session: SessionRecord | None, power_config_id: int, settings: VoteSet) -> None:
+        """Send settings of the process.
 
         Raises:
             VoteRejected: the call failed.
         """
         set_votes = self.backend.set_power_config
-        self._call(session, "setPowerConfig", power_config_id, votes, carried, set_votes, power_config_id, votes)
+        self._call(session, "setPowerConfig", power_config_id, settings, set_votes, power_config_id, settings)
 
     def destroy(self, session: SessionRecord | None, power_config_id: int) -> None:
         """Destroy a power config id.
@@ -86,8 +91,7 @@ class NativeCalls:
             VoteRejected: the call failed.
         """
         destroy = self.backend.destroy_power_config_id
-        function = "destroyPowerConfigId"
-        self._call(session, function, power_config_id, None, Carried.DESTROY, destroy, power_config_id)
+        self._call(session, "destroyPowerConfigId", power_config_id, None, destroy, power_config_id)
 
     def _call(
         self,
@@ -95,7 +99,6 @@ class NativeCalls:
         function: str,
         power_config_id: int | None,
         votes: VoteSet | None,
-        carried: Carried,
         call: Callable[..., Any],
         *arguments: Any,
     ) -> Any:
@@ -107,6 +110,10 @@ class NativeCalls:
             made = call(*arguments)
         except VoteRejected as error:
             failed = error
+            if error.function != function or error.votes != votes:
+                # The meaning of the failure depends on them, and a backend of the host's own may leave them out.
+                failed = VoteRejected(error.code, votes, function=function, power_config_id=power_config_id)
+                failed.__cause__ = error.__cause__
         except Exception as error:  # noqa: BLE001 - a backend that does not keep the protocol must not fail an inference
             failed = VoteRejected(FAILED, votes, function=function, power_config_id=power_config_id)
             failed.__cause__ = error
@@ -127,12 +134,8 @@ class NativeCalls:
             duration_us=ended_us - began_us,
         )
         if failed is None:
-            if carried is Carried.VOTES:
-                self._recovery.worked()
             return made
-        means = meaning(code, carried)
-        if means not in (Meaning.ABSENT, Meaning.BAD_ID):
-            self._recovery.failed(means, carried, kept(failed))
+        self._recovery.failed(kept(failed))
         try:
             raise failed if self._raises else kept(failed)
         finally:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.control.core.caster import Caster
-from htppower.control.core.meaning import Carried, Meaning, meaning
+from htppower.control.core.meaning import Meaning, meaning_of
 from htppower.control.core.state_machine import SessionMachine, Step, desired, next_step
 from htppower.control.core.tellers import tell_degradations, tell_learnt, tell_saves
 from htppower.control.plans.precedence import in_use
@@ -104,7 +104,7 @@ class Reconciler:
         try:
             self._caster.create_ids(session)
         except VoteRejected as error:
-            if meaning(error.code, Carried.CREATE) is Meaning.REFUSED:
+            if meaning_of(error) is Meaning.REFUSED:
                 self._caster.give_back(session)
                 raise
             return without_frames(error)
@@ -186,7 +186,7 @@ class Reconciler:
         except VoteRejected as error:
             self._machine.lose(session, without_frames(error), Cause.HEARTBEAT)
             self._recovery.failed_to_settle(session)
-            if meaning(error.code) in (*_TRIED_AGAIN, Meaning.BAD_ID):
+            if meaning_of(error) in (*_TRIED_AGAIN, Meaning.BAD_ID):
                 self.settle(session, Cause.LINK_LOST)
 
     def _cast(self, session: SessionRecord, step: Step) -> None:
@@ -210,12 +210,11 @@ class Reconciler:
                 return session.error or self._link.error
             error = self._machine.make(session, step, cause, phase)
             if error is not None:
-                if tried_again or meaning(error.code) not in _TRIED_AGAIN:
+                if tried_again or meaning_of(error) not in _TRIED_AGAIN:
                     self._recovery.failed_to_settle(session)
                     return error
                 tried_again = True
-                if session.epoch != self._link.epoch:
-                    session.epoch = self._link.epoch
+                session.epoch = self._link.epoch
                 continue
             cast = step.votes
             if self._rests(session, step):

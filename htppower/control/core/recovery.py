@@ -18,7 +18,7 @@ from htppower.control.core.link import (
     LONGEST_RETRY_US,
     Link,
 )
-from htppower.control.core.meaning import Carried, Meaning, meaning
+from htppower.control.core.meaning import Carried, Meaning, carried_by, meaning_of
 from htppower.control.time.alarms import SingleAlarm
 from htppower.errors import VoteRejected
 from htppower.events import Cause, LinkChanged, LinkState
@@ -72,11 +72,12 @@ class Recovery:
         if self.link.failures or self.link.state is not LinkState.WELL:
             self.link.worked()
 
-    def failed(self, means: Meaning, carried: Carried, error: VoteRejected) -> None:
-        """Note that a call has failed. Refused settings say nothing of the link."""
-        if carried is Carried.SETTINGS and means is Meaning.REFUSED:
+    def failed(self, error: VoteRejected) -> None:
+        """Note that a call has failed. A setting or a create that is refused says nothing of the link."""
+        means = meaning_of(error)
+        if means in (Meaning.ABSENT, Meaning.BAD_ID):
             return
-        if means is Meaning.REFUSED and carried is Carried.CREATE:
+        if means is Meaning.REFUSED and carried_by(error) in (Carried.SETTINGS, Carried.CREATE):
             return
         epoch, was_renewed = self.link.epoch, self.link.renewed
         self.link.failed(means, error)
@@ -214,7 +215,7 @@ class Recovery:
             try:
                 destroy()
             except VoteRejected as error:
-                if meaning(error.code) is not Meaning.BAD_ID:
+                if meaning_of(error) is not Meaning.BAD_ID:
                     self.orphans[power_config_id] = destroy
         self._rest()
 

@@ -226,6 +226,29 @@ def test_a_13003_that_lasts_is_a_dead_link_which_is_made_anew(device: Bench) -> 
 # A link that the library has given up.
 
 
+def test_a_13003_on_each_of_several_cores_is_a_dead_link_after_the_back_off_only() -> None:
+    """Three calls fail at once; the fourth, which shows that the link is dead, comes a second later."""
+    bench = Bench.make(SimulatedHtp(arch=75, cores=2))
+    session = bench.controller.session("burst", core_ids=(0, 1))
+    bench.simulated.fail_next(TRANSPORT, times=4)
+    with session.inference():
+        assert times_us(bench) == [0] * 3
+        bench.time.advance_us(1_000_000)
+        assert (times_us(bench)[3], times_us(bench, "renew")) == (1_000_000, [1_000_000])
+        assert session.state is State.RAISED
+
+
+def test_failures_of_another_kind_do_not_make_a_13003_a_dead_link(bench: Bench) -> None:
+    """Three refused votes and one 13003: the link is SUSPECT."""
+    session = bench.controller.session("burst")
+    bench.simulated.fail_next(FAILED, times=3)
+    bench.simulated.fail_next(TRANSPORT, nth=4)
+    states = link_states(bench)
+    with session.inference():
+        bench.time.advance_us(20_000_000)
+        assert (states, session.state) == ([SUSPECT, WELL], State.RAISED)
+
+
 def test_a_dead_link_is_made_anew_at_once(device: Bench) -> None:
     """1011: the inference that met it has its votes on a new id when it begins; the others get theirs, too."""
     session, other = (device.controller.session("burst") for _ in range(2))
