@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from htppower.backends.forks import call_in_forked_children
 from htppower.backends.whole_lock import whole_lock
 from htppower.control.core.line import Line, Request, Urgency
-from htppower.control.core.meaning import meaning, tells_of_a_lost_link
+from htppower.control.core.meaning import meaning_of, tells_of_a_lost_link
 from htppower.control.core.recovery import Recovery
 from htppower.control.ledger.process_settings import ProcessSettings
 from htppower.control.own_work import in_own_work
@@ -191,7 +191,7 @@ class Engine:
 
     def _link_lost(self, error: VoteRejected) -> None:
         if next(self.sessions(), None) is not None:
-            self.recovery.link_lost(meaning(error.code), error)
+            self.recovery.link_lost(meaning_of(error), error)
 
     def disown(self) -> None:
         """In a forked child: the sessions, the worker and who has the line are the parent's."""
