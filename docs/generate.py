@@ -31,6 +31,7 @@ from docs import (
     voter_parts,
 )
 from docs.console import run
+from docs.public_names import public_names
 from htppower.cli.man_pages import man_pages
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ _PARTS: dict[str, Callable[[], str]] = {
 _FILES: dict[str, Callable[[str], str]] = {
     **{f"man/{name}": functools.partial(lambda text, _: text, text) for name, text in man_pages().items()},
     "monitoring/dashboard.json": lambda _: dashboard.text(),
+    "public_names.txt": public_names,
     "trace.svg": lambda _: trace_parts.picture(),
     "burst.svg": lambda _: f"{run('profile', 'burst', '--dry-run', '--format', 'svg')}\n",
 }
