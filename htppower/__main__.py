@@ -1,51 +1,44 @@
 """The command as a process: ``htppower``, and ``python -m htppower``. May import the command line."""
 
-import gc
 import io
 import os
 import sys
 
-# As in cli/exit_codes.py: to import that may be interrupted, too.
+# The same as in cli/exit_codes.py, whose import may be interrupted, too.
 _INTERRUPTED = 130
 
 
 def run() -> None:
-    """Run the command without the garbage collector: what start-up allocates stays; looking through it takes time.
+    """Run the command.
 
-    The end of the process does without it, too: there the collector would look at everything that is left, though the
-    process gives it all back. Neither changes what ``atexit`` and ``weakref.finalize`` call.
-
-    What a terminal's encoding lacks is written as an escape: names and summaries may hold any letter.
-
-    Ctrl-C ends it with a line and no traceback, also while it is still being imported.
+    A letter that the encoding of the terminal lacks is written as an escape. Ctrl-C ends the command with one line and
+    no traceback, also during the imports.
     """
     try:
         _run()
     except KeyboardInterrupt:
-        # Importing the command takes most of its time, and it can't catch what comes before it is there.
+        # The command itself can't catch a Ctrl-C before it is imported.
         if sys.stderr is not None:
             sys.stderr.write("htppower: interrupted\n")
         sys.exit(_INTERRUPTED)
 
 
 def _run() -> None:
-    gc.disable()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    from htppower.cli.main import main  # noqa: PLC0415 - after the collector is off, since most is allocated here
+    from htppower.cli.main import main  # noqa: PLC0415 - Ctrl-C may come here
 
     try:
         main(prog_name="htppower")
     finally:
-        gc.freeze()
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 _give_up_unwritten(stream)
 
 
 def _give_up_unwritten(stream: io.TextIOWrapper) -> None:
-    """Let go of what can't be written: as the process ends, Python would try once more, and change its exit code."""
+    """Drop text that can't be written: at the end of the process Python would try again, and change the exit code."""
     try:
         stream.flush()
     except OSError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 
 import click
@@ -71,7 +70,6 @@ def command(
         raise click.UsageError("--coverage is not in the format junit; choose text or json")
     if pattern is not None and (covers or fail_uncovered):
         raise click.UsageError("--coverage looks at every case, and -k leaves some out")
-    gc.enable()  # start-up has it off; coverage runs thousands of cases
     if writes:
         refuse_given(click.get_current_context(), _OF_A_RUN, "running tests")
         _write(paths, folders, soc or _SOC, force=force)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import gc
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -225,7 +224,6 @@ def tune_fleet(
     """
     read = _reader(jobs, file_timeout_us, scheduler, (tls_ca, tls_cert, tls_key))
     name = None if profile is None else _name(profile)
-    gc.enable()  # start-up has it off; a fleet is thousands of files
     from htppower.profiles.sustain import Adaptive  # noqa: PLC0415 - a usage error need not wait for numpy
     from htppower.review.fleet_report import FleetReport  # noqa: PLC0415
     from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US  # noqa: PLC0415
