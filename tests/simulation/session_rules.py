@@ -25,7 +25,8 @@ class SessionRules:
     def __init__(self, situation: Situation, troubles: Troubles) -> None:
         self._situation = situation
         self._troubles = troubles
-        # The sessions in use whose votes were lost, until the next call on them.
+        # The sessions in use when votes were lost; and those of them without a call since.
+        self._were_in_use: list[Client] = []
         self._lost_in_use: list[Client] = []
         self._met: Client | None = None
 
@@ -58,6 +59,7 @@ class SessionRules:
         situation, self._met = self._situation, met
         every = [each for each in situation.clients if each.inferences and situation.must_be_up(each)]
         self._lost_in_use = [each for each in every if (trouble := self._troubles.of(each)) and trouble.at_once]
+        self._were_in_use = list(self._lost_in_use)
 
     def check_order(self, call: NativeCall, client: Client | None) -> None:
         """Fail if an idle session is voted while a session in use waits, after a loss or for the line."""
@@ -71,9 +73,9 @@ class SessionRules:
         if is_lowering and client not in self._troubles and not situation.out_of_reach:
             self._count_lowering(client)
         waiting = [each for each in self._lost_in_use if each.inferences and not each.unsettled and not each.closing]
-        # The session whose call found the loss continues its own step.
         idle = not (client.unsettled or client.closing or situation.is_asked(client))
-        if waiting and client is not self._met and idle:
+        # The session whose call found the loss continues its own step.
+        if waiting and idle and client is not self._met and client not in self._were_in_use:
             situation.fail("after a loss those in use are voted first", f"{call} before {situation.tell(waiting[0])}")
 
     def _count_lowering(self, client: Client) -> None:
