@@ -1,7 +1,7 @@
-"""Casting: from what a session should have to native calls. The line is held.
+"""Casting: the native calls that put a session's votes in force. The line is held.
 
-A call carries votes of its id, or settings of the process, never both: on a device they travel apart, and a refused
-setting keeps the clocks of the same call from being sent (measured). Clocks go first.
+A call carries votes of its id, or settings of the process, never both: a device sends them separately, and if a setting
+is refused, the clocks of the same call are not sent (measured). Clocks go first.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from htppower.control.plans.plans import Missing
     from htppower.votes.native import Option
 
-# The rule under which a session degrades if FastRPC refuses a setting.
+# The rule of the degradation if FastRPC refuses a setting.
 _REFUSED_SETTING = "RPC-7"
 _ENDS_CASTING = (Meaning.LOST, Meaning.DEAD)
 
 
 @attrs.define(eq=False, repr=False)
 class Caster:
-    """Sends what differs between what is known and what a session should have.
+    """Sends the votes that a session should have and that are not known to be in force.
 
     Args:
-        missing: the options that the platform was found to lack.
-        strict: an option that the platform lacks is an error.
+        missing: the options that calls have shown to be missing on the platform.
+        strict: whether a missing option is an error.
     """
 
     _calls: NativeCalls
@@ -49,7 +49,7 @@ class Caster:
     _strict: bool = attrs.field(kw_only=True)
 
     def differs(self, session: SessionRecord, votes: VoteSet) -> bool:
-        """Return whether anything must be sent for a session's votes to be in force."""
+        """Return whether a call is needed to put a session's votes in force."""
         votes = votes.where_absent(*self._missing.options)
         return (
             len(session.ledgers) < len(session.core_ids)
@@ -73,12 +73,12 @@ class Caster:
             session.ledgers = {**session.ledgers, core_id: Ledger(power_config_id=number)}
 
     def cast(self, session: SessionRecord, votes: VoteSet, *, lowers: bool) -> None:
-        """Send what differs: the votes of each id, then the settings of the process.
+        """Send the votes of each id that differ, then the settings of the process that do.
 
-        ``lowers``: it does not fail by a setting that is refused, whatever ``strict`` says.
+        With ``lowers`` a refused setting raises nothing, even if ``strict`` is set.
 
         Raises:
-            VoteRejected: of the first call that fails. The other cores are tried all the same, unless the link is lost.
+            VoteRejected: the first failed call. The other cores are still tried, unless the link is lost.
         """
         self._settings.ask(session, votes)
         first: VoteRejected | None = None
@@ -97,9 +97,9 @@ class Caster:
         self._cast_settings(session, strict=self._strict and not lowers)
 
     def cast_again(self, session: SessionRecord) -> None:
-        """Send what was sent last on each id, though it is in force.
+        """Repeat the last votes of each id, although they are in force.
 
-        A session without votes of its ids sends its settings of the process.
+        If the ids have no votes, the settings of the process are repeated.
 
         Raises:
             VoteRejected: a call failed.
@@ -125,13 +125,13 @@ class Caster:
                 raise
         else:
             return
-        # The library may not know the id: as after another user of it has freed the device.
+        # The library may not know the id, for example after another user of the library has freed the device.
         self._replace(session, core_id)
         fresh = session.ledgers[core_id]
         self._set(session, fresh, fresh.carrying_difference(votes.where_absent(*missing)))
 
     def _replace(self, session: SessionRecord, core_id: int) -> None:
-        """Create an id anew. The library destroys an unknown id without complaint, so the old one can't linger."""
+        """Create an id anew. The library destroys an unknown id without an error, so the old id is gone for sure."""
         number = session.ledgers[core_id].power_config_id
         if self._destroy(session, number) is not None:
             self._abandon(number)
@@ -139,9 +139,9 @@ class Caster:
         self._create_id(session, core_id)
 
     def _set(self, session: SessionRecord, ledger: Ledger, own: Effect) -> None:
-        """Make a call with votes of an id; one that the platform refuses in part is made again, vote by vote."""
+        """Make a call with votes of an id; if the platform lacks one of the options, send each vote alone."""
         if own.refused:
-            # Before the library does.
+            # The library would refuse the call, too.
             raise VoteRejected(INVALID_INPUT, own.votes, power_config_id=ledger.power_config_id)
         ledger.now = own.during
         try:
@@ -153,19 +153,19 @@ class Caster:
         else:
             ledger.now = own.after
             return
-        # Not while the error is handled: what fails next would keep it, with the frames of the inference.
+        # Outside the except clause: a later error would keep this one as its context, with the frames of the inference.
         if not self._set_one_by_one(session, ledger, own.votes, refused.code):
             raise refused
 
     def _set_one_by_one(self, session: SessionRecord, ledger: Ledger, votes: VoteSet, code: int) -> bool:
-        """Find out which option the platform lacks: the code alone does not tell. It is remembered.
+        """Find out which option the platform lacks, since the code does not say, and remember it.
 
-        Return False if it has them all, so that the call has failed.
+        Return False if no option is missing, so the call has failed.
         """
         options = votes.options
         if len(options) > 1:
             for option in options:
-                # A vote that needs an HVX vote can't be sent if that has just turned out to be missing.
+                # A vote that needs an HVX vote can't be sent if HVX has just turned out to be missing.
                 lacks_hvx = VOTE_OPTIONS[option].needs_hvx and ledger.now.known.hvx is None
                 if option in self._missing.options or lacks_hvx:
                     ledger.refused(option)
@@ -174,7 +174,7 @@ class Caster:
             return True
         (option,) = options
         rule = VOTE_OPTIONS[option].rule_if_missing
-        # An option that was accepted before is there: it is a failure that it is refused now, and the vote may be up.
+        # An option that was accepted before is not missing: this refusal is a failure, and the vote may be up.
         if not rule or option in ledger.now.accepted:
             return False
         instead = votes.where_absent(option)
@@ -190,7 +190,7 @@ class Caster:
         """Send the settings of the process that differ, on an id of a session.
 
         Raises:
-            VoteRejected: the link is lost; or, if ``strict``, a setting is refused.
+            VoteRejected: the link is lost; or a setting is refused and ``strict`` is set.
         """
         settings = self._settings.difference()
         if not settings:
@@ -211,14 +211,14 @@ class Caster:
         else:
             self._settings.sent(settings)
             return
-        # Not while the error is handled, as above.
+        # Outside the except clause, as above.
         if means is Meaning.BAD_ID and session is None:
             # The id was destroyed with its session. The settings are sent again with the next votes.
             return
         if len(options) == 1:
             self._degrade(options[0], code, means)
             return
-        # The code does not tell which one is refused; those before it in the list were sent.
+        # The code does not say which setting is refused. The settings before it in the list were sent.
         for option in options:
             single = VoteSet.of({option: settings.get(option)})
             self._send_settings(session, number, single, strict=strict)
@@ -226,8 +226,8 @@ class Caster:
     def _degrade(self, option: Option, code: int, means: Meaning) -> None:
         """Leave a refused setting out from now on.
 
-        A setting that was accepted before is first tried once more, with the next votes: FastRPC refuses settings with
-        the same code while its link fails.
+        If the setting was accepted before, it is first tried once more, with the next votes: FastRPC also refuses
+        settings, with the same code, while its link fails.
         """
         if option in self._settings.now.accepted:
             self._settings.doubt(option)
@@ -240,10 +240,10 @@ class Caster:
         self._missing.add(Degradation(rule, message, option), refused=refused)
 
     def give_back(self, session: SessionRecord) -> list[tuple[int, VoteRejected]]:
-        """Give back the settings of the process, and destroy the ids; return what failed, with the ids.
+        """Give back the settings of the process, and destroy the ids; return the failures, each with its id.
 
-        Every step is tried even if the one before failed. What can't be done now, as on a link that fails, is done
-        later on the same ids.
+        Every call is tried even if an earlier one failed. If no call can be made, because the link fails, the back-off
+        makes the calls later.
         """
         self._settings.ask(session, None)
         numbers = [ledger.power_config_id for ledger in session.ledgers.values()]
@@ -265,12 +265,12 @@ class Caster:
         return failures
 
     def _abandon(self, number: int) -> None:
-        """Leave an id to the back-off, which destroys it."""
+        """Have the back-off destroy an id later."""
         self._recovery.orphans[number] = functools.partial(self._bring_down, number)
         self._recovery.retry_later()
 
     def _bring_down(self, number: int) -> None:
-        """Give back the settings of the process on an id that no session has any more, and destroy it.
+        """Give back the settings of the process, and destroy an id that no session has any more.
 
         Raises:
             VoteRejected: a call failed.
@@ -282,7 +282,7 @@ class Caster:
         self._calls.destroy(None, number)
 
     def _destroy(self, session: SessionRecord, number: int) -> VoteRejected | None:
-        """Destroy an id; return the call that failed."""
+        """Destroy an id; return the failed call, or None."""
         try:
             self._calls.destroy(session, number)
         except VoteRejected as error:

@@ -1,9 +1,9 @@
-"""The engine: what all controllers on one backend share, and who runs a step.
+"""The engine: shared by all controllers on one backend; it decides which thread runs a step.
 
 It has the line, the link with its recovery, the settings of the process and one worker. Any thread but the main one
-runs its steps itself, once it has the line. The main thread and coroutines hand them to the worker and wait: Python
-runs signal handlers in the main thread only, so Ctrl-C interrupts the wait and never a step. In virtual time, and at
-the exit when no thread can be started, the thread that asks runs them.
+runs its steps itself, once it has the line. The main thread and coroutines hand their steps to the worker and wait:
+Python runs signal handlers in the main thread only, so Ctrl-C interrupts the wait and never a step. In virtual time,
+and at exit when no thread can be started, the calling thread runs the steps.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ if TYPE_CHECKING:
     from htppower.errors import CallUnderWay
 
 _LOGGER = logging.getLogger("htppower")
-# The worker's thread ends after so long without a step, and at once after the last controller has left.
+# The worker's thread ends after this time without a step, and at once when the last controller leaves.
 WORKER_IDLE_S = 10.0
 
 
 class Engine:
-    """What the controllers on one backend share.
+    """The parts that the controllers on one backend share.
 
     Args:
-        backend: answers; a recorder is what it records.
-        path: that of its library, or empty.
-        time: clock and alarms, of all controllers.
+        backend: the backend; if it records another backend, that other one.
+        path: the path of its library, or empty.
+        time: clock and alarms of all its controllers.
 
     Attributes:
-        line: held over native calls.
-        recovery: knows the link, and puts right what is lost.
-        settings: those of the process.
-        missing: the options that the platform was found to lack.
-        homes: the reconcilers of the controllers, in the order in which they joined. Replaced, and never changed.
+        line: held during native calls.
+        recovery: knows the link, and restores lost votes.
+        settings: the settings of the process.
+        missing: the options that calls have shown to be missing on the platform.
+        homes: the controllers, oldest first. The tuple is replaced, and never changed.
         users: how many controllers have entered and not left; ``Engines`` counts them.
     """
 
@@ -76,11 +76,11 @@ class Engine:
         self._warned = False
 
     def is_for(self, backend: object, path: str) -> bool:
-        """Return whether this is the engine of that path, or, without one, of that object."""
+        """Return whether the engine has the library at this path; without a path, whether it has this backend."""
         return path == self._path if path else backend is self._backend
 
     def join(self, home: Home) -> None:
-        """Add a controller, and number it from 1. ``Engines`` calls this and ``leave``, one at a time."""
+        """Add a controller, and number it from 1. ``Engines`` calls this and ``leave`` under its lock."""
         self._worker.keep(WORKER_IDLE_S)
         self._joined += 1
         home.number = self._joined
@@ -100,7 +100,7 @@ class Engine:
 
     @property
     def calls_under_way(self) -> tuple[CallUnderWay, ...]:
-        """The native call that has not returned yet, of whichever controller, if there is one."""
+        """The native call of any controller that has not returned yet; empty if there is none."""
         return tuple(call for home in self.homes for call in home.calls.under_way)
 
     def warn_of_others(self, home: Home, library: str) -> None:
@@ -109,8 +109,8 @@ class Engine:
         if others and not self._warned:
             self._warned = True
             _LOGGER.warning(
-                "controller %d is made while %s open on the same backend, %s: the settings of the process, such as RPC"
-                " polling, are settled over all of them; one controller with a session for each client does the same",
+                "controller %d is made while %s open on the same backend, %s: they share the settings of the process,"
+                " such as RPC polling; one controller with a session for each client is enough",
                 home.number,
                 " and ".join(map(str, others)) + (" is" if len(others) == 1 else " are"),
                 library,
@@ -120,7 +120,7 @@ class Engine:
         """Make the device anew.
 
         Raises:
-            BackendUnavailable, VoteRejected: it can't be made.
+            BackendUnavailable, VoteRejected: the device can't be made.
         """
         backends = [home.calls.backend for home in self.homes]
         for backend in {id(backend): backend for backend in backends}.values():
@@ -128,21 +128,21 @@ class Engine:
 
     @property
     def may_wait(self) -> bool:
-        """Whether this thread holds nothing that the worker may need."""
+        """Whether this thread holds no lock that the worker may need."""
         return not self.line.is_held and not in_own_work()
 
     def run(self, action: Callable[[], Any], urgency: Urgency) -> Any:
-        """Run a step with the line, and return what it returns.
+        """Run a step with the line, and return its result.
 
-        A finalizer or a signal handler may ask while its thread has the line or a gate. Its step is then run soon after
-        on the worker, and this returns None: waiting here would keep that thread from what others wait for.
+        A finalizer or a signal handler may call this while its thread has the line or a gate. Then the worker runs the
+        step later, and this returns None: waiting here could deadlock.
         """
         if not self.may_wait:
             self.post(action, urgency)
             return None
         try:
             if self._hands_over():
-                # Subscribers may ask for the context of the thread whose inference raised.
+                # Subscribers may want the context of the thread whose inference raised the votes.
                 request = Request(functools.partial(contextvars.copy_context().run, action), urgency)
                 self._join(request)
                 return request.value()
@@ -151,7 +151,7 @@ class Engine:
             self.deliver()
 
     def submit(self, action: Callable[[], Any], urgency: Urgency, ended: Callable[[], object] | None = None) -> Request:
-        """Have the worker run a step; return what can be waited for. In virtual time it has run by then."""
+        """Have the worker run a step; return the request, to wait for. In virtual time it runs before this returns."""
         request = Request(action, urgency, ended)
         self._join(request)
         if not self.line.is_held:
@@ -159,7 +159,7 @@ class Engine:
         return request
 
     def post(self, action: Callable[[], Any], urgency: Urgency) -> None:
-        """Have the worker run a step soon; what it raises is logged. Safe in finalizers and signal handlers."""
+        """Have the worker run a step soon, and log its exception. Safe in finalizers and signal handlers."""
         step = functools.partial(run_and_log, action, _LOGGER)
         if in_own_work():
             self.time.call_soon(functools.partial(self.submit, step, urgency))
@@ -167,20 +167,20 @@ class Engine:
             self.line.submit(Request(step, urgency))
         else:
             error = self.submit(step, urgency).error
-            # In virtual time it has run on this thread: a Ctrl-C is the host's.
+            # In virtual time the step has run on this thread, and a Ctrl-C must reach the host.
             if error is not None:
                 raise error
 
     def deliver(self) -> None:
-        """Deliver the events whose subscribers have no thread; the line is not held."""
+        """Deliver events to subscribers without a thread; the line is not held."""
         for home in self.homes:
             home.events.deliver()
 
     def link_lost(self, code: int) -> None:
-        """Note that a call of the host's own was answered with a lost link; the sessions are settled elsewhere.
+        """Note that a call of the host returned the code of a lost link; the worker settles the sessions.
 
         Raises:
-            ValueError: the code does not say so.
+            ValueError: the code does not mean a lost link.
         """
         if not tells_of_a_lost_link(code):
             codes = (SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL)
@@ -194,20 +194,20 @@ class Engine:
             self.recovery.link_lost(meaning_of(error), error)
 
     def disown(self) -> None:
-        """In a forked child: the sessions, the worker and who has the line are the parent's."""
+        """In a forked child: leave the sessions and the worker to the parent, with the thread that has the line."""
         self.line = Line(self._hand)
         self.recovery.disown()
         self.homes = ()
 
     def _join(self, request: Request) -> None:
-        """Put a request into the line; the worker does that for the main thread, which may be interrupted anywhere."""
+        """Put a request into the line; for the main thread, where Ctrl-C may come at any time, the worker does it."""
         if self._hands_over():
             self._worker.post(functools.partial(self.line.submit, request))
         else:
             self.line.submit(request)
 
     def _hands_over(self) -> bool:
-        """Return whether the worker runs what this thread asks for: it is the main thread, and a worker can run."""
+        """Return whether the worker runs the steps of this thread: this is the main thread, and a worker can run."""
         return get_ident() == threading.main_thread().ident and not self._worker.inline
 
     def _hand(self, action: Callable[[], None]) -> bool:
@@ -218,25 +218,26 @@ class Engine:
 
 
 class Engines:
-    """The engines of a process; each goes with the last controller on its backend."""
+    """The engines of a process; each is dropped with the last controller on its backend."""
 
     def __init__(self) -> None:
         self._lock = whole_lock()
         self._all: list[weakref.ref[Engine]] = []
 
     def enter(self, backend: Backend, path: str, time: Time | None, make_time: Callable[[], Time]) -> Engine:
-        """Return the engine of a backend, by the path of its library if it has one; ``leave`` undoes it.
+        """Return the engine of a backend, found by the path of its library if it has one; ``leave`` undoes this.
 
-        ``time``: that of the new controller; None for the one that the engine has, or ``make_time`` makes.
+        ``time`` is the clock of the new controller. If it is None, the engine keeps its clock, and a new engine gets
+        one from ``make_time``.
 
         Raises:
             ValueError: the controllers on the backend have another time.
         """
-        # Nobody has a recorder if that is not imported.
+        # If the module is not imported, no backend is a recorder.
         recording, behind = sys.modules.get("htppower.backends.recording"), backend
         while recording is not None and isinstance(behind, recording.RecordingBackend):
             behind = behind.inner
-        # A bare name is the system loader's to find.
+        # The system's loader finds a bare name.
         if Path(path).is_absolute():
             path = str(Path(path).resolve())
         with self._lock:
@@ -257,7 +258,7 @@ class Engines:
             engine.join(home)
 
     def leave(self, engine: Engine, home: Home | None) -> bool:
-        """Note that a controller has left; return whether it was the last, so that the next gets a new engine."""
+        """Remove a controller; return whether it was the last, so that the next one gets a new engine."""
         with self._lock:
             engine.leave(home)
             engine.users -= 1
@@ -267,7 +268,7 @@ class Engines:
             return is_last
 
     def forked(self) -> None:
-        """In a forked child: the backends are the parent's."""
+        """In a forked child: leave the backends to the parent."""
         self._lock = whole_lock()
         self._all = []
 
@@ -280,6 +281,6 @@ def _alive(references: list[weakref.ref[Engine]]) -> list[Engine]:
     return [engine for reference in references if (engine := reference()) is not None]
 
 
-# The one state of a module among the controllers: a library has one link in a process, for all its users.
+# Module state, since a library has one link in a process, for all its users.
 ENGINES = Engines()
 call_in_forked_children(Engines.forked, ENGINES)

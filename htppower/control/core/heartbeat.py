@@ -1,11 +1,11 @@
-"""The heartbeat: votes that stay up are cast again in the background, so that a restart of the DSP is noticed.
+"""The heartbeat: repeats votes that stay up, in the background, so that a restart of the DSP is noticed.
 
-Only a native call shows a restart, and a session whose inferences all fall into its window makes none, perhaps for
-hours. So the votes of a session that is RAISED are cast again, just as they are, when it has made no call for some
-time. Votes that are lowered are left alone: each call would wake the DSP, and the next raise shows the restart.
+Only a native call shows a restart. A session whose inferences all begin within the sustain time makes no call, perhaps
+for hours. So if a session is RAISED and has made no call for some time, its votes are sent again, unchanged. Lowered
+votes are not repeated: each call would wake the DSP, and the next raise shows the restart.
 
-One alarm serves all sessions of a controller. When it rings, each session that is due gets a request of its own. The
-line is held, but when the alarm rings.
+One alarm serves all sessions of a controller. When it rings, each session that is due gets its own request. The line is
+held, except when the alarm rings.
 """
 
 from __future__ import annotations
@@ -28,25 +28,28 @@ DEFAULT_HEARTBEAT_US = 10_000_000
 
 
 def due_us(state: State, called_us: int, heartbeat_us: int) -> int | None:
-    """Return when the votes of a session are to be cast again; None if they are not raised."""
+    """Return when to repeat the votes of a session; None if they are not raised."""
     return called_us + heartbeat_us if state is State.RAISED else None
 
 
 def next_look_us(dues_us: Iterable[int], now_us: int, heartbeat_us: int) -> int | None:
-    """Return when to look again, None for never: what is due now is cast now, and is due again after the interval."""
+    """Return when to look again, or None for never.
+
+    Votes that are due now are repeated now, and are due again after the interval.
+    """
     return min((due if due > now_us else now_us + heartbeat_us for due in dues_us), default=None)
 
 
 class Heartbeat:
-    """The alarm, and who is due.
+    """The alarm of one controller, and the sessions that are due.
 
     Args:
         home: the parts that the controller's sessions share.
         time: clock and alarms.
-        heartbeat_us: how long a session that is raised may make no call; 0 for no heartbeat.
+        heartbeat_us: how long a raised session may make no call; 0 for no heartbeat.
 
     Attributes:
-        asleep: whether it is to be woken when a session is raised: no alarm is armed.
+        asleep: whether a raise must call ``wake``, since no alarm is armed.
     """
 
     def __init__(self, home: Home, time: Time, heartbeat_us: int) -> None:
@@ -57,11 +60,11 @@ class Heartbeat:
         self.asleep = heartbeat_us > 0
 
     def wake(self) -> None:
-        """See to it that what is raised is looked after."""
+        """Arm the alarm: a session is raised."""
         self._arm(self._time.now_us + self._heartbeat_us)
 
     def rest(self) -> None:
-        """Note that a session is gone: without sessions no alarm is armed."""
+        """Disarm the alarm if no session is open."""
         if not self._home.registry.sessions:
             self._alarm.disarm()
             self.asleep = self._heartbeat_us > 0

@@ -35,14 +35,14 @@ class Home:
         planner: makes plans of profiles.
         events: hands out events.
         calls: makes native calls.
-        strict: an option that the platform lacks is an error.
-        raises: a vote that fails raises where the phase begins or ends.
+        strict: whether an option that the platform lacks is an error.
+        raises: whether a failed vote raises at the begin or the end of a phase.
         heartbeat_us: how long a raised session may make no call; 0 for no heartbeat.
 
     Attributes:
         number: the number of the controller on its backend, from 1; the engine sets it.
         reconciler: settles the sessions.
-        heartbeat: casts votes again that stay up.
+        heartbeat: repeats the votes that stay up.
     """
 
     number: int
@@ -107,7 +107,7 @@ class Home:
         self.after_settling(session, error, begins=begins, quiet=quiet)
 
     def after_settling(self, session: SessionRecord, error: VoteRejected | None, *, begins: bool, quiet: bool) -> None:
-        """Raise what a phase raises after its session was settled.
+        """Raise the errors of a phase after its session was settled.
 
         Raises:
             VoteRejected, SessionClosed: as ``settle``.

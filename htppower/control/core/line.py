@@ -1,11 +1,11 @@
-"""The line: the one lock round native calls, and the order in which requests get it.
+"""The line: the one lock around native calls, which serves requests by urgency.
 
-The device library holds a lock over each remote call, and a second call while it rebuilds its link spoils the rebuild
-for good (measured on the library for devices). So one thread at a time runs a step, with all calls that it makes.
+The device library holds a lock during each remote call. If a second call is made while it rebuilds its link, the link
+stays dead (measured on the library for devices). So one thread at a time runs a step, with all calls of the step.
 
-A request runs on the thread that asks, or is handed to the engine's worker. Raises come before lowerings, lowerings
-before closings, heartbeats last; within each the first to come is the first. At most 16 later requests go before an
-earlier one, so a busy line leaves no vote up.
+A request runs on the calling thread, or is handed to the engine's worker. The order is: raises, lowerings, closings,
+heartbeats; requests of one kind are served in order of arrival. At most 16 later requests overtake an earlier one, so a
+busy line leaves no vote up.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HANDED = -1
 
 
 class Urgency(enum.IntEnum):
-    """Which requests go first."""
+    """The urgency of a request; the lowest number goes first."""
 
     RAISE = 0
     LOWER = 1
@@ -35,7 +35,7 @@ class Urgency(enum.IntEnum):
 
 
 class _Place:
-    """Where a request stands in the line."""
+    """The place of a request in the line."""
 
     __slots__ = ("ahead", "order", "served", "thread", "urgency")
 
@@ -61,8 +61,8 @@ class Request(_Place):
 
     Args:
         action: the step.
-        urgency: where it goes in the line.
-        ended: called when it has run, on the thread that ran it; it is short.
+        urgency: its urgency.
+        ended: called after the step, on the same thread; must be short.
     """
 
     __slots__ = ("_action", "_ended", "_running", "error", "result")
@@ -77,7 +77,7 @@ class Request(_Place):
         self.error: BaseException | None = None
 
     def run(self) -> None:
-        """Run the step, and note what it returns or raises: the worker outlives it."""
+        """Run the step, and keep its result or its exception: the worker goes on."""
         action, self._action = self._action, None
         try:
             if action is not None:
@@ -87,49 +87,49 @@ class Request(_Place):
         finally:
             self._running.release()
             if self._ended is not None:
-                # Whatever it raises, the line is passed on.
+                # The line is passed on even if this raises.
                 with contextlib.suppress(Exception):
                     self._ended()
 
     @property
     def done(self) -> bool:
-        """Whether it has run."""
+        """Whether the step has run."""
         return self._action is None and not self._running.locked()
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait until it has run; return whether it has within the time, in real seconds."""
+        """Wait until the step has run; return False if that takes longer than the timeout, in real seconds."""
         ended = self._running.acquire(timeout=-1 if timeout_s is None else timeout_s)
         if ended:
             self._running.release()
         return ended
 
     def value(self) -> Any:
-        """Wait, and return what the step returned.
+        """Wait for the step, and return its result.
 
         Raises:
-            BaseException: what the step raised.
+            BaseException: the exception of the step.
         """
         self.wait()
         if self.error is not None:
             try:
                 raise self.error
             finally:
-                # Its traceback holds this frame.
+                # The traceback refers to this frame.
                 self.error = None
         return self.result
 
 
 class Line:
-    """The lock. It is not reentrant: who holds it posts what is to run after it.
+    """The lock. It is not reentrant: the thread that holds it submits further steps, which run later.
 
     Args:
-        hand: hands an action to the worker; returns False if no worker can run it. Then the thread that leaves the
-            line runs it.
+        hand: hands an action to the worker. If no worker can run the action, it returns False, and the thread that
+            leaves the line runs the request.
     """
 
     def __init__(self, hand: Callable[[Callable[[], None]], bool]) -> None:
         self._hand = hand
-        # Held for moments; nothing is called under it.
+        # Held for moments. No other function is called under this lock.
         self._mutex = allocate_lock()
         self._holder: int | None = None
         self._waiting: tuple[deque[_Thread | Request], ...] = tuple(deque() for _ in Urgency)
@@ -137,11 +137,11 @@ class Line:
 
     @property
     def is_held(self) -> bool:
-        """Whether this thread has it."""
+        """Whether this thread has the line."""
         return self._holder == get_ident()
 
     def run(self, action: Callable[[], Any], urgency: Urgency) -> Any:
-        """Wait for the line, run an action, and return what it returns."""
+        """Wait for the line, run an action, and return its result."""
         place = None
         with self._mutex:
             if self._holder is None:
@@ -176,7 +176,7 @@ class Line:
         try:
             place.granted.acquire()
         except BaseException:
-            # The main thread, at the exit: the request is left out, or the line that it has got is passed on.
+            # The main thread was interrupted at exit. Remove its request, or pass on the line if it was granted.
             with self._mutex:
                 queued = place in self._waiting[place.urgency]
                 if queued:
@@ -209,7 +209,7 @@ class Line:
         self._leave()
 
     def _next(self) -> _Thread | Request | None:
-        """Take the next request: the most urgent, or the earliest once 16 later ones went before it."""
+        """Take the next request: the most urgent, or the earliest if 16 later requests have overtaken it."""
         first = None
         for queue in self._waiting:
             if queue:

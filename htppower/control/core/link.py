@@ -1,7 +1,7 @@
-"""The link to the DSP: what is known of it, and whether it may be called.
+"""The link to the DSP: its state, and whether a call may be made.
 
-``TABLE`` says for each state and each event which state follows. It is a machine of ``transitions``, fired by what
-native calls answer, by what the host tells, and by renewals. Who fires it has the line.
+``TABLE`` has the next state for each state and event. It is a machine of ``transitions``. Answers of native calls,
+reports of the host and renewals of the device fire it. The line is held.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 
     from htppower.errors import VoteRejected
 
-# On a dead link no more than 10 calls fail in 5 s, however busy the host is: after so many failures in a row, with no
-# success between them, nothing is called until the back-off allows it.
+# After this many failures without a success between them, no call is made until the back-off allows one. So on a dead
+# link at most 10 calls fail in 5 s, however busy the host is.
 FAILURES_BEFORE_BACK_OFF = 3
-# So many failures in a row that look like a dead link are taken for one. The last of them came after a back-off.
+# After this many failures in a row that look like a dead link, the link counts as dead. The last one followed a
+# back-off.
 FAILURES_OF_A_DEAD_LINK = 4
 FIRST_RETRY_US = 1_000_000
 LONGEST_RETRY_US = 8_000_000
-# Another user of the library keeps the link: only the host can free it.
+# Another user of the library keeps the dead link open: only the host can free it.
 HELD_RETRY_US = 60_000_000
 
 
@@ -35,11 +36,11 @@ class LinkEvent(str, enum.Enum):
     """What happens to the link."""
 
     WORKED = "a call succeeded that the DSP answers"
-    LOST = "a call was answered by 1007, or the host tells so"
+    LOST = "a call was answered by 1007, or the host reports one"
     SUSPECT = "a call failed as it does on a dead link"
-    DEAD = "a call was answered by 1011, the host tells so, or failures last"
+    DEAD = "a call was answered by 1011, the host reports one, or failures go on"
     IN_VAIN = "calls failed right after the device was made anew"
-    TOLD = "the host tells of a loss while the link is dead: it may have freed its session"
+    TOLD = "the host reports a loss while the link is dead: it may have freed its session"
 
     __str__ = str.__str__
 
@@ -63,15 +64,15 @@ class Link:
     """The link.
 
     Args:
-        changed: called with the state before each time that it becomes another.
+        changed: called after each change of the state, with the old state.
 
     Attributes:
-        state: the machine writes it.
+        state: the state; the machine writes it.
         epoch: how often every vote was lost. Votes cast in an earlier epoch are gone.
-        error: the call that failed last; None once one has succeeded since.
-        failures: how many calls have failed since one succeeded.
-        renewed: whether the device was made anew, and no call has shown since whether that has helped.
-        closed_until_us: nothing is called before; the back-off writes it.
+        error: the last failed call; None after a success.
+        failures: how many calls have failed since the last success.
+        renewed: whether the device was made anew, and no call has shown yet whether that helped.
+        closed_until_us: no call is made before this time; the back-off sets it.
     """
 
     def __init__(self, changed: Callable[[LinkState], object]) -> None:
@@ -97,7 +98,7 @@ class Link:
 
     @property
     def is_down(self) -> bool:
-        """Whether the device must be made anew before anything is called."""
+        """Whether the device must be made anew before a call is made."""
         return self.state in (LinkState.DEAD, LinkState.HELD) and not self.renewed
 
     def may_call(self, now_us: int) -> bool:
@@ -105,7 +106,7 @@ class Link:
         return now_us >= self.closed_until_us and not self.is_down
 
     def was_renewed(self) -> None:
-        """Note that the device was made anew: the next calls show whether that has helped."""
+        """Note that the device was made anew: the next calls show whether that helped."""
         self.renewed, self.failures, self.closed_until_us = True, 0, 0
 
     def worked(self) -> None:
@@ -120,13 +121,13 @@ class Link:
         self.error = error
         self.failures += 1
         if means is Meaning.LOST and self.failures > FAILURES_BEFORE_BACK_OFF:
-            # After a back-off the link was rebuilt at last: one more call is not put off, which works then.
+            # The link was rebuilt after a back-off. The next call works, so it must not wait for another back-off.
             self.failures = FAILURES_BEFORE_BACK_OFF - 1
         event = _EVENTS.get(means)
         if event is None:
             return
         if self.renewed and means is Meaning.SUSPECT and self.failures == 1:
-            # A healthy link may answer so once.
+            # A healthy link may give this answer once.
             return
         if self.renewed and means is not Meaning.LOST:
             event = LinkEvent.IN_VAIN
@@ -136,13 +137,13 @@ class Link:
         self.fire(event)
 
     def told(self, means: Meaning, error: VoteRejected) -> None:
-        """Note that a call of the host's own was answered with a lost link."""
+        """Note that a call of the host returned the code of a lost link."""
         self.error = error
         self.closed_until_us = 0
         self.fire(LinkEvent.TOLD if self.is_down else _EVENTS[means])
 
     def fire(self, event: LinkEvent) -> None:
-        """Fire the machine; count an epoch if every vote is gone."""
+        """Fire the machine; begin a new epoch if every vote is gone."""
         before = self.state
         self._machine.events[event.name].trigger(self)
         died = self.state is LinkState.DEAD and before not in (LinkState.DEAD, LinkState.HELD)

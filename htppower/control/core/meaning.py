@@ -1,6 +1,6 @@
-"""What a native code means: the one place that compares codes.
+"""The meaning of a native code. No other module compares codes.
 
-Source: what the library for devices answers to each failure of FastRPC, measured; and the headers of the SDK.
+Source: the answers of the library for devices to each failure of FastRPC (measured), and the headers of the SDK.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Meaning(enum.Enum):
     DONE = "the call succeeded"
     LOST = "the link was rebuilt: every vote is gone, the ids are still valid"
     DEAD = "the library does not rebuild the link by itself: the device must be made anew"
-    SUSPECT = "the call failed as it does on a dead link; a healthy link may answer so, too"
-    REFUSED = "this call failed; it says nothing of the link"
+    SUSPECT = "the call failed as on a dead link, but a healthy link may also give this answer"
+    REFUSED = "this call failed, which says nothing about the link"
     ABSENT = "this platform does not have an option of the call"
     BAD_ID = "the library does not know the id, or the vote is not valid on it"
 
@@ -64,7 +64,7 @@ _BY_CARRIED = MappingProxyType(
         Carried.CREATE: MappingProxyType({TRANSPORT: Meaning.SUSPECT}),
         Carried.VOTES: _OF_AN_ID,
         Carried.DESTROY: _OF_AN_ID,
-        # A FastRPC without polling answers 13006 to it while clocks are voted as ever.
+        # A FastRPC without polling answers 13006 to the setting, while votes of clocks still work.
         Carried.SETTINGS: MappingProxyType(
             {
                 UNSUPPORTED_CONFIG: Meaning.ABSENT,
@@ -78,7 +78,7 @@ _BY_CARRIED = MappingProxyType(
 
 
 def meaning(code: int, carried: Carried = Carried.VOTES) -> Meaning:
-    """Return what a native code means, by what the call carried."""
+    """Return the meaning of a native code for a call of this kind."""
     return _OF_ALL.get(code) or _BY_CARRIED[carried].get(code, Meaning.REFUSED)
 
 
@@ -96,5 +96,5 @@ def meaning_of(error: VoteRejected) -> Meaning:
 
 
 def tells_of_a_lost_link(code: int) -> bool:
-    """Return whether a call of the host's own with this code means that every vote is lost."""
+    """Return whether this code of a call of the host means that every vote is lost."""
     return meaning(code) in (Meaning.LOST, Meaning.DEAD)

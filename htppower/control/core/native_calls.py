@@ -1,4 +1,7 @@
-"""Native calls: each is timed, told as an event, and its answer noted. The only caller of a backend; under the line."""
+"""Native calls: each is timed, reported as an event, and its answer noted.
+
+No other module creates, sets or destroys power config ids. The line is held.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +28,15 @@ if TYPE_CHECKING:
 
 @attrs.define(eq=False, repr=False)
 class NativeCalls:
-    """Makes native calls for a session, or, with None, for the controller itself.
+    """Makes native calls for a session, or, if the session is None, for the controller itself.
 
     Args:
-        backend: receives them.
-        events: tells of each.
-        clock: times them.
-        recovery: takes in what each answered.
-        raises: whether the host sees what failed. Errors then keep what caused them, with its frames, until the host
-            drops them. Otherwise only the text is kept: the frames hold the inputs of an inference.
+        backend: receives the calls.
+        events: reports each call.
+        clock: times each call.
+        recovery: learns each answer.
+        raises: whether failed calls are raised to the host. Errors then keep their cause, with its frames, until the
+            host drops them. Otherwise only the text is kept, since the frames refer to the inputs of an inference.
     """
 
     backend: Backend
@@ -45,7 +48,7 @@ class NativeCalls:
 
     @property
     def under_way(self) -> tuple[CallUnderWay, ...]:
-        """The call that has not returned yet, if there is one."""
+        """The call that has not returned yet; empty if there is none."""
         call = self._under_way
         return () if call is None else (CallUnderWay(*call, lasted_us=self._clock.now_us - call[-1]),)
 
@@ -53,13 +56,13 @@ class NativeCalls:
         """Create a power config id.
 
         Raises:
-            VoteRejected: the call failed, or gave id 0.
+            VoteRejected: the call failed, or returned id 0.
         """
         made: int = self._call(session, "createPowerConfigId", None, None, self._create, device_id, core_id)
         return made
 
     def _create(self, device_id: int, core_id: int) -> int:
-        """Create an id at the backend; 0 is none, since a vote on it may override all others of the process."""
+        """Create an id; id 0 is refused, since a vote on it may override all other votes of the process."""
         made = operator.index(self.backend.create_power_config_id(device_id, core_id))
         if made == NULL_CLIENT:
             raise VoteRejected(INVALID_INPUT, function="createPowerConfigId", core=(device_id, core_id))
@@ -139,5 +142,5 @@ class NativeCalls:
         try:
             raise failed if self._raises else kept(failed)
         finally:
-            # Its traceback holds this frame.
+            # The traceback refers to this frame.
             del failed

@@ -1,7 +1,7 @@
-"""The reconciler of one controller: it brings what is in force in line with what every session should have.
+"""The reconciler of one controller: it puts the votes that every session should have in force.
 
 ``settle`` compares the state that a session should have with its state, and makes the transitions between them.
-Phases, alarms, changes of profile, a lost link and retries all end in ``settle``, so none of them has rules of its own.
+Phases, alarms, changes of profile, a lost link and retries all call ``settle``, so none of them has rules of its own.
 The line is held.
 """
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from htppower.events import Phase
     from htppower.votes.vote_set import VoteSet
 
-# A session that does not reach its target in so many transitions never will.
+# A session that does not reach its target within this many transitions never will.
 MOST_STEPS = 16
-# After a loss, or one failure that a healthy link may answer with, a step is tried once more at once.
+# After a loss, or a failure that also occurs on a healthy link, a step is retried once at once.
 _TRIED_AGAIN = (Meaning.LOST, Meaning.SUSPECT)
 _LOWERINGS = frozenset({Trigger.LOWER, Trigger.LOWER_FURTHER})
 
@@ -36,7 +36,7 @@ class Reconciler:
 
     Args:
         home: the parts that the sessions share.
-        strict: an option that the platform lacks is an error.
+        strict: whether an option that the platform lacks is an error.
     """
 
     def __init__(self, home: Home, *, strict: bool) -> None:
@@ -54,10 +54,10 @@ class Reconciler:
     def settle_for(
         self, session: SessionRecord, cause: Cause, phase: Phase | None, waits: int | None
     ) -> VoteRejected | None:
-        """Settle a session for a phase; count and tell it if an inference has waited for a call."""
+        """Settle a session for a phase; if an inference has waited for a call, count and report the cold start."""
         calls = session.history.calls
         error = self.settle(session, cause, phase)
-        # On a dead link, for example, no call is made until the back-off allows one.
+        # Settling may make no call, for example on a dead link before the back-off allows one.
         begins = error is None or not self._home.raises
         if waits is not None and begins and session.history.calls != calls:
             wait_us = (session.gate.time.now_ns() - waits) // 1000
@@ -66,15 +66,15 @@ class Reconciler:
         return error
 
     def open(self, session: SessionRecord) -> None:
-        """Create a session's ids and take it in. If the link is down, it opens as UNKNOWN.
+        """Create a session's ids, and register the session. If the link is down, it opens as UNKNOWN.
 
         Raises:
             VoteRejected: an id can't be created although the link is well.
-            SessionClosed: the controller was closed meanwhile.
+            SessionClosed: the controller was closed before the session was open.
         """
         self._registry.require_open()
         if session.handle is not None and session.handle() is None:
-            # The call of ``VoteController.session`` was interrupted: its caller has no session.
+            # The call of ``VoteController.session`` was interrupted, so its caller has no session.
             return
         # A cap may have been set or lifted since the session was made.
         chosen, session.decided_by = in_use(session.own, session.holds, self._registry.caps)
@@ -94,7 +94,7 @@ class Reconciler:
             self._machine.lose(session, error, Cause.SESSION_OPENED)
             self._recovery.failed_to_settle(session)
         if self._registry.closed:
-            # The controller was closed during the calls, and its close may have looked before this session was there.
+            # The controller was closed during the calls, and its close may have missed this session.
             self.close(session)
             self._registry.require_open()
 
@@ -119,17 +119,17 @@ class Reconciler:
         reason: str | None = None,
         only_if_changed: bool = False,
     ) -> VoteRejected | None:
-        """Make the transitions to what a session should have; return the call that failed.
+        """Make the transitions to the state that a session should have; return the failed call, or None.
 
         Args:
-            session: which.
-            cause: why.
-            phase: in which phase, if any.
-            reason: what for another profile is used.
-            only_if_changed: whether to make none unless another profile is used.
+            session: the session.
+            cause: why it is settled.
+            phase: the phase that begins or ends, if one does.
+            reason: why another profile is used.
+            only_if_changed: do nothing unless the profile has changed.
         """
         if session.gone or session.gate.closing:
-            # Its closing is a step of its own, which lowers it.
+            # Another step, the close, lowers the session.
             return None
         if session.epoch != self._link.epoch:
             self._note_loss(session)
@@ -147,7 +147,10 @@ class Reconciler:
         return error
 
     def close(self, session: SessionRecord) -> list[VoteRejected]:
-        """Lower, give back, destroy: each step, even if the one before failed. Return the failures."""
+        """Lower a session, give back its settings and destroy its ids; return the failures.
+
+        Every step is tried even if an earlier one failed.
+        """
         failures: list[VoteRejected] = []
         if session.gone or session.number not in self._registry.sessions:
             return failures
@@ -178,7 +181,7 @@ class Reconciler:
         return failures
 
     def cast_again(self, session: SessionRecord) -> None:
-        """Cast the votes of a session again that is raised still, as they are; the heartbeat asks for it."""
+        """Repeat the votes of a session for the heartbeat, if it is still raised."""
         if session.state is not State.RAISED or not self._recovery.may_call(session):
             return
         try:
@@ -225,7 +228,7 @@ class Reconciler:
         return None
 
     def _give_up_for_now(self, session: SessionRecord, cause: Cause) -> None:
-        """Leave a session to the back-off, which settles what is UNKNOWN: nothing is called now."""
+        """Make the session UNKNOWN without a call; the back-off settles it later."""
         if session.state is not State.UNKNOWN:
             self._machine.lose(session, None, cause)
         if session not in self._recovery.lacking:
@@ -233,18 +236,18 @@ class Reconciler:
         self._recovery.retry_later()
 
     def _rests(self, session: SessionRecord, step: Step) -> bool:
-        """Return whether no other step can follow one that was made; open the gate of one that is raised and in use.
+        """Return whether the step was the last one; open the gate of a session that is raised and in use.
 
-        The gate of a lowered session is shut: a phase that begins meanwhile waits for the line.
+        The gate of a lowered session is shut, so a phase that begins now waits for the line.
         """
         if session.state is State.LOWERED:
             return session.gate.plan.then is None or step.trigger is not Trigger.LOWER
         return self._has_own_plan(session) and session.gate.open_if_busy()
 
     def _next_step(self, session: SessionRecord, plan: Plan, cast: VoteSet | None) -> Step | None:
-        """Return the next transition of a session; if there is none, open its gate or arm its alarm as it needs.
+        """Return the next transition of a session; if there is none, open its gate or arm its alarm if needed.
 
-        ``cast``: the votes that it has just cast, which are in force.
+        ``cast`` are the votes that were just cast, and are in force.
         """
         gate = session.gate
         use = gate.use()
@@ -259,7 +262,7 @@ class Reconciler:
         differs = False
         if target is State.RAISED:
             if not use.busy and not gate.arm() and gate.shut_if_idle(use.deadline_us):
-                # Nobody would lower it later.
+                # No alarm can be armed, so no later step would lower the session.
                 target = State.LOWERED
             elif session.state is State.RAISED and not gate.open and plan.raised is not cast:
                 differs = self._caster.differs(session, plan.raised)
@@ -277,7 +280,7 @@ class Reconciler:
         return step
 
     def _note_loss(self, session: SessionRecord) -> None:
-        """Note that every vote was lost since a session was cast."""
+        """Note that every vote was lost after a session's votes were cast."""
         session.forget()
         if session.state in (State.RAISED, State.LOWERED):
             self._machine.lose(session, None, Cause.LINK_LOST)
@@ -285,9 +288,9 @@ class Reconciler:
         session.epoch = self._link.epoch
 
     def _update_plan(self, session: SessionRecord, cause: Cause, reason: str | None) -> bool:
-        """Let a session cast what its profile, its holds, the caps and the platform come to; return whether it changes.
+        """Give a session the plan that follows from its profile, its holds, the caps and the missing options.
 
-        A profile other than its own is told; what the platform was found to lack is left out.
+        Report a change of profile and new degradations. Return whether the plan has changed.
         """
         if self._has_own_plan(session) or session.gone or session.gate.closing:
             return False
@@ -310,13 +313,13 @@ class Reconciler:
         return True
 
     def _has_own_plan(self, session: SessionRecord) -> bool:
-        """Return whether a session's plan is that of its own profile, and nothing replaces that."""
+        """Return whether a session's plan is made from its own profile, and no hold or cap applies."""
         plan = session.gate.plan
         is_own = plan.profile is session.own and plan.missing == self._planner.missing.changes
         return is_own and not (session.holds or self._registry.caps or session.decided_by)
 
     def _note_inits(self, session: SessionRecord) -> None:
-        """Know no longer what is in force once an INIT has ended, so that the next raise sends everything.
+        """Take no vote as known to be in force after an INIT, so that the next raise sends every vote.
 
         Votes cast before a graph's context exists may be lost.
         """

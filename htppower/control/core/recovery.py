@@ -1,7 +1,7 @@
-"""Recovery: what follows when calls fail, when the link is lost, and when it is dead.
+"""Recovery: retries after failed calls, a lost link and a dead link.
 
-Every session whose votes are lost is settled again, one request for each, those with an inference in flight first. On a
-dead link the device is made anew. One alarm for all tries again, after 1, 2, 4, 8, 8, ... s. The line is held.
+After a loss every session is settled again, with one request each; sessions with an inference in flight go first. On a
+dead link the device is made anew. One alarm for all sessions retries, after 1, 2, 4, 8, 8, ... s. The line is held.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ _HELD = (
     "another user of the library in this process keeps the dead link to the DSP, so no vote can be cast: free its"
     " session of the NPU (in ONNX Runtime the InferenceSession), then call link_lost(1011) of the controller"
 )
-# Every call of a host that is under way when the DSP restarts reports it. A report within this time of a loss is about
-# that loss.
+# If the DSP restarts, each running call of the host reports it. A report within this time after a loss means the same
+# loss.
 SAME_LOSS_US = 1_000_000
 
 
 class Recovery:
-    """Puts right what is lost.
+    """Restores lost votes, and makes a dead link anew.
 
     Args:
         engine: has the sessions, the settings and the line.
         time: clock and alarms.
 
     Attributes:
-        link: what is known of the link.
-        orphans: ids that no session has any more and that were not destroyed yet, with what destroys each.
-        lacking: the sessions that are UNKNOWN; the one that was tried last is at the end, so that one which fails for
-            good keeps no other from being tried.
+        link: the state of the link.
+        orphans: ids that no session has any more and that are not destroyed yet, each with what destroys it.
+        lacking: the sessions that are UNKNOWN. The session that was tried last is at the end, so a session that always
+            fails delays no other.
     """
 
     def __init__(self, engine: Engine, time: Time) -> None:
@@ -63,7 +63,7 @@ class Recovery:
         self._alarm = SingleAlarm(time, "a retry", self._rang)
         self._delay_us = FIRST_RETRY_US
         self._lost_us: int | None = None
-        # When the host reported a loss last while the link was down.
+        # When the host last reported a loss while the link was down.
         self._told_us = -SAME_LOSS_US
         self._renewals = 0
 
@@ -73,7 +73,7 @@ class Recovery:
             self.link.worked()
 
     def failed(self, error: VoteRejected) -> None:
-        """Note that a call has failed. A setting or a create that is refused says nothing of the link."""
+        """Note that a call has failed. A refused setting or a refused create says nothing about the link."""
         means = meaning_of(error)
         if means in (Meaning.ABSENT, Meaning.BAD_ID):
             return
@@ -82,21 +82,21 @@ class Recovery:
         epoch, was_renewed = self.link.epoch, self.link.renewed
         self.link.failed(means, error)
         if self.link.state is LinkState.HELD and was_renewed and not self.link.renewed:
-            # It was made anew in vain once more.
+            # The device was made anew once more, without success.
             self._alarm.disarm()
         if self.link.failures >= FAILURES_BEFORE_BACK_OFF:
             self.link.closed_until_us = self.retry_later()
         self._follow(epoch)
 
     def link_lost(self, means: Meaning, error: VoteRejected) -> None:
-        """Note that a call of the host's own was answered with a lost link."""
+        """Note that a call of the host returned the code of a lost link."""
         now_us, epoch, state = self._time.now_us, self.link.epoch, self.link.state
         is_known = self._lost_us is not None and now_us - self._lost_us < SAME_LOSS_US
         is_worse = means is Meaning.DEAD and state not in (LinkState.DEAD, LinkState.HELD)
         if is_known and not is_worse and state is not LinkState.HELD:
             return
         if state is LinkState.HELD and now_us - self._told_us < SAME_LOSS_US:
-            # Each of a host's failing calls may be reported: one renewal a second answers them all.
+            # The host may report each of its failing calls. One renewal a second is enough for all of them.
             self._alarm.arm(self._told_us + SAME_LOSS_US)
             return
         self._lost_us = now_us
@@ -108,7 +108,7 @@ class Recovery:
             self._renew_soon()
 
     def _follow(self, epoch: int) -> None:
-        """Do what a loss asks for: settle every session again, and make the device anew."""
+        """After a loss, settle every session again; if the link is dead, make the device anew."""
         if self.link.epoch != epoch:
             self._lost_us = self._time.now_us
             self._engine.settings.lose()
@@ -119,7 +119,7 @@ class Recovery:
                 self._renew_soon()
 
     def settle_all(self, cause: Cause) -> None:
-        """Have every session settled that votes, or that may have votes left."""
+        """Have every session settled that votes or still has an id."""
         for session in self._engine.sessions():
             if session.plan.casts or session.ledgers:
                 session.gate.shut()
@@ -133,7 +133,7 @@ class Recovery:
         self._engine.post(functools.partial(self._renew, self._renewals), Urgency.RAISE)
 
     def _renew(self, renewals: int) -> None:
-        """Make the device anew, if the link is dead and that was not tried since; the ids go with it."""
+        """Make the device anew, if the link is dead and no other renewal came first; the ids are gone then."""
         link = self.link
         if not link.is_down or self._renewals != renewals:
             return
@@ -145,7 +145,7 @@ class Recovery:
         self._engine.settings.renew()
         try:
             self._engine.renew_backends()
-        except Exception as error:  # noqa: BLE001 - a backend of the host's own may raise anything
+        except Exception as error:  # noqa: BLE001 - a backend of the host may raise any exception
             _LOGGER.warning("the device can't be made anew: %s", error)
             self.retry_later()
             return
@@ -158,7 +158,7 @@ class Recovery:
         self.lacking[session] = None
 
     def failed_to_settle(self, session: SessionRecord) -> None:
-        """Note that a session could not be settled: it is tried again later."""
+        """Note that settling a session has failed, and retry later."""
         self.lacks(session)
         session.failures += 1
         at_us = self.retry_later()
@@ -166,13 +166,13 @@ class Recovery:
             session.retry_us = at_us
 
     def done(self, session: SessionRecord) -> None:
-        """Note that a session that was UNKNOWN is so no more, or is closed."""
+        """Note that a session is no longer UNKNOWN, or is closed."""
         self.lacking.pop(session, None)
         session.failures = session.retry_us = 0
         self._rest()
 
     def _rest(self) -> None:
-        """End the back-off if nothing is left to put right."""
+        """End the back-off if no session is UNKNOWN, no orphan is left and the link is up."""
         if not self.lacking and not self.orphans and not self.link.is_down:
             self._delay_us = FIRST_RETRY_US
             self._alarm.disarm()
@@ -183,34 +183,34 @@ class Recovery:
         return self.link.may_call(now_us) and (session is None or now_us >= session.retry_us)
 
     def any_id(self) -> int | None:
-        """Return an id of any open session, on which settings of the process can be sent; None if there is none."""
+        """Return an id of any open session, to send settings of the process with it; None if there is none."""
         ledgers = (ledger for session in self._engine.sessions() for ledger in session.ledgers.values())
         first = next(ledgers, None)
         return None if first is None else first.power_config_id
 
     @property
     def is_well(self) -> bool:
-        """Whether the link works, as far as is known, and may be called now: a destroy that fails loses the id."""
+        """Whether the link works, as far as is known, and a call may be made now. A failed destroy loses the id."""
         return self.link.state in (LinkState.WELL, LinkState.LOST) and self.may_call()
 
     def retry_later(self) -> int:
-        """See to it that everything is tried again; return when."""
+        """Arm the alarm that retries everything, unless it is armed; return its time."""
         now_us = self._time.now_us
         if self._alarm.armed and self._alarm.at_us > now_us:
             return self._alarm.at_us
         is_held = self.link.state is LinkState.HELD and self.link.is_down
         at_us = now_us + (HELD_RETRY_US if is_held else self._delay_us)
-        # One that has rung waits for the line, and arms the next.
+        # An alarm that has rung waits for the line, and arms the next one.
         if not self._alarm.armed:
             self._alarm.arm(at_us)
         return at_us
 
     def destroy_orphans(self) -> None:
-        """Destroy the ids that no session has any more, as far as calls may be made."""
+        """Destroy the orphans, as long as calls may be made."""
         for power_config_id, destroy in list(self.orphans.items()):
             if not self.may_call():
                 break
-            # One that fails is tried last the next time.
+            # An id that can't be destroyed goes to the end of the queue.
             self.orphans.pop(power_config_id)
             try:
                 destroy()
@@ -220,11 +220,11 @@ class Recovery:
         self._rest()
 
     def stop(self) -> None:
-        """Try nothing again: the last controller has left."""
+        """Stop all retries: the last controller has left."""
         self._alarm.disarm()
 
     def disown(self) -> None:
-        """In a forked child: the alarm is the parent's."""
+        """In a forked child: leave the alarm to the parent."""
         self._alarm = SingleAlarm(self._time, "a retry", self._rang)
         self.orphans, self.lacking = {}, {}
 
@@ -234,7 +234,7 @@ class Recovery:
     def _retry(self) -> None:
         self._alarm.disarm()
         self._delay_us = min(2 * self._delay_us, LONGEST_RETRY_US)
-        # A call that fails again arms the alarm again.
+        # If a call fails again, it arms the alarm again.
         self.link.closed_until_us = 0
         if self.link.is_down:
             self._renew(self._renewals)
@@ -250,7 +250,7 @@ class Recovery:
         if state is LinkState.HELD:
             _LOGGER.error("%s", _HELD)
         if LinkState.HELD in (state, before):
-            # The time of the next try is another.
+            # The time of the next retry changes.
             self._alarm.disarm()
         if state is LinkState.WELL:
             self._delay_us = FIRST_RETRY_US

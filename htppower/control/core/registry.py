@@ -1,4 +1,4 @@
-"""What the sessions of one controller share: which are open, their caps, and how many inferences there were."""
+"""The open sessions of one controller, with their caps and their count of inferences."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 class Registry:
-    """The open sessions. Who changes it has the line; any thread may read it.
+    """The open sessions. Changes need the line; any thread may read.
 
     Attributes:
-        sessions: the open sessions by number, each until its end was told.
+        sessions: the open sessions by number; a session is removed once its end is reported.
         caps: the caps that are set.
-        record: called with each inference of a session that is recorded; None if none is.
-        learnt: what the sessions begin to learn with, and what keeps it; None if nothing does.
-        closed: whether the controller is closed: no session is opened and no cap is set any more.
-        ending: whether phases that begin on a closed session are let pass: the process is ending, or is a forked child.
+        record: called with each inference; None without a recording.
+        learnt: keeps the learnt times over a restart; None without a file for them.
+        closed: whether the controller is closed, so that no session is opened and no cap is set.
+        ending: whether phases on a closed session run without votes, since the process is ending or is a forked child.
     """
 
     def __init__(self) -> None:
@@ -34,66 +34,66 @@ class Registry:
         self.closed = False
         self.ending = False
         self._opened = 0
-        # How many inferences those had that were removed.
+        # The inferences of the removed sessions.
         self._inferences = 0
-        # Held for moments: what belongs together is read and changed at one time.
+        # Held for moments, so that ``sessions``, ``record`` and the count agree.
         self._lock = whole_lock()
 
     def all(self) -> tuple[SessionRecord, ...]:
-        """Return the open sessions, in the order in which they were opened."""
+        """Return the open sessions, oldest first."""
         return tuple(self.sessions.values())
 
     def counted(self) -> tuple[tuple[SessionRecord, ...], int]:
-        """Return the sessions, and how many inferences the ones that were removed had, at one time."""
+        """Return the open sessions and the number of inferences of the removed ones, at one time."""
         with self._lock:
             return self.all(), self._inferences
 
     def add(self, session: SessionRecord) -> None:
-        """Add a session that is open; it is recorded, if the others are."""
+        """Add an open session, and record it if there is a recording."""
         with self._lock:
             self.sessions[session.number] = session
             if self.record is not None:
                 session.gate.record(self.record)
 
     def record_to(self, record: Record | None) -> None:
-        """Record all sessions from now on, those that are opened later included; with None, none."""
+        """Record all sessions from now on, also those opened later; with None, record no session."""
         with self._lock:
             self.record = record
             for session in self.sessions.values():
                 session.gate.record(record)
 
     def remove(self, session: SessionRecord) -> None:
-        """Remove a session that is closed, and keep its count of inferences; removing it twice is fine."""
+        """Remove a closed session, and keep its count of inferences. Removing it twice is fine."""
         inferences = session.gate.inferences
         with self._lock:
             if self.sessions.pop(session.number, None) is not None:
                 self._inferences += inferences
 
     def next_number(self) -> int:
-        """Return the number of a new session: one more than that before it."""
+        """Return the number of a new session; sessions are numbered from 1."""
         self._opened += 1
         return self._opened
 
     def require_open(self) -> None:
-        """Refuse a controller that is closed.
+        """Refuse a closed controller.
 
         Raises:
-            SessionClosed: it is.
+            SessionClosed: the controller is closed.
         """
         if self.closed:
             raise SessionClosed("the controller is closed: make a new one")
 
     def require_live(self, session: SessionRecord) -> None:
-        """Refuse a session that is closed, or is being closed: its votes will never be in force.
+        """Refuse a session that is closed or being closed, since its votes will never be in force.
 
         Raises:
-            SessionClosed: it is, and the process is not being ended.
+            SessionClosed: the session is closed or being closed, and the process is not ending.
         """
         if (session.gate.closing or session.gone) and not self.ending:
             raise SessionClosed(f"{session!r} is closed: open a new session")
 
     def disown(self) -> None:
-        """In a forked child: the ids are the parent's, and nothing is cast here."""
+        """In a forked child: leave the ids to the parent, and cast nothing."""
         self.closed = self.ending = True
         for session in self.sessions.values():
             session.disown()

@@ -1,4 +1,4 @@
-"""The record of a session: what the controller knows of it, and what it has done. Who changes either has the line."""
+"""The record of a session: its state and its history. Changes need the line."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _NONE_LEFT: MappingProxyType[State, int] = MappingProxyType({})
 
 
 class LastCall(NamedTuple):
-    """A session's last native call. A tuple, since each call makes one: it takes half the time (measured).
+    """A session's last native call. A tuple, since every call makes one: it takes half the time (measured).
 
     Attributes:
         time_us: when it returned, by the controller's clock.
         function: the native function.
-        power_config_id: the id; None for a create that failed.
+        power_config_id: the id; None for a failed create.
         code: the native code; 0 is success.
         duration_us: how long it took.
     """
@@ -52,11 +52,11 @@ class LastCall(NamedTuple):
 
 @attrs.frozen
 class LastError:
-    """The last native call of a session that failed, kept also after others succeeded.
+    """The last failed native call of a session; kept when later calls succeed.
 
     Attributes:
         time_us: when it failed.
-        error: how.
+        error: the error.
     """
 
     time_us: int
@@ -69,10 +69,10 @@ class Stay(NamedTuple):
     """A session's stay in a state.
 
     Attributes:
-        state: in which it is.
-        since_us: when it came into it.
-        cause: why it did, or was voted last in it; None for one that has not changed its state yet.
-        lasted_us: how long it was in each state that it has left, all stays together; never changed.
+        state: the state.
+        since_us: since when the session is in it.
+        cause: the cause of the last transition to it; None before the first transition.
+        lasted_us: the total time of all earlier stays, by state; never changed.
     """
 
     state: State
@@ -82,11 +82,11 @@ class Stay(NamedTuple):
 
 
 class Saves(NamedTuple):
-    """What a session's inferences did without calls.
+    """The inferences of a session that made no call.
 
     Attributes:
-        told: how many of those that made no call have been told of, or are none that save any.
-        all: how many made no call while votes were up, of those.
+        told: how many are already reported, or skipped because they save no call.
+        all: how many of these made no call while votes were up.
     """
 
     told: int
@@ -98,13 +98,13 @@ _NO_SAVES = Saves(0, 0)
 
 @attrs.define(weakref_slot=False, repr=False, eq=False)
 class History:
-    """What a session has done. Other threads read it at any time: what belongs together is replaced as one.
+    """The history of a session. Other threads read it at any time, so values that belong together are one tuple.
 
     Attributes:
-        stay: the state that it is in, as far as that was noted, and those before.
-        calls: how many native calls were made for it.
-        last_call, last_error: the latest of them, and the latest that failed.
-        saves: what its inferences did without calls.
+        stay: the stay in the last noted state, with the times of earlier stays.
+        calls: how many native calls were made.
+        last_call, last_error: the last call, and the last failed call.
+        saves: the inferences that made no call.
     """
 
     stay: Stay
@@ -121,7 +121,7 @@ class History:
             self.last_error = LastError(call.time_us, kept(error))
 
     def moved(self, source: State, dest: State, now_us: int, cause: Cause) -> int:
-        """Note a transition, and return how long the session was in the state before; 0 where it stays in it."""
+        """Note a transition; return how long the session was in the old state, or 0 if the state stays the same."""
         _, since_us, _, lasted_us = self.stay
         if source is dest:
             self.stay = Stay(dest, since_us, cause, lasted_us)
@@ -131,40 +131,39 @@ class History:
         return stayed_us
 
     def saved(self, begun: int) -> None:
-        """Note that it was told how many inferences have made no call, out of all that have begun so."""
+        """Note that the first ``begun`` inferences without a call are reported."""
         told, saves = self.saves
         self.saves = Saves(begun, saves + begun - told)
 
     def skip(self, begun: int) -> None:
-        """Note that no inference has saved a call of those that have begun and were not told of."""
+        """Note that the inferences which are not reported yet, up to ``begun``, have saved no call."""
         self.saves = Saves(begun, self.saves.all)
 
 
 class SessionRecord:
-    """One session. Its public face is ``Session``.
+    """One session. ``Session`` is its public face.
 
     Args:
         ring, recall: as for ``Gate``.
 
     Attributes:
         home: the parts that the controller's sessions share.
-        number, owner, device_id, core_ids: which session, what for, and where it votes.
-        state: what is known of its votes; the state machine writes it.
-        epoch: that of the link in which its votes were cast.
-        inits: how many ends of INIT it has taken in.
-        ledgers: its power config ids by core id, each with what is known to be in force on it. It is replaced, and
-            never changed.
-        wish: what it asks of the settings of the process; ``ProcessSettings`` writes it.
-        failures: how often it could not be settled in a row.
-        retry_us: no call is made for it before; 0 for none.
-        error: the call that failed last, None once one has succeeded since.
-        own: the profile that it was opened with or that ``use`` gave it.
+        number, owner, device_id, core_ids: as for ``Session``.
+        state: the state of the session; the state machine writes it.
+        epoch: the epoch of the link when its votes were cast.
+        inits: how many ended INIT phases the reconciler has handled.
+        ledgers: the ledgers of its power config ids, by core id. The mapping is replaced, and never changed.
+        wish: its votes for settings of the process; ``ProcessSettings`` writes it.
+        failures: how often settling has failed in a row.
+        retry_us: no call is made for it before this time; 0 for no limit.
+        error: the last failed call; None after a success.
+        own: the profile of ``VoteController.session`` or ``Session.use``.
         holds: the holds on it.
-        decided_by: the hold or the cap that decides its profile instead of its own.
-        history: what it has done.
+        decided_by: the hold or the cap that replaces its own profile.
+        history: its calls, stays and saved calls.
         gate: its plan, counts, deadline and alarm.
-        handle: a reference to its phases, by which it is closed when they are collected.
-        tickets: references to those that have not ended; from the first one on a set of its own.
+        handle: a weak reference to its phases; the session is closed when they are garbage collected.
+        tickets: weak references to the tickets that have not ended; from the first ticket on a set of its own.
     """
 
     __slots__ = (
@@ -223,31 +222,31 @@ class SessionRecord:
 
     @property
     def plan(self) -> Plan:
-        """What it casts on this platform."""
+        """The plan in use."""
         return self.gate.plan
 
     @property
     def gone(self) -> bool:
-        """Whether its ids are gone."""
+        """Whether the session is closed, and its ids are gone."""
         return self.state is State.DESTROYED
 
     @property
     def power_config_ids(self) -> dict[int, int]:
-        """Its power config ids, by core id."""
+        """The power config ids, by core id."""
         return {core_id: ledger.power_config_id for core_id, ledger in self.ledgers.items()}
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What every event of the session says of it."""
+        """The fields that name the session in each of its events."""
         return {"session": self.number, "owner": self.owner, "profile": self.plan.profile.name}
 
     def forget(self) -> None:
-        """Know no longer what is in force on its ids."""
+        """Take no vote on the ids as known to be in force."""
         for ledger in self.ledgers.values():
             ledger.forget()
 
     def disown(self) -> None:
-        """In a forked child: the ids are the parent's."""
+        """In a forked child: leave the ids to the parent."""
         self.state = State.DESTROYED
         self.holds = ()
         self.gate.disown()

@@ -1,8 +1,8 @@
-"""The state machine of a session: its table, the state that it should be in, and the next transition to that.
+"""The state machine of a session: its table, the state that it should have, and the next transition to that state.
 
-It is a machine of ``transitions``, which all sessions share. A transition is fired with the calls that it needs in
-``before``, so a call that fails leaves the state as it was; ``lose`` makes no call. ``desired`` and ``next_step`` are
-functions of values, without lock, clock or call.
+All sessions share one machine of ``transitions``. The calls of a transition are made in ``before``, so a failed call
+leaves the state as it was; ``lose`` makes no call. ``desired`` and ``next_step`` are pure functions: they take no lock,
+read no clock and make no call.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from htppower.events import Phase
     from htppower.votes.vote_set import VoteSet
 
-# ``transitions`` writes six INFO records for each step. Those of other machines are the host's.
+# ``transitions`` writes six INFO records for each step. The records of other machines belong to the host and stay.
 _NAME = "htppower"
 logging.getLogger("transitions.core").addFilter(lambda record: not _is_ours(record))
-# Why an alarm lowers: the sustain time is over, or the lowering was left to the background.
+# The causes of a lowering by an alarm: the sustain time is over, or the lowering runs in the background.
 _LOWERINGS = frozenset({Cause.SUSTAIN_EXPIRED, Cause.INFERENCE_ENDED, Cause.EXPECTED_IN_VAIN})
 
 
@@ -81,8 +81,8 @@ class Step(NamedTuple):
     """A transition to be made.
 
     Attributes:
-        trigger: which.
-        votes: what it casts; None for one that gives the ids back.
+        trigger: the trigger.
+        votes: the votes to cast; None for a transition that destroys the ids.
     """
 
     trigger: Trigger
@@ -90,15 +90,15 @@ class Step(NamedTuple):
 
 
 def desired(use: Use, plan: Plan, state: State, *, now_us: int) -> State:
-    """Return the state that a session should be in; ``now_us`` is on the clock of the deadline of its use.
+    """Return the state that a session should have; ``now_us`` and the deadline of the use are on the same clock.
 
-    A session that is being closed stays as it is: its closing is a step of its own.
+    A session that is being closed stays as it is, since another step, the close, lowers it.
     """
     if state is State.DESTROYED or use.closing:
         return state
     if not plan.casts:
         return State.UNVOTED
-    # An alarm that rings at its deadline must lower: <, and not <=.
+    # An alarm that rings exactly at the deadline must lower, so < and not <=.
     if use.busy or (now_us < use.deadline_us and (use.expected or state in (State.RAISED, State.UNKNOWN))):
         return State.RAISED
     return state if state is State.UNVOTED else State.LOWERED
@@ -114,10 +114,10 @@ def next_step(
     after_deinit: bool = False,
     further: bool = False,
 ) -> Step | None:
-    """Return the transition that brings a session nearer to its target, None where it is there.
+    """Return the transition that brings a session nearer to its target; None at the target.
 
-    ``differs``: whether the raised votes are not known to be in force; ``after_deinit``: whether a DE-INIT was the last
-    phase to end; ``further``: whether relaxed votes are to relax further now.
+    ``differs``: whether a raised vote is not known to be in force; ``after_deinit``: whether the phase that ended last
+    was a DE-INIT; ``further``: whether lowered votes relax further now.
     """
     if target is State.RAISED:
         if state is State.RAISED:
@@ -142,7 +142,7 @@ class SessionMachine:
 
     Args:
         cast: makes the calls of a step for a session; raises ``VoteRejected`` if one fails.
-        tell_saves: called with a session before its votes come down.
+        tell_saves: called with a session that is not raised, before its transition is reported.
     """
 
     def __init__(
@@ -175,15 +175,15 @@ class SessionMachine:
         trigger, source, gate = step.trigger, session.state, session.gate
         by_alarm = trigger is Trigger.LOWER and cause in _LOWERINGS and phase is None
         deadline_us = gate.sustain.deadline_us if by_alarm else NO_DEADLINE
-        # A change of profile, a hold or a cap that ends the sustain meanwhile leaves no deadline to be late for, and so
-        # does closing.
+        # After a change of profile, a hold, a cap or a close no sustain is pending, so the lowering can't be late.
         is_due = deadline_us != NO_DEADLINE and not gate.closing
         late_us = gate.time.now_us - deadline_us if is_due else None
         try:
             self._events[trigger.name].trigger(session, step)
         except VoteRejected as error:
             failed = without_frames(error)
-            # ``transitions`` keeps the error in what the frames of its traceback refer to: a cycle, with the inference.
+            # ``transitions`` keeps the error in an object that its traceback refers to: a cycle that would keep the
+            # inputs of the inference alive.
             error.__traceback__ = None
             self.lose(session, failed, cause, phase, trigger)
             return failed
@@ -200,7 +200,7 @@ class SessionMachine:
         phase: Phase | None = None,
         attempted: Trigger | None = None,
     ) -> None:
-        """Note that nothing is known of a session's votes."""
+        """Make a session UNKNOWN: no vote is known to be in force."""
         source = session.state
         failed = None if error is None else kept(error)
         session.gate.shut()
@@ -210,7 +210,7 @@ class SessionMachine:
         self._moved(session, source, cause, trigger=Trigger.LOSE, phase=phase, error=failed, attempted=attempted)
 
     def _moved(self, session: SessionRecord, source: State, cause: Cause, **told: Any) -> None:
-        """Note and tell that a session has changed its state; ``told`` is what else the event says."""
+        """Note and report a transition; ``told`` has further fields of the event."""
         if session.state is not State.RAISED:
             self._tell_saves(session)
         lasted_us = session.history.moved(source, session.state, session.gate.time.now_us, cause)

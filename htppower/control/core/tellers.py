@@ -1,4 +1,4 @@
-"""Tells the events of a session other than transitions: saved calls, learnt times, votes that the platform lacks."""
+"""Reports the events of a session other than transitions: saved calls, learnt times, missing votes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def tell_saves(session: SessionRecord) -> None:
-    """Tell how many inferences have made no call since the last such event."""
+    """Report how many inferences have made no call since the last such event."""
     if session.gate.plan.casts:
         begun = session.gate.begun
         inferences = begun - session.history.saves.told
-        # Negative if an inference was counted that was about to wait: later inferences make up for it.
+        # Negative if an inference was counted just before it waited for a call; later inferences make up for that.
         if inferences > 0:
             calls = 2 * inferences * len(session.core_ids)
             session.home.events.tell(CallsSaved, session, inferences=inferences, calls=calls)
@@ -27,7 +27,7 @@ def tell_saves(session: SessionRecord) -> None:
 
 
 def tell_learnt(session: SessionRecord, learning: Learning) -> None:
-    """Tell that a session has learnt another sustain time, or another time until its votes relax further."""
+    """Report that a session has learnt another sustain time, or another time until its votes relax further."""
     for learners, further in learning.all_learners():
         with session.gate.lock:
             change = learners.take_change()
@@ -47,7 +47,7 @@ def tell_learnt(session: SessionRecord, learning: Learning) -> None:
 
 
 def tell_degradations(session: SessionRecord, before: Iterable[Degradation]) -> None:
-    """Tell which votes a session lacks now, and did not lack before."""
+    """Report the votes that a session lacks now, and did not lack before."""
     for degradation in session.plan.degradations:
         if degradation not in before:
             session.home.events.tell(Degraded, session, degradation=degradation)
