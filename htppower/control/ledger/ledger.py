@@ -1,11 +1,11 @@
-"""What is known to be in force on one power config id, or in the process, and the difference to what is wanted.
+"""The ledger of one power config id, or of the process: the votes in force, and the difference to the wanted votes.
 
-An option is in the ledger once it has been sent: known after a call that returned 0, unknown while a call carries it
-and after one that failed (the library is not atomic), after an INIT, and after a restart of the DSP. What a new vote
-set leaves unset is taken back, so that no vote outlives the profile that cast it.
+An option is in the ledger once it has been sent. Its vote is known after a call that returned 0. It is in doubt while a
+call carries it, after a failed call (the library is not atomic), after an INIT, and after a restart of the DSP. If a
+new vote set leaves an option unset, the old vote is taken back, so that no vote outlives its profile.
 
-What a ledger holds at a time is one frozen value, so that it can be read while it is changed. The same few values come
-again and again, so what follows from them is computed once.
+The content of a ledger is one frozen value, so that other threads can read it at any time. The same few values occur
+again and again, so all results are cached.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ OF_AN_ID = frozenset(VOTE_OPTIONS) - PROCESS_WIDE
 
 @attrs.frozen(cache_hash=True)
 class InForce:
-    """What is known at a time.
+    """The content of a ledger.
 
     Attributes:
-        known: the votes known to be in force.
-        doubtful: the votes that were sent last on options of which nothing is known.
-        accepted: the options that the library has ever taken.
+        known: the votes that are known to be in force.
+        doubtful: the last votes of options that are in doubt.
+        accepted: the options that the library has accepted at least once.
     """
 
     known: VoteSet = NOTHING
@@ -49,13 +49,13 @@ class InForce:
 
 @attrs.frozen(repr=False, eq=False)
 class Effect:
-    """What a call with some votes changes in what is known.
+    """The effect of a call on a ledger.
 
     Attributes:
-        votes: these votes; ``NOTHING`` itself for none.
-        refused: whether the rules refuse the call: it needs an HVX vote that is not in force.
-        during: what is known until the call returns.
-        after: what is known once it has returned 0.
+        votes: the votes of the call; the object ``NOTHING`` if there are none.
+        refused: whether the rules refuse the call, since it needs an HVX vote that is not in force.
+        during: the content until the call returns.
+        after: the content once the call has returned 0.
     """
 
     votes: VoteSet
@@ -69,10 +69,10 @@ _ASKED_AT_THE_CALL = rules.ids(lambda rule: rule.asked_at_the_call)
 
 
 class Ledger:
-    """What is known of one power config id, or of the process. Who changes it has the line.
+    """The ledger of one power config id, or of the process. Changes need the line.
 
     Args:
-        options: the options that it is about.
+        options: the options in the ledger.
         power_config_id: the id; 0 for the process.
     """
 
@@ -84,23 +84,23 @@ class Ledger:
         self.now = _NOTHING_KNOWN
 
     def difference(self, wanted: VoteSet) -> VoteSet:
-        """Return what must be sent so that the wanted votes are in force, and no others; other options are left out.
+        """Return the votes to send so that the wanted votes are in force, and no others.
 
-        An HVX vote that is not active is sent again with a vote that needs it. Where nothing must be sent, this is
-        ``NOTHING`` itself: that is quicker to ask than whether a vote set is empty.
+        Options that are not in this ledger are left out. An HVX vote that is not active is sent again with a vote that
+        needs it. If nothing is to be sent, the result is the object ``NOTHING``: comparing by identity is quicker.
         """
         return _difference(self.now, wanted, self._options)
 
     def carrying(self, votes: VoteSet) -> Effect:
-        """Return what is known where a call carries these votes, at once: see ``sending`` and ``sent``."""
+        """Return the effect of a call with these votes: that of ``sending`` and ``sent``, in one look-up."""
         return _carrying(self.now, votes, self._options)
 
     def carrying_difference(self, wanted: VoteSet) -> Effect:
-        """Return what is known where a call carries the ``difference``: both by one look-up."""
+        """Return the effect of a call with the ``difference``, in one look-up."""
         return _carrying_difference(self.now, wanted, self._options)
 
     def sending(self, votes: VoteSet) -> None:
-        """Note that a call is about to carry these votes: until it returns, nothing is known of them."""
+        """Note that a call with these votes begins: they are in doubt until it returns."""
         self.now = _sending(self.now, votes, self._options)
 
     def sent(self, votes: VoteSet) -> None:
@@ -108,16 +108,16 @@ class Ledger:
         self.now = _sent(self.now, votes, self._options)
 
     def refused(self, option: Option) -> None:
-        """Note that the platform does not have an option, so nothing of it is in force."""
+        """Note that the platform does not have an option, so no vote on it is in force."""
         now = self.now
         self.now = InForce(now.known.without(option), now.doubtful.without(option), now.accepted - {option})
 
     def doubt(self, option: Option) -> None:
-        """Note that an option was refused which was accepted before: the vote before may still be in force."""
+        """Note that an option is refused which was accepted before: the earlier vote may still be in force."""
         self.now = attrs.evolve(self.now, accepted=self.now.accepted - {option})
 
     def forget(self) -> None:
-        """Know no longer what is in force."""
+        """Put every vote in doubt."""
         now = self.now
         doubtful = VoteSet.of({**dict(now.doubtful.items()), **dict(now.known.items())})
         self.now = InForce(NOTHING, doubtful, now.accepted)
@@ -127,7 +127,7 @@ class Ledger:
 def _difference(now: InForce, wanted: VoteSet, options: frozenset[Option]) -> VoteSet:
     differing = VoteSet.of(dict(_differing(now, wanted, options)))
     hvx = now.known.hvx
-    # Beside an HVX vote that is not active, one that needs it can't be changed unless the call states it (rule HMX-6).
+    # If the HVX vote is not active, a vote that needs HVX can be changed only by a call that states HVX (rule HMX-6).
     if hvx is None or hvx.active or differing.hvx is not None or not _needs_hvx(differing):
         return differing or NOTHING
     hvx_option = BY_CLASS[type(hvx)].option
@@ -155,7 +155,7 @@ def _differing(now: InForce, wanted: VoteSet, options: frozenset[Option]) -> Ite
 def _carrying(now: InForce, votes: VoteSet, options: frozenset[Option]) -> Effect:
     refused = _needs_hvx(votes) and bool(rules.check(Case(votes, in_force=now.known), _ASKED_AT_THE_CALL))
     during = _sending(now, votes, options)
-    # An equal set may have been looked up first.
+    # The cache may hold the result of an equal set that is not this object.
     return Effect(votes or NOTHING, refused, during, _sent(during, votes, options))
 
 
@@ -185,14 +185,14 @@ def _sent(now: InForce, votes: VoteSet, options: frozenset[Option]) -> InForce:
     carried = [option for option in votes.options if option in options]
     for option in carried:
         known[option] = doubtful.pop(option)
-        # What a vote supersedes is gone.
+        # A vote removes the vote in the other form of its option.
         doubtful.pop(VOTE_OPTIONS[option].other_form or option, None)
     return _first_equal(InForce(VoteSet.of(known), VoteSet.of(doubtful), now.accepted.union(carried)))
 
 
 @functools.lru_cache(maxsize=1024)
 def _first_equal(now: InForce) -> InForce:
-    """Return the first of all that are equal: what is looked up by the same object is not compared vote by vote."""
+    """Return the first of all equal values: a look-up by the same object does not compare vote by vote."""
     return now
 
 
@@ -201,7 +201,7 @@ def _needs_hvx(votes: VoteSet) -> bool:
 
 
 def _earlier(now: InForce, option: Option | None) -> tuple[Any, bool] | None:
-    """Return what was last sent on an option, and whether it is known to be in force."""
+    """Return the last vote on an option, and whether it is known to be in force."""
     if option is None:
         return None
     known = now.known.get(option)
@@ -212,14 +212,14 @@ def _earlier(now: InForce, option: Option | None) -> tuple[Any, bool] | None:
 
 
 def _complete(option: Option, value: Any, earlier: Any, known: bool) -> Any:
-    """Return the vote with what takes back the parts of an earlier one that it does not mention."""
+    """Return the vote, completed so that fields which only an earlier vote has set are taken back."""
     taken_back = VOTE_OPTIONS[option].taken_back
-    # Where nothing takes a vote back, 0 is no vote (rule RPC-5).
+    # If no value takes a vote back, 0 counts as unset (rule RPC-5).
     if value is None or (taken_back is None and value == 0):
         return taken_back
     left_unset = {}
     for name in _left_unset(value):
-        # What an earlier vote in the other form has set stays, too.
+        # A field that an earlier vote in the other form has set stays in force, too.
         before, removed = getattr(earlier, name, None), getattr(taken_back, name)
         if before is not None and not (known and before == removed):
             left_unset[name] = removed
@@ -227,7 +227,7 @@ def _complete(option: Option, value: Any, earlier: Any, known: bool) -> Any:
 
 
 def _after(earlier: Any, value: Any) -> Any:
-    """Return what is in force after a vote: some votes change only the fields that they set."""
+    """Return the vote in force after a vote: some votes change only the fields that they set."""
     kept = {name: getattr(earlier, name) for name in _left_unset(value)}
     return attrs.evolve(value, **kept) if any(field is not None for field in kept.values()) else value
 

@@ -1,8 +1,8 @@
-"""The settings of the process: one value out of the wishes of all sessions, and what is known to be in force.
+"""The settings of the process: one value for the wishes of all sessions, and the values known to be in force.
 
-RPC polling, adaptive polling and the control latency act on the whole process, whichever id they are set with. So what
-is sent is what the wishes of all sessions come to that are voted, on every controller of the backend; the last session
-to lower takes them back. The line is held.
+RPC polling, adaptive polling and the control latency act on the whole process, whichever id they are set with. So the
+wishes of all sessions with votes, on every controller of the backend, are combined into one value. The last session
+that lowers its votes takes the settings back. The line is held.
 """
 
 from __future__ import annotations
@@ -22,28 +22,29 @@ if TYPE_CHECKING:
 
 
 class ProcessSettings:
-    """The wishes, and what is known.
+    """The wishes, and the ledger of the process.
 
     Args:
-        missing: the options that this platform was found to lack.
+        missing: the options that calls have shown to be missing on the platform.
     """
 
     def __init__(self, missing: Missing) -> None:
         self._missing = missing
         self._ledger = Ledger(PROCESS_WIDE)
-        # By what is wished for, the sessions that wish for just that.
+        # The sessions by their wish.
         self._wishes: dict[VoteSet, set[SessionRecord]] = {}
         self._changes = 0
-        # The difference, with what was known, how often wishes had changed, and what was missing when it was found.
+        # The last difference, and its key: the content of the ledger, and how often wishes and missing options had
+        # changed.
         self._found: tuple[InForce, int, int, VoteSet] | None = None
 
     @property
     def now(self) -> InForce:
-        """What is known to be in force. It is replaced whole, so any thread may read it."""
+        """The content of the ledger. It is replaced as a whole, so any thread may read it."""
         return self._ledger.now
 
     def ask(self, session: SessionRecord, votes: VoteSet | None) -> None:
-        """Note a session's votes instead of those that it had; with None, forget its wish."""
+        """Replace the wish of a session by the settings in its votes; with None, forget the wish."""
         wish = NOTHING if votes is None else _of_the_process(votes)
         if wish is session.wish:
             return
@@ -58,16 +59,16 @@ class ProcessSettings:
         self._changes += 1
 
     def asks_for(self, session: SessionRecord, votes: VoteSet) -> bool:
-        """Return whether a session's wish is just what its votes say."""
+        """Return whether the wish of a session equals the settings in its votes."""
         return session.wish is _of_the_process(votes)
 
     def holders(self, option: Option, value: int) -> tuple[SessionRecord, ...]:
-        """Return the sessions that wish for a value."""
+        """Return the sessions that wish for a value of an option."""
         asking = (sessions for wish, sessions in list(self._wishes.items()) if wish.get(option) == value)
         return tuple(itertools.chain.from_iterable(map(tuple, asking)))
 
     def difference(self) -> VoteSet:
-        """Return what must be sent, on any id, so that the settings that are wished for are in force."""
+        """Return the settings to send, on any id, so that the wishes are in force."""
         key = (self._ledger.now, self._changes, self._missing.changes)
         if self._found is not None and self._found[:3] == key:
             return self._found[3]
@@ -79,7 +80,7 @@ class ProcessSettings:
         return difference
 
     def sending(self, votes: VoteSet) -> None:
-        """Note that a call is about to carry these settings."""
+        """Note that a call with these settings begins."""
         self._ledger.sending(votes)
 
     def sent(self, votes: VoteSet) -> None:
@@ -91,26 +92,26 @@ class ProcessSettings:
         self._ledger.refused(option)
 
     def doubt(self, option: Option) -> None:
-        """Note that an option was refused which was accepted before: it is sent again with the next votes."""
+        """Note that an option is refused which was accepted before: it is sent again with the next votes."""
         self._ledger.doubt(option)
 
     def forget(self) -> None:
-        """Know no longer which settings are in force: they are sent again."""
+        """Put every setting in doubt, so that it is sent again."""
         self._ledger.forget()
 
     def lose(self) -> None:
-        """Note that they are gone with the link: those that are wished for are sent again, and none taken back."""
+        """Note that the settings are gone with the link: wishes are sent again, and no setting is taken back."""
         self._ledger = Ledger(PROCESS_WIDE)
 
     def renew(self) -> None:
-        """Note that the link is made anew: what was refused before is tried again."""
+        """Note that the link is made anew: refused settings are tried again."""
         self.lose()
         self._missing.forget_refused()
 
 
 @functools.lru_cache(maxsize=256)
 def _of_the_process(votes: VoteSet) -> VoteSet:
-    """Return what a vote set asks of the process: the same object for what is equal, ``NOTHING`` for nothing."""
+    """Return the settings of the process in a vote set: one object for all equal sets, ``NOTHING`` if empty."""
     return first_equal(votes.without(*OF_AN_ID)) or NOTHING
 
 
