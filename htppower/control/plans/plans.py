@@ -1,4 +1,4 @@
-"""A profile as it can be cast on this platform: what a platform lacks is left out or replaced, and said."""
+"""A profile as this platform can cast it: missing votes are left out or replaced, and reported."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ _DEGRADING = rules.ids(lambda rule: rule.degrades)
 
 @attrs.frozen
 class Plan:
-    """What a session casts.
+    """The votes and times that a session uses.
 
     Attributes:
         profile: the profile.
-        raised: its votes, as far as the platform has them; empty for one without votes.
-        casts: whether there are any: asked often, and quicker to ask than a vote set.
+        raised: its votes, without those that the platform lacks; empty if the profile has none.
+        casts: whether ``raised`` has votes; quicker than a test of the vote set, and needed often.
         learns: whether a time is learnt, votes are raised ahead, or lowered votes relax further.
-        lowered: the votes of its power state, likewise.
-        after_deinit: those of the power state in which DE-INIT ends.
+        lowered: the votes of its power state, without those that the platform lacks.
+        after_deinit: the votes of the power state after DE-INIT, without those that the platform lacks.
         after_init_us: how long votes stay up after INIT.
-        after_inference_us: how long they do after an inference, or how that is learnt.
-        lowering: on whose thread they are lowered after an inference where after_inference_us is 0.
-        raise_ahead_us: how long before a predicted inference the votes are raised; 0 never does it.
-        then: the votes of the second power state, likewise; None where there is none.
-        then_after_us: how long after the first, or how that is learnt.
-        degradations: what is left out.
-        missing: how often what the platform lacks had changed until then.
+        after_inference_us: how long votes stay up after an inference, or how that time is learnt.
+        lowering: which thread lowers the votes after an inference if after_inference_us is 0.
+        raise_ahead_us: how long before a predicted inference the votes are raised; 0 for never.
+        then: the votes of the second power state, without those that the platform lacks; None if the profile has none.
+        then_after_us: how long after the first lowering, or how that time is learnt.
+        degradations: the votes that are left out.
+        missing: how often the missing options had changed when the plan was made.
     """
 
     profile: Profile
@@ -75,16 +75,16 @@ class Plan:
     __repr__ = field_repr
 
     def relaxed(self, *, after_deinit: bool) -> VoteSet:
-        """Return what a lowering casts; ``after_deinit``: whether a DE-INIT was the last phase to end."""
+        """Return the votes of a lowering; ``after_deinit``: whether the phase that ended last was a DE-INIT."""
         return self.after_deinit if after_deinit else self.lowered
 
 
 class Missing:
-    """The options that the platform was found to lack, by what its library answered; of one engine.
+    """The options that the answers of the library have shown to be missing; shared by one engine.
 
     Attributes:
-        options: each with what a session lacks by it. It is replaced, and never changed.
-        changes: how often it has become another.
+        options: the degradation of each missing option. The dictionary is replaced, and never changed.
+        changes: how often it was replaced.
     """
 
     def __init__(self) -> None:
@@ -93,21 +93,21 @@ class Missing:
         self._refused: set[Option] = set()
 
     def add(self, lost: Degradation, *, refused: bool = False) -> None:
-        """Note an option; ``refused``: FastRPC refuses it, which another link may not do."""
+        """Add an option; ``refused``: FastRPC refuses it, and may accept it on another link."""
         self.options = {**self.options, lost.option: lost}
         self.changes += 1
         if refused:
             self._refused.add(lost.option)
 
     def forget_refused(self) -> None:
-        """Forget what FastRPC has refused: it is tried again."""
+        """Remove the options that FastRPC has refused, so that they are tried again."""
         if self._refused:
             self.options = {option: lost for option, lost in self.options.items() if option not in self._refused}
             self._refused.clear()
             self.changes += 1
 
 
-# A host that makes profiles as it goes must not fill the memory with them.
+# A limit, since a host may make new profiles without end.
 _MOST_PLANS = 256
 
 
@@ -115,9 +115,9 @@ class Planner:
     """Makes plans, one for each profile, for the platform of one backend.
 
     Args:
-        platform: what the votes act on, or None where that is not known.
-        missing: the options that the platform was found to lack.
-        strict: refuse a profile if the platform lacks one of its votes.
+        platform: the platform; None if it is not known.
+        missing: the options that calls have shown to be missing on the platform.
+        strict: whether a profile is refused if the platform lacks one of its votes.
     """
 
     def __init__(self, platform: Platform | None, missing: Missing, *, strict: bool) -> None:
@@ -127,11 +127,11 @@ class Planner:
         self._plans: dict[tuple[Profile, int], Plan] = {}
 
     def plan(self, profile: Profile) -> Plan:
-        """Return what can be cast of a profile.
+        """Return the plan of a profile.
 
         Raises:
-            ProfileError: it was made in code, and a value is of the wrong type, or out of its range.
-            RuleBreach: a rule refuses it on this platform; with ``strict``, also where it would degrade.
+            ProfileError: the profile was made in code, and a value has the wrong type or is out of range.
+            RuleBreach: a rule refuses the profile on this platform, or it would degrade and ``strict`` is set.
         """
         try:
             key = (profile, self.missing.changes)
@@ -166,7 +166,7 @@ def _plan(profile: Profile, platform: Platform | None, absent: Missing) -> Plan:
             option = BY_FIELD[finding.at[-1]].option
             found.setdefault(option, Degradation(finding.rule, finding.message, option, finding.hint))
         for option, vote in votes.items():
-            # The default applies also where it can't be voted (rule HMX-4): it is no loss.
+            # The default applies even if it can't be voted (rule HMX-4), so leaving it out loses nothing.
             if option in missing and vote != VOTE_OPTIONS[option].default:
                 found.setdefault(option, missing[option])
         found.update(_without_hvx(votes, _available(votes, platform, missing), found))
@@ -189,7 +189,7 @@ def _plan(profile: Profile, platform: Platform | None, absent: Missing) -> Plan:
 def _without_hvx(
     votes: VoteSet, available: VoteSet, found: Mapping[Option, Degradation]
 ) -> Iterator[tuple[Option, Degradation]]:
-    """Yield the votes that are left out since the HVX vote is, without which they are not taken."""
+    """Yield the votes that are left out because they need an HVX vote and the platform lacks it."""
     if votes.hvx is None or available.hvx is not None:
         return
     lost = BY_FIELD[votes.hvx_field]
@@ -223,7 +223,7 @@ def _refuse(profile: Profile, platform: Platform | None) -> None:
     """Refuse a profile that breaks a rule on this platform.
 
     Raises:
-        RuleBreach: with every breach, at its place in the file where the profile has one.
+        RuleBreach: with every breach, and its place in the file if the profile comes from a file.
     """
     broken = rules.errors(profile.case(platform))
     for _, state in power_states(profile):

@@ -1,7 +1,7 @@
-"""Which profile a session uses: its own, that of a hold, or that of a cap.
+"""The profile that a session uses: its own profile, or the profile of a hold or a cap.
 
-The vendor orders its profiles from burst to extreme_power_saver. That order is read off the votes here, so that a
-user's own profile has its place in it, too.
+The vendor orders its profiles from burst to extreme_power_saver. Here the votes of a profile give its place in that
+order, so a user's own profile has a place, too.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Claim:
-    """What a hold or a cap asks for.
+    """A hold or a cap.
 
     Attributes:
-        number: one more than the claim before it.
+        number: claims are numbered from 1.
         kind: ``hold`` or ``cap``.
         profile: the profile.
-        reason: what it was asked for, as shown in status and events.
+        reason: why it was requested, as shown in status and events.
         since_us: since when, by the controller's clock.
-        until_us: when it ends by itself, or None.
+        until_us: when its timeout ends it; None without a timeout.
     """
 
     number: int
@@ -46,8 +46,8 @@ class Claim:
 def in_use(own: Profile, holds: Sequence[Claim], caps: Sequence[Claim]) -> tuple[Profile, Claim | None]:
     """Return the profile that a session uses, and the hold or cap that decides it, or None.
 
-    The hold that is highest in the vendor's order takes the place of the session's own profile, the later one of two
-    that are as high. The cap that is lowest in that order takes the place of what goes beyond any cap.
+    The hold that is highest in the vendor's order replaces the session's own profile; if two are equal, the later one
+    does. If the result goes beyond any cap, the lowest cap replaces it.
     """
     if not holds and not caps:
         return own, None
@@ -60,7 +60,7 @@ def in_use(own: Profile, holds: Sequence[Claim], caps: Sequence[Claim]) -> tuple
 
 
 def rank(profile: Profile) -> tuple[Any, ...]:
-    """Return where a profile stands in the vendor's order: by its votes, then by how long they are sustained."""
+    """Return the place of a profile in the vendor's order: by its votes, then by its sustain time."""
     return (
         *power_order.rank(profile.votes),
         0 if profile.relax is None else longest_us(profile.relax.after_inference_us),
@@ -68,5 +68,5 @@ def rank(profile: Profile) -> tuple[Any, ...]:
 
 
 def exceeds(profile: Profile, cap: Profile) -> bool:
-    """Return whether a profile goes beyond a cap, in the vendor's order or with any vote that costs power by itself."""
+    """Return whether a profile goes beyond a cap, in the vendor's order or by any single vote that costs power."""
     return rank(profile) > rank(cap) or power_order.exceeds(profile.votes, cap.votes)
