@@ -2,6 +2,6 @@
 
 May import what ``control`` may; of its rooms: none.
 
-``base`` is what the controller asks of a time, and ``scheduler`` the system's. ``alarms`` are armed by it; ``workers``
-run actions on threads. ``locks`` says which locks there are, and what may be done under each.
+``base`` is the protocol of a time, and ``scheduler`` the system's time. ``alarms`` arms alarms, and ``workers`` run
+actions on threads. ``locks`` lists the locks, and what may be done under each.
 """

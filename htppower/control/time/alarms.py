@@ -1,4 +1,4 @@
-"""Arming alarms: what happens where none can be armed, and alarms of which one is armed at a time."""
+"""Arming alarms: failures are logged, and a ``SingleAlarm`` is armed once at a time."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ _LOGGER = logging.getLogger("htppower")
 
 
 def armed_or_none(time: Time, at_us: int, action: Callable[[], None], purpose: str) -> Any:
-    """Arm an alarm that can be done without; return what ``Time.cancel`` takes, or None where no thread can be started.
+    """Arm an optional alarm; return a value for ``Time.cancel``, or None if no thread can be started.
 
-    That is so at the very end of a process, where everything is closed soon; before that it is logged.
-
-    ``purpose``: what it is for, as the log says.
+    A failure is logged with the ``purpose`` of the alarm. It is not logged at the very end of a process, when no thread
+    can be started and all parts are closed soon.
     """
     try:
         return time.call_at(at_us, action)
@@ -30,9 +29,9 @@ def armed_or_none(time: Time, at_us: int, action: Callable[[], None], purpose: s
 
 
 def armed_or_logged(time: Time, at_us: int, action: Callable[[], None], lost: str, *args: object) -> Any:
-    """Arm an alarm; return what ``Time.cancel`` takes, or None where it can't be armed, whatever the reason is.
+    """Arm an alarm; return a value for ``Time.cancel``, or None if the alarm can't be armed for any reason.
 
-    ``lost``: what the log says then, with ``args`` put in.
+    ``lost`` is the message for the log in that case, and ``args`` are its arguments.
     """
     try:
         return time.call_at(at_us, action)
@@ -42,12 +41,12 @@ def armed_or_logged(time: Time, at_us: int, action: Callable[[], None], lost: st
 
 
 class SingleAlarm:
-    """An alarm of which at most one is armed at a time. Who uses it has the line.
+    """An alarm that is armed at most once at a time. It has no lock: its user must hold one.
 
     Args:
-        time: has the alarms.
-        purpose: what it is for, as the log says if none can be armed.
-        action: called when it rings.
+        time: clock and alarms.
+        purpose: the purpose of the alarm, for the log if it can't be armed.
+        action: called when the alarm rings.
     """
 
     __slots__ = ("_action", "_alarm", "_purpose", "_time", "at_us")
@@ -61,11 +60,11 @@ class SingleAlarm:
 
     @property
     def armed(self) -> bool:
-        """Whether one is armed."""
+        """Whether the alarm is armed."""
         return self._alarm is not None
 
     def arm(self, at_us: int) -> None:
-        """Arm it, in place of one that rings later."""
+        """Arm the alarm, unless it rings earlier already."""
         if self._alarm is not None:
             if self.at_us <= at_us:
                 return
@@ -74,7 +73,7 @@ class SingleAlarm:
         self._alarm = armed_or_logged(self._time, at_us, self._action, "no timer for %s", self._purpose)
 
     def disarm(self) -> None:
-        """Cancel it; also called when it has rung."""
+        """Cancel the alarm; also called after it has rung."""
         alarm, self._alarm = self._alarm, None
         if alarm is not None:
             self._time.cancel(alarm)

@@ -1,14 +1,14 @@
 """The locks of the controller, and what may be done under each.
 
-- The line (``core.line``), one for each loaded library: it is held over native calls. Sessions, ids, ledgers, settings,
-  claims and the link belong to the thread that has it.
-- A gate, one for each session: its counts of phases, its deadline and its alarm. It is taken under the line or without
-  it, and nothing is waited for under it: no native call, no line, no other gate.
+- The line (``core.line``), one for each loaded library, is held during native calls. It protects sessions, ids,
+  ledgers, settings, claims and the link.
+- A gate, one for each session, protects its counts of phases, its deadline and its alarm. It is taken with the line or
+  without it. A thread that holds a gate must not wait for a native call, for the line, or for another gate.
 
-Besides these, objects that the core does not know (a status file, a recording, a thermal cap) have a lock of their own
-for their own fields. It is taken before the line and the gates, never under them.
+Other objects (a status file, a recording, a thermal cap) have their own lock for their own fields. A thread takes it
+before the line and the gates, never while it holds one of them.
 
-A gate is reentrant, since a signal handler of the host may run in the middle of a phase's begin or end.
+A gate is reentrant, since a signal handler of the host may interrupt the begin or the end of a phase.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class Lock(Protocol):
     """A reentrant lock."""
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """Take it; return whether it was taken."""
+        """Take the lock; return whether it was taken."""
 
     def release(self) -> None:
-        """Give it back."""
+        """Release the lock."""
 
     def __enter__(self) -> bool: ...
 
@@ -37,14 +37,14 @@ class Lock(Protocol):
     ) -> None: ...
 
     def _is_owned(self) -> bool:
-        """Return whether this thread holds it."""
+        """Return whether this thread holds the lock."""
 
 
 def is_held(lock: Lock) -> bool:
     """Return whether this thread holds a lock."""
-    return lock._is_owned()  # noqa: SLF001 - as threading.Condition asks
+    return lock._is_owned()  # noqa: SLF001 - as threading.Condition does
 
 
 def make_gate_lock() -> Lock:
-    """Return the lock of a new gate. Tests put a lock in its place that notes what is done under it."""
+    """Return the lock of a new gate. Tests replace this to record what is done under the lock."""
     return whole_lock()  # type: ignore[return-value]  # typeshed does not know _is_owned

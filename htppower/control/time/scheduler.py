@@ -1,12 +1,12 @@
 """The system's time: the monotonic clock, and alarms on APScheduler.
 
-APScheduler keeps deadlines by the wall clock, and a step of that would lower votes an hour early or never. So its
-scheduler gets a time zone in which it is always the time of the monotonic clock. A job weighs half a KiB and takes
-100 us to add (measured), so the alarms are kept in a heap, and one job wakes for the earliest.
+APScheduler keeps deadlines by the wall clock, and a step of the wall clock would lower votes an hour early or never. So
+its scheduler gets a time zone that follows the monotonic clock. A job takes half a KiB, and 100 us to add (measured),
+so the alarms are kept in a heap, and one job wakes for the earliest alarm.
 
-Only the thread of ``call_soon`` touches the heap and the scheduler. Arming an alarm puts it into that thread's queue:
-no lock, so an interrupted thread leaves none behind. Alarms run on that thread, too, so they must be short: what makes
-native calls is handed to the engine's worker.
+Only the thread of ``call_soon`` uses the heap and the scheduler. Arming an alarm puts it into that thread's queue,
+without a lock, so an interrupted thread leaves no lock behind. That thread also runs the alarms, so they must be short:
+the engine's worker makes the native calls.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
     from htppower.backends.clock import Clock
 
-_EPOCH = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 - naive: the zone below is put on it
+_EPOCH = datetime.datetime(2000, 1, 1)  # noqa: DTZ001 - naive: the zone below is added to it
 _ZERO = datetime.timedelta(0)
-# A deadline beyond the calendar of datetime wakes at its end. No clock gets there.
+# A deadline after the last datetime wakes at the last datetime. No clock gets there.
 _LATEST_US = (datetime.datetime.max - _EPOCH) // datetime.timedelta(microseconds=1)  # noqa: DTZ901 - as the epoch
-# Cancelled alarms are looked for when the heap has twice as many alarms as after the last look, and this many at least.
+# Cancelled alarms are removed when the heap has twice as many alarms as after the last removal, and at least this many.
 _FIRST_LOOK = 64
-# How often is looked for due alarms while no thread can be started.
+# The period between looks for due alarms while no thread can be started.
 _NO_THREAD_S = 0.01
 _LOGGER = logging.getLogger("htppower.sustain")
 # APScheduler writes four INFO records for each job, two of them by a logger named after the executor.
@@ -50,7 +50,7 @@ _SCHEDULER_LOGGER.setLevel(logging.WARNING)
 
 
 class _MonotonicZone(datetime.tzinfo):
-    """A time zone in which it is always the epoch plus the monotonic clock, whatever the wall clock says."""
+    """A time zone that shows the epoch plus the monotonic clock, whatever the wall clock shows."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -65,7 +65,7 @@ class _MonotonicZone(datetime.tzinfo):
         return "monotonic"
 
     def fromutc(self, _when: datetime.datetime) -> datetime.datetime:
-        """Answer ``datetime.now(zone)``."""
+        """Return the time for ``datetime.now(zone)``."""
         return self.at(self._clock.now_us)
 
     def at(self, time_us: int) -> datetime.datetime:
@@ -77,7 +77,7 @@ class Alarm:
 
     Args:
         deadline_us: when it is due.
-        action: what is run; None once it has run or is cancelled.
+        action: the action; None once it has run or is cancelled.
     """
 
     __slots__ = ("action", "deadline_us")
@@ -93,8 +93,8 @@ class Alarm:
 class SystemTime(MonotonicClock):
     """The monotonic clock with alarms.
 
-    It has a thread, which starts with the first session, and APScheduler's, which starts with the first alarm that lies
-    ahead. Both are daemons.
+    It has a thread, which starts with the first session, and APScheduler's thread, which starts with the first alarm
+    that is not due at once. Both are daemons.
     """
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ class SystemTime(MonotonicClock):
         self._scheduler: BackgroundScheduler | None = None
 
     def _forked(self) -> None:
-        """In a forked child: the threads are the parent's, with the alarms."""
+        """In a forked child: leave the threads and the alarms to the parent."""
         self._worker.disown()
         self._begin()
 
@@ -132,22 +132,22 @@ class SystemTime(MonotonicClock):
         return alarm
 
     def cancel(self, alarm: Alarm) -> None:
-        """Cancel an alarm; one that has run or was cancelled is left alone."""
+        """Cancel an alarm; if it has run or is cancelled already, do nothing."""
         alarm.action = None
 
     def start(self) -> None:
-        """Start the thread of ``call_soon``. If none can be started, what is to run soon waits until one can."""
+        """Start the thread of ``call_soon``. If it can't be started, pending actions wait until it can."""
         try:
             self._worker.start()
         except RuntimeError as error:
-            _LOGGER.warning("what is to run in the background waits: no thread can be started (%s)", error)
+            _LOGGER.warning("no thread can be started (%s): background work waits until one can", error)
 
     def worker(self, name: str) -> ThreadWorker:
-        """Return a worker with a thread of its own."""
+        """Return a worker with its own thread."""
         return ThreadWorker(name)
 
     def close(self) -> None:
-        """Run no alarm from now on; one that is running is not waited for."""
+        """Run no alarm from now on; do not wait for a running one."""
         self.call_soon(self._end)
         self._worker.close()
 
@@ -175,7 +175,7 @@ class SystemTime(MonotonicClock):
             self._wake_at(min(self._alarms[0].deadline_us, _LATEST_US))
 
     def _wake_at(self, deadline_us: int) -> None:
-        """Have the job wake at a deadline, unless it wakes before that."""
+        """Have the job wake at a deadline, unless it wakes earlier."""
         if self._wake_us is not None and self.now_us < self._wake_us <= deadline_us:
             return
         if self._scheduler is None:
@@ -188,7 +188,7 @@ class SystemTime(MonotonicClock):
             try:
                 scheduler.start()
             except RuntimeError:
-                # No thread can be started now: this one looks again, and can't do anything else meanwhile.
+                # No thread can be started now. This thread looks for due alarms instead, and does nothing else.
                 time.sleep(_NO_THREAD_S)
                 self.call_soon(self._run_due)
                 return

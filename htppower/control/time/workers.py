@@ -1,4 +1,4 @@
-"""Workers: each runs actions one after the other, off the thread that asks for them."""
+"""Workers: each runs actions one after the other, on its own thread."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _LOGGER = logging.getLogger("htppower")
 
 
 class Worker(Protocol):
-    """Runs actions one after the other, in the order in which they were posted."""
+    """Runs actions one after the other, in the order of posting."""
 
     @property
     def pending(self) -> int:
         """How many actions wait."""
 
     def post(self, action: Callable[[], object]) -> None:
-        """Run the action soon, without waiting for it; what it raises is logged."""
+        """Run the action soon, without waiting for it; log its exception."""
 
     def flush(self, timeout_s: float) -> bool:
-        """Wait until everything that was posted has run; return whether it has within the time."""
+        """Wait until all posted actions have run; return whether they have within the timeout."""
 
     def keep(self, idle_s: float | None) -> None:
-        """From now on, end the thread after so long without an action; None keeps it until the worker is closed."""
+        """From now on, end the thread after this time without an action; None keeps it until the close."""
 
     def close(self) -> None:
-        """Run what was posted, and nothing from then on."""
+        """Run the posted actions, and accept no more."""
 
     @property
     def inline(self) -> bool:
@@ -43,15 +43,15 @@ class Worker(Protocol):
 
 
 class ThreadWorker:
-    """Runs actions on a daemon thread of its own, which starts with the first of them.
+    """Runs actions on its own daemon thread, which starts with the first action.
 
-    ``post_unlocked`` puts an action into the queue and does nothing else. It is a C function without a lock, so a
-    finalizer may call it anywhere, and no signal handler interrupts it. ``start`` must have been called before.
+    ``post_unlocked`` only puts an action into the queue. It is a C function without a lock, so a finalizer may call it
+    anywhere, and no signal handler interrupts it. Call ``start`` first.
 
     Args:
         name: the name of the thread.
-        logger: receives what an action raises.
-        idle_s: the thread ends after so long without an action; None keeps it until ``close``.
+        logger: logs exceptions of actions.
+        idle_s: the thread ends after this time without an action; None keeps it until ``close``.
     """
 
     def __init__(self, name: str, logger: logging.Logger = _LOGGER, idle_s: float | None = None) -> None:
@@ -64,15 +64,15 @@ class ThreadWorker:
     def _begin(self) -> None:
         self._actions: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         self.post_unlocked = self._actions.put
-        # The thread that pops the one entry is the worker's. A thread that finds none ends at once, so that two threads
-        # may be started at the same time.
+        # The thread that pops the only entry becomes the worker's thread. A thread that finds no entry ends at once, so
+        # two threads may be started at the same time.
         self._vacancy: deque[None] = deque([None])
         self._thread: threading.Thread | None = None
         self._ended = threading.Event()
         self._closed = False
 
     def start(self) -> None:
-        """Start the thread, if none runs.
+        """Start the thread, unless it runs.
 
         Raises:
             RuntimeError: no thread can be started, as at the very end of a process.
@@ -83,7 +83,7 @@ class ThreadWorker:
 
     @property
     def inline(self) -> bool:
-        """Whether actions run on the thread that posts them: no thread runs, and none can be started."""
+        """Whether actions run on the thread that posts them, since the worker's thread can't be started."""
         try:
             self.start()
         except RuntimeError:
@@ -92,7 +92,7 @@ class ThreadWorker:
 
     @property
     def pending(self) -> int:
-        """How many actions wait; the one that runs is not counted."""
+        """How many actions wait, without the running one."""
         return self._actions.qsize()
 
     def post(self, action: Callable[[], object]) -> None:
@@ -106,7 +106,7 @@ class ThreadWorker:
             self._run_here()
 
     def flush(self, timeout_s: float) -> bool:
-        """Wait until everything that was posted has run; not on the thread itself, which would wait for itself."""
+        """Wait until all posted actions have run. On the worker's own thread, which would hang, it does not wait."""
         if self._thread is threading.current_thread() or (self._vacancy and (self._closed or self._actions.empty())):
             return True
         if self._closed:
@@ -116,19 +116,19 @@ class ThreadWorker:
         return done.wait(timeout_s)
 
     def keep(self, idle_s: float | None) -> None:
-        """From now on, end the thread after so long without an action."""
+        """From now on, end the thread after this time without an action."""
         self._idle_s = idle_s
         if not self._vacancy:
-            # The thread waits for as long as it was told before.
+            # Wake the thread, which still waits with the old timeout.
             self._actions.put(_nothing)
 
     def close(self) -> None:
-        """Run what was posted, then end the thread; it is not waited for."""
+        """Run the posted actions, then end the thread; do not wait for that."""
         self._closed = True
         self._actions.put(None)
 
     def disown(self) -> None:
-        """In a forked child: the thread, and what it was to run, are the parent's."""
+        """In a forked child: leave the thread and the posted actions to the parent."""
         self._begin()
 
     def _work(self) -> None:
@@ -141,21 +141,21 @@ class ThreadWorker:
             try:
                 run_and_log(action, self._logger)
             except BaseException:
-                # Such as SystemExit: it ends the action, and not this thread.
+                # SystemExit, for example, ends the action, and not this thread.
                 with contextlib.suppress(BaseException):
                     self._logger.exception("%r failed", action)
-            # A thread that waits must keep nothing of what it ran alive.
+            # A waiting thread must not keep the objects of its last action alive.
             del action
         self._ended.set()
 
     def _next(self) -> Callable[[], object] | None:
-        """Wait for an action; return None once the worker is closed, or when the thread has been idle for long."""
+        """Wait for an action; return None if the worker is closed, or if the thread was idle for too long."""
         while True:
             try:
                 return self._actions.get(timeout=self._idle_s)
             except queue.Empty:
                 self._vacancy.append(None)
-            # An action may have been put since, by a thread that still saw this one at work.
+            # Another thread may have put an action just now, and started no thread because this one still ran.
             if self._actions.empty() or not self._vacancy_taken():
                 return None
 
@@ -183,17 +183,17 @@ def _nothing() -> None:
 def start_apart(start: Callable[[], object]) -> None:
     """Start a thread outside the context (``contextvars``) of this one.
 
-    On a free-threaded CPython a new thread gets a copy of the context. What it runs later for others would then count
-    as part of the request in which it was started, and would keep that request alive.
+    On a free-threaded CPython a new thread gets a copy of the context. Later actions for other requests would then run
+    in the context of the request that started the thread, and would keep that request alive.
     """
     contextvars.Context().run(start)
 
 
 def run_and_log(action: Callable[[], object], logger: logging.Logger) -> None:
-    """Run an action on a thread of ours, and log what it raises."""
+    """Run an action on a thread of the controller, and log its exception."""
     try:
         action()
     except Exception:
-        # A filter or a handler of the host's may raise, too; the thread lives on.
+        # A log filter or handler of the host may raise, too. The thread goes on.
         with contextlib.suppress(Exception):
             logger.exception("%r failed", action)
