@@ -2,5 +2,5 @@
 
 May import what ``control`` may; of its rooms: core, plans and time.
 
-``holds`` has them as their users keep them. ``claims`` notes which there are, and has the sessions follow.
+``holds`` has their handles. ``claims`` keeps the list of them, and has the sessions change their profiles.
 """

@@ -1,7 +1,7 @@
-"""Holds and caps: which profile every session uses, out of its own, its holds and the caps.
+"""Holds and caps: they replace a session's own profile.
 
-Each change is one step with the line, and a change of profile for the state machine: at once if votes are raised, else
-at the next raise; a pending sustain ends.
+Each change is one step with the line. For the state machine it is a change of profile: at once if votes are raised,
+otherwise at the next raise; a pending sustain ends.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ class Claims:
     profiles: ProfileCache
     _time: Time
     _numbers: Iterator[int] = attrs.field(init=False, factory=functools.partial(itertools.count, 1))
-    # By the number of a claim: the alarm that ends a hold, and the reference that ends a claim with an object. A claim
-    # that has ended has neither.
+    # By the number of a claim: the alarm that ends a hold after its timeout, and the weak reference that ends a claim
+    # with an object. Both are removed when the claim ends.
     _alarms: dict[int, Any] = attrs.field(init=False, factory=dict)
     _watches: dict[int, weakref.ref[Any]] = attrs.field(init=False, factory=dict)
 
     def check(self, profile: str | os.PathLike[str] | Profile, session: SessionRecord | None = None) -> Profile:
-        """Return a profile, loaded and found to be usable on this platform.
+        """Load a profile, and check it on this platform.
 
         Raises:
-            ProfileError: the profile can't be found or is invalid, or a rule refuses it here.
-            SessionClosed: the session is closed, or the controller if no session is given.
+            ProfileError: the profile can't be found or is invalid, or a rule refuses it on this platform.
+            SessionClosed: the session is closed; without a session, the controller is.
         """
         loaded = self.profiles.load(profile)
         if session is None:
@@ -61,7 +61,7 @@ class Claims:
         return loaded
 
     def plan(self, profile: Profile) -> tuple[Plan, Claim | None]:
-        """Return what a new session casts of a profile of its own, and the cap that decides it; or raise RuleBreach."""
+        """Return the plan of a new session with this profile, and the cap that decides it; or raise RuleBreach."""
         planner = self._home.planner
         planner.plan(profile)
         chosen, cap = in_use(profile, (), self._home.registry.caps)
@@ -80,11 +80,11 @@ class Claims:
     def make_hold(
         self, session: SessionRecord, profile: str | os.PathLike[str] | Profile, reason: str, timeout_us: int | None
     ) -> Claim:
-        """Return a hold for a session, which has not begun; raise what ``Session.hold`` says."""
+        """Return a hold for a session, which has not begun; raise the errors of ``Session.hold``."""
         return self._claim("hold", self.check(profile, session), reason, timeout_us)
 
     def begin_hold(self, session: SessionRecord, claim: Claim, watched: object | None, end: HoldEnd) -> None:
-        """Begin a hold, which ends with the ``watched`` object, as ``end`` tells then, or if a call fails.
+        """Begin a hold, which ends with the ``watched`` object; ``end`` is the reported reason of that end.
 
         Raises:
             SessionClosed: the session is being closed.
@@ -97,7 +97,7 @@ class Claims:
         try:
             self._home.raise_failure(session, self._home.engine.run(begin, Urgency.RAISE))
         except BaseException as error:
-            # The caller gets no handle. If the step still waits, it begins no hold.
+            # The caller gets no handle. If the step has not run yet, it will begin no hold.
             wanted.clear()
             interrupted = not isinstance(error, Exception)
             self.end_hold(session, claim, HoldEnd.RELEASED, quiet=True, soon=interrupted)
@@ -109,7 +109,7 @@ class Claims:
         self._home.registry.require_live(session)
         gone = not wanted or (watch is not None and watch() is None)
         if session.gate.closing or session.gone or gone:
-            # The process is being ended, or is a forked child; or no handle is left by which the hold could end.
+            # The process is ending or is a forked child, or the handle of the hold is gone.
             return None
         claim = wanted[0]
         session.holds = (*session.holds, claim)
@@ -127,7 +127,7 @@ class Claims:
         self._home.engine.post(end, Urgency.LOWER)
 
     def end_hold(self, session: SessionRecord, claim: Claim, end: HoldEnd, *, quiet: bool, soon: bool) -> None:
-        """End a hold, if it has not ended before; ``quiet`` raises nothing, and ``soon`` waits for nothing."""
+        """End a hold, unless it has ended; ``quiet`` raises nothing, and ``soon`` does not wait."""
         action = functools.partial(self._end_hold, session, claim, end)
         if soon:
             self._home.engine.post(action, Urgency.LOWER)
@@ -150,7 +150,7 @@ class Claims:
         return self._home.reconciler.close(session)
 
     def make_cap(self, profile: str | os.PathLike[str] | Profile, reason: str) -> Claim:
-        """Return a cap, which is not set; raise what ``VoteController.cap`` says."""
+        """Return a cap, which is not set yet; raise the errors of ``VoteController.cap``."""
         loaded = self.check(profile)
         self._time.start()
         return self._claim("cap", loaded, reason, None)
@@ -170,12 +170,12 @@ class Claims:
         self._all_follow(Cause.CAP_SET, claim.reason)
 
     def caps(self) -> tuple[Any, ...]:
-        """Return the handles of the caps that are set, the first first."""
+        """Return the handles of the caps that are set, oldest first."""
         watches = [self._watches.get(claim.number) for claim in self._home.registry.caps]
         return tuple(handle for watch in watches if watch is not None and (handle := watch()) is not None)
 
     def lift_cap(self, claim: Claim, *, soon: bool = False) -> None:
-        """Lift a cap, if it was not lifted before; ``soon`` waits for nothing."""
+        """Lift a cap, unless it is lifted; ``soon`` does not wait."""
         lift = functools.partial(self._lift_cap, claim)
         if soon:
             self._home.engine.post(lift, Urgency.LOWER)
@@ -199,7 +199,7 @@ class Claims:
         self._home.events.tell(HoldEnded, session, held=claim.profile.name, reason=claim.reason, end=end)
 
     def _watch(self, watched: object, action: Callable[[], object]) -> weakref.ref[Any]:
-        # A C function from end to end: a finalizer takes no lock, and what a handler raises in it would be lost.
+        # Only C functions: a finalizer must take no lock, and an exception of a signal handler would be lost here.
         return weakref.ref(watched, types.MethodType(self._time.call_soon, action))
 
     def _claim(self, kind: str, profile: Profile, reason: str, timeout_us: int | None) -> Claim:
@@ -208,12 +208,12 @@ class Claims:
         return Claim(next(self._numbers), kind, profile, reason, now_us, until_us)
 
     def _run_for_all(self, step: Callable[[], object]) -> None:
-        """Run a step, and wait until every session follows: the steps that it posts go before the second one."""
+        """Run a step, and wait until every session is settled: the steps that it posts run before the second step."""
         self._home.engine.run(step, Urgency.LOWER)
         self._home.engine.run(_nothing, Urgency.LOWER)
 
     def _all_follow(self, cause: Cause, reason: str) -> None:
-        """Have every session follow, one step each, so that a raise need not wait for all of them. The line is held."""
+        """Have every session settled, one step each, so that a raise can run between them. The line is held."""
         follow = functools.partial(self._home.reconciler.settle, cause=cause, reason=reason, only_if_changed=True)
         for session in self._home.registry.all():
             self._home.engine.post(functools.partial(follow, session), Urgency.LOWER)

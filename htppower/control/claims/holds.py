@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class _Handle(ContextManager):
-    """A claim, which leaving a ``with`` block ends."""
+    """The handle of a claim; leaving its ``with`` block ends the claim."""
 
     __slots__ = ("__weakref__", "_claim", "_claims")
 
@@ -28,20 +28,20 @@ class _Handle(ContextManager):
 
     @property
     def profile(self) -> Profile:
-        """The profile that it asks for; a cap lets no session go beyond it."""
+        """The profile of the hold, or the limit of the cap."""
         return self._claim.profile
 
     @property
     def reason(self) -> str:
-        """Why it was asked for."""
+        """Why it was requested."""
         return self._claim.reason
 
     @abc.abstractmethod
     def _end(self, *, quiet: bool, soon: bool) -> None:
-        """End the claim, if it has not ended before; ``quiet`` raises no failed call, ``soon`` waits for nothing."""
+        """End the claim, unless it has ended; ``quiet`` raises no failed call, and ``soon`` does not wait."""
 
     def _leave(self, *, quiet: bool) -> None:
-        # The collector may close a generator anywhere.
+        # The garbage collector may close a generator at any point.
         self._end(quiet=quiet, soon=in_closed_generator())
 
 
@@ -49,7 +49,7 @@ class Hold(_Handle):
     """Another profile for a session, until it is released. Made by ``Session.hold``.
 
     It ends by ``release``, on leaving a ``with`` block, after its timeout, with its owner, or with the session. A hold
-    without timeout and owner ends also when its handle is dropped.
+    without timeout and owner also ends when no reference to it is left.
     """
 
     __slots__ = ("_session",)
@@ -63,18 +63,18 @@ class Hold(_Handle):
 
     @property
     def active(self) -> bool:
-        """Whether it has not ended yet. A higher hold or a cap may still decide what the session uses."""
+        """Whether the hold has not ended. A higher hold or a cap may still decide the profile of the session."""
         return self._claim in self._session.holds
 
     def release(self) -> None:
         """End the hold. Releasing twice is fine.
 
-        A generator that is being closed, and a finalizer or a signal handler in the middle of the controller's own
-        work, may hold a lock that others wait for. There the hold ends soon after, on another thread.
+        A generator that is being closed may hold a lock that others wait for. So may a finalizer or a signal handler
+        that interrupts the controller's own work. If one of them releases the hold, another thread ends it soon after.
 
         Raises:
-            VoteRejected: the votes of the profile that follows failed and the controller has ``on_error="raise"``; the
-                hold has ended nevertheless.
+            VoteRejected: the votes of the next profile failed and the controller has ``on_error="raise"``; the hold has
+                still ended.
         """
         self._leave(quiet=False)
 
@@ -89,7 +89,7 @@ class Hold(_Handle):
 class Cap(_Handle):
     """A limit on every session of a controller, until it is lifted. Made by ``VoteController.cap``.
 
-    It ends also when this handle is dropped; ``VoteController.caps`` has those that are set.
+    It also ends when no reference to it is left. ``VoteController.caps`` has the caps that are set.
     """
 
     __slots__ = ("_registry",)
@@ -101,7 +101,7 @@ class Cap(_Handle):
 
     @property
     def active(self) -> bool:
-        """Whether it was not lifted yet."""
+        """Whether the cap has not been lifted."""
         return self._claim in self._registry.caps
 
     def lift(self) -> None:
@@ -112,5 +112,5 @@ class Cap(_Handle):
         """Return profile and reason."""
         return f"<Cap {self.profile.name}: {printable(self.reason)}>"
 
-    def _end(self, *, quiet: bool, soon: bool) -> None:  # noqa: ARG002 - lifting raises nothing in any case
+    def _end(self, *, quiet: bool, soon: bool) -> None:  # noqa: ARG002 - lifting never raises a failed call
         self._claims.lift_cap(self._claim, soon=soon)
