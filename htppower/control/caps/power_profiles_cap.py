@@ -1,4 +1,4 @@
-"""A cap by what the system asks for on D-Bus: its power profile (power-profiles-daemon), or its battery (UPower)."""
+"""A cap that follows services on D-Bus: the power profile (power-profiles-daemon), or the battery (UPower)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("htppower.power_profiles")
 
-# The services that tell of profiles (power-profiles-daemon from its version 0.20 on, and before) and of the battery.
+# The services that report the profile (power-profiles-daemon from version 0.20 on, and before) and the battery.
 _PROFILES, _BATTERY = "profiles", "battery"
 _SERVICES = {
     _BATTERY: ("org.freedesktop.UPower",),
@@ -32,14 +32,14 @@ CONDITIONS = tuple(_SEEN_IN)
 
 @attrs.frozen
 class PowerProfilesStatus:
-    """What a cap by power profiles heard last.
+    """The last properties that a cap by power profiles has received.
 
     Attributes:
         connected: whether the bus can be reached.
-        active_profile: ``power-saver``, ``balanced`` or ``performance``; None if no daemon says so.
-        performance_degraded: why the daemon says that the device can't keep its performance, such as ``lap-detected``
-            or ``high-operating-temperature``; empty if it can, None if no daemon says so.
-        on_battery: whether it runs on its battery; None if UPower does not say so.
+        active_profile: ``power-saver``, ``balanced`` or ``performance``; None if no daemon reports it.
+        performance_degraded: why the device can't keep its performance, such as ``lap-detected`` or
+            ``high-operating-temperature``; empty if it can, None if no daemon reports it.
+        on_battery: whether the device runs on its battery; None if UPower does not report it.
         capped: whether the cap is set, and its calls are made. While the bus can't be reached it stays as it was.
     """
 
@@ -51,30 +51,30 @@ class PowerProfilesStatus:
 
 
 class PowerProfilesCap(SwitchedCap):
-    """Caps every session of a controller while the system asks for less.
+    """Caps every session of a controller while the system asks for less power.
 
-    It listens on D-Bus on a thread of its own, and sets the cap while any of the conditions holds:
+    It listens on D-Bus on its own thread, and sets the cap while any of the conditions holds:
 
     - ``power-saver``, ``balanced``: that power profile is active;
-    - ``degraded``: the daemon says that performance is degraded;
+    - ``degraded``: the daemon reports that performance is degraded;
     - ``on-battery``: the device runs on its battery.
 
-    Its reason is the first condition that holds; if that changes, the cap is set again. The conditions of a daemon that
-    does not run do not hold. While the bus can't be reached the cap stays as it is; the bus is tried again every 5 s,
-    and this is logged once.
+    The reason of the cap is the first condition that holds; if that changes, the cap is set again. If a daemon does not
+    run, its conditions do not hold. While the bus can't be reached the cap stays as it is; the bus is tried again every
+    5 s, and this is logged once.
 
     It ends by ``close``, on leaving a ``with`` block, or when the controller is closed; not when it is dropped.
 
     Args:
-        controller: whose sessions it limits.
-        profile: no session goes beyond it while the cap is set: a name, a path or a profile.
+        controller: the controller of the sessions.
+        profile: the limit while the cap is set: a name, a path or a profile.
         when: the conditions.
         bus: the address of the bus, such as ``unix:path=/run/dbus/system_bus_socket``; None for the system's.
 
     Raises:
         ImportError: dbus-fast is not installed.
         TypeError: the controller is not a VoteController, or the bus is not a text.
-        ValueError: there is no condition, or an unknown one.
+        ValueError: ``when`` is empty, or has an unknown condition.
         ProfileError, SessionClosed: as ``VoteController.cap``.
     """
 
@@ -96,7 +96,7 @@ class PowerProfilesCap(SwitchedCap):
         watcher = _watcher()
         super().__init__(controller, profile)
         self._heard = PowerProfilesStatus()
-        # The conditions that were logged, since no service on the bus tells of them.
+        # The conditions that no service on the bus reports, and that are logged.
         self._told_unseen: frozenset[str] = frozenset()
         services = {key: _SERVICES[key] for key in sorted({_SEEN_IN[each] for each in self._when})}
         self._watcher = watcher(services, self._hear, bus)
@@ -104,7 +104,7 @@ class PowerProfilesCap(SwitchedCap):
         self._watcher.start()
 
     def status(self) -> PowerProfilesStatus:
-        """Return what it heard last; wait for no native call."""
+        """Return the last properties, and whether the cap is set; wait for no native call."""
         return attrs.evolve(self._heard, capped=self.cap is not None)
 
     def _stop(self) -> None:
@@ -118,13 +118,13 @@ class PowerProfilesCap(SwitchedCap):
             self._heard = _status(properties)
             unseen = frozenset(each for each in self._when if _SEEN_IN[each] not in properties)
             for condition in sorted(unseen - self._told_unseen):
-                _LOGGER.warning("no service on the bus tells of %r: it sets no cap until one does", condition)
+                _LOGGER.warning("no service on the bus reports %r: it sets no cap until one does", condition)
             self._told_unseen = unseen
             self._switch(reason_to_cap(self._heard, self._when))
 
 
 def reason_to_cap(heard: PowerProfilesStatus, when: Collection[str]) -> str | None:
-    """Return why the cap is to be set by what was heard, or None."""
+    """Return the reason to set the cap, or None if no condition holds."""
     if heard.active_profile is not None and heard.active_profile in when:
         return f"the system's power profile is {heard.active_profile}"
     if heard.performance_degraded and "degraded" in when:
@@ -146,7 +146,7 @@ def _watcher() -> type[PropertyWatcher]:
 
 def _status(properties: Mapping[str, Mapping[str, Any]]) -> PowerProfilesStatus:
     profiles, on_battery = properties.get(_PROFILES, {}), properties.get(_BATTERY, {}).get("OnBattery")
-    # The words of a daemon reach logs and terminals.
+    # Logs and terminals show these texts of the daemon.
     active, degraded = (
         printable(shortened(said)) if isinstance(said := profiles.get(name), str) else None
         for name in ("ActiveProfile", "PerformanceDegraded")

@@ -1,5 +1,5 @@
-"""The part that the caps by temperature and by power profiles share: a cap that a thread sets and lifts."""
-# ruff: noqa: SLF001 - it takes the parts that it shares with its controller out of that
+"""The common part of the caps by temperature and by power profiles: a cap that a thread sets and lifts."""
+# ruff: noqa: SLF001 - it uses private parts of its controller
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 
 class SwitchedCap(Closing):
-    """One cap of a controller, which a thread of its own sets and lifts. It is closed with the controller.
+    """One cap of a controller, which its own thread sets and lifts. It is closed with the controller.
 
-    If Ctrl-C interrupts its making, the controller still closes it; if it interrupts ``close``, close it again.
+    If Ctrl-C interrupts the constructor, the controller still closes this. If it interrupts ``close``, call ``close``
+    again.
     """
 
     def __init__(self, controller: VoteController, profile: str | os.PathLike[str] | Profile) -> None:
@@ -32,24 +33,24 @@ class SwitchedCap(Closing):
         self._profile = controller._claims.check(profile)
         self._controller = controller
         self._time = controller._time
-        # Reentrant: in virtual time a subscriber is called within a change, and may close this.
+        # Reentrant: in virtual time a subscriber is called during a change, and may close this.
         self._lock = whole_lock()
         self._current: Cap | None = None
         self._closed = self._forked = False
         self._leave_controller: Callable[[], object] = lambda: None
 
     def _join_controller(self) -> None:
-        """Have the controller close this; all else is made by then, since another thread may close it at once."""
+        """Have the controller close this; called last, since another thread may close this at once."""
         self._leave_controller = self._controller._companions.add(self.close, self._disown)
 
     @property
     def cap(self) -> Cap | None:
-        """The cap if it is set. A host may have lifted it by its handle in ``VoteController.caps``."""
+        """The cap if it is set. A host may have lifted it through its handle in ``VoteController.caps``."""
         current = self._current
         return current if current is not None and current.active else None
 
     def close(self) -> None:
-        """Lift the cap, and set none again; wait for no sensor and no bus. Closing twice is fine."""
+        """Lift the cap, and set no other; wait for no sensor and no bus. Closing twice is fine."""
         with self._lock:
             self._closed = True
             self._switch(None)
@@ -58,7 +59,7 @@ class SwitchedCap(Closing):
         self._leave_controller()
 
     def _switch(self, reason: str | None) -> None:
-        """Set the cap for a reason, or lift it if there is none; a cap for another reason is lifted after that."""
+        """Set the cap for a reason, or lift it if the reason is None; the new cap is set before the old is lifted."""
         with self._lock:
             before, cap = self.cap, None
             if before is not None and before.reason == reason:
@@ -67,7 +68,7 @@ class SwitchedCap(Closing):
                 try:
                     cap = self._controller.cap(self._profile, reason=reason)
                 except SessionClosed:
-                    # The controller is being closed, and closes this next.
+                    # The controller is being closed, and will close this, too.
                     return
             self._current = cap
             if before is not None:
@@ -80,12 +81,12 @@ class SwitchedCap(Closing):
         """End the thread; wait for nothing. The lock is held."""
 
     def _disown(self) -> None:
-        """In a forked child: the cap and its thread are the parent's."""
+        """In a forked child: leave the cap and its thread to the parent."""
         self._lock = whole_lock()
         self._closed = self._forked = True
         self._current = None
 
 
 def listed(given: Any) -> tuple[Any, ...]:
-    """Return an argument that may be a text, or a list of texts, as a tuple."""
+    """Return a text, or a list of texts, as a tuple."""
     return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)

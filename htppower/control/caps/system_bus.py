@@ -1,6 +1,6 @@
-"""Properties of services on D-Bus, read again whenever one of them changes, on a thread of its own.
+"""Reads properties of services on D-Bus again whenever one of them changes, on its own thread.
 
-``dbus-fast`` speaks the protocol of the bus in Python, for asyncio.
+``dbus-fast`` implements the protocol of the bus in Python, for asyncio.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LOGGER = logging.getLogger("htppower.power_profiles")
 
 _BUS = "org.freedesktop.DBus"
 _PROPERTIES = "org.freedesktop.DBus.Properties"
-# The bus starts a service that it is asked for, which takes some seconds.
+# The bus starts a service when it is called, which takes some seconds.
 _LONGEST_CALL_S = 30.0
 _LONGEST_CONNECT_S = 5.0
 _RECONNECT_S = 5.0
@@ -36,9 +36,9 @@ class PropertyWatcher:
     The object and the interface with the properties of a service have the name of the service.
 
     Args:
-        services: for each key the names of the services that may have it; the first that answers counts.
+        services: for each key the names of possible services; the first service that answers counts.
         changed: called on the watcher's thread with the properties by key, soon after the start and whenever they may
-            have changed; without a key if no service answers; with None if the bus can't be reached.
+            have changed. A key is missing if no service answers. The argument is None if the bus can't be reached.
         address: the bus; None for the system's.
     """
 
@@ -56,13 +56,13 @@ class PropertyWatcher:
         self._told_lost = False
 
     def start(self) -> None:
-        """Start its thread; RuntimeError if none can be started."""
+        """Start the thread; RuntimeError if it can't be started."""
         start_apart(threading.Thread(target=self._run, name="htppower-dbus", daemon=True).start)
 
     def close(self) -> None:
-        """Listen no more; wait for nothing."""
+        """Stop listening, without waiting for it."""
         self._closed = True
-        # The loop may have ended by itself, as at the end of the process.
+        # The loop may have ended by itself, for example at the end of the process.
         with contextlib.suppress(RuntimeError):
             if (task := self._task) is not None:
                 task.get_loop().call_soon_threadsafe(task.cancel)
@@ -86,13 +86,13 @@ class PropertyWatcher:
             await asyncio.sleep(_RECONNECT_S)
 
     async def _listen(self) -> None:
-        """Connect, and tell of the properties until the connection is lost."""
+        """Connect, and report the properties until the connection is lost."""
         bus = await _connected(self._address)
         lost = asyncio.ensure_future(bus.wait_for_disconnect())  # type: ignore[no-untyped-call]
         try:
             stale = asyncio.Event()
             lost.add_done_callback(lambda _: stale.set())
-            # The rules let only signals about these services pass.
+            # Only signals about these services pass the match rules.
             bus.add_message_handler(lambda message: stale.set() if message.message_type is MessageType.SIGNAL else None)
             for service in {service for services in self._services.values() for service in services}:
                 await _match(bus, f"path='{_path(service)}',interface='{_PROPERTIES}',arg0='{service}'")
@@ -120,9 +120,9 @@ class PropertyWatcher:
 
 
 def _log_unless_lost(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log an exception that no coroutine has awaited, unless it says that the connection is gone.
+    """Log an exception that no coroutine has awaited, unless it means a lost connection.
 
-    If the bus is closed before dbus-fast has sent a message, the failure is in a future that only dbus-fast knows.
+    If the bus closes before dbus-fast has sent a message, dbus-fast sets the error in a future of its own.
     """
     if not isinstance(context.get("exception"), OSError):
         loop.default_exception_handler(context)
@@ -140,9 +140,9 @@ async def _connected(address: str | None) -> MessageBus:
 async def _match(bus: MessageBus, rule: str) -> None:
     reply = await _call(bus, _BUS, _BUS, "AddMatch", f"type='signal',{rule}")
     if reply.message_type is MessageType.ERROR:
-        # Without signals the properties that are read now would never be read again.
+        # Without signals the properties would never be read again.
         raise ConnectionRefusedError(
-            f"it does not tell of changes: {reply.error_name} {' '.join(map(str, reply.body))}"
+            f"it refuses to report changes: {reply.error_name} {' '.join(map(str, reply.body))}"
         )
 
 

@@ -1,4 +1,4 @@
-"""A cap by temperature: it limits every session while the thermal zones of Linux say that the device is hot.
+"""A cap by temperature: it limits every session while a thermal zone of Linux is hot.
 
 A zone (``Documentation/driver-api/thermal/sysfs-api.rst`` of the kernel) is a folder ``thermal_zone*`` with its name in
 ``type`` and millidegrees Celsius in ``temp``.
@@ -37,14 +37,14 @@ _COLDEST_C, _HOTTEST_C = -273.15, 250.0
 
 @attrs.frozen
 class ThermalStatus:
-    """What a thermal cap read last.
+    """The last reading of a thermal cap.
 
     Attributes:
-        looked_us: when, by the controller's clock; None before the first reading. It stays while a zone does not
-            answer.
-        hottest: the name of the hottest zone, None if none could be read.
-        temperature_c: its temperature, likewise.
-        unread: the names of the zones that could not be read.
+        looked_us: when, by the controller's clock; None before the first reading. It stays the same while a zone does
+            not answer.
+        hottest: the name of the hottest zone; None if no zone can be read.
+        temperature_c: its temperature in degrees Celsius; None if no zone can be read.
+        unread: the names of the zones that can't be read.
         capped: whether the cap is set, and its calls are made. If no zone can be read it stays as it was.
     """
 
@@ -58,20 +58,20 @@ class ThermalStatus:
 class ThermalCap(SwitchedCap):
     """Caps every session of a controller while the device is hot.
 
-    A thread of its own reads the thermal zones, soon after it is made, then a period after each reading has ended. The
-    cap is set once the hottest zone is above ``above_c``, and lifted once all are below ``below_c``, so two changes are
-    a period apart or more. A zone that can't be read sets no cap; if its last reading was not below ``below_c``, no cap
-    is lifted. The log says so once, and also, after 10 s, if a zone does not answer: the others wait for it.
+    Its own thread reads the thermal zones, soon after it is made, then a period after the end of each reading. The cap
+    is set when the hottest zone is above ``above_c``, and lifted when all zones are below ``below_c``. So two changes
+    are a period apart or more. A zone that can't be read sets no cap; if its last reading was not below ``below_c``, no
+    cap is lifted. Such a zone is logged once. A zone that does not answer delays the others, and is logged after 10 s.
 
     It ends by ``close``, on leaving a ``with`` block, or when the controller is closed; not when it is dropped.
 
     Args:
-        controller: whose sessions it limits.
-        profile: no session goes beyond it while the cap is set: a name, a path or a profile.
-        above_c: sets the cap, in degrees Celsius.
-        below_c: lifts it, in degrees Celsius; below ``above_c``.
-        period_us: between two readings, 100,000 us or more.
-        zones: which zones count, by the names in their ``type``, with ``*``, ``?`` and ``[...]`` as in file names.
+        controller: the controller of the sessions.
+        profile: the limit while the cap is set: a name, a path or a profile.
+        above_c: the cap is set above this temperature, in degrees Celsius.
+        below_c: the cap is lifted below this temperature, in degrees Celsius; less than ``above_c``.
+        period_us: the time between two readings, 100,000 us or more.
+        zones: the names of the zones that count, as in their ``type``; ``*``, ``?`` and ``[...]`` as in file names.
         root: the folder of the thermal zones.
 
     Raises:
@@ -99,7 +99,7 @@ class ThermalCap(SwitchedCap):
         self._zones = find_zones(root, zones)
         super().__init__(controller, profile)
         self._seen = ThermalStatus()
-        # The zone that is being read, the zones that could not be read, and the last reading of each zone.
+        # The zone that is being read, the zones that can't be read, and the last reading of each zone.
         self._reading: Path | None = None
         self._unread: frozenset[Path] = frozenset()
         self._last: dict[Path, float] = {}
@@ -109,7 +109,7 @@ class ThermalCap(SwitchedCap):
         self._worker.post(self._look)
 
     def status(self) -> ThermalStatus:
-        """Return what it read last; wait for no native call."""
+        """Return the last reading, and whether the cap is set; wait for no native call."""
         return attrs.evolve(self._seen, capped=self.cap is not None)
 
     def _stop(self) -> None:
@@ -117,7 +117,7 @@ class ThermalCap(SwitchedCap):
         self._worker.close()
 
     def _look(self) -> None:
-        """Read the zones, change the cap if they say so, and arm the alarm of the next reading."""
+        """Read the zones, set or lift the cap if needed, and arm the alarm of the next reading."""
         self._arm(_LONGEST_LOOK_US)
         readings: dict[Path, float] = {}
         failures: dict[Path, Exception] = {}
@@ -134,7 +134,7 @@ class ThermalCap(SwitchedCap):
                     self._log_failures(failures)
                     self._take_in(readings, tuple(self._zones[zone] for zone in failures))
         finally:
-            # From now, not from when the reading began: a slow one would bring the next change too close.
+            # From the end of the reading: after a slow reading the next change would come too soon.
             if not self._arm(self._period_us):
                 self._worker.post(self._rest_and_look)
 
@@ -152,7 +152,7 @@ class ThermalCap(SwitchedCap):
         self._seen = ThermalStatus(self._time.now_us, self._zones[hottest], temperature_c, unread)
         self._last.update(readings)
         if temperature_c > self._above_c:
-            # The reason stays that of the reading which has set the cap: the temperature changes with each.
+            # The reason stays the same while the cap is set, although the temperature changes with each reading.
             if self.cap is None:
                 self._switch(f"{self._zones[hottest]} at {temperature_c:.1f} C, above {self._above_c:g} C")
         elif max(self._last.values()) < self._below_c:
@@ -170,7 +170,7 @@ class ThermalCap(SwitchedCap):
         if (zone := self._reading) is None:
             self._worker.post(self._look)
         else:
-            said = "thermal zone %s (%s) has not answered for %g s: no other is read meanwhile; %s"
+            said = "thermal zone %s (%s) has not answered for %g s: no other is read until it does; %s"
             _LOGGER.error(said, self._zones[zone], zone, _LONGEST_LOOK_US / 1_000_000, self._stays())
 
     def _log_failures(self, failures: dict[Path, Exception]) -> None:
@@ -199,7 +199,7 @@ def find_zones(root: str | os.PathLike[str], names: str | Iterable[str]) -> dict
         try:
             zones[path] = (path / "type").read_text(encoding="utf-8", errors="replace").strip()
         except OSError:
-            _LOGGER.warning("thermal zone %s does not say what it is, and is left out", path)
+            _LOGGER.warning("the type of thermal zone %s can't be read: it is left out", path)
     found = {zone: name for zone, name in zones.items() if any(fnmatch.fnmatchcase(name, each) for each in patterns)}
     if not found:
         there = ", ".join(sorted(set(zones.values()))) or "none at all"
@@ -212,7 +212,7 @@ def _read_c(zone: Path) -> float:
     """Return the temperature of a zone; OSError if its sensor sleeps or is gone, else ValueError or OverflowError."""
     temperature_c = int((zone / "temp").read_bytes()) / 1000
     if not _COLDEST_C <= temperature_c <= _HOTTEST_C:
-        raise ValueError(f"{temperature_c:g} C is no temperature of a device")
+        raise ValueError(f"{temperature_c:g} C is not a possible temperature of a device")
     return temperature_c
 
 

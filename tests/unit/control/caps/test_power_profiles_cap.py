@@ -159,7 +159,7 @@ def test_a_daemon_that_is_gone_has_no_wish(bench: Bench, caplog: pytest.LogCaptu
         Watcher.made.tell(profiles("power-saver"))
         assert cap.cap is not None
     assert [record.getMessage() for record in caplog.records] == [
-        "no service on the bus tells of 'power-saver': it sets no cap until one does"
+        "no service on the bus reports 'power-saver': it sets no cap until one does"
     ]
 
 
