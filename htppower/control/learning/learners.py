@@ -22,7 +22,7 @@ class Learners:
 
     Args:
         session: the record of the session.
-        recall: returns a learner that goes on with what is known of a profile (``Learnt.make``); None if none does.
+        recall: returns a learner that continues with the learnt times of a profile (``Learnt.make``), or is None.
         further: whether this is the time until lowered votes relax further.
 
     Attributes:

@@ -36,8 +36,8 @@ class Learnt:
     Sessions without an owner are left out: after a restart nothing tells them apart. If several sessions have the
     same owner and profile, the session with most gaps counts.
 
-    The file is written every ten minutes if something has changed, and at the end, on a thread of its own. If it can't
-    be written, a WARNING says so once, and the next write tries again.
+    A thread of its own writes the file every ten minutes if something has changed, and at the end. If it can't be
+    written, a WARNING is logged once, and the next write tries again.
 
     Args:
         path: the file.

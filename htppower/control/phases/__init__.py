@@ -1,6 +1,6 @@
-"""What a host runs its inferences by: ``with`` blocks, those of coroutines, tickets, and functions and token streams.
+"""The phases of a session as a host uses them: blocks, asynchronous blocks, tickets, functions and token streams.
 
 May import what ``control`` may; of its rooms: core, gate and time.
 
-``blocks`` has the phases themselves, and each of the others begins and ends one.
+``blocks`` has the phases themselves; every other module begins and ends a phase of ``blocks``.
 """

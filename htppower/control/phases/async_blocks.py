@@ -1,4 +1,4 @@
-"""An inference of a coroutine: as ``blocks.Inference``, but the worker makes the native calls, and they are awaited.
+"""An inference of a coroutine: like ``blocks.Inference``, but the coroutine awaits the worker's native calls.
 
 Inside a sustain window entering and leaving never suspend: they take the gate, and count.
 """
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 class AsyncInference:
     """The asynchronous context manager of one inference. Made by ``Session.ainference``.
 
-    A coroutine that is cancelled before the votes are in force has not begun its inference. A raise that is under way
-    goes on and is lowered after it; a raise that still waits is left out. If the loop is closed during the raise, the
-    votes are lowered after it, too. A coroutine that is dropped with its inference ends it when it is collected.
+    If a coroutine is cancelled before the votes are in force, its inference has not begun: the votes are lowered after
+    a running raise, and a waiting raise is left out. The votes are also lowered if the loop is closed during the raise.
+    If a coroutine is dropped within its inference, the inference ends when the coroutine is garbage collected.
     """
 
     __slots__ = ("_held", "_phases")
 
     def __init__(self, phases: Phases) -> None:
         self._phases = phases
-        # The token while the inference runs. What pops it ends the inference: the coroutine, an idle timeout, or the
-        # worker that finds the loop closed.
+        # The token while the inference runs. The inference is ended by whatever pops the token: the coroutine, an idle
+        # timeout, or the worker if it finds the loop closed.
         self._held: list[Token] = []
 
     async def __aenter__(self) -> None:
@@ -72,7 +72,7 @@ class AsyncInference:
                 phases.soon(phases.end_inference, token)
                 return
             must_lower = phases.gate.end(token)
-            # Another inference may have it now, as in ``Inference.__exit__``.
+            # Another inference may hold this token now, as in ``Inference.__exit__``.
             token = None
             if must_lower:
                 await self._settled(Cause.INFERENCE_ENDED, quiet=error is not None)
@@ -90,7 +90,7 @@ class AsyncInference:
 
     @property
     def running(self) -> bool:
-        """Whether it has begun, or waits for its votes, and has not ended."""
+        """Whether the inference waits for its votes, or has begun and not ended."""
         return bool(self._held)
 
     def take(self) -> Token | None:
@@ -101,11 +101,11 @@ class AsyncInference:
             return None
 
     async def _settled(self, cause: Cause, *, waits: int | None = None, quiet: bool = False) -> None:
-        """Have the worker settle the session, wait for it, and raise what a phase raises.
+        """Have the worker settle the session, wait for it, and raise the errors of a phase.
 
-        The step runs in a copy of the coroutine's context, as with ``asyncio.to_thread``: subscribers may ask for that.
+        The step runs in a copy of the coroutine's context, as with ``asyncio.to_thread``; subscribers may want it.
         """
-        import asyncio  # noqa: PLC0415 - a host without coroutines doesn't pay for it
+        import asyncio  # noqa: PLC0415 - a host without coroutines doesn't need it
 
         phases, context, loop = self._phases, contextvars.copy_context(), asyncio.get_running_loop()
         answer, begins, left = loop.create_future(), cause is Cause.INFERENCE_BEGAN, False
@@ -122,7 +122,7 @@ class AsyncInference:
             try:
                 loop.call_soon_threadsafe(deliver)
             except RuntimeError:
-                # A closed loop resumes no coroutine, and its host may keep the coroutine for as long as it likes.
+                # A closed loop resumes no coroutine, and the host may keep a reference to the coroutine for long.
                 self.end()
 
         request = phases.home.engine.submit(step, Urgency.RAISE if begins else Urgency.LOWER, ended)

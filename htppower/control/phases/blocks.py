@@ -1,6 +1,6 @@
-"""The phases of a session: what begins and ends them, and their context managers.
+"""The phases of a session, and their context managers.
 
-An inference inside a sustain window costs a lock, a counter and a clock read. Where votes may have to change, the
+An inference inside a sustain window costs a lock, a counter and a clock read. If votes may have to change, the
 reconciler settles the session.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.gate.tokens import Token
 
-NO_BEGIN = "this inference does not run: its end has no begin, or is not the first"
+NO_BEGIN = "this inference does not run: it has not begun, or has ended already"
 # Why a session is settled as INIT and DE-INIT begin and end.
 _CAUSES = {
     Phase.INIT: (Cause.INIT_BEGAN, Cause.INIT_ENDED),
@@ -31,7 +31,7 @@ _CAUSES = {
 
 
 class Phases:
-    """Begins and ends the phases of one session, which is closed when this is collected."""
+    """Begins and ends the phases of one session. When this is garbage collected, the session is closed."""
 
     __slots__ = ("__weakref__", "gate", "home", "session")
 
@@ -55,7 +55,7 @@ class Phases:
         self.home.settle(self.session, cause, phase, **options)
 
     def settle_soon(self, cause: Cause = Cause.INFERENCE_ENDED, phase: Phase = Phase.INFERENCE) -> None:
-        """Settle the session on the worker, and wait for nothing."""
+        """Have the worker settle the session, without waiting."""
         self.home.settle_soon(self.session, cause, phase)
 
     def expect(self, in_us: int | None, every_us: int | None) -> None:
@@ -74,26 +74,26 @@ class Phases:
         self.settle_soon(_CAUSES[phase][1], phase)
 
     def soon(self, action: Callable[..., object], *arguments: object) -> None:
-        """Do something soon: a generator may be collected while this thread holds a gate."""
+        """Run an action soon: a generator may be garbage collected while this thread holds a gate."""
         self.gate.time.call_soon(functools.partial(action, *arguments))
 
     def arm(self, at_us: int, method: Callable[[], None], purpose: str) -> Any:
-        """Have a method called at a time, unless its object is collected before; return what ``Time.cancel`` takes."""
-        # In a forked child the timers are the parent's.
+        """Have a method called at a time, unless its object is gone by then; return a value for ``Time.cancel``."""
+        # In a forked child the timers belong to the parent.
         ring = functools.partial(_call, weakref.WeakMethod(method))
         return None if self.session.gone else armed_or_none(self.gate.time, at_us, ring, purpose)
 
     def not_begun(self, token: Token | None) -> None:
-        """Take back the token of an inference whose begin failed or was interrupted; None if another has ended it."""
+        """Drop the token of an inference whose begin failed or was interrupted; None if the inference has ended."""
         if token is not None:
             self.gate.drop(token)
         self.settle_soon()
 
     def cut_off(self, error: BaseException) -> None:
-        """Note that the end of a phase was interrupted; its handler has let go of the token.
+        """Note that the end of a phase was interrupted; the caller no longer refers to the token.
 
-        A token that nothing refers to is counted as ended. A traceback that is kept, as a prompt keeps the last, must
-        not refer to it: so the frames that the exception has passed through, below the handler's, are cleared.
+        The phase counts as ended when its token is garbage collected. The traceback may be kept, as an interactive
+        prompt keeps the last one. So that it does not refer to the token, the frames below the caller's are cleared.
         """
         if not isinstance(error, HtpPowerError):
             tracebacks.clear_frames(error.__traceback__ and error.__traceback__.tb_next)
@@ -140,7 +140,7 @@ class Inference:
     ) -> None:
         try:
             if kind is not None and kind is GeneratorExit:  # most end without an exception
-                # The collector may come where this thread must not take the lock.
+                # The garbage collector may run this on a thread that must not take the lock now.
                 if (token := self.take()) is None:
                     raise PhaseMisuse(NO_BEGIN)  # noqa: TRY301
                 self._phases.soon(self._phases.end_inference, token)
@@ -152,7 +152,7 @@ class Inference:
                 if token is None:
                     raise PhaseMisuse(NO_BEGIN)  # noqa: TRY301
                 self._token = None
-                # Not at once: CPython 3.11 looks a slot up anew, each time it is called as a method (2 % of all).
+                # Not ``token.reference()``: CPython 3.11 looks up the slot of such a call each time (2 % of the path).
                 reference = token.reference
                 if reference() is not None:
                     idle = token.home
@@ -162,7 +162,7 @@ class Inference:
                     else:
                         gate.saved += 1
                     sustain = gate.sustain
-                    # Also if others are counted: an inference that waits for its votes may never begin.
+                    # Also if other inferences are counted: one that waits for its votes may never begin.
                     sustain.ended_ns = gate.time.now_ns()
                     last = len(idle) + 1 >= gate.tokens.made
                     learning = gate.learning
@@ -175,7 +175,7 @@ class Inference:
                         return
                 must_lower = gate.must_lower()
             if must_lower:
-                # Another inference may have it now, and the traceback of a call that fails must not refer to it.
+                # Another inference may hold this token now, and the traceback of a failed call must not refer to it.
                 token = None
                 self._phases.settle(Cause.INFERENCE_ENDED, quiet=error is not None)
         except BaseException as interrupt:
@@ -193,7 +193,7 @@ class Inference:
 
     @property
     def running(self) -> bool:
-        """Whether it has begun and not ended."""
+        """Whether the inference has begun and not ended."""
         return self._token is not None
 
     def take(self) -> Token | None:
@@ -234,7 +234,7 @@ class Preparation:
     ) -> None:
         token, self._token = self._token, None
         if token is None:
-            raise PhaseMisuse(f"this {self._phase.value} does not run: its end has no begin, or is not the first")
+            raise PhaseMisuse(f"this {self._phase.value} does not run: it has not begun, or has ended already")
         phases = self._phases
         try:
             if kind is GeneratorExit:

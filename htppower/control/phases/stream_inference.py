@@ -1,7 +1,7 @@
-"""The inference of a stream, which may have an idle timeout: it ends while the reader asks for nothing.
+"""The inference of a stream. With an idle timeout it ends if the reader requests no token for too long.
 
-A reader that comes back begins it again, before the next token is made. The alarm is lazy: a token costs a lock, twice,
-and a clock read, and an alarm only if none is armed.
+The next request begins it again, before the next token is made. A token costs two locks and a clock read; an alarm is
+armed only if none is.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 class StreamInference:
     """The context manager of a stream's inference: asynchronous if the inference is.
 
-    A stream that is closed, thrown into, failed or garbage collected ends its inference on another thread: a generator
-    may be collected while this thread holds a lock that ending needs.
+    If a stream is closed, fails, receives an exception or is garbage collected, another thread ends its inference: a
+    generator may be collected while this thread holds a lock that the end needs.
 
-    ``timeout_us``: for how long the reader may ask for nothing; None for as long as it likes.
+    ``timeout_us``: how long the reader may request no token; None for no timeout.
     """
 
     __slots__ = ("__weakref__", "_alarm", "_inference", "_phases", "_since_us", "_timeout_us")
@@ -30,7 +30,7 @@ class StreamInference:
         self._phases = phases
         self._inference: Any = inference
         self._timeout_us = timeout_us
-        # Since when the reader has asked for nothing, and the alarm if one is armed; the gate's lock protects both.
+        # Since when the reader has requested no token, and the armed alarm or None; the gate's lock protects both.
         self._since_us: int | None = None
         self._alarm: Any = None
 
@@ -49,7 +49,7 @@ class StreamInference:
             await self._inference.__aexit__(None, None, None)
 
     def _has_ended(self, kind: type[BaseException] | None) -> bool:
-        """Return whether the stream has come to its own end; else end the inference soon."""
+        """Return whether the stream has ended without an exception; otherwise end the inference soon."""
         if kind is not None:
             self._phases.soon(self._end)
             return False
@@ -57,7 +57,7 @@ class StreamInference:
         return True
 
     def next_token(self, step: Callable[[], Any]) -> Any:
-        """Return the next token, which a step makes."""
+        """Return the next token, made by a step."""
         if self._wanted():
             self._inference.__enter__()
         token = step()
@@ -65,7 +65,7 @@ class StreamInference:
         return token
 
     async def anext_token(self, step: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the next token, which an asynchronous step makes."""
+        """Return the next token, made by an asynchronous step."""
         if self._wanted():
             await self._inference.__aenter__()
         token = await step()
@@ -73,7 +73,7 @@ class StreamInference:
         return token
 
     def _wanted(self) -> bool:
-        """Note that the reader asks for the next token; return whether the inference is to be begun again."""
+        """Note that the reader requests the next token; return whether the inference must begin again."""
         if self._timeout_us is None:
             return False
         with self._phases.gate.lock:
@@ -81,7 +81,7 @@ class StreamInference:
             return not self._inference.running
 
     def _given(self) -> None:
-        """Note that the reader has a token, and has not asked for the next."""
+        """Note that the reader gets a token."""
         if self._timeout_us is None:
             return
         gate = self._phases.gate
@@ -104,7 +104,7 @@ class StreamInference:
         self._alarm = self._phases.arm(at_us, self._rang, "the idle timeout of a stream")
 
     def _rang(self) -> None:
-        """End the inference if its reader has asked for nothing for so long; else arm the next alarm."""
+        """End the inference if the idle timeout is over; otherwise arm the next alarm."""
         gate = self._phases.gate
         with gate.lock:
             self._alarm = None

@@ -21,7 +21,7 @@ Token = TypeVar("Token")
 
 
 def vote_on_calls(phases: Phases, function: Function) -> Function:
-    """Return a function of the same kind of which every call is an inference of the session."""
+    """Return a function of the same kind; every call of it is an inference of the session."""
     if isinstance(function, type):
         raise TypeError(f"{function!r} is a class, which would be a function then: put votes on its methods")
     if not callable(function):
@@ -50,7 +50,7 @@ def vote_on_stream(
 
 
 def _is(kind: Callable[[object], bool], function: Callable[..., Any]) -> bool:
-    """Return whether a function is of a kind, or an object that is called as one, with or without arguments set."""
+    """Return whether a function, a partial of it, or the ``__call__`` of an object is of a kind."""
     while isinstance(function, (functools.partial, staticmethod)):
         function = function.func if isinstance(function, functools.partial) else function.__func__
     return kind(function) or kind(type(function).__call__)
@@ -102,7 +102,7 @@ def _async_stream(
         async with stream:
             tokens: Any = aiter(function(*args, **kwargs))
             try:
-                # What ``yield from`` does for a generator; there is none for an asynchronous one.
+                # The same as ``yield from``, which asynchronous generators do not have.
                 step = tokens.__anext__
                 while True:
                     token = await stream.anext_token(step)
@@ -126,7 +126,7 @@ def _async_stream(
 
 
 class _Tokens:
-    """The tokens of an iterator, each asked for under an idle timeout; the rest is passed on to the iterator."""
+    """The tokens of an iterator, with an idle timeout between them; other calls are passed on to the iterator."""
 
     def __init__(self, tokens: Iterable[Any], stream: StreamInference) -> None:
         self._tokens: Any = iter(tokens)
@@ -139,11 +139,11 @@ class _Tokens:
         return self._stream.next_token(self._tokens.__next__)
 
     def send(self, value: object) -> Any:
-        """Send a value in, as to a generator."""
+        """Send a value, as to a generator."""
         return self._stream.next_token(functools.partial(self._tokens.send, value))
 
     def throw(self, error: BaseException, *others: Any) -> Any:
-        """Throw an exception in, as to a generator."""
+        """Throw an exception, as into a generator."""
         if not hasattr(self._tokens, "throw"):
             raise error
         return self._stream.next_token(functools.partial(self._tokens.throw, error, *others))

@@ -22,11 +22,11 @@ _LOGGER = logging.getLogger("htppower")
 class Ticket:
     """One inference, until ``end``. Made by ``Session.begin``.
 
-    It ends by ``end``, after its timeout, or when it is garbage collected: no thread could end it any more.
+    It ends by ``end``, after its timeout, or when it is garbage collected.
 
     Attributes:
         since_us: when it began, by the controller's clock.
-        until_us: when it ends by itself, or None.
+        until_us: when its timeout ends it; None without a timeout.
     """
 
     __slots__ = ("__weakref__", "_alarm", "_inference", "_phases", "since_us", "until_us")
@@ -49,17 +49,18 @@ class Ticket:
 
     @property
     def active(self) -> bool:
-        """Whether it has not ended yet."""
+        """Whether the inference has not ended."""
         return self._inference.running
 
     def end(self) -> None:
         """End the inference, from any thread. Ending twice is fine, also by two threads, and after the timeout.
 
-        In a generator that is being closed, and in a finalizer or a signal handler that comes in the middle of the
-        controller's own work, it ends soon after, on another thread: this one may hold what others wait for.
+        A generator that is being closed may hold a lock that others wait for. So may a finalizer or a signal handler
+        that interrupts the controller's own work. If one of them calls this, another thread ends the inference soon
+        after.
 
         Raises:
-            VoteRejected: lowering failed and the controller has ``on_error="raise"``; it has ended nevertheless.
+            VoteRejected: lowering failed and the controller has ``on_error="raise"``; the inference has still ended.
         """
         if in_closed_generator() or in_own_work():
             self._phases.gate.time.call_soon(self._end_soon)
@@ -94,8 +95,8 @@ class Ticket:
 
 
 def open_tickets(session: SessionRecord) -> list[Ticket]:
-    """Return the tickets of a session that have not ended, in the order in which they began."""
-    # A copy is made in one step, while others add and the collector removes.
+    """Return the tickets of a session that have not ended, oldest first."""
+    # The copy is atomic: other threads may add tickets now, and the garbage collector may remove some.
     references = session.tickets | frozenset()
     shown = [ticket for reference in references if (ticket := reference()) is not None]
     return sorted(shown, key=lambda ticket: ticket.since_us)
@@ -105,11 +106,11 @@ def _show(session: SessionRecord, ticket: Ticket) -> None:
     with session.gate.lock:
         if not isinstance(session.tickets, set):
             session.tickets = set()
-        # A C function, which no exception can hit, and which takes no lock.
+        # A C function: no exception can interrupt it, and it takes no lock.
         session.tickets.add(weakref.ref(ticket, session.tickets.discard))
 
 
 def _hide(session: SessionRecord, ticket: Ticket) -> None:
     if isinstance(session.tickets, set):
-        # Equal to the one with a callback, as both refer to the same ticket.
+        # This reference equals the one with a callback, since both refer to the same ticket.
         session.tickets.discard(weakref.ref(ticket))
