@@ -1,6 +1,6 @@
-"""Checks of the arguments of a controller and a session, before anything is made of them.
+"""Checks of the arguments of a controller and a session, before they are used.
 
-Each raises TypeError if an argument is of another type, and ValueError if it is out of range.
+Each check raises TypeError if an argument has the wrong type, and ValueError if it is out of range.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MOST = 2**32 - 1
 
 
 def checked_cores(device_id: Any, core_ids: Any) -> tuple[int, tuple[int, ...]]:
-    """Return a device and its cores as whole numbers that createPowerConfigId can be given, each core once."""
+    """Return a device and its cores as whole numbers that createPowerConfigId accepts, each core once."""
     if isinstance(core_ids, (str, bytes)) or not isinstance(core_ids, Iterable):
         raise TypeError(f"core_ids is {core_ids!r}: a list of cores, such as (0,)")
     cores = tuple(_unsigned(core, "core_ids has", "whole numbers from 0") for core in core_ids)
@@ -28,9 +28,9 @@ def checked_cores(device_id: Any, core_ids: Any) -> tuple[int, tuple[int, ...]]:
 
 
 def checked_timeout_us(name: str, timeout_us: Any, none_means: str = "no timeout") -> int | None:
-    """Return a timeout, or another time from now on, as a whole number of us from 1, or None.
+    """Return a duration as a whole number of us from 1, or None.
 
-    ``name`` is the argument's, and ``none_means`` says in the message what None stands for.
+    The message has ``name``, the name of the argument, and ``none_means``, the meaning of None.
     """
     if timeout_us is None:
         return None
@@ -41,7 +41,7 @@ def checked_timeout_us(name: str, timeout_us: Any, none_means: str = "no timeout
 
 
 def checked_heartbeat_us(heartbeat_us: Any) -> int:
-    """Return the interval of a heartbeat, from 0."""
+    """Return the interval of a heartbeat in us, from 0."""
     number = checked_whole(heartbeat_us, "heartbeat_us is", "a whole number of microseconds, 0 for no heartbeat")
     if number < 0:
         raise ValueError(f"heartbeat_us is {number}: 0 for no heartbeat, or more")
@@ -49,23 +49,23 @@ def checked_heartbeat_us(heartbeat_us: Any) -> int:
 
 
 def checked_close_timeout(timeout_s: Any) -> float | None:
-    """Return how long a close is to wait for native calls, in seconds, or None."""
+    """Return how long a close waits for native calls, in seconds, or None."""
     return None if timeout_s is None else checked_timeout(timeout_s, ", or None to wait for every call")
 
 
 def checked_timeout(timeout_s: Any, otherwise: str = "") -> float:
-    """Return a time to wait, in seconds, as long as a thread can wait at most; ``otherwise``: the other choices."""
+    """Return a timeout in seconds, up to the longest wait of a thread; the message ends with ``otherwise``."""
     wanted = f"seconds from 0 to {threading.TIMEOUT_MAX:g}{otherwise}"
     if not hasattr(timeout_s, "__float__"):
         raise TypeError(f"timeout_s is {timeout_s!r}: {wanted}")
     if not 0 <= timeout_s <= threading.TIMEOUT_MAX:
         raise ValueError(f"timeout_s is {timeout_s}: {wanted}")
-    # A lock takes no Decimal.
+    # A lock does not accept a Decimal.
     return float(timeout_s)
 
 
 def check_path(name: str, path: Any) -> None:
-    """Refuse what is neither a text nor a path."""
+    """Refuse an argument that is neither a text nor a path."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"{name} is {path!r}: the path of a file")
 
@@ -77,14 +77,14 @@ def check_reason(reason: Any, whose: str) -> None:
 
 
 def checked_part(given: Any, name: str, verbs: tuple[str, ...], wanted: str) -> None:
-    """Refuse what lacks the functions of a backend or a time."""
+    """Refuse an object without the functions of a backend or a time."""
     lacks = [verb for verb in verbs if not callable(getattr(given, verb, None))]
     if lacks:
         raise TypeError(f"{name} is {given!r}, which has no {lacks[0]}(): {wanted}")
 
 
 def checked_kinds(subscriber: Any, kinds: Any) -> tuple[type[Event], ...]:
-    """Return the kinds of events that a subscriber is to be called with."""
+    """Return the kinds of events of a subscriber as a tuple."""
     if not callable(subscriber):
         raise TypeError(f"the subscriber is {subscriber!r}, which can't be called: a function of one event")
     asked: tuple[Any, ...] = tuple(kinds) if isinstance(kinds, Iterable) else (kinds,)
@@ -94,7 +94,7 @@ def checked_kinds(subscriber: Any, kinds: Any) -> tuple[type[Event], ...]:
 
 
 def _unsigned(number: Any, says: str, wanted: str) -> int:
-    """Return the number of a device or a core; the call would cut a larger number, and vote on another core."""
+    """Return the number of a device or a core. The call would cut a larger number, and vote on another core."""
     whole = checked_whole(number, says, wanted)
     if not 0 <= whole <= _MOST:
         raise ValueError(f"{says} {whole}: {wanted} to {_MOST}")
@@ -102,7 +102,7 @@ def _unsigned(number: Any, says: str, wanted: str) -> int:
 
 
 def checked_whole(number: Any, says: str, wanted: str) -> int:
-    """Return a whole number, which a truth value is not; the message says ``says`` before it, ``wanted`` after it."""
+    """Return a whole number, but no bool; the message has ``says`` before the number, and ``wanted`` after it."""
     try:
         if not isinstance(number, bool):
             return operator.index(number)

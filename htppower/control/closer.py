@@ -1,4 +1,4 @@
-"""Closing: sessions, then what is left of a controller; native calls that hang are given up on."""
+"""Closing sessions within a timeout, even if a native call hangs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Closer:
         self._home.raise_first(self.close_all([session], timeout_s))
 
     def close_soon(self, session: SessionRecord) -> None:
-        """Close a session that nobody refers to; wait for nothing."""
+        """Close a session without waiting, as when its last reference is gone."""
         self._home.engine.post(functools.partial(self._claims.close, session), Urgency.CLOSE)
 
     def _all_soon(self, sessions: Sequence[SessionRecord]) -> None:
@@ -46,22 +46,22 @@ class Closer:
     def close_all(self, sessions: Sequence[SessionRecord], timeout_s: float | None) -> list[VoteRejected]:
         """Close sessions, one step each; return the failures.
 
-        A session whose step does not end within the time is closed when its turn comes.
+        If the step of a session does not end within the timeout, the session is closed later.
 
         Raises:
-            CloseTimedOut: one is not closed within the time; its cause is the first failure of the others.
+            CloseTimedOut: a session is not closed within the timeout; the cause is the first failure of another one.
         """
         engine = self._home.engine
         failures: list[VoteRejected] = []
         end_s = None if timeout_s is None else clock.monotonic() + timeout_s
         try:
-            # No phase begins from here on, whatever the worker is busy with.
+            # No phase begins from here on, even if the worker is busy.
             for session in sessions:
                 session.gate.close()
             if not engine.may_wait:
                 self._all_soon(sessions)
                 return failures
-            # All are asked for before the first is waited for: a wait that is interrupted leaves none open.
+            # All steps are submitted before the first wait, so an interrupted wait leaves no session open.
             steps = [functools.partial(self._claims.close, session) for session in sessions]
             requests = [engine.submit(step, Urgency.CLOSE) for step in steps]
         except BaseException:

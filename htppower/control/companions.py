@@ -15,7 +15,7 @@ _LOGGER = logging.getLogger("htppower")
 
 
 class Companions:
-    """Calls back when their controller is closed, and in a forked child, with no lock of ``time.locks`` held."""
+    """Callbacks for the close of a controller and for a forked child; no lock of ``time.locks`` is held then."""
 
     def __init__(self) -> None:
         self._lock = whole_lock()
@@ -23,7 +23,7 @@ class Companions:
         self._closed = False
 
     def add(self, closed: Callable[[], object], disowned: Callable[[], object]) -> Callable[[], None]:
-        """Call back once the sessions are closed, or in a forked child; return what ends that.
+        """Add callbacks for after the close of the sessions, and for a forked child; return what removes them.
 
         Raises:
             SessionClosed: the controller is closed.
@@ -41,21 +41,21 @@ class Companions:
         return remove
 
     def flush(self) -> None:
-        """Do nothing: no companion has anything to write while a call hangs."""
+        """Do nothing: no companion has data to write while a call hangs."""
 
     def close(self) -> None:
-        """Close each: the sessions are closed."""
+        """Close each companion, after the sessions."""
         with self._lock:
             self._closed = True
         for closed, _ in self._companions:
             try:
                 closed()
             except Exception:
-                # The rest is closed all the same.
+                # The other companions must still be closed.
                 _LOGGER.exception("%r failed at the end of a controller", closed)
 
     def disown(self) -> None:
-        """Have each do nothing in a forked child."""
+        """In a forked child: have each companion do nothing."""
         self._lock = whole_lock()
         self._closed = True
         for _, disowned in self._companions:

@@ -1,4 +1,4 @@
-"""Context managers that give themselves up when they are left."""
+"""Context managers that end when their ``with`` block ends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def in_closed_generator() -> bool:
-    """Return whether a generator that is being closed calls this: the collector may have closed it, anywhere."""
+    """Return whether the caller is a generator that is being closed; the collector may do that at any point."""
     return isinstance(sys.exc_info()[1], GeneratorExit)
 
 
@@ -22,7 +22,7 @@ class ContextManager(abc.ABC):
 
     @abc.abstractmethod
     def _leave(self, *, quiet: bool) -> None:
-        """Give up, if that was not done before; ``quiet`` raises no failed call."""
+        """End, unless it has ended; with ``quiet`` a failed call is not raised."""
 
     def __enter__(self) -> Self:
         return self

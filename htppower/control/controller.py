@@ -1,4 +1,4 @@
-"""The vote controller: the public face of everything that casts votes."""
+"""The vote controller: the public face of all parts that cast votes."""
 
 from __future__ import annotations
 
@@ -59,39 +59,39 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("htppower")
 # The repr cuts the name of a backend.
 _LONGEST_NAME = 40
-# What a controller asks of its backend and its time; of a time of one's own, the rest where it is needed.
+# The functions that a backend and a time must have. Other functions of a time are checked when they are used.
 _BACKEND = tuple(name for name in vars(Backend) if not name.startswith("_"))
 _TIME = ("call_at", "cancel", "worker")
 
 
 class VoteController(Closing):
-    """Raises the NPU's clocks as long as its sessions need them, and lowers them again.
+    """Raises the NPU's clocks while its sessions need them, and lowers them again.
 
-    One per process is enough, with a session for each client. RPC polling acts on the whole process, and is arbitrated
-    here, over all controllers on one backend; the second one logs a warning. Close it, or use it as a context manager;
-    it is closed at interpreter exit otherwise.
+    One controller in a process is enough, with a session for each client. RPC polling acts on the whole process, so all
+    controllers on one backend settle it together; the second controller logs a warning. Close the controller, or use it
+    as a context manager; otherwise it is closed at interpreter exit.
 
     Args:
-        backend: ``qnn`` (the vendor's library), ``simulated``, ``none``, ``qnn_or_none`` (nothing is voted if that
-            library can't be used), or a backend of your own, which is left open. If none is given, the environment
-            variable ``HTPPOWER_BACKEND`` names it, and ``qnn`` is the default.
-        time: clock and alarms; the system's where none is given.
-        on_error: ``continue``: a vote that fails never fails an inference, it is logged and sent again;
-            ``raise``: it raises ``VoteRejected`` where the phase begins or ends.
-        strict: refuse a profile of which this platform lacks a vote, where otherwise the session degrades.
-        folders: where to look for profiles by name, after the shipped ones.
-        handle_sigterm: on SIGTERM and SIGHUP, lower everything, then die of it. This stands in the place of the default
-            action, also where a handler of the host's own gives way to that later (docs: "Servers").
-        heartbeat_us: how long a session that is up may make no native call before its votes are cast again, in the
-            background and as they are, so that a restart of the DSP is noticed; 0 for no heartbeat.
-        learnt: a file that keeps what sessions with an owner have learnt of their sustain times: they begin with it
-            after a restart. One that is damaged is renamed to ``PATH.bad``, as the log says.
+        backend: ``qnn`` (the vendor's library), ``simulated``, ``none``, ``qnn_or_none`` (no vote is cast if that
+            library can't be used), or a backend of your own, which is left open. If it is None, the environment
+            variable ``HTPPOWER_BACKEND`` names the backend, and ``qnn`` is the default.
+        time: clock and alarms; None for the system's.
+        on_error: ``continue``: a failed vote is logged and sent again, and never fails an inference;
+            ``raise``: a failed vote raises ``VoteRejected`` at the begin or the end of the phase.
+        strict: refuse a profile if this platform lacks one of its votes; otherwise the session degrades.
+        folders: the folders to search for profiles by name, after the shipped profiles.
+        handle_sigterm: on SIGTERM and SIGHUP, lower all votes, then end the process with the signal. This replaces only
+            the default action, also a default action that the host restores later (docs: "Servers").
+        heartbeat_us: how long a raised session may make no native call before its votes are sent again, unchanged and
+            in the background, so that a restart of the DSP is noticed; 0 for no heartbeat.
+        learnt: a file that keeps the learnt sustain times of sessions with an owner, so that they start with these
+            times after a restart. A damaged file is renamed to ``PATH.bad``, with a WARNING in the log.
 
     Raises:
-        OSError: that file can't be read, or its folder is missing.
+        OSError: the ``learnt`` file can't be read, or its folder is missing.
         ProfileError: a folder of profiles can't be read.
-        TypeError, ValueError: a setting is none of those above.
-        BackendUnavailable: the backend can't be used; nothing falls back to another.
+        TypeError, ValueError: an argument has the wrong type, or is out of range.
+        BackendUnavailable: the backend can't be used; the controller never falls back to another.
 
     Warns:
         RuntimeWarning: SIGTERM should be handled and can't be, since the controller is not made in the main thread.
@@ -124,7 +124,7 @@ class VoteController(Closing):
         self._registry = Registry()
         if learnt is not None:
             check_path("learnt", learnt)
-            from htppower.control.learning.learnt import Learnt  # noqa: PLC0415 - few hosts pay for it
+            from htppower.control.learning.learnt import Learnt  # noqa: PLC0415 - few hosts need it
 
             try:
                 self._registry.learnt = Learnt(learnt, self._time, self._registry.all)
@@ -149,7 +149,7 @@ class VoteController(Closing):
         )
         self._claims = Claims(self._home, profiles, self._time)
         self._closer = Closer(self._home, self._claims)
-        # Made once: a bound method for each session would weigh 64 bytes.
+        # Made once: a bound method for each session would take 64 bytes.
         self._ring = self._home.settle_soon
         self._companions = Companions()
         self._status_files = Companions()
@@ -170,7 +170,7 @@ class VoteController(Closing):
         try:
             self._process_exit.begin(handle_sigterm=handle_sigterm)
         except BaseException:
-            # Nobody gets this controller: a filter of warnings may have made an error of one.
+            # A warnings filter may raise an error here. The caller gets no controller then.
             self.close()
             raise
 
@@ -182,22 +182,22 @@ class VoteController(Closing):
         core_ids: Iterable[int] = (0,),
         owner: str | None = None,
     ) -> Session:
-        """Open a session; its ``close`` undoes it.
+        """Open a session; its ``close`` undoes this.
 
         Args:
             profile: a name, a path or a profile.
             device_id: the device, from 0.
             core_ids: the cores to vote on, one power config id each.
-            owner: what it is for, as shown in status, events and logs.
+            owner: the client or task of the session, as shown in status, events and logs.
 
         Raises:
             ProfileError: the profile can't be found or is invalid.
-            RuleBreach: a rule refuses it on this platform; with ``strict``, also where it would degrade.
-            VoteRejected: an id can't be created, such as on an unknown core (13001). Where the DSP is out of reach,
+            RuleBreach: a rule refuses the profile on this platform, or it would degrade and ``strict`` is set.
+            VoteRejected: an id can't be created, for example on an unknown core (13001). If the DSP can't be reached,
                 the session opens as UNKNOWN instead.
             SessionClosed: the controller is closed.
-            TypeError: the owner is no text, a device or core no whole number, or the profile none of those above.
-            ValueError: no core, one twice, or a number that is no uint32_t.
+            TypeError: the owner is not a text, a device or core is not a whole number, or the profile has another type.
+            ValueError: ``core_ids`` is empty or names a core twice, or a number is not a uint32_t.
         """
         device_id, cores = checked_cores(device_id, core_ids)
         if owner is not None and not isinstance(owner, str):
@@ -211,21 +211,22 @@ class VoteController(Closing):
         record = SessionRecord(self._home, number, owner, device_id, cores, own, plan, self._time, self._ring, recall)
         record.decided_by = cap
         session = Session(record, self._claims, self._closer)
-        # A C function from end to end: a finalizer takes no lock, and what a handler raises in it would be lost.
+        # Only C functions: a finalizer must take no lock, and an exception of a signal handler would be lost here.
         dropped = types.MethodType(self._time.call_soon, functools.partial(self._closer.close_soon, record))
-        record.handle = weakref.ref(session._phases, dropped)  # noqa: SLF001 - a held phase keeps its session open
+        record.handle = weakref.ref(session._phases, dropped)  # noqa: SLF001 - a phase keeps its session open
         self._engine.run(functools.partial(self._home.reconciler.open, record), Urgency.RAISE)
         return session
 
     def cap(self, profile: str | os.PathLike[str] | Profile, *, reason: str) -> Cap:
-        """Limit every session, also those to come, until the cap is lifted; the lowest of several counts.
+        """Limit every session, also later ones, until the cap is lifted; of several caps the lowest counts.
 
-        A session whose profile goes beyond the cap's, in the vendor's order or with any clock, uses the cap's in its
-        place; a cap wins over holds. A call that fails is logged and sent again, whatever ``on_error`` says.
+        If the profile of a session goes beyond the profile of the cap, in the vendor's order or with any clock, the
+        session uses the profile of the cap. A cap wins over holds. A failed call is logged and sent again, even if
+        ``on_error`` is ``raise``.
 
         Args:
             profile: a name, a path or a profile.
-            reason: what for, as shown in status and events.
+            reason: why, as shown in status and events.
 
         Returns:
             The cap, to ``lift``, or to use as a context manager. Keep it: the cap ends when no reference to it is left.
@@ -233,30 +234,31 @@ class VoteController(Closing):
         Raises:
             ProfileError: the profile can't be found or is invalid.
             SessionClosed: the controller is closed.
-            ValueError: no reason.
+            ValueError: the reason is empty.
         """
         check_reason(reason, "cap")
         return Cap(self._registry, self._claims, self._claims.make_cap(profile, reason))
 
     @property
     def caps(self) -> tuple[Cap, ...]:
-        """The caps that are set, in the order in which they were."""
+        """The caps that are set, oldest first."""
         return self._claims.caps()
 
     def link_lost(self, code: int) -> None:
-        """Tell that a graph call of the host was answered with a lost link: every vote of the process is lost.
+        """Report that a graph call of the host returned the code of a lost link: every vote of the process is lost.
 
-        The sessions are voted again on other threads, those with an inference in flight first; this waits for none of
-        them. Tell it of every call that fails so: what is told within 1 s of a loss is the same loss and has no effect,
-        but a 1011 after a 1007. While another user of the library holds a dead link (``HELD``), the device is made anew
-        each time. Once every session is closed it has no effect.
+        Other threads cast the votes of the sessions again, those with an inference in flight first; this waits for none
+        of them. Report every such call: a report within 1 s after a loss means the same loss and has no effect, unless
+        it is a 1011 after a 1007. While another user of the library keeps a dead link (``HELD``), each report makes the
+        device anew. If no session is open, a report has no effect.
 
         Args:
             code: 1007 (``QNN_COMMON_ERROR_SYSTEM_COMMUNICATION``): the subsystem has restarted and the link is rebuilt;
-                1011 (``QNN_COMMON_ERROR_SYSTEM_COMMUNICATION_FATAL``): it is not, so the device is made anew.
+                1011 (``QNN_COMMON_ERROR_SYSTEM_COMMUNICATION_FATAL``): the link is not rebuilt, so the device is made
+                anew.
 
         Raises:
-            ValueError: another code.
+            ValueError: the code is another one.
         """
         self._engine.link_lost(code)
 
@@ -269,37 +271,38 @@ class VoteController(Closing):
     ) -> Callable[[], None]:
         """Call the subscriber with every event of these kinds.
 
-        It is called on a thread of its own, in order, one event at a time: it may be slow, wait for other threads, and
-        use the controller. What it raises is logged. Once 10,000 events wait for it, the next ones are lost to it, as
-        ``status`` tells. With virtual time it is called on the thread that caused the event, once its calls are made.
+        The subscriber is called on its own thread, in order, one event at a time. It may be slow, wait for other
+        threads, and use the controller. Its exceptions are logged. While 10,000 events are pending for it, new events
+        are lost to it, and ``status`` counts them. With virtual time it is called on the thread that caused the event,
+        after the native calls of that thread.
 
         Args:
-            subscriber: what is called.
-            kinds: the kinds of events that it is called with.
-            in_context: whether it is called in a copy of the context (``contextvars``) in which the event came about:
-                there a tracer finds the span of the request whose inference raised.
+            subscriber: a function of one event.
+            kinds: the kinds of events to call it with.
+            in_context: whether it is called in a copy of the context (``contextvars``) of the code that caused the
+                event. There a tracer finds the span of the request whose inference raised the votes.
 
         Returns:
-            What ends the subscription; it waits, up to 1 s, until the subscriber was told of everything up to then.
+            A function that ends the subscription. It waits, up to 1 s, until the pending events are delivered.
 
         Raises:
-            TypeError: the subscriber can't be called, or something in ``kinds`` is no kind of event.
+            TypeError: the subscriber can't be called, or an element of ``kinds`` is not a kind of event.
         """
         asked = checked_kinds(subscriber, kinds)
         return self._subscribe(subscriber, lambda kind, _details: issubclass(kind, asked), in_context=in_context)
 
     def flush_events(self, timeout_s: float = LONGEST_FLUSH_S) -> bool:
-        """Wait until every subscriber was told of everything up to now; return whether that was so within the time.
+        """Wait until all events up to now are delivered; return whether they are within the timeout, in seconds.
 
         Raises:
-            TypeError: the time is no number.
-            ValueError: the time, in seconds, is negative, or longer than a thread can wait.
+            TypeError: the timeout is not a number.
+            ValueError: the timeout is negative, or longer than a thread can wait.
         """
         timeout_s = checked_timeout(timeout_s)
         return self._events.flush(timeout_s)
 
     def status(self) -> ControllerStatus:
-        """Return the votes in force, for which session and why, and what failed; wait for no native call."""
+        """Return the votes in force, with the session and the cause of each, and failures; wait for no native call."""
         return controller_status(
             self._time.now_us,
             self._description,
@@ -311,22 +314,22 @@ class VoteController(Closing):
         )
 
     def serve_status(self, path: str | os.PathLike[str] | None = None) -> StatusFile:
-        """Write ``status`` as JSON to a file, for ``htppower status``: now, on change, and at most once a second.
+        """Write ``status`` as JSON to a file, for ``htppower status``: now, and on changes at most once a second.
 
         Args:
-            path: the file; None: a new file in the runtime folder of the user, where ``htppower status`` finds it. Such
-                a file is removed when it is closed.
+            path: the file. If it is None, a new file is made in the runtime folder of the user, so that ``htppower
+                status`` finds it; this file is removed when it is closed.
 
         Returns:
-            The file, to ``close``, or to use as a context manager; closing the controller closes it, too.
+            The file, to ``close``, or to use as a context manager; closing the controller also closes the file.
 
         Raises:
             OSError: the file can't be written.
             SessionClosed: the controller is closed.
             TypeError: the path is not a path.
-            ValueError: the path leads to something else than a file, or to a file that is not a status.
+            ValueError: the path is not a file, or is a file with other content than a status.
         """
-        from htppower.control.status.status_file import StatusFile  # noqa: PLC0415 - few hosts pay for it
+        from htppower.control.status.status_file import StatusFile  # noqa: PLC0415 - few hosts need it
 
         if path is not None:
             check_path("path", path)
@@ -344,28 +347,29 @@ class VoteController(Closing):
     ) -> Recording:
         """Record when each inference begins and ends, for ``htppower trace`` and ``htppower tune``.
 
-        An inference that ends costs less than 1 us more. It is written in the background, within 1 s and a little: a
-        process that is killed leaves whole lines, without what ended last. One that has begun before is in it only
-        where its begin was timed already, as for a sustain time that is learnt.
+        Recording adds less than 1 us to the end of an inference. A background thread writes each inference within
+        little more than 1 s. If the process is killed, the file lacks the last inferences, but has whole lines only. An
+        inference that began before the recording is in it only if its begin was timed already, for example to learn a
+        sustain time.
 
         Args:
-            path: the file. What is there is renamed to ``PATH.1``, as is a file that is full, and what was called so
+            path: the file. An older file at this path, or a full file, is renamed to ``PATH.1``; ``PATH.1`` is renamed
                 to ``PATH.2``, and so on.
             most_bytes: the largest size of a file, in bytes, 4096 or more.
-            files: how many files are kept, the newest included, 1 or more.
-            most_pending: how many inferences wait to be written at most, 1 or more, each with about 250 bytes of
-                memory. Where the disk is too slow for more, the oldest are lost; the file says where, and how many.
-            name: what the host is, as every file says.
+            files: how many files are kept, with the newest, 1 or more.
+            most_pending: how many inferences may wait to be written, 1 or more; each takes about 250 bytes of memory.
+                If the disk is too slow and more are pending, the oldest are lost; the file shows where, and how many.
+            name: the name of the host, written into every file.
 
         Returns:
-            The recording, to ``close``, or to use as a context manager; closing the controller closes it, too.
+            The recording, to ``close``, or to use as a context manager; closing the controller also closes it.
 
         Raises:
-            OSError: the file can't be written, as where its folder is missing.
+            OSError: the file can't be written, for example because its folder is missing.
             SessionClosed: the controller is closed.
-            TypeError: the path is none, a number no whole number, or the name no text.
+            TypeError: the path is not a path, a number is not a whole number, or the name is not a text.
             ValueError: a number is too small; the controller is recorded already; another controller, of this process
-                or another, writes the file; or a file that would be renamed holds something else than a recording.
+                or another one, writes the file; or a file to be renamed is not a recording.
         """
         check_path("path", path)
         return self._recorder.begin(path, most_bytes, files, most_pending, name)
@@ -373,25 +377,25 @@ class VoteController(Closing):
     def close(self, timeout_s: float | None = None) -> None:
         """Close every session, then the backend if the controller made it. Closing twice is fine.
 
-        Each session is lowered, in two tries, and its ids are destroyed. What can't be destroyed then goes with the
-        device, or with the process. Ctrl-C interrupts the wait, and the sessions are closed all the same.
-        In a finalizer or a signal handler that comes in the middle of the controller's own work it is closed soon
-        after, on another thread, and nothing is raised: this thread may hold what others wait for.
+        Each session is lowered, in at most two tries, and its ids are destroyed. An id that can't be destroyed is gone
+        with the device, or with the process. Ctrl-C interrupts only the wait: the sessions are still closed.
+        A finalizer or a signal handler may interrupt the controller's own work while its thread holds a lock that
+        others wait for. If it calls ``close``, another thread closes the controller later, and no error is raised.
 
         Args:
             timeout_s: how long to wait for native calls, in real seconds from 0; None waits for every call. A session
                 that is not closed by then is closed when the call that hangs has returned.
 
         Raises:
-            CloseTimedOut: a call has not returned within the time, whatever ``on_error`` says. The rest is closed.
-            VoteRejected: a step failed and ``on_error`` is ``raise``; the first one that did. Every step is tried.
-            TypeError: the timeout is no number.
+            CloseTimedOut: a call has not returned within the timeout, whatever ``on_error`` is. The rest is closed.
+            VoteRejected: the first failed call, if ``on_error`` is ``raise``. Every step is tried.
+            TypeError: the timeout is not a number.
             ValueError: the timeout is negative, or longer than a thread can wait.
         """
         self._ending.close(checked_close_timeout(timeout_s))
 
     def __repr__(self) -> str:
-        """Return which controller it is, on what, and how many sessions are open; take no lock, at any time."""
+        """Return number, backend and count of open sessions; take no lock."""
         description, number = getattr(self, "_description", None), getattr(getattr(self, "_home", None), "number", None)
         if description is None or number is None:
             return "<VoteController, not made yet>"
@@ -406,16 +410,16 @@ class VoteController(Closing):
         return self._events.subscribe(subscriber, wants, in_context=in_context)
 
     def _end_process(self, timeout_s: float) -> None:
-        """Close because the process is being ended: phases that still begin are let pass without votes."""
+        """Close as the process ends: phases that still begin run without votes."""
         self._registry.ending = True
         self.close(timeout_s)
 
     def _disown(self) -> None:
-        """In a forked child: the ids are the parent's, and nothing is cast here."""
+        """In a forked child: leave the ids to the parent, and cast nothing."""
         self._ending.disown()
 
 
 def _system_time() -> Time:
-    from htppower.control.time.scheduler import SystemTime  # noqa: PLC0415 - its scheduler is paid for only where it is used
+    from htppower.control.time.scheduler import SystemTime  # noqa: PLC0415 - its scheduler is imported only if it is used
 
     return SystemTime()

@@ -1,4 +1,4 @@
-"""The end of a controller: its sessions are closed, then everything that they needed."""
+"""The end of a controller: closes its sessions, then the parts that they needed."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Part(Protocol):
     """A part of a controller that is closed once the votes are down."""
 
     def flush(self) -> object:
-        """Write what there is: a native call hangs, and the process may end now."""
+        """Write pending data: a native call hangs, and the process may end now."""
 
     def close(self) -> object:
-        """Let go of everything."""
+        """Release all resources."""
 
     def disown(self) -> object:
-        """In a forked child: leave everything to the parent."""
+        """In a forked child: leave all resources to the parent."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -135,7 +135,7 @@ class Ending:
         self._tell_ended()
 
     def _leave_engine(self) -> None:
-        """Leave the engine, and try once more to destroy what is left. The line is held."""
+        """Leave the engine, and try once more to destroy orphaned ids. The line is held."""
         engine = self._home.engine
         if self._home in engine.homes:
             engine.recovery.destroy_orphans()
@@ -145,5 +145,5 @@ class Ending:
 
 
 def _left_s(end_s: float | None) -> float | None:
-    """Return the time until a deadline on the monotonic clock; None if there is no deadline."""
+    """Return the time until a deadline on the monotonic clock; None without a deadline."""
     return None if end_s is None else max(0.0, end_s - clock.monotonic())

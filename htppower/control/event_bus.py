@@ -1,4 +1,4 @@
-"""Who is told what happened: subscribers, in order, each on a worker of its own."""
+"""The event bus: hands events to subscribers, in order, each on its own worker."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("htppower")
 
-# A subscriber that hangs must not fill the memory. A second of a busy host is a few thousand events.
+# A subscriber that hangs must not fill the memory. A busy host makes a few thousand events in a second.
 MOST_PENDING = 10_000
-# How long ending a subscription waits for what was handed over; so does closing, when the votes are down.
+# How long the end of a subscription waits for pending events; a close waits as long, when the votes are down.
 LONGEST_FLUSH_S = 1.0
 
-# Whether a subscriber is to be told of an event, by its kind and its own fields: one that nobody wants is not made.
+# Decides by kind and fields whether a subscriber gets an event. An event without a subscriber is not made.
 Wants = Callable[[type[Event], Mapping[str, Any]], bool]
 
 _OF_CONTROLLER: Mapping[str, Any] = MappingProxyType({"session": 0, "owner": None, "profile": ""})
@@ -36,16 +36,16 @@ _OF_CONTROLLER: Mapping[str, Any] = MappingProxyType({"session": 0, "owner": Non
 
 @attrs.define(eq=False, repr=False)
 class Subscription:
-    """One subscriber, what it wants to be told, and what waits for it.
+    """One subscriber, with its filter and its queue.
 
     Args:
-        subscriber: is called with every event, in order, one at a time; what it raises is logged.
-        wants: whether it is to be told of an event; asked under a lock, so it must be quick.
-        worker: what calls it.
-        in_context: whether it is called in a copy of the context (``contextvars``) in which the event came about.
+        subscriber: called with every event, in order, one at a time; its exceptions are logged.
+        wants: the filter; called with locks held, so it must be quick.
+        worker: calls the subscriber.
+        in_context: whether the subscriber is called in a copy of the context (``contextvars``) of the event.
 
     Attributes:
-        lost: how many events were not delivered, because too many waited already.
+        lost: how many events were not delivered, because too many were pending.
     """
 
     _subscriber: Callable[[Event], object]
@@ -57,11 +57,11 @@ class Subscription:
 
     @property
     def inline(self) -> bool:
-        """Whether it is called on the thread that delivers."""
+        """Whether the subscriber is called on the thread that delivers."""
         return self._worker.inline
 
     def wants(self, kind: type[Event], details: Mapping[str, Any]) -> bool:
-        """Return whether the subscriber is to be told of an event; one of which that can't be told is lost."""
+        """Return whether the subscriber gets an event. If its filter fails, the event is lost to it."""
         try:
             return self._wants(kind, details)
         except Exception:  # noqa: BLE001 - no vote may fail because of a subscriber
@@ -69,7 +69,7 @@ class Subscription:
             return False
 
     def hand(self, event: Event, context: contextvars.Context | None) -> None:
-        """Hand an event over without waiting; leave it out where too many wait already."""
+        """Put an event into the queue without waiting; if too many are pending, the event is lost."""
         try:
             full = self._worker.pending >= MOST_PENDING
             if not full:
@@ -77,15 +77,15 @@ class Subscription:
                 self._worker.post(tell if context is None else functools.partial(context.run, tell))
         except Exception:  # noqa: BLE001 - as above
             full = True
-        # Told by the worker: a lock is held here, and a log may be what is slow.
+        # The worker logs the loss: a lock is held here, and writing a log may be slow.
         self.lost += full
 
     def flush(self, timeout_s: float) -> bool:
-        """Wait until the subscriber has been told everything; return whether it has within the time."""
+        """Wait until the queue is empty; return whether it is within the timeout."""
         return self._worker.flush(timeout_s)
 
     def close(self) -> None:
-        """Deliver what was handed over, and nothing from now on."""
+        """Deliver pending events, and accept no more."""
         self._worker.close()
 
     def _tell(self, event: Event) -> None:
@@ -99,12 +99,12 @@ class Subscription:
 
 
 class EventBus:
-    """Makes events of what happened and hands them out, in one order. Who tells has the line."""
+    """Makes events and hands them out, in one order. The line is held for ``tell``."""
 
     def __init__(self, time: Time) -> None:
         self._time = time
         self._order = 0
-        # Replaced, and never changed; who replaces it holds the lock, under which nothing is called.
+        # Replaced under the lock, and never changed. No subscriber is called under the lock.
         self._subscriptions: tuple[Subscription, ...] = ()
         self._changing = whole_lock()
         self._lost_before = 0
@@ -114,12 +114,12 @@ class EventBus:
 
     @property
     def lost(self) -> int:
-        """How many events subscribers were too slow for, all together."""
+        """How many events were lost to subscribers that were too slow."""
         with self._changing:
             return self._lost_before + sum(each.lost for each in self._subscriptions)
 
     def add(self, subscriber: Callable[[Event], object], wants: Wants, *, in_context: bool = False) -> Subscription:
-        """Hand the subscriber every event from now on that it wants; the name of its thread is its own."""
+        """Add a subscriber; its thread gets its name."""
         name = getattr(subscriber, "__name__", type(subscriber).__name__)
         made = Subscription(subscriber, wants, self._time.worker(f"htppower-events-{name}"), in_context=in_context)
         with self._changing:
@@ -129,7 +129,7 @@ class EventBus:
     def subscribe(
         self, subscriber: Callable[[Event], object], wants: Wants, *, in_context: bool = False
     ) -> Callable[[], None]:
-        """Add a subscriber; return what removes it, and waits until it was told."""
+        """Add a subscriber; return a function that removes it, and waits until its queue is empty."""
         subscription = self.add(subscriber, wants, in_context=in_context)
 
         def unsubscribe() -> None:
@@ -139,7 +139,7 @@ class EventBus:
         return unsubscribe
 
     def remove(self, subscription: Subscription) -> bool:
-        """Hand it no event any more, and return whether it was; what it was handed before is still delivered."""
+        """Remove a subscription, and return whether it was there; pending events are still delivered."""
         subscription.close()
         with self._changing:
             if subscription not in self._subscriptions:
@@ -149,23 +149,23 @@ class EventBus:
         return True
 
     def flush(self, timeout_s: float) -> bool:
-        """Wait until every subscriber has been told everything; return whether that was so within the time."""
+        """Wait until all queues are empty; return whether they are within the timeout."""
         end_us = self._time.now_us + round(timeout_s * 1_000_000)
         waited = [each.flush(max(0, end_us - self._time.now_us) / 1_000_000) for each in self._subscriptions]
         return all(waited)
 
     def close(self) -> None:
-        """Tell nobody anything from now on."""
+        """Remove all subscribers."""
         for subscription in self._subscriptions:
             self.remove(subscription)
 
     def disown(self) -> None:
-        """In a forked child: the subscribers' threads are the parent's."""
+        """In a forked child: leave the threads of the subscribers to the parent."""
         self._changing = whole_lock()
         self._subscriptions = ()
 
     def tell(self, kind: type[Event], session: SessionRecord | None, **details: Any) -> None:
-        """Make an event of a session, or, with None, of the controller itself, and hand it out."""
+        """Make an event of a session, or, if the session is None, of the controller itself; hand it out."""
         self._order += 1
         wanting = tuple(each for each in self._subscriptions if each.wants(kind, details))
         if not wanting:
@@ -180,19 +180,19 @@ class EventBus:
                 subscription.hand(event, context)
 
     def _is_behind(self, subscription: Subscription) -> bool:
-        """Return whether events wait for a subscriber whose thread could not be started: the next come after them."""
+        """Return whether undelivered events of a subscriber without a thread must go before the next one."""
         return any(each[0] is subscription for each in list(self._undelivered))
 
     def deliver(self) -> None:
         """Deliver events to subscribers without a thread; the line is not held.
 
-        Such a subscriber may cause events itself: these are delivered when it is done with the one before.
+        If such a subscriber causes an event, that event is delivered when the subscriber has returned.
         """
         while self._undelivered and self._deliver_in_turn():
             pass
 
     def _deliver_in_turn(self) -> bool:
-        """Deliver all events, and return True; return False if another thread delivers, or this one does already."""
+        """Deliver all events, and return True; return False if this or another thread is delivering already."""
         if not self._delivering.acquire(blocking=False):
             return False
         try:

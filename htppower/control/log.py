@@ -1,4 +1,4 @@
-"""The log: one record an event, on the logger ``htppower``, with stable keys. It is the first subscriber."""
+"""The log: one record for each event, on the logger ``htppower``, with stable keys. It is the first subscriber."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("htppower")
 _LOGGER.addHandler(logging.NullHandler())
 
-# If one of these fails, a vote that was to come down may still be up.
+# If one of these transitions fails, votes may stay up.
 LOWERINGS = frozenset({Trigger.LOWER, Trigger.LOWER_FURTHER, Trigger.RELEASE, Trigger.DESTROY})
 _LINK_LEVELS = {LinkState.WELL: logging.INFO, LinkState.HELD: logging.ERROR}
-# INFO for requests of an operator, and for rare events that an operator waits for.
+# INFO for requests of an operator, and for the rare events that an operator waits for.
 _LEVELS = {
     ReleaseFailed: logging.ERROR,
     Degraded: logging.WARNING,
@@ -43,7 +43,7 @@ _LEVELS = {
 
 
 def log_wants(kind: type[Event], details: Mapping[str, Any]) -> bool:
-    """Return whether an event is logged. Native calls and waits for them are not: the transition that made them is."""
+    """Return whether an event is logged. Native calls and cold starts are not, but their transition is."""
     if kind is CallMade or kind is ColdStart:
         return False
     # Not ``isEnabledFor``: it takes the lock of ``logging``, and the line is held here.
@@ -59,7 +59,7 @@ def log_event(event: Event) -> None:
 def line(event: Event) -> str:
     """Return an event as one line: its kind, then ``key=value`` for each field that is not None.
 
-    The order of the keys is that of the fields. A value with a blank, a quote or a control character is a JSON string.
+    The keys are in the order of the fields. A value with a blank, a quote or a control character is a JSON string.
     """
     values = ((field.name, getattr(event, field.name)) for field in attrs.fields(type(event)))
     fields = (f"{name}={_spelt(value)}" for name, value in values if value is not None)

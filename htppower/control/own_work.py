@@ -1,8 +1,8 @@
-"""Whether a function of the host's is called in the middle of the controller's own work.
+"""Recognises functions of the host that have interrupted the controller's own work.
 
-A finalizer is, if the collector runs it on a thread that holds a gate. So is a signal handler that comes in the begin
-or the end of a phase. What such a function asks of the controller must not be waited for: the worker may wait for that
-gate.
+The garbage collector may run a finalizer on a thread that holds a gate. A signal handler may interrupt the begin or the
+end of a phase. If such a function calls the controller, the call must not wait for the worker: the worker may wait for
+that gate.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _CONTROL = "htppower.control."
-# Modules whose functions hold a gate or another lock while they run, by the beginnings of their names. By name, since a
-# package may have been compiled elsewhere.
+# Modules whose functions hold a gate or another lock while they run, as prefixes of their names. Names, and not paths:
+# the package may have been compiled in another place.
 _HOLDING = tuple(
     f"{_CONTROL}{module}"
     for module in (
@@ -37,16 +37,16 @@ _HOLDING = tuple(
         "time.",
     )
 )
-# Their functions that hold nothing while they wait for a step, run it, or call a subscriber.
+# Functions in these modules that hold no lock while they wait for a step, run it, or call a subscriber.
 _HOLDING_NOTHING = frozenset({"wait", "value", "run", "submit", "_tell", "next_token", "anext_token"})
-# A finalizer or a handler that goes deeper than this before it asks for something is not known.
+# A finalizer or a handler with more frames than this is not recognised.
 _MOST_FRAMES = 32
 
 
 def in_own_work() -> bool:
-    """Return whether the function of the host's that has called the controller may have interrupted a holder."""
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - inspect has no other way to it
-    # First the functions of the controller's that this call passes, then those of the host's.
+    """Return whether the caller of the controller may have interrupted a function that holds a lock."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - inspect offers no public function for this
+    # Skip the controller's functions of this call; the functions of the host come after them.
     while frame is not None and _holds(frame.f_globals.get("__name__", "")) is not None:
         frame = frame.f_back
     for _ in range(_MOST_FRAMES):
@@ -61,5 +61,5 @@ def in_own_work() -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def _holds(module: str) -> bool | None:
-    """Return whether functions of a module hold something while they run; None for a module of the host's."""
+    """Return whether functions of a module may hold a lock while they run; None for a module of the host."""
     return module.startswith(_HOLDING) if module.startswith(_CONTROL) else None

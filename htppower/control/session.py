@@ -1,4 +1,4 @@
-"""A session: one client of the controller, as its user sees it."""
+"""A session: one client of the controller."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Session(Closing):
 
     @property
     def number(self) -> int:
-        """One more than that of the session before it, from 1."""
+        """The number of the session, from 1 in the order of opening."""
         return self._record.number
 
     @property
     def owner(self) -> str | None:
-        """What it is for."""
+        """The client or task of the session."""
         return self._record.owner
 
     @property
@@ -63,17 +63,17 @@ class Session(Closing):
 
     @property
     def power_config_ids(self) -> Mapping[int, int]:
-        """Its power config ids by core id; none where it has none, as with a profile without votes."""
+        """The power config ids by core id; empty with a profile without votes, for example."""
         return self._record.power_config_ids
 
     @property
     def state(self) -> State:
-        """What is known of its votes."""
+        """The state of the session."""
         return self._record.state
 
     @property
     def error(self) -> VoteRejected | None:
-        """The call that failed last, None once one has succeeded since."""
+        """The last failed call; None after a success."""
         return self._record.error
 
     @property
@@ -83,7 +83,7 @@ class Session(Closing):
 
     @property
     def profile(self) -> Profile:
-        """The profile in use, which is the session's own, or that of a hold or a cap."""
+        """The profile in use: the session's own profile, or the profile of a hold or a cap."""
         return self._record.plan.profile
 
     @property
@@ -97,7 +97,7 @@ class Session(Closing):
         return self._record.plan.degradations
 
     def init(self) -> Preparation:
-        """Return a context manager around the initialisation of a graph: raised in it, lowered after it.
+        """Return a context manager for the initialisation of a graph: votes are raised in it, and lowered after it.
 
         Raises:
             VoteRejected, SessionClosed: as ``inference``.
@@ -105,25 +105,26 @@ class Session(Closing):
         return Preparation(self._phases, Phase.INIT)
 
     def inference(self) -> Inference:
-        """Return a context manager around one inference.
+        """Return a context manager for one inference.
 
-        Entering it returns when the votes are in force; leaving it lowers at once, or after the profile's sustain time
-        without an inference.
+        Entering it returns when the votes are in force. Leaving it lowers the votes at once, or after the profile's
+        sustain time without an inference.
 
         Raises:
-            VoteRejected: on entering, if raising fails and the controller has ``on_error="raise"``; the inference has
-                then not begun. On leaving, if lowering fails, likewise.
-            SessionClosed: on entering, if the session is closed, or is closed by another thread before its votes are in
-                force; the inference has then not begun. Not while the process ends: it is let pass without votes.
-            PhaseMisuse: on entering one that runs, and on leaving one that does not; nothing changes.
+            VoteRejected: on entering, if raising fails and the controller has ``on_error="raise"``; then the inference
+                has not begun. On leaving, if lowering fails and the controller has ``on_error="raise"``.
+            SessionClosed: on entering, if the session is closed, or another thread closes it before its votes are in
+                force; then the inference has not begun. While the process ends, the inference runs without votes
+                instead.
+            PhaseMisuse: on entering a running inference, or on leaving one that does not run; nothing changes.
         """
         return Inference(self._phases)
 
     def ainference(self) -> AsyncInference:
-        """Return an asynchronous context manager around one inference, for coroutines: see ``inference``.
+        """Return an asynchronous context manager for one inference, for coroutines: see ``inference``.
 
-        The loop never waits for a native call: raising and lowering run on another thread, and are awaited. Where the
-        votes are up, entering does not suspend. A raise that is cancelled is lowered again.
+        The event loop never waits for a native call: another thread raises and lowers, and the coroutine awaits it. If
+        the votes are up, entering does not suspend. If a raise is cancelled, the votes are lowered again.
 
         Raises:
             VoteRejected, SessionClosed: as ``inference``, in the coroutine.
@@ -131,31 +132,31 @@ class Session(Closing):
         return AsyncInference(self._phases)
 
     def begin(self, *, timeout_us: int | None = None) -> Ticket:
-        """Begin an inference that ends elsewhere, as in a callback; return when the votes are in force.
+        """Begin an inference that ends in other code, such as a callback; return when the votes are in force.
 
         Args:
-            timeout_us: it ends by itself after this many microseconds, 1 or more, and a WARNING in the log says so.
+            timeout_us: the inference ends by itself after this many microseconds, 1 or more, with a WARNING in the log.
 
         Returns:
-            The ticket, to ``end``. The inference ends also when that is garbage collected; ``status`` shows those that
-            have not ended, with their age.
+            The ticket, to ``end``. The inference also ends when the ticket is garbage collected. ``status`` shows the
+            tickets that have not ended, with their age.
 
         Raises:
-            VoteRejected, SessionClosed: as ``inference``; the inference has then not begun.
-            TypeError: a timeout that is no whole number.
-            ValueError: a timeout below 1 us.
+            VoteRejected, SessionClosed: as ``inference``; then the inference has not begun.
+            TypeError: the timeout is not a whole number.
+            ValueError: the timeout is below 1 us.
         """
         return Ticket(self._phases, checked_timeout_us("timeout_us", timeout_us))
 
     def votes(self, function: Function) -> Function:
-        """Decorate a function: every call is an inference. It may be a coroutine, and a generator of either kind.
+        """Decorate a function: every call is an inference. Coroutines and generators of both kinds work, too.
 
-        A generator is one inference from the first ``next`` until it is exhausted, closed, or garbage collected; where
-        it is not exhausted, the inference is ended soon after, on another thread. A plain function that returns an
-        iterator has ended before its first token: use ``stream`` for that.
+        A generator is one inference from the first ``next`` until it is exhausted, closed, or garbage collected. If it
+        is not exhausted, another thread ends the inference soon after. A plain function that returns an iterator ends
+        before the first token: use ``stream`` for the iterator.
 
         Raises:
-            TypeError: it is a class, or can't be called.
+            TypeError: the function is a class, or can't be called.
         """
         return vote_on_calls(self._phases, function)
 
@@ -174,25 +175,25 @@ class Session(Closing):
     ) -> AsyncGenerator[Token, None] | Generator[Token, None, None]:
         """Return a generator of the same tokens that is one inference, as a generator under ``votes`` is.
 
-        Closing it closes the iterator, where that can be closed. One that is never begun casts no vote, and leaves the
-        iterator alone.
+        Closing it closes the iterator, if the iterator can be closed. A generator that is never begun casts no vote,
+        and does not use the iterator.
 
         Args:
-            tokens: an iterator, of which a loop waits for every token; or an asynchronous one, preferred where it is
-                both.
-            idle_timeout_us: the inference ends after this many microseconds, 1 or more, in which the reader has a token
-                and asks for no other. It begins again, as ``inference`` does, when the reader asks once more. Without a
-                timeout a reader that goes away keeps the votes up until the generator is closed or collected.
+            tokens: an iterator, which blocks an event loop at every token; or an asynchronous iterator, preferred if
+                the object is both.
+            idle_timeout_us: the inference ends if the reader has a token and requests no other for this many
+                microseconds, 1 or more. It begins again, as ``inference`` does, with the next request. Without a
+                timeout a reader that stops keeps the votes up until the generator is closed or garbage collected.
 
         Raises:
-            TypeError: a timeout that is no whole number.
-            ValueError: a timeout below 1 us.
+            TypeError: the timeout is not a whole number.
+            ValueError: the timeout is below 1 us.
         """
         idle_timeout_us = checked_timeout_us("idle_timeout_us", idle_timeout_us)
         return vote_on_stream(self._phases, tokens, idle_timeout_us)
 
     def deinit(self) -> Preparation:
-        """Return a context manager around the release of a graph: raised in it, lowered after it.
+        """Return a context manager for the release of a graph: votes are raised in it, and lowered after it.
 
         Raises:
             VoteRejected, SessionClosed: as ``inference``.
@@ -200,20 +201,20 @@ class Session(Closing):
         return Preparation(self._phases, Phase.DEINIT)
 
     def expect(self, *, in_us: int | None = None, every_us: int | None = None) -> None:
-        """Say when the next inference begins, or how often they do; with neither, say that nothing is known any more.
+        """Say when the next inference begins, or how often inferences begin; without arguments, withdraw the hint.
 
-        A profile whose sustain time is learnt lowers before a long gap and stays up through a short one; one that
-        states ``raise_ahead_us`` has its votes raised before the begin, so that the inference does not wait. A wrong
-        hint costs no more than the bound of that time, and what the first wrong raises may cost (docs/hints.md).
+        If the sustain time of the profile is learnt, votes are lowered before a long gap and stay up in a short one. If
+        the profile states ``raise_ahead_us``, votes are raised before the begin, so that the inference does not wait. A
+        wrong hint costs at most the bound of the sustain time, and the cost of the first wrong raises (docs/hints.md).
 
         Args:
-            in_us: the next inference begins after so many microseconds from now on, 1 or more. The hint ends with that,
-                unless it begins beside another: that one finds its votes up.
-            every_us: so many microseconds lie between the begins, 1 or more, until another hint takes its place.
+            in_us: the next inference begins in this many microseconds from now, 1 or more. The hint ends with that
+                inference; an inference that begins while another runs does not end it, since it finds its votes up.
+            every_us: inferences begin this many microseconds apart, 1 or more, until the next hint.
 
         Raises:
-            TypeError: a time that is no whole number, or both.
-            ValueError: a time below 1 us.
+            TypeError: a time is not a whole number, or both are given.
+            ValueError: a time is below 1 us.
         """
         in_us = checked_timeout_us("in_us", in_us, "no hint")
         every_us = checked_timeout_us("every_us", every_us, "no hint")
@@ -224,15 +225,15 @@ class Session(Closing):
     def use(self, profile: str | os.PathLike[str] | Profile) -> None:
         """Change the profile: at once if votes are raised, otherwise at the next raise. A pending sustain ends.
 
-        While a hold or a cap decides, the profile is used after it.
+        While a hold or a cap decides, the new profile is used after the hold or the cap.
 
         Args:
-            profile: a name, a path or a profile; its files are read again only where they have changed.
+            profile: a name, a path or a profile; only files that have changed are read again.
 
         Raises:
-            ProfileError: the profile can't be found or is invalid; the session keeps the one it has.
+            ProfileError: the profile can't be found or is invalid; the session keeps its profile.
             SessionClosed: the session is closed, or is being closed.
-            VoteRejected: its votes failed and the controller has ``on_error="raise"``; the session has it all the same.
+            VoteRejected: its votes failed and the controller has ``on_error="raise"``; the profile has still changed.
         """
         self._claims.use(self._record, profile)
 
@@ -246,24 +247,24 @@ class Session(Closing):
     ) -> Hold:
         """Use another profile until the hold is released; of several holds the highest in the vendor's order counts.
 
-        It is in force as after ``use``: it raises nothing by itself. A cap wins over it.
+        It takes effect as ``use`` does: a hold alone raises no votes. A cap wins over it.
 
         Args:
             profile: a name, a path or a profile.
-            reason: what for, as shown in status and events.
-            timeout_us: it ends by itself after this many microseconds, 1 or more.
-            owner: it ends when this object is garbage collected; any object that can be referred to weakly.
+            reason: why, as shown in status and events.
+            timeout_us: the hold ends by itself after this many microseconds, 1 or more.
+            owner: the hold ends when this object is garbage collected; it must support weak references.
 
         Returns:
-            The hold, to ``release``, or to use as a context manager. It ends with the session, too; and, where it has
-            neither timeout nor owner, when the handle is dropped.
+            The hold, to ``release``, or to use as a context manager. It also ends with the session. A hold without
+            timeout and owner also ends when no reference to the hold is left.
 
         Raises:
             ProfileError: the profile can't be found or is invalid.
             SessionClosed: the session is closed, or is being closed.
-            VoteRejected: its votes failed and the controller has ``on_error="raise"``; the hold has then not begun.
-            ValueError: no reason, or a timeout below 1 us.
-            TypeError: the owner can't be referred to weakly, or the timeout is no whole number.
+            VoteRejected: its votes failed and the controller has ``on_error="raise"``; then the hold has not begun.
+            ValueError: the reason is empty, or the timeout is below 1 us.
+            TypeError: the owner does not support weak references, or the timeout is not a whole number.
         """
         check_reason(reason, "hold")
         timeout_us = checked_timeout_us("timeout_us", timeout_us)
@@ -273,26 +274,26 @@ class Session(Closing):
         return Hold(self._claims, self._record, claim, owner)
 
     def link_lost(self, code: int) -> None:
-        """Tell that a graph call of the host was answered with a lost link: see ``VoteController.link_lost``.
+        """Report that a graph call of the host returned the code of a lost link: see ``VoteController.link_lost``.
 
         Raises:
-            ValueError: likewise.
+            ValueError: the code is another one.
         """
         self._record.home.engine.link_lost(code)
 
     def close(self, timeout_s: float | None = None) -> None:
         """Stop the timer, lower, give back process-wide settings and destroy the ids. Closing twice is fine.
 
-        Every step is tried even if the one before failed.
+        Every step is tried even if an earlier one failed.
 
         Args:
-            timeout_s: how long to wait for native calls, in real seconds from 0; None waits for every call. After that
-                the session is closed when the call that hangs has returned.
+            timeout_s: how long to wait for native calls, in real seconds from 0; None waits for every call. If the
+                session is not closed by then, it is closed when the call that hangs has returned.
 
         Raises:
-            CloseTimedOut: a call has not returned within the time, whatever ``on_error`` says.
-            VoteRejected: a step failed and the controller has ``on_error="raise"``; the first one that did.
-            TypeError: the timeout is no number.
+            CloseTimedOut: a call has not returned within the timeout, whatever ``on_error`` is.
+            VoteRejected: the first failed call, if the controller has ``on_error="raise"``.
+            TypeError: the timeout is not a number.
             ValueError: the timeout is negative, or longer than a thread can wait.
         """
         self._closer.close(self._record, checked_close_timeout(timeout_s))

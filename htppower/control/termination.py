@@ -1,18 +1,18 @@
-"""The ends of a process: interpreter exit, SIGTERM and SIGHUP close the controllers, a fork disowns them in the child.
+"""The ends of a process: interpreter exit, SIGTERM and SIGHUP close the controllers; a forked child disowns them.
 
 After SIGKILL the driver removes the votes of the process.
 
-The handler of the signals replaces only the default action: a handler of the host's own is left alone, and so is a
-signal that is ignored. A host may come to the default action later: a server that has shut down gives the signal back
-to the system and raises it again, which would kill the process with its votes up. So while a controller is open,
-``signal.signal`` is replaced by a function that sets the handler if it is told to set the default action of these
-signals. Other packages replace that function, too, and put back what they found, in any order. So the handler itself is
-set by the C function beneath (``_signal``), and each new controller replaces ``signal.signal`` again if it has to.
+The signal handler here replaces only the default action. A handler of the host stays, and an ignored signal stays
+ignored. But a host may restore the default action later: a server that has shut down often does, and raises the signal
+again, which would kill the process with its votes up. So while a controller is open, ``signal.signal`` is replaced by a
+function that sets this handler instead of the default action. Other packages replace ``signal.signal``, too, and
+restore what they found, in any order. So this handler is set by the C function ``_signal.signal``, and each new
+controller replaces ``signal.signal`` again if necessary.
 """
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found] # signal's own part in C, of which typeshed does not know
+import _signal  # type: ignore[import-not-found] # the C part of signal; typeshed does not have it
 import _thread
 import atexit
 import contextlib
@@ -39,42 +39,42 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("htppower")
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-# How long an ending process waits for native calls, for each controller. Supervisors kill it later (Docker after 10 s,
-# Kubernetes after 30 s, systemd after 90 s), so the log still says which call hangs.
+# How long an ending process waits for native calls, for each controller. Supervisors kill it later than that (Docker
+# after 10 s, Kubernetes after 30 s, systemd after 90 s), so the log still names the call that hangs.
 EXIT_TIMEOUT_S = 5.0
-# Two signals no further apart than this are one.
+# Two signals within this time count as one.
 TOGETHER_S = 2.0
-# The exit code of a process that died of signal N is 128 + N, as shells say it.
+# Shells show 128 + N as the exit code of a process that was killed by signal N.
 _SIGNALED = 128
 _NOT_TAKEN = (
-    "SIGTERM will kill this process with its votes up: Python takes a signal in the main thread only. Make the"
-    " controller there, or close it yourself before the process ends and say so by handle_sigterm=False"
+    "SIGTERM will kill this process with its votes up: Python handles signals in the main thread only. Make the"
+    " controller there, or close it yourself before the process ends and pass handle_sigterm=False"
 )
 
 
 class Termination:
     """The handler of the signals, for all controllers of the process.
 
-    It closes them on a thread: Python runs signal handlers in the main thread, which may hold a lock that closing
-    needs. ``threading`` has such locks itself, so the thread is started by ``_thread``.
+    It closes them on a thread: Python runs signal handlers in the main thread, which may hold a lock that the close
+    needs. Starting a thread by ``threading`` takes such a lock, so ``_thread`` starts it.
     """
 
     def __init__(self) -> None:
         self._bound: dict[int, weakref.ref[ProcessExit]] = {}
-        # Taken to add and remove controllers, never by the handler.
+        # For adding and removing controllers. The handler never takes it.
         self._lock = whole_lock()
         # The function that replaces signal.signal, and all replacements so far.
         self._replacement: Any = None
         self._made: weakref.WeakSet[Any] = weakref.WeakSet()
-        # Whether a thread is closing the controllers, and whether they are being closed at exit; the signal of which
-        # the process is to die after that, or 0.
+        # Whether a thread is closing the controllers; whether they are being closed at exit; the signal that must end
+        # the process after that, or 0.
         self._ending = self._exiting = False
         self._put_off = 0
 
     def add(self, bound: ProcessExit) -> bool:
-        """Close this, too, from now on; return False if the default action of SIGTERM can't be replaced.
+        """Add a controller; return False if the default action of SIGTERM can't be replaced.
 
-        That is so outside the main thread, in a subinterpreter, and if the handler is not Python's.
+        It can't outside the main thread, in a subinterpreter, and if a C function handles the signal.
         """
         with self._lock:
             self._bound[id(bound)] = weakref.ref(bound)
@@ -83,7 +83,7 @@ class Termination:
         return taken[0]
 
     def remove(self, bound: ProcessExit) -> None:
-        """Leave this alone; give the signals back to the system if it was the last."""
+        """Remove a controller; if it was the last, restore the default actions."""
         with self._lock:
             self._bound.pop(id(bound), None)
             if not self._ending and not self._put_off and not self._all():
@@ -94,7 +94,7 @@ class Termination:
         self._exiting = True
 
     def __call__(self, number: int, _frame: FrameType | None) -> None:
-        """Handle a signal. Another signal together with it changes nothing; a later one kills at once."""
+        """Handle a signal. A second signal within 2 s is ignored; a later one kills the process at once."""
         if self._ending or (self._put_off and self._exiting):
             return
         if self._put_off or not self._all():
@@ -105,18 +105,19 @@ class Termination:
         try:
             _thread.start_new_thread(self._close_all, (number,))
         except RuntimeError:
-            # The interpreter has begun to exit, and starts no thread. The exit closes the controllers, and must not be
-            # interrupted; after that the process dies of the signal.
+            # The interpreter is exiting, and starts no thread. The exit closes the controllers, and must not be
+            # interrupted; after that the signal ends the process.
             self._ending, self._put_off = False, number
             if not self._exiting:
                 raise SystemExit(_SIGNALED + number) from None
             return
-        # A supervisor that ends a whole group, and a wrapper that passes signals on, send the same signal twice.
+        # The same signal may come twice: from a supervisor that ends the whole group, and from a wrapper that forwards
+        # it.
         with contextlib.suppress(RuntimeError):
             _thread.start_new_thread(self._give_back_later, ())
 
     def _all(self) -> list[ProcessExit]:
-        # Making a list is one step, also without the interpreter's lock.
+        # Copying into a list is atomic, also on a free-threaded CPython.
         return [bound for reference in list(self._bound.values()) if (bound := reference()) is not None]
 
     def _take(self, number: int) -> bool:
@@ -133,7 +134,7 @@ class Termination:
         before: Any = signal.signal
         if before is self._replacement:
             return
-        # Another package may have put back one of these, which has ended since.
+        # Another package may have restored an older replacement, which is no longer in use.
         while before in self._made:
             before = before.__wrapped__
 
@@ -143,7 +144,7 @@ class Termination:
             return before(signalnum, self if default and (self._ending or self._all()) else handler)
 
         if self._replacement is None:
-            # The first function to be registered runs last at exit: the controllers are closed by then.
+            # At exit the function that was registered first runs last, after the controllers are closed.
             atexit.register(self._die)
         self._made.add(replacement)
         signal.signal = replacement
@@ -151,7 +152,7 @@ class Termination:
 
     def _end(self) -> None:
         atexit.unregister(self._die)
-        # A package that has replaced the function since keeps calling this one, which does nothing of its own any more.
+        # A package that has replaced ``signal.signal`` later still calls this replacement, which only passes calls on.
         if signal.signal is self._replacement:
             signal.signal = self._replacement.__wrapped__  # type: ignore[attr-defined]
         for number in SIGNALS:
@@ -174,14 +175,14 @@ class Termination:
                 _give_back(number)
 
     def _die(self) -> None:
-        """At exit: wait for the thread that closes the controllers and ends the process, or end it without one."""
+        """At exit: wait for the thread that ends the process; if there is none, end it for a pending signal."""
         while self._ending:
             time.sleep(1)
         if self._put_off:
             _die_of(self._put_off)
 
     def _forked(self) -> None:
-        """In a forked child: it has no controllers, and dies of the signals by default."""
+        """In a forked child: forget the controllers, and restore the default actions."""
         self._lock = whole_lock()
         self._bound, self._ending, self._put_off, self._exiting = {}, False, 0, False
         if self._replacement is not None:
@@ -189,38 +190,38 @@ class Termination:
 
 
 def _close(close: Callable[[float], None]) -> None:
-    """Close a controller as the process ends, and raise nothing: the others are closed all the same."""
+    """Close a controller as the process ends; raise nothing, since the others must be closed, too."""
     try:
         close(EXIT_TIMEOUT_S)
     except CloseTimedOut as error:
-        _LOGGER.error("votes may stay up: %s", error)  # noqa: TRY400 - the frames say nothing of the call
+        _LOGGER.error("votes may stay up: %s", error)  # noqa: TRY400 - the frames do not show the call
     except HtpPowerError:
-        # A failed call is logged where it fails.
+        # A failed call is already logged.
         pass
     except Exception:
         _LOGGER.exception("a controller can't be closed at the end of the process")
 
 
 def _die_of(number: int) -> None:
-    """End the process by a signal."""
+    """End the process with a signal."""
     _give_back(number)
     os.kill(os.getpid(), number)
-    # The kernel spares the first process of a container.
+    # The kernel does not kill the first process of a container.
     os._exit(_SIGNALED + number)
 
 
 def _give_back(number: int) -> None:
-    """Give a signal back to the system. Python can do so in the main thread only, which may be waiting for a lock."""
+    """Restore the default action in C: Python can only in the main thread, which may be waiting for a lock."""
     if os.name == "nt":
         return
-    import ctypes  # noqa: PLC0415 - at the end of a process only
+    import ctypes  # noqa: PLC0415 - only needed at the end of a process
 
     c_signal = ctypes.CDLL(None).signal
     c_signal.argtypes, c_signal.restype = (ctypes.c_int, ctypes.c_void_p), ctypes.c_void_p
     c_signal(number, None)
 
 
-# State of the module, since handlers are the process's.
+# Module state, since signal handlers belong to the process.
 TERMINATION = Termination()
 call_in_forked_children(Termination._forked, TERMINATION)  # noqa: SLF001
 
@@ -230,9 +231,9 @@ class ProcessExit:
     """Binds a controller to its process, from ``begin`` until ``end``.
 
     Args:
-        close: closes it within a time in seconds; called at interpreter exit.
-        end_process: likewise, on SIGTERM and SIGHUP.
-        disown: forgets everything without a native call; called in a forked child.
+        close: closes it within a timeout in seconds; called at interpreter exit.
+        end_process: the same, on SIGTERM and SIGHUP.
+        disown: drops all resources without a native call; called in a forked child.
     """
 
     _close: Callable[[float], None]
@@ -240,12 +241,12 @@ class ProcessExit:
     _disown: Callable[[], None]
 
     def begin(self, *, handle_sigterm: bool) -> None:
-        """Bind; warn the caller that makes the controller if SIGTERM can't be handled and should be."""
+        """Bind; if SIGTERM should be handled and can't be, warn the caller that makes the controller."""
         taken = not handle_sigterm or TERMINATION.add(self)
         atexit.register(self._close_at_exit)
         call_in_forked_children(ProcessExit._forked, self)
         if not taken and os.name != "nt":
-            # Last: a filter may turn warnings into errors.
+            # At the end, since a filter may turn warnings into errors.
             warnings.warn(_NOT_TAKEN, RuntimeWarning, stacklevel=4)
 
     def end(self) -> None:
