@@ -1,6 +1,6 @@
-"""The errors of htppower: one root, a few leaves, each saying what, where and what to do; and findings in files.
+"""The errors of htppower: one root and a few subclasses. Each says what is wrong, where, and what to do.
 
-May import votes.
+Also findings: the problems that are reported about a file. May import votes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from htppower.errors.vote_rejected import kept as kept
     from htppower.errors.vote_rejected import without_frames as without_frames
 
-# What only a host and a few commands need is imported when it is first used.
+# Errors that only a host and a few commands need are imported on first use.
 _EXPORTS = {
     "htppower.errors.close_timed_out": ("CallUnderWay", "CloseTimedOut"),
     "htppower.errors.trace_error": ("TraceError",),
@@ -38,11 +38,11 @@ _EXPORTS = {
     "htppower.errors.vote_rejected": ("VoteRejected", "kept", "without_frames"),
 }
 
-if not TYPE_CHECKING:  # A type checker would take any name for one that exists.
+if not TYPE_CHECKING:  # With a __getattr__, type checkers would accept any name.
     __getattr__ = exported_lazily(__name__, _EXPORTS)
 
 
-# What ``ProfileError.problems`` holds: the findings for which a file is refused.
+# The findings that make a file refused, as ``ProfileError.problems`` holds them.
 Problem = Finding
 
 
@@ -52,8 +52,8 @@ class ProfileError(HtpPowerError, ValueError):
     All problems of a file are reported at once.
 
     Attributes:
-        problems: each of them; of more than 100 in one file the last says how many are left out.
-        path, line, column, rule, hint: those of the first.
+        problems: all problems; if one file has more than 100, the last one says how many are omitted.
+        path, line, column, rule, hint: taken from the first problem.
     """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
@@ -68,7 +68,7 @@ class ProfileError(HtpPowerError, ValueError):
 
 
 class RuleBreach(ProfileError):  # noqa: N818 - reads as what it is
-    """A well-formed profile that a rule of the votes refuses, by itself or on this platform."""
+    """A well-formed profile that a rule of the votes refuses, on every platform or on this one."""
 
 
 class VoteTestError(ProfileError):
@@ -76,8 +76,8 @@ class VoteTestError(ProfileError):
 
 
 class PhaseMisuse(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what it is
-    """A phase was ended that does not run, or begun while it runs. Nothing has changed, for no other phase either."""
+    """A phase was ended that is not running, or begun while it is running. No phase has changed."""
 
 
 class SessionClosed(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what it is
-    """A phase was begun, or a profile asked for, on a session or controller that is closed."""
+    """A phase was begun, or a profile requested, on a closed session or controller."""

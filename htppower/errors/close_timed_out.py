@@ -1,4 +1,4 @@
-"""What closing raises that gives up on native calls."""
+"""The error of a close that stopped waiting for native calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from htppower.votes.field_repr import field_repr
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# How many sessions a message names.
+# A message names at most this many sessions.
 _MOST_SHOWN = 10
 
 
@@ -21,11 +21,11 @@ class CallUnderWay:
     """A native call that has not returned yet.
 
     Attributes:
-        session: the number of the session that it is made for; 0 for the controller itself.
+        session: the number of the session; 0 for the controller itself.
         function: the native function.
-        power_config_id: the id that it is made on; None for a createPowerConfigId.
-        since_us: when it began, by the controller's clock.
-        lasted_us: how long ago that was.
+        power_config_id: the id of the call; None for a createPowerConfigId.
+        since_us: when the call began, by the controller's clock.
+        lasted_us: how long ago the call began.
     """
 
     session: int
@@ -37,7 +37,7 @@ class CallUnderWay:
     __repr__ = field_repr
 
     def __str__(self) -> str:
-        """Return what is called, for whom and since when."""
+        """Return the function, the session and the time since the call began."""
         whose = f"session {self.session}" if self.session else "the controller"
         where = "" if self.power_config_id is None else f" on power config id {self.power_config_id}"
         since = f"for {self.lasted_us / 1_000_000:.3f} s, since {self.since_us} us"
@@ -45,13 +45,14 @@ class CallUnderWay:
 
 
 class CloseTimedOut(HtpPowerError, TimeoutError):  # noqa: N818 - reads as what it is
-    """Closing has given up waiting for native calls, and left the rest closed.
+    """A close stopped waiting for native calls. Everything that does not wait for one is closed.
 
-    A session that is left is closed by the thread that has its call, when that returns. Closing again goes on.
+    Each session that is still open is closed by the thread that runs its call, when the call returns. A second close
+    continues to wait.
 
     Attributes:
         sessions: the numbers of the sessions that are not closed yet.
-        calls: the calls that closing waits for.
+        calls: the native calls that the close waited for.
     """
 
     def __init__(self, timeout_s: float, sessions: Iterable[int], calls: Iterable[CallUnderWay]) -> None:

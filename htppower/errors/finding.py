@@ -1,4 +1,4 @@
-"""A finding: one thing that is wrong with a file, a profile or a vote set, and where it stands."""
+"""A finding: one problem of a file, a profile or a vote set, and its place."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from htppower.votes.field_repr import field_repr
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Nobody reads more findings of one file at once.
+# More findings for a single file would not be read.
 MOST_OF_A_FILE = 100
-# A text from a file may be as long as the file, and many messages may quote it.
+# Text from a file may be as long as the file, and many messages may quote it.
 _LONGEST_QUOTE = 200
 _LONGEST_MESSAGE = 5000
 
-# The keys that lead to a value in a file, such as ``("votes", "dcvs_v3", "bus")``; the items of a list by number.
+# The keys on the path to a value in a file, such as ``("votes", "dcvs_v3", "bus")``; list items by their index.
 KeyPath = tuple[str, ...]
 
 
 def printable(text: str) -> str:
-    """Return a text that does nothing to a terminal or a log: what is not printable is written as an escape."""
+    """Return a text that is safe for a terminal or a log: characters that are not printable become escapes."""
     if text.isprintable():
         return text
     return "".join(
@@ -33,7 +33,7 @@ def printable(text: str) -> str:
 
 
 def shortened(text: str, longest: int = _LONGEST_QUOTE) -> str:
-    """Return a text from a file as a message quotes it: of a very long one only the beginning."""
+    """Return a text from a file as messages quote it; a very long text is cut."""
     return text if len(text) <= longest else f"{text[:longest]}..."
 
 
@@ -42,7 +42,7 @@ def _whole_message(text: str) -> str:
 
 
 class Severity(str, enum.Enum):
-    """How much a finding weighs: an error refuses the file, a warning is for its reviewer, a note only informs."""
+    """How serious a finding is: an error refuses the file, a warning is for its reviewer, a note only informs."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -51,12 +51,12 @@ class Severity(str, enum.Enum):
     __str__ = str.__str__
 
 
-# A named tuple: a file has one for every value in it.
+# A named tuple, since a file has one for each of its values.
 class Place(NamedTuple):
-    """Where something stands.
+    """The place of a value in a file.
 
     Attributes:
-        path: the file, or the name under which one was looked for.
+        path: the file, or the name that was looked up.
         line: 1-based line, 0 for the file as a whole.
         column: 1-based column, 0 for the file as a whole.
     """
@@ -66,26 +66,26 @@ class Place(NamedTuple):
     column: int = 0
 
     def __str__(self) -> str:
-        """Return the place in the form that editors jump to."""
+        """Return the place in the form that editors understand."""
         return f"{self.path}:{self.line}:{self.column}" if self.line else self.path
 
 
 @attrs.frozen
 class Finding:
-    """One thing that is wrong with a file, a profile or a vote set.
+    """One problem of a file, a profile or a vote set.
 
-    Findings that say the same of the same place are equal, whatever keys lead there.
+    Findings with the same text about the same place are equal, even if their keys differ.
 
     Attributes:
-        rule: the id of the rule that is broken (docs: "The rules").
-        at: the keys that lead to the value; empty for the whole.
+        rule: the id of the broken rule (docs: "The rules").
+        at: the keys on the path to the value; empty for the whole file.
         message: what is wrong, in at most 5000 characters.
-        hint: what to write instead, likewise; may be empty.
-        also: the keys of other values at which it can be mended, too.
+        hint: what to write instead, in at most 5000 characters; may be empty.
+        also: the keys of other values where the problem can be fixed, too.
         of_key: the last key itself is wrong, not its value.
-        severity: how much it weighs.
-        place: where it stands; None as long as nobody has looked it up.
-        left_out: how many findings it stands for that are not told; 0 where it is told for itself.
+        severity: how serious the finding is.
+        place: the place of the value; None until it is looked up.
+        left_out: how many omitted findings this finding stands for; 0 for an ordinary finding.
     """
 
     rule: str
@@ -102,33 +102,33 @@ class Finding:
 
     @classmethod
     def of_file(cls, path: str, rule: str, message: str, hint: str = "") -> Finding:
-        """Return a finding about a file as a whole, or about the name under which one was looked for."""
+        """Return a finding about a file as a whole, or about a name that was looked up."""
         return cls(rule, (), message, hint, place=Place(path))
 
     @property
     def path(self) -> str:
-        """The file, empty without a place."""
+        """The file; empty without a place."""
         return "" if self.place is None else self.place.path
 
     @property
     def line(self) -> int:
-        """The 1-based line, 0 where it has none."""
+        """The 1-based line; 0 without a line."""
         return 0 if self.place is None else self.place.line
 
     @property
     def column(self) -> int:
-        """The 1-based column, 0 where it has none."""
+        """The 1-based column; 0 without a column."""
         return 0 if self.place is None else self.place.column
 
     def __str__(self) -> str:
-        """Return the finding as one line that begins with its place."""
+        """Return the finding on one line, with its place first."""
         place = "" if self.place is None else f"{self.place}: "
         hint = f" ({self.hint})" if self.hint else ""
         return printable(f"{place}{self.rule}: {self.message}{hint}")
 
 
 def bounded(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the findings in their order, of each file at most 100; its last one then says how many are left out."""
+    """Return the findings in order, at most 100 for each file; the last then says how many are omitted."""
     findings = tuple(findings)
     of_file: dict[str, list[Finding]] = {}
     for finding in findings:
@@ -146,8 +146,8 @@ def bounded(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def _left_out(findings: list[Finding]) -> Finding:
-    """Return one finding for many, with the rule and place of the first of the gravest."""
+    """Return one finding for several, with the rule and place of the first of the most serious ones."""
     order = list(Severity)
     worst = min(findings, key=lambda finding: order.index(finding.severity))
-    message = f"{len(findings)} findings of this file, this one among them, are left out"
-    return attrs.evolve(worst, message=message, hint="mend those above first", left_out=len(findings))
+    message = f"{len(findings)} findings of this file, including this one, are omitted"
+    return attrs.evolve(worst, message=message, hint="fix the findings above first", left_out=len(findings))

@@ -1,4 +1,4 @@
-"""The root of the errors."""
+"""The root class of the errors."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any
 
 
 class HtpPowerError(Exception):
-    """The root of every error that htppower raises."""
+    """The root class of every error that htppower raises."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The arguments of an error are its text, and not what its kind is made with.
+        # Exception.args holds the text of the error, not the arguments of its class, so pickle needs this.
         return _made_again, (type(self), self.args), vars(self)
 
 
 def _made_again(kind: type[HtpPowerError], arguments: tuple[Any, ...]) -> HtpPowerError:
-    """Return an error as it comes from another process, before it has its attributes."""
+    """Return an error that was pickled in another process, before its attributes are set."""
     made = kind.__new__(kind)
     made.args = arguments
     return made

@@ -1,4 +1,4 @@
-"""The error of a trace that can't be read."""
+"""The error of a trace file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from htppower.errors.root import HtpPowerError
 
 
 class TraceError(HtpPowerError, ValueError):
-    """A trace file that can't be read, or that holds no inference.
+    """A trace file that can't be read or that has no inference.
 
     Attributes:
         path: the file.

@@ -1,4 +1,4 @@
-"""The error of a backend that can't be used, with why and where it was looked for."""
+"""The error of a backend that can't be used: the reason, and the places that were searched."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Step(NamedTuple):
     """One step of the search for a library.
 
     Attributes:
-        origin: which, such as ``QNN_SDK_ROOT``.
-        path: where.
-        outcome: what came of it, ``loaded`` where it was chosen.
+        origin: the kind of place, such as ``QNN_SDK_ROOT``.
+        path: the place itself.
+        outcome: the result; ``loaded`` for the library that was chosen.
     """
 
     origin: str
@@ -42,19 +42,19 @@ class Step(NamedTuple):
     outcome: str
 
     def __str__(self) -> str:
-        """Return the step in a line."""
+        """Return the step on one line."""
         return ": ".join(part for part in (self.origin, self.path, self.outcome) if part)
 
 
 class BackendUnavailable(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what it is
-    """A backend that was asked for can't be used; nothing falls back to another in its place.
+    """The requested backend can't be used. No other backend is used instead.
 
     Attributes:
-        reason: why.
+        reason: the kind of failure.
         message: what is wrong, in a sentence.
         hint: what to do about it.
-        tried: the steps of the search for the library, in order; the last was chosen, if any was.
-        code: the native code that told so, or None.
+        tried: the steps of the search for the library, in order; if a library was chosen, it is in the last step.
+        code: the native code that was returned, or None.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""A native call that failed, as an error, and as it is kept and handed on."""
+"""The error of a native call that failed, and copies of it without stack frames."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class VoteRejected(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what i
     Attributes:
         code: the native code, the low 16 bits of the vendor's error handle.
         name: the vendor's name for it.
-        votes: the vote set that was sent, or None for a call that carries none.
+        votes: the vote set that was sent, or None for a call without votes.
         function: the native function.
-        power_config_id: the id it was called on, or None.
+        power_config_id: the id of the call, or None.
         core: device id and core id of a createPowerConfigId, or None.
     """
 
@@ -45,15 +45,15 @@ class VoteRejected(HtpPowerError, RuntimeError):  # noqa: N818 - reads as what i
         super().__init__(f"{function}{where} returned {code} {self.name}{carried}: {what_to_do(code, function)}")
 
     def __str__(self) -> str:
-        """Return what failed and what to do, and, of a backend that raised something of its own, what that was."""
+        """Return what failed and what to do. If the backend raised an exception of its own, add its text."""
         cause = self.__cause__
         return super().__str__() + ("" if cause is None else f"; the backend raised {_said(cause)}")
 
 
 def kept(error: VoteRejected) -> VoteRejected:
-    """Return an equal error for status and events: without frames, and with the text alone of what caused it.
+    """Return an equal error for status and events, without stack frames and with its cause only as text.
 
-    Frames, and the exceptions of others, would keep the inputs of an inference alive.
+    Stack frames and foreign exceptions would keep the inputs of an inference alive.
     """
     cause = error.__cause__
     if cause is None or type(cause) is HtpPowerError:
@@ -62,15 +62,15 @@ def kept(error: VoteRejected) -> VoteRejected:
 
 
 def without_frames(error: VoteRejected) -> VoteRejected:
-    """Return an equal error to hand on or to raise, with what caused it, and without the frames that it has passed."""
+    """Return an equal error to pass on or to raise: with its cause, without the stack frames it has collected."""
     return _twin(error, error.__cause__)
 
 
 def _said(cause: BaseException) -> str:
-    """Return the text of a cause: of another's as a traceback's last line says it, also where its __str__ raises."""
+    """Return the text of a cause, as in the last line of a traceback; works even if its ``__str__`` raises."""
     if type(cause) is HtpPowerError:
         return str(cause)
-    import traceback  # noqa: PLC0415 - a dry run does not pay for it
+    import traceback  # noqa: PLC0415 - a dry run does not need it
 
     return "".join(traceback.format_exception_only(cause)).strip()
 

@@ -1,4 +1,4 @@
-"""The rules of the votes: what is valid on which platform, and what a vote costs in power.
+"""The rules of the votes: which votes are valid on which platform, and how much power they cost.
 
 May import errors and votes.
 """

@@ -1,4 +1,4 @@
-"""What the rules look at."""
+"""The input of the rules."""
 
 import enum
 from typing import TYPE_CHECKING, NamedTuple
@@ -9,17 +9,17 @@ from htppower.votes.vote_set import VoteSet
 if TYPE_CHECKING:
     from htppower.rules.platforms import Platform
 
-# No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
+# No `from __future__ import annotations`: a named tuple would compile each field type again, which slows the start.
 
 
 class Stay(NamedTuple):
-    """A time for which votes stay up, as a profile states it.
+    """How long votes stay up, as a profile states it.
 
     Attributes:
-        at: the field that states it.
-        least_us, most_us: the shortest and the longest that it may be; of a fixed time both are that.
-        break_even_us: the break-even time by which it is learnt, or None.
-        is_learnt: it is learnt from the gaps of a session.
+        at: the keys of the field that states it.
+        least_us, most_us: the shortest and the longest possible time; equal if the time is fixed.
+        break_even_us: the break-even time from which the time is learnt, or None.
+        is_learnt: the time is learnt from the gaps of a session.
     """
 
     at: KeyPath
@@ -30,22 +30,22 @@ class Stay(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A vote set about to be sent, and what is known around it.
+    """A vote set that is about to be sent, and its context.
 
     Attributes:
         votes: the vote set.
-        platform: where it is sent, or None where that is not known.
+        platform: the platform that receives it, or None if unknown.
         in_force: the votes in force on the id, or None for a fresh id.
-        lineage: the profile's name and those it extends; empty for a power state, and where not all of them
-            can be read.
-        lowered: the votes of each power state that the profile relaxes to, by the field that names it; none where it
-            names none.
-        after_init: how long its votes stay up after INIT.
-        after_inference: its sustain time.
-        in_background: its votes are to be lowered off the caller's thread after an inference.
-        then: the votes of the power state to which it relaxes further, or None.
-        then_after: how long after it was relaxed.
-        raise_ahead_us: how long before a predicted inference its votes are raised.
+        lineage: the names of the profile and of all profiles that it extends; empty for a power state, or if one of
+            these profiles can't be read.
+        lowered: the votes of each power state that the profile relaxes to, by the name of the field; empty without a
+            power state.
+        after_init: how long the votes stay up after INIT.
+        after_inference: the sustain time.
+        in_background: after an inference, the votes are lowered outside the caller's thread.
+        then: the votes of the second power state, or None.
+        then_after: how long the first power state lasts before the second.
+        raise_ahead_us: how long before a predicted inference the votes are raised.
     """
 
     votes: VoteSet
@@ -62,7 +62,7 @@ class Case(NamedTuple):
 
 
 class Applied(enum.Enum):
-    """What has become of a vote on an id."""
+    """The state of a vote on an id."""
 
     APPLIED = "vote applied"
     NONE = "no vote"
@@ -73,9 +73,9 @@ class ValidityRow(NamedTuple):
     """One row of the vendor's table of HVX and HMX votes.
 
     Attributes:
-        hvx, hmx: what has become of each vote.
-        pick_default: whether the HMX vote is the default; None is the table's N/A.
-        valid: whether the library takes it.
+        hvx, hmx: the state of each vote.
+        pick_default: whether the HMX vote is the default; None stands for N/A in the table.
+        valid: whether the library accepts the combination.
     """
 
     hvx: Applied

@@ -19,7 +19,7 @@ _CENG = (("votes", "ceng"), ("votes", "ceng_exp"))
 
 @rule(
     "CENG-1",
-    "CENG votes need Hexagon V75 or later, those in expanded corners V85.",
+    "CENG votes need Hexagon V75 or later; in expanded corners, V85 or later.",
     Breach.DEGRADES,
     "vendor, CENG note 1, CENG_EXP note 1; measured: 13004, on V89 too",
     needs=(Needs.PLATFORM,),
@@ -29,8 +29,8 @@ def _architecture(case: Case) -> Iterator[Finding]:
     yield from missing(case, "CENG-1", "the compression engine stays at its lowest corner")
 
 
-# Like an HMX vote of corners, a CENG vote means nothing beside an HVX vote of DISABLE. Beside a bus vote alone it does:
-# the vendor's llm_decode_low_power_saver is such.
+# Like an HMX vote with corners, a CENG vote has no effect next to an HVX vote of DISABLE. Next to a bus vote alone it
+# does have an effect: the vendor's llm_decode_low_power_saver is such a vote set.
 @rule(
     "CENG-2",
     "There is no CENG vote without an active HVX vote on that id.",
@@ -55,7 +55,7 @@ def _needs_hvx(case: Case) -> Iterator[Finding]:
 
 @rule(
     "CENG-3",
-    "There is one CENG vote: ceng or ceng_exp.",
+    "The CENG vote has one form: ceng or ceng_exp.",
     Breach.ERROR,
     "vendor, CENG_EXP note 4; measured: 13001 in one call",
     needs=(Needs.FIELDS,),
@@ -67,7 +67,7 @@ def _one_form(case: Case) -> Iterator[Finding]:
 
 @rule(
     "CENG-4",
-    "CENG corners keep min <= target <= max in corner order, DISABLE aside.",
+    "CENG corners keep min <= target <= max in corner order, except for DISABLE.",
     Breach.ERROR,
     "HAP_power; measured: the library does not check it",
     fields=_CENG,
@@ -80,7 +80,7 @@ def _order(case: Case) -> Iterator[Finding]:
 
 
 def _asks(clock: Any) -> bool:
-    """Return whether a vote on a clock asks for one."""
+    """Return whether a vote on a clock asks for any speed."""
     return clock is not None and clock.target is not None and clock.target.name != "DISABLE"
 
 

@@ -1,4 +1,4 @@
-"""What several checks of votes ask of a case."""
+"""Questions that several checks share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def in_any_form(votes: VoteSet, option: Option) -> Iterator[tuple[VoteOption, Any]]:
-    """Yield the votes of a set on an option and on its other form; a set that keeps the rules has one at most."""
+    """Yield the votes of a set on an option and on its other form. A valid set has only one of them."""
     forms = (option, VOTE_OPTIONS[option].other_form)
     for voted, vote in votes.items():
         if voted in forms:
@@ -28,27 +28,27 @@ def in_any_form(votes: VoteSet, option: Option) -> Iterator[tuple[VoteOption, An
 
 
 def hvx_at(case: Case) -> KeyPath:
-    """Return where the HVX vote of a case is, or would be."""
+    """Return the keys of the HVX vote of a case; without one, the keys that it would have."""
     return ("votes", case.votes.hvx_field)
 
 
 def hvx_to_state(case: Case) -> str:
-    """Return the field of the HVX vote to state where there is none: the expanded form beside an expanded vote."""
+    """Return the field for the HVX vote that a case lacks: the expanded form if another vote is expanded."""
     return "dcvs_v3" if case.votes.ceng_exp is None else "dcvs_v3_exp"
 
 
 def both_forms(rule: str, votes: VoteSet, option: Option, what: str) -> Iterator[Finding]:
-    """Yield that a vote is there in both forms, of which the library takes one."""
+    """Yield a finding if a vote is present in both forms; the library accepts only one."""
     plain = VOTE_OPTIONS[option]
     expanded = VOTE_OPTIONS[plain.other_form or option]
     if votes.get(plain.option) is not None and votes.get(expanded.option) is not None:
-        message = f"{what} is there in both forms, {plain.field} and {expanded.field}"
+        message = f"{what} is given in both forms, {plain.field} and {expanded.field}"
         hint = f"{plain.field}: unset, or {expanded.field}: unset"
         yield Finding(rule, ("votes", expanded.field), message, hint, also=(("votes", plain.field),))
 
 
 def missing(case: Case, rule: str, so: str) -> Iterator[Finding]:
-    """Yield the votes that degrade under a rule, since the platform lacks their option."""
+    """Yield a finding for each vote that degrades under a rule, because the platform lacks its option."""
     for option in case.votes.options if case.platform is not None else ():
         about = VOTE_OPTIONS[option]
         if about.rule_if_missing == rule and case.platform is not None and not case.platform.has(option):
@@ -57,7 +57,7 @@ def missing(case: Case, rule: str, so: str) -> Iterator[Finding]:
 
 
 def resulting_hvx(case: Case) -> DcvsV3 | DcvsV3Exp | None:
-    """Return the HVX vote that the id has once the set is sent."""
+    """Return the HVX vote that the id has after the set is sent."""
     voted = case.votes.hvx
     in_force = None if case.in_force is None else case.in_force.hvx
     if voted is None:
@@ -69,12 +69,12 @@ def resulting_hvx(case: Case) -> DcvsV3 | DcvsV3Exp | None:
 
 
 def disorder(corners: Any) -> tuple[str, str]:
-    """Return which corner is above which that it may not be above, and what to change, either way; DISABLE aside.
+    """Return two texts: which corners are in the wrong order, and what to change (two ways). DISABLE is ignored.
 
-    Both are empty where the corners are in order.
+    Both texts are empty if the corners are in order.
     """
     limits = ((name, getattr(corners, name)) for name in ("min", "target", "max"))
-    # A corner that can't be read, which is told besides, is None.
+    # A corner is None if it can't be read; another finding reports that.
     voted = [(name, corner) for name, corner in limits if corner is not None and corner.name != "DISABLE"]
     wrong = [
         (low, below.name, high, above.name)

@@ -20,7 +20,7 @@ _HMX = ("votes", "hmx_v2")
 _WITH_HVX = (("votes", "dcvs_v3"), ("votes", "dcvs_v3_exp"), _HMX)
 
 
-# The default HMX vote needs no architecture, since it applies where none is sent (HMX-4).
+# The default HMX vote needs no minimum architecture: it applies even if it is not sent (HMX-4).
 @rule(
     "HMX-1",
     "Explicit HMX votes need Hexagon V75 or later.",
@@ -37,15 +37,15 @@ def _architecture(case: Case) -> Iterator[Finding]:
 
 _HVX_FIRST = Rule(
     "HMX-2",
-    "The HVX vote comes first, on the same id, in the same call or before.",
+    "The HVX vote is sent before the HMX vote on the same id, in the same call or an earlier one.",
     Breach.BY_CONSTRUCTION,
     "vendor, HMX note 2; measured: 13001",
     fields=_WITH_HVX,
-    kept_by="votes are sent in one order, the HVX vote first, also where a call is made again vote by vote",
+    kept_by="votes are always sent in one order, the HVX vote first, also when a call is repeated vote by vote",
 )
 
 
-# A DCVS_V3 vote of DISABLE corners satisfies the library, but is no active vote on the DSP.
+# For the library, a DCVS_V3 vote of DISABLE corners is enough, but for the DSP it is not an active vote.
 @rule(
     "HMX-3",
     "There is no HMX vote without an active HVX vote on that id.",
@@ -68,7 +68,7 @@ def _needs_hvx(case: Case) -> Iterator[Finding]:
 
 _DEFAULT = Rule(
     "HMX-4",
-    "Where no HMX vote is given, the default (pick default) applies.",
+    "Without an HMX vote, the default (pick default) applies.",
     Breach.BY_CONSTRUCTION,
     "vendor, HMX note 5",
     kept_by="an unset hmx_v2 sends nothing, and the DSP's default is pick default",
@@ -78,20 +78,20 @@ _DEFAULT = Rule(
 
 @rule(
     "HMX-5",
-    "An explicit HMX vote stays until pick default is voted: lowering and every later profile must say which.",
+    "An explicit HMX vote stays until pick default is voted: lowering and every later profile must state an HMX vote.",
     Breach.BY_CONSTRUCTION,
     "vendor, HMX note 6",
-    kept_by="the ledger adds pick default to a set that leaves an explicit HMX vote unsaid",
+    kept_by="the ledger adds pick default to a set that does not replace an explicit HMX vote",
     needs=(Needs.IN_FORCE,),
     fields=(_HMX,),
 )
 def _reverted(case: Case) -> Iterator[Finding]:
     if case.in_force is not None and _is_explicit(case.in_force.hmx_v2) and case.votes.hmx_v2 is None:
-        message = "an explicit HMX vote is in force and this set does not say what becomes of it"
+        message = "an explicit HMX vote is in force and this set neither replaces nor reverts it"
         yield Finding("HMX-5", _HMX, message, "hmx_v2: default")
 
 
-# A set that carries its own HVX vote gives the id a valid one.
+# If the set has an HVX vote, it gives the id a valid HVX vote itself.
 @rule(
     "HMX-6",
     "Changing or reverting the HMX vote is valid while the id has a valid HVX vote.",
@@ -114,7 +114,7 @@ _DESTROYED = Rule(
     "Destroying the id removes every vote on it, HMX included.",
     Breach.BY_CONSTRUCTION,
     "vendor, HMX note 8",
-    kept_by="closing a session destroys its ids, and the ledger drops all it knew of them",
+    kept_by="closing a session destroys its ids, and the ledger forgets these ids",
     fields=(_HMX,),
 )
 
@@ -123,7 +123,7 @@ _DESTROYED = Rule(
     "HMX-8",
     "HMX corners are expanded corners with min <= target <= max.",
     Breach.ERROR,
-    "measured: legacy corners are 13001 from QAIRT 2.50 on",
+    "measured: 13001 for legacy corners from QAIRT 2.50 on",
     fields=(_HMX,),
 )
 def _order(case: Case) -> Iterator[Finding]:
@@ -132,7 +132,7 @@ def _order(case: Case) -> Iterator[Finding]:
         return
     corners = (hmx.min, hmx.target, hmx.max)
     if None in corners:
-        return  # A corner that can't be read is told besides.
+        return  # Another finding reports a corner that can't be read.
     if not all(isinstance(corner, ExpandedCorner) for corner in corners):
         message = f"the HMX corners are {' / '.join(corner.name for corner in corners)}"
         yield Finding("HMX-8", _HMX, message, "expanded corners, such as TUR")
@@ -147,7 +147,7 @@ def _is_explicit(hmx: HmxV2 | None) -> bool:
 
 
 def _asks(hmx: HmxV2 | None) -> bool:
-    """Return whether an explicit vote asks for a clock; the vendor's llm_decode profiles have some that do not."""
+    """Return whether an explicit vote asks for any speed; some of the vendor's llm_decode profiles do not."""
     return hmx is not None and not hmx.pick_default and hmx.target is not ExpandedCorner.DISABLE
 
 

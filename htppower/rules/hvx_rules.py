@@ -22,7 +22,7 @@ _EXP = ("votes", "dcvs_v3_exp")
 
 
 def _of_both(name: str) -> tuple[KeyPath, ...]:
-    """Return a field of the HVX vote in both of its forms."""
+    """Return the keys of a field of the HVX vote in both of its forms."""
     return (*_HVX, name), (*_EXP, name)
 
 
@@ -38,13 +38,13 @@ def _sleep_latency(case: Case) -> Iterator[Finding]:
     for about, hvx in in_any_form(case.votes, Option.DCVS_V3):
         if hvx.sleep_latency_us is not None and not limits.hold(hvx.sleep_latency_us):
             message = f"the sleep latency is {hvx.sleep_latency_us} us"
-            hint = f"{limits}; {limits.high} is no wish"
+            hint = f"{limits}; {limits.high} tolerates any latency"
             yield Finding("DCVS-1", ("votes", about.field, "sleep_latency_us"), message, hint)
 
 
 @rule(
     "DCVS-2",
-    "Core and bus corners keep min <= target <= max in corner order, DISABLE aside.",
+    "Core and bus corners keep min <= target <= max in corner order, except for DISABLE.",
     Breach.ERROR,
     "HAP_power; measured: the library does not check it",
     fields=(*_of_both("bus"), *_of_both("core")),
@@ -60,7 +60,7 @@ def _order(case: Case) -> Iterator[Finding]:
 
 @rule(
     "DCVS-3",
-    "The power mode acts only with dcvs_enable true.",
+    "The power mode acts only if dcvs_enable is true.",
     Breach.NOTE,
     "HAP_power",
     needs=(Needs.FIELDS,),
@@ -98,7 +98,7 @@ def _sleep_disable_cleared(case: Case) -> Iterator[Finding]:
 
 @rule(
     "DCVS-5",
-    "There is one HVX vote: dcvs_v3 or dcvs_v3_exp.",
+    "The HVX vote has one form: dcvs_v3 or dcvs_v3_exp.",
     Breach.ERROR,
     "vendor, DCVS_V3_EXP note 5; measured: 13001 in one call",
     needs=(Needs.FIELDS,),

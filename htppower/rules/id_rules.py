@@ -8,8 +8,8 @@ _NULL_CLIENT = Rule(
     "ID-1",
     "No vote is cast on power config id 0, the NULL client.",
     Breach.BY_CONSTRUCTION,
-    "header of SDK 2.50: it may override every other setting of the process; measured on x86-64: 13001",
-    kept_by="an id 0 that a library gives is taken for a createPowerConfigId that failed, and no call is made on it",
+    "header of SDK 2.50: a vote there may override every other setting of the process; measured on x86-64: 13001",
+    kept_by="if a library returns id 0, createPowerConfigId counts as failed, and no call is made on that id",
 )
 
 ID_RULES = (_NULL_CLIENT,)

@@ -1,4 +1,4 @@
-"""The rules of device models beside those of every file."""
+"""The rule of device models, in addition to the rules of all files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from htppower.rules.rule import Breach, Family, Rule
 MODEL_RULES = (
     Rule(
         "MODEL-1",
-        "Work draws no less power than idling with votes up, that no less than relaxed, that no less than released.",
+        "The power draw never rises from work to idle with votes up, to relaxed, to released.",
         Breach.WARNING,
         "HAP_power: votes keep clocks up",
         family=Family.DEVICE,

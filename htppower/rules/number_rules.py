@@ -1,4 +1,4 @@
-"""The rules of the votes that are one number: remote calls, the HMX timeout, the DDR performance mode."""
+"""The rules of the votes that are numbers: remote calls, the HMX timeout, the DDR performance mode."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SMALLEST_ADAPTIVE_POLLING_US = 1000
 _LATENCY_CRITICAL_BELOW_US = 200
 _POLLING_MODES = ("burst", "sustained_high_performance", "high_performance")
 _POLLING_PROFILES = frozenset((*_POLLING_MODES, *(f"llm_decode_{mode}" for mode in _POLLING_MODES)))
-# The vendor has it for Hexagon V79 on, with the DDR performance mode, which V79 lacks.
+# The vendor's llm_decode_burst asks for the DDR performance mode from Hexagon V79 on, but V79 lacks this mode.
 _DDR_WHERE_IT_IS = "llm_decode_burst"
 
 
@@ -43,7 +43,7 @@ def _polling_range(case: Case) -> Iterator[Finding]:
 
 @rule(
     "RPC-2",
-    "Adaptive polling needs polling on.",
+    "Adaptive polling needs polling.",
     Breach.ERROR,
     "vendor",
     needs=(Needs.FIELDS,),
@@ -59,11 +59,11 @@ def _adaptive_needs_polling(case: Case) -> Iterator[Finding]:
 def _adaptive_threshold(case: Case) -> Iterator[Finding]:
     adaptive_us = case.votes.adaptive_polling_time_us
     if adaptive_us and adaptive_us < _SMALLEST_ADAPTIVE_POLLING_US:
-        message = f"adaptive polling from {adaptive_us} us on takes in models under 1 ms"
+        message = f"adaptive polling from {adaptive_us} us on includes models under 1 ms"
         yield Finding("RPC-3", _ADAPTIVE, message, f"{_SMALLEST_ADAPTIVE_POLLING_US} or more")
 
 
-# A vote of 0 asks for nothing, so nothing is lost.
+# A vote of 0 asks for nothing, so dropping it loses nothing.
 @rule(
     "RPC-4",
     "RPC latency and polling do not exist on QNX.",
@@ -84,8 +84,8 @@ def _operating_system(case: Case) -> Iterator[Finding]:
 
 @rule(
     "RPC-5",
-    "A control latency of 1 to 199 us is latency critical, of 200 us and more moderate; 0 is no vote, and can't take "
-    "an earlier one back.",
+    "A control latency of 1 to 199 us is latency critical, of 200 us or more moderate; 0 is not a vote and does not "
+    "cancel an earlier one.",
     Breach.NOTE,
     "Hexagon SDK, FastRPC",
     fields=(_LATENCY,),
@@ -95,7 +95,7 @@ def _control_latency(case: Case) -> Iterator[Finding]:
     if latency_us is None:
         return
     if latency_us == 0:
-        says = "no vote, and does not take an earlier one back"
+        says = "not a vote, and does not cancel an earlier one"
     elif latency_us < _LATENCY_CRITICAL_BELOW_US:
         says = "latency critical"
     else:
@@ -104,7 +104,7 @@ def _control_latency(case: Case) -> Iterator[Finding]:
     yield Finding("RPC-5", _LATENCY, f"a control latency of {latency_us}{unit} is {says}")
 
 
-# A profile that extends one of the three counts as one of them.
+# A profile that extends one of the three counts as one of the three.
 @rule(
     "RPC-6",
     "Polling is for burst, sustained_high_performance and high_performance.",
@@ -120,10 +120,10 @@ def _polling_profile(case: Case) -> Iterator[Finding]:
         yield Finding("RPC-6", _POLLING, message, hint)
 
 
-# Only the library tells, when it is called.
+# Only the library can report this, when it is called.
 _REFUSED_POLLING = Rule(
     "RPC-7",
-    "If FastRPC refuses RPC latency or polling, the clocks are voted all the same.",
+    "If FastRPC refuses RPC latency or polling, the clocks are still voted.",
     Breach.DEGRADES,
     "measured: 13006, and the clocks of the same call are not sent",
     fields=(_LATENCY, _POLLING),
@@ -162,7 +162,7 @@ def _ddr_perf_mode(case: Case) -> Iterator[Finding]:
 
 @rule(
     "DDR-2",
-    "llm_decode_burst does without the DDR performance mode below Hexagon V81.",
+    "Below Hexagon V81, llm_decode_burst omits the DDR performance mode.",
     Breach.DEGRADES,
     "vendor, llm_decode profiles of SDK 2.48: from V79 on; measured: 13004 on x86-64",
     needs=(Needs.PLATFORM, Needs.PROFILE),
@@ -175,7 +175,7 @@ def _ddr_where_it_is(case: Case) -> Iterator[Finding]:
 
 
 def _without_ddr(case: Case) -> Platform | None:
-    """Return the platform of a case, if it has no DDR performance mode."""
+    """Return the platform of a case if it lacks the DDR performance mode."""
     platform = case.platform
     return None if platform is None or platform.has(Option.DDR_PERF_MODE) else platform
 

@@ -1,4 +1,4 @@
-"""Platforms: which votes a Hexagon architecture and an operating system have."""
+"""Platforms: which votes exist on a Hexagon architecture and an operating system."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from htppower.votes.options import VOTE_OPTIONS
 if TYPE_CHECKING:
     from htppower.votes.option import Option
 
-# QnnHtpDevice.h, SDK 2.48. V66 and before have no QNN HTP backend.
+# QnnHtpDevice.h, SDK 2.48. V66 and older have no QNN HTP backend.
 ARCHITECTURES = (68, 69, 73, 75, 79, 81, 85, 89)
 
-# An architecture where a SoC is asked for.
+# Matches an architecture given instead of a SoC.
 _ARCHITECTURE = re.compile(r"(?:HEXAGON ?)?V([0-9]{2})", re.IGNORECASE | re.ASCII)
 OPERATING_SYSTEMS = ("android", "linux", "windows", "qnx")
 
@@ -30,11 +30,11 @@ class UnknownPlatform(HtpPowerError, ValueError):  # noqa: N818 - reads as what 
 
 @attrs.frozen
 class Platform:
-    """What the votes act on.
+    """The target of the votes.
 
     Attributes:
-        arch: the Hexagon architecture, such as 75, or None where it is not known.
-        soc: the SoC, or None where it is not known.
+        arch: the Hexagon architecture, such as 75, or None if unknown.
+        soc: the SoC, or None if unknown.
         os: one of ``OPERATING_SYSTEMS``.
     """
 
@@ -45,7 +45,7 @@ class Platform:
     __repr__ = field_repr
 
     def has(self, option: Option) -> bool:
-        """Return whether votes on this option exist here; an unknown architecture is taken to have them."""
+        """Return whether votes on this option exist here; an unknown architecture counts as having them."""
         about = VOTE_OPTIONS[option]
         if self.os in about.not_on_systems:
             return False
@@ -53,24 +53,24 @@ class Platform:
 
     @staticmethod
     def needs(option: Option) -> str:
-        """Return which architectures have an option."""
+        """Return a text that names the architectures with an option."""
         about = VOTE_OPTIONS[option]
-        but = "".join(f", V{arch} aside" for arch in sorted(about.not_on_archs))
+        but = "".join(f", except V{arch}" for arch in sorted(about.not_on_archs))
         return f"Hexagon V{about.first_arch} or later{but}"
 
     def __str__(self) -> str:
-        """Return SoC, architecture and operating system in a line."""
+        """Return SoC, architecture and operating system on one line."""
         soc = "" if self.soc is None else f"{'/'.join(self.soc.names)} (SoC model {self.soc.model}), "
         return f"{soc}{'an unknown Hexagon' if self.arch is None else f'Hexagon V{self.arch}'}, {self.os}"
 
 
 def find_soc(name: str | int) -> Soc:
-    """Return the SoC of this model number, part number or name: ``69``, ``SM8750-AB``, ``Snapdragon 8 Elite``.
+    """Return the SoC with this model number, part number or name: ``69``, ``SM8750-AB``, ``Snapdragon 8 Elite``.
 
-    A number that is not a model number is read as the kernel's, from /sys/devices/soc0/soc_id: 618 is model 69.
+    A number that is not a model number is read as the kernel's number, from /sys/devices/soc0/soc_id: 618 is model 69.
 
     Raises:
-        UnknownPlatform: there is none; the message says that the chip has no HTP, or names the nearest.
+        UnknownPlatform: no such SoC; the message says that the chip has no HTP, or names the most similar SoC.
     """
     found = soc_of(name)
     if found is not None:
@@ -92,7 +92,7 @@ def find_architecture(name: str | int) -> int:
     """Return the architecture as a number, from ``75``, ``"75"`` or ``"V75"``.
 
     Raises:
-        UnknownPlatform: there is none of that number.
+        UnknownPlatform: no architecture has that number.
     """
     digits = str(name).upper().removeprefix("V")
     for arch in ARCHITECTURES:
@@ -103,7 +103,7 @@ def find_architecture(name: str | int) -> int:
 
 
 def platform_of(soc: str | int | None = None, arch: str | int | None = None, os: str = "linux") -> Platform:
-    """Return the platform of a SoC, or of a bare architecture, under an operating system.
+    """Return the platform of a SoC, or of an architecture alone, with an operating system.
 
     Raises:
         UnknownPlatform: one of the three is not in the tables, or SoC and architecture disagree.

@@ -1,7 +1,7 @@
-"""What votes cost, as numbers that rise with the power they may draw, and the order of vote sets; no watts are known.
+"""The cost of votes as numbers that rise with the possible power draw, and the order of vote sets. No watts are known.
 
-Sources: HAP_power for what clocks, DCVS and sleep do; the vendor's page for RPC polling, and for the HMX timeout that
-applies where nobody votes. A tolerated latency is no cost here.
+Sources: HAP_power for the effect of clocks, DCVS and sleep; the vendor's page for RPC polling, and for the HMX timeout
+that applies without a vote. A tolerated latency has no cost here.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp
     from htppower.votes.vote_set import VoteSet
 
-# A corner in expanded numbers, and the place among its frequencies: such pairs compare.
+# A corner as an expanded number, and the place of the frequency at that corner: such pairs compare.
 _AtCorner = tuple[int, int]
 _NOT_ASKED: _AtCorner = (0, 0)
 CLOCKS = ("bus", "core")
 _NO_SLEEP_WISH_US = 65535
 _NO_LIMIT = 1 << 17
 _NO_TIME_US = 1 << 33
-# Spelt out: the interpreter's cache of attributes keeps each text that is made for one.
+# Spelt out: the interpreter's cache of attribute names keeps each text that is built at run time.
 _PERF_MODES = {"core": "core_perf_mode", "bus": "bus_perf_mode"}
 
 
 def costs(votes: VoteSet) -> Iterator[tuple[KeyPath, Any]]:
-    """Yield the fields of a vote set that cost power, each with its cost; costs of one field compare.
+    """Yield the fields of a vote set that cost power, each with its cost; costs of the same field compare.
 
-    A vote in either of its two forms has the field of the plain one.
+    Both forms of a vote use the fields of the plain form.
     """
     for option, of_option in _COSTS.items():
         for field, cost in of_option(votes):
@@ -42,10 +42,10 @@ def costs(votes: VoteSet) -> Iterator[tuple[KeyPath, Any]]:
 
 
 def height(limit: str, corner: int | None) -> int:
-    """Return how high a limit (``min``, ``target`` or ``max``) lets or makes a clock be.
+    """Return how high a limit (``min``, ``target`` or ``max``) allows or forces a clock to be.
 
-    DISABLE and unset are no limit: as a min or target they are below every corner, as a max above. Of the two, unset
-    leaves in force what another vote of the id has set.
+    DISABLE and unset are not limits: as min or target they rank below every corner, as max above every corner. An unset
+    limit leaves an earlier vote of the id in force.
     """
     if corner is not None and getattr(corner, "name", "") != "DISABLE":
         return int(as_expanded(corner))
@@ -53,7 +53,7 @@ def height(limit: str, corner: int | None) -> int:
 
 
 def clock_cost(hvx: DcvsV3 | DcvsV3Exp | None, clock: str) -> tuple[int, int, int]:
-    """Return the highest and the lowest corner at which a clock may be, and its frequency there.
+    """Return the highest and the lowest corner that a clock may have, and its frequency there.
 
     All are 0 for a client that is not active.
     """
@@ -67,19 +67,19 @@ def clock_cost(hvx: DcvsV3 | DcvsV3Exp | None, clock: str) -> tuple[int, int, in
 
 
 def _of_clock(hvx: DcvsV3 | DcvsV3Exp | None, clock: str) -> tuple[Any, ClkPerfMode]:
-    """Return the corners of a clock and the frequency that is chosen there, which the plain form leaves at HIGH."""
+    """Return the corners of a clock and the frequency at its corner, which is HIGH in the plain form."""
     return getattr(hvx, clock, None), getattr(hvx, _PERF_MODES[clock], ClkPerfMode.HIGH)
 
 
 def sleep_disable_cost(sleep_disable: bool | None) -> int:
-    """Return the cost of keeping the DSP from sleeping; False clears what an earlier vote has set, unset leaves it."""
+    """Return the cost of keeping the DSP awake; False clears an earlier vote, unset leaves it in force."""
     return {False: 0, None: 1, True: 2}[sleep_disable]
 
 
 def hmx_cost(votes: VoteSet) -> tuple[int, int, int, int, int]:
-    """Return the corners and the frequency of the HMX clock, and whether they are voted apart from the core.
+    """Return the corners and the frequency of the HMX clock, and whether they are voted separately from the core.
 
-    Where none is voted, and with the default, it follows the core's (rule HMX-4).
+    Without a vote, and with the default vote, the HMX follows the core's clock (rule HMX-4).
     """
     hmx, hvx = votes.hmx_v2, votes.hvx
     if hmx is not None and hmx != HMX_DEFAULT:
@@ -106,9 +106,9 @@ def frequency(mode: ClkPerfMode) -> int:
 
 
 def adaptive_cost(votes: VoteSet) -> int:
-    """Return the cost of polling that adaptive polling leaves: the higher its threshold, the more; 0 without polling.
+    """Return the cost of the remaining polling: it rises with the adaptive threshold, and is 0 without polling.
 
-    Adaptive polling does nothing where polling is off (rule RPC-2), and saves what polling costs where it is on.
+    Adaptive polling has no effect without polling (rule RPC-2), and reduces the cost of polling.
     """
     if not votes.rpc_polling_time_us:
         return 0
@@ -122,7 +122,7 @@ def _hvx_costs(votes: VoteSet) -> Iterator[tuple[tuple[str, ...], Any]]:
     yield ("sleep_disable",), sleep_disable_cost(None if hvx is None else hvx.sleep_disable)
 
 
-# The costs of each option, in both of its forms, by the field of its struct; none for a latency.
+# The cost of each option, in both of its forms, by the field of its struct; a latency has no cost.
 _COSTS: Mapping[Option, Callable[[VoteSet], Iterable[tuple[tuple[str, ...], Any]]]] = {
     Option.DCVS_V3: _hvx_costs,
     Option.HMX_V2: lambda votes: [((), hmx_cost(votes))],
@@ -138,10 +138,10 @@ _COSTS: Mapping[Option, Callable[[VoteSet], Iterable[tuple[tuple[str, ...], Any]
 
 
 def rank(votes: VoteSet) -> tuple[Any, ...]:
-    """Return where votes stand in the vendor's order of profiles, greater for higher performance.
+    """Return the rank of votes in the vendor's order of profiles; a higher rank means higher performance.
 
-    First their clocks: core, bus, HMX, then the compression engine's; then how soon the DSP wakes up, and polling. No
-    votes are below all others.
+    The clocks count first: core, bus, HMX, then the compression engine's; then the wake-up time of the DSP, then
+    polling. A set without votes ranks below all others.
     """
     sleep_latency_us = None if votes.hvx is None else votes.hvx.sleep_latency_us
     return (
@@ -153,26 +153,26 @@ def rank(votes: VoteSet) -> tuple[Any, ...]:
 
 
 def exceeds(votes: VoteSet, cap: VoteSet) -> bool:
-    """Return whether votes go beyond others with any clock, with polling, or by keeping DSP or DDR up.
+    """Return whether votes ask for more than others: a higher clock, more polling, or keeping the DSP or DDR up.
 
-    No votes go beyond nothing.
+    An empty vote set exceeds nothing.
     """
     return any(asked > limit for asked, limit in zip(_heat(votes), _heat(cap), strict=True))
 
 
 def _heat(votes: VoteSet) -> tuple[Any, ...]:
-    """Return what each vote asks for that costs power by itself."""
+    """Return the parts of the votes that cost power in addition to the clocks."""
     awake = votes.hvx is not None and bool(votes.hvx.sleep_disable)
     return (*_clocks(votes), votes.rpc_polling_time_us or 0, awake, bool(votes.ddr_perf_mode))
 
 
 def _clocks(votes: VoteSet) -> tuple[_AtCorner, ...]:
-    """Return what is asked of each clock, and how far up it may go: core, bus, HMX, compression engine."""
+    """Return the requested corner of each clock and its highest possible one: core, bus, HMX, compression engine."""
     hvx, hmx = votes.hvx, votes.hmx_v2
     (core_target, core_max), (bus_target, bus_max) = (_asked(*_of_clock(hvx, clock)) for clock in ("core", "bus"))
-    # The default follows the core, at the highest frequency of its corner.
+    # With the default vote the HMX follows the core, at the highest frequency of its corner.
     of_hmx = (None if hvx is None else hvx.core, ClkPerfMode.HIGH) if hmx is None or hmx.pick_default else _of_one(hmx)
-    # The compression engine is at its lowest corner also where nobody votes.
+    # Without a vote, the compression engine is at its lowest corner.
     ceng = (at if at[0] > ExpandedCorner.MIN else _NOT_ASKED for at in _asked(*_of_one(votes.ceng or votes.ceng_exp)))
     return core_target, bus_target, core_max, bus_max, *_asked(*of_hmx), *ceng
 
@@ -182,7 +182,7 @@ def _of_one(vote: Any) -> tuple[Any, ClkPerfMode]:
 
 
 def _asked(corners: Any, mode: ClkPerfMode) -> tuple[_AtCorner, _AtCorner]:
-    """Return target and max, each with the frequency there; without a max the clock may go up to the highest corner."""
+    """Return target and max, each with its frequency; without a max, the clock may reach the highest corner."""
     if corners is None or corners.target.name == "DISABLE":
         return _NOT_ASKED, _NOT_ASKED
     target, highest, _ = _one_clock(corners)

@@ -1,4 +1,4 @@
-"""The rules of what a profile relaxes to, and when."""
+"""The rules about the power states that a profile relaxes to, and about the times."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _THEN = ("relax", "then")
 _THEN_TO = (*_THEN, "to")
 _THEN_AFTER = (*_THEN, "after_us")
 _AHEAD = ("relax", "raise_ahead_us")
-# What no timer keeps under load is shorter than this.
+# Under load, no timer can keep a time shorter than this.
 SHORTEST_SUSTAIN_US = 20_000
 
 
 def _learnt(*names: str) -> tuple[KeyPath, ...]:
-    """Return fields below the times that may be learnt."""
+    """Return the keys of fields under the times that may be learnt."""
     return tuple((*at, "adaptive", name) for at in (_SUSTAIN, _THEN_AFTER) for name in names)
 
 
@@ -34,7 +34,7 @@ def _stays(case: Case) -> Iterable[Stay]:
     return filter(None, (case.after_inference, case.then_after, case.after_init))
 
 
-# The same timer keeps votes up after INIT, and relaxes them further.
+# The same timer ends the time after INIT and the time until the second power state.
 @rule(
     "SUS-1",
     "A sustain time is 0, or 20000 us or more: a timer can't keep a shorter one under load.",
@@ -48,7 +48,7 @@ def _short_sustain(case: Case) -> Iterator[Finding]:
     says = {
         _SUSTAIN: "a sustain time of {} us",
         _AFTER_INIT: "{} us after INIT",
-        _THEN_AFTER: "{} us until it relaxes further",
+        _THEN_AFTER: "{} us until the second power state",
     }
     for stay in _stays(case):
         stated = {stay.at: stay.most_us}
@@ -69,15 +69,15 @@ def _short_sustain(case: Case) -> Iterator[Finding]:
 )
 def _names_power_state(case: Case) -> Iterator[Finding]:
     if case.lineage and case.votes and not case.lowered:
-        message = f"{printable(case.lineage[0])} votes and names no power state"
+        message = f"{printable(case.lineage[0])} votes, but names no power state"
         yield Finding("SUS-2", ("relax",), message, "state relax: {to: ...}", also=(("votes",),))
 
 
 @rule(
     "SUS-3",
-    "Lowering in the background acts only where the sustain time is 0: a timer is off the caller's thread anyway.",
+    "Lowering in the background acts only if the sustain time is 0: a timer never runs on the caller's thread.",
     Breach.NOTE,
-    "the sustain timer's thread is the controller's own",
+    "the sustain timer runs on the controller's own thread",
     needs=(Needs.FIELDS, Needs.PROFILE),
     fields=(_SUSTAIN, ("relax", "lowering")),
 )
@@ -85,14 +85,14 @@ def _background_lowering(case: Case) -> Iterator[Finding]:
     stay = case.after_inference
     if case.in_background and stay is not None and stay.least_us:
         least = "is at least" if stay.is_learnt else "is"
-        message = f"lowering background does nothing while after_inference_us {least} {stay.least_us}"
+        message = f"lowering background has no effect while after_inference_us {least} {stay.least_us}"
         hint = f"lowering: foreground, or {'least_us' if stay.is_learnt else 'after_inference_us'}: 0"
         yield Finding("SUS-3", ("relax", "lowering"), message, hint, also=(_SUSTAIN,))
 
 
 @rule(
     "SUS-4",
-    "A break-even time is 20000 us or more: no timer keeps a shorter time, so 20000 us are gone by.",
+    "A break-even time is 20000 us or more: no timer keeps a shorter time, so 20000 us are used instead.",
     Breach.NOTE,
     "measured: 19 ms late at p99 beside one busy thread",
     needs=(Needs.PROFILE,),
@@ -102,16 +102,16 @@ def _short_break_even(case: Case) -> Iterator[Finding]:
     for stay in _stays(case):
         if stay.break_even_us is not None and stay.break_even_us < SHORTEST_SUSTAIN_US:
             message = (
-                f"a break-even time of {stay.break_even_us} us, in whose place {SHORTEST_SUSTAIN_US} us are gone by"
+                f"a break-even time of {stay.break_even_us} us, instead of which {SHORTEST_SUSTAIN_US} us are used"
             )
             yield Finding("SUS-4", (*stay.at, "adaptive", "break_even_us"), message, f"{SHORTEST_SUSTAIN_US} and more")
 
 
 @rule(
     "SUS-5",
-    "The shortest time that may be learnt is no longer than the longest.",
+    "The shortest time that may be learnt is not longer than the longest.",
     Breach.ERROR,
-    "no time is both",
+    "no time satisfies both",
     needs=(Needs.FIELDS, Needs.PROFILE),
     fields=_learnt("least_us", "most_us"),
 )
@@ -125,7 +125,7 @@ def _ordered_limits(case: Case) -> Iterator[Finding]:
 
 @rule(
     "SUS-6",
-    "A break-even time is no shorter than the shortest time that may be learnt, and no longer than the longest.",
+    "A break-even time is between the shortest and the longest time that may be learnt.",
     Breach.WARNING,
     "htppower, the proof of the bound on the cost of a learnt time",
     needs=(Needs.FIELDS, Needs.PROFILE),
@@ -138,14 +138,14 @@ def _break_even_within(case: Case) -> Iterator[Finding]:
         worth_us = max(stay.break_even_us, SHORTEST_SUSTAIN_US)
         if not stay.least_us <= worth_us <= stay.most_us:
             name, hint = ("most_us", "or more") if worth_us > stay.most_us else ("least_us", "or less")
-            message = f"a break-even time of {worth_us} us beside {name} {getattr(stay, name)}: nothing bounds the cost"
+            message = f"a break-even time of {worth_us} us with {name} {getattr(stay, name)}: the cost has no bound"
             at = (*stay.at, "adaptive", name)
             yield Finding("SUS-6", at, message, f"{name}: {worth_us} {hint}", also=((*at[:-1], "break_even_us"),))
 
 
 @rule(
     "SUS-7",
-    "A power state to which a profile relaxes further is lower than the one before it.",
+    "The second power state of a profile is lower than the first.",
     Breach.WARNING,
     "vendor, profiles table",
     needs=(Needs.FIELDS, Needs.PROFILE),
@@ -154,13 +154,13 @@ def _break_even_within(case: Case) -> Iterator[Finding]:
 def _lower_still(case: Case) -> Iterator[Finding]:
     to = _first_state(case)
     if case.then is not None and to is not None and case.then != to and rank(case.then) >= rank(to):
-        message = "the second power state is no lower than the first"
+        message = "the second power state is not lower than the first"
         yield Finding("SUS-7", _THEN_TO, message, "a lower one, such as released", also=(("relax", "to"),))
 
 
 @rule(
     "SUS-8",
-    "A profile that relaxes further has something lowered each time.",
+    "In a profile with two power states, each of them lowers something.",
     Breach.NOTE,
     "votes that are in force already are not sent again",
     needs=(Needs.FIELDS, Needs.PROFILE),
@@ -171,16 +171,16 @@ def _something_lowered(case: Case) -> Iterator[Finding]:
     if case.then is None or to is None:
         return
     if case.then == to:
-        message, hint = "both power states have the same votes: there is nothing to do then", "leave then out"
+        message, hint = "both power states have the same votes, so the second does nothing", "leave then out"
         yield Finding("SUS-8", _THEN_TO, message, hint, also=(("relax", "to"),))
     elif to == case.votes:
-        message = "the first power state has the profile's own votes, so that only the second lowers"
-        yield Finding("SUS-8", ("relax", "to"), message, "a lower one, or the second at once", also=(_THEN_TO,))
+        message = "the first power state has the profile's own votes, so only the second lowers anything"
+        yield Finding("SUS-8", ("relax", "to"), message, "a lower one, or the second one at once", also=(_THEN_TO,))
 
 
 @rule(
     "SUS-9",
-    "A raise ahead acts only where something is lowered between inferences.",
+    "A raise ahead acts only if something is lowered between inferences.",
     Breach.NOTE,
     "votes that are in force already are not sent again",
     needs=(Needs.FIELDS, Needs.PROFILE),
@@ -195,7 +195,7 @@ def _raises_something(case: Case) -> Iterator[Finding]:
 
 
 def _first_state(case: Case) -> VoteSet | None:
-    """Return the votes between the phases; None where the profile names no power state."""
+    """Return the votes between the phases; None if the profile names no power state."""
     return case.lowered[0][1] if case.lowered else None
 
 

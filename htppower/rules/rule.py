@@ -1,4 +1,4 @@
-"""What a rule is: the sentence, what follows when it is broken, where it comes from, and what it looks at."""
+"""A rule: its sentence, the consequence of a breach, its source, and its inputs."""
 
 import enum
 from collections.abc import Callable, Iterator
@@ -9,11 +9,11 @@ import attrs
 from htppower.errors import Finding, KeyPath, Severity
 from htppower.rules.case import Case
 
-# No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
+# No `from __future__ import annotations`: a named tuple would compile each field type again, which slows the start.
 
 
 class Breach(enum.Enum):
-    """What follows when a rule is broken."""
+    """The consequence of a broken rule."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -32,7 +32,7 @@ _SEVERITY = {
 
 
 class Family(str, enum.Enum):
-    """What a rule is about."""
+    """The subject of a rule."""
 
     FILE = "file"
     YAML = "yaml"
@@ -48,12 +48,12 @@ class Family(str, enum.Enum):
 
 
 class Needs(enum.Enum):
-    """What a rule looks at besides the value of one field.
+    """The inputs of a rule besides the value of a single field.
 
     Attributes:
-        FIELDS: several fields of a file, which it compares.
+        FIELDS: several fields of a file, which the rule compares.
         PROFILE: the profile around the votes: its names, its power state, its times.
-        PLATFORM: where the votes are sent.
+        PLATFORM: the platform that receives the votes.
         IN_FORCE: the votes in force on the id.
     """
 
@@ -67,16 +67,16 @@ class Rule(NamedTuple):
     """One rule.
 
     Attributes:
-        id: as used in findings, degradations and the documentation.
+        id: the id in findings, degradations and the documentation.
         says: the rule in one sentence.
-        breach: what follows when it is broken.
-        source: where the rule comes from.
-        check: yields a finding for each breach in a vote set; None where the code can't break the rule, and for a rule
-            that is not about votes.
-        needs: what it looks at besides the value of one field.
-        fields: the keys of the fields with which the rule is explained.
-        family: what it is about.
-        kept_by: for a rule that holds by construction, what keeps it.
+        breach: the consequence of a breach.
+        source: the source of the rule.
+        check: yields a finding for each breach in a vote set; None if the code can't break the rule, or if the rule is
+            not about votes.
+        needs: the inputs of the rule besides the value of a single field.
+        fields: the keys of the fields whose explanation includes the rule.
+        family: the subject of the rule.
+        kept_by: for a rule that always holds, the reason why.
     """
 
     id: str
@@ -91,7 +91,7 @@ class Rule(NamedTuple):
 
     @property
     def severity(self) -> Severity:
-        """How much its findings weigh."""
+        """How serious its findings are."""
         return _SEVERITY[self.breach]
 
     @property
@@ -101,26 +101,26 @@ class Rule(NamedTuple):
 
     @property
     def refuses(self) -> bool:
-        """Whether what breaks it is refused."""
+        """Whether a breach is refused."""
         return self.breach is Breach.ERROR
 
     @property
     def degrades(self) -> bool:
-        """Whether a platform on which it is broken does without the vote."""
+        """Whether a platform that breaks it works without the vote."""
         return self.breach is Breach.DEGRADES
 
     @property
     def compares(self) -> bool:
-        """Whether it compares fields; it says nothing while one of them can't be read."""
+        """Whether it compares fields; it reports nothing while one of the fields can't be read."""
         return Needs.FIELDS in self.needs
 
     @property
     def asked_at_the_call(self) -> bool:
-        """Whether a vote set is checked against it just before it is sent, when it is known what is in force."""
+        """Whether it is checked just before a vote set is sent, when the votes in force are known."""
         return self.refuses and Needs.IN_FORCE in self.needs
 
     def breaches(self, case: Case) -> Iterator[Finding]:
-        """Yield a finding for each breach in a case, with the weight of this rule."""
+        """Yield a finding for each breach in a case, with the severity of this rule."""
         for finding in () if self.check is None else self.check(case):
             yield finding if finding.severity is self.severity else attrs.evolve(finding, severity=self.severity)
 
@@ -128,5 +128,5 @@ class Rule(NamedTuple):
 def rule(
     rule_id: str, says: str, breach: Breach, source: str, **more: Any
 ) -> Callable[[Callable[[Case], Iterator[Finding]]], Rule]:
-    """Return what makes a rule of the function that checks it; ``more`` are other attributes of ``Rule``."""
+    """Return a decorator that turns a check function into a rule; ``more`` are other attributes of ``Rule``."""
     return lambda check: Rule(rule_id, says, breach, source, check, **more)

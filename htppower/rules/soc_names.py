@@ -1,13 +1,13 @@
-"""The other names of the SoCs: marketing names, further part numbers, and the kernel's numbers.
+"""Other names of the SoCs: marketing names, additional part numbers, and the kernel's numbers.
 
 Sources:
 - marketing names: the vendor's product pages, https://www.qualcomm.com/products, which give the part number;
-- X1E as SC8380XP: https://lore.kernel.org/r/20231123135028.29433-1-quic_sibis@quicinc.com; X1P has the same Hexagon
-  (qualcomm/GenieX issue 1153), and X2P that of X2E (issue 1223);
+- X1E as SC8380XP: https://lore.kernel.org/r/20231123135028.29433-1-quic_sibis@quicinc.com; X1P has the same Hexagon as
+  X1E (qualcomm/GenieX issue 1153), and X2P the same as X2E (issue 1223);
 - boards: QCS6490 of the RB3 Gen 2 and of the Rubik Pi 3 (arch/arm64/boot/dts/qcom of Linux);
-- the kernel's numbers, as /sys/devices/soc0/soc_id has them: include/dt-bindings/arm/qcom,ids.h of Linux, and for 614
-  its mailing list. The device library of QAIRT 2.51 was tried with 475, 497, 498, 555, 557, 603, 604, 618, 660, 667,
-  674, 675 and 676: it takes each for the same Hexagon as the table of SoCs.
+- the kernel's numbers, as in /sys/devices/soc0/soc_id: include/dt-bindings/arm/qcom,ids.h of Linux; for 614 the
+  kernel's mailing list. The device library of QAIRT 2.51 was tried with 475, 497, 498, 555, 557, 603, 604, 618, 660,
+  667, 674, 675 and 676: for each number it reports the same Hexagon as the table of SoCs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from htppower.rules.socs import SOCS, Soc
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# By the vendor's model number.
+# Keyed by the vendor's model number.
 _OTHER_NAMES: Mapping[int, tuple[str, ...]] = MappingProxyType(
     {
         30: ("Snapdragon 888", "Snapdragon 888+"),
@@ -144,9 +144,9 @@ _WITHOUT_HTP: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "QCM2290": ("QRB2210", "441", "524"),
     }
 )
-# Part numbers of older families: none of them has an HTP.
+# Prefixes of the part numbers of older families; no chip of these has an HTP.
 _OLD = re.compile(r"(?:SDM|SDA|MSM|APQ)[0-9]{3,4}[A-Z]*")
-# Variant and speed bin follow the digits of a part number: SM8650-AC.
+# A variant and a speed bin follow the digits of a part number: SM8650-AC.
 _PART = re.compile(r"(?P<part>[A-Z]+[0-9]{3,4})(?:XP|P|X)?(?:[0-9]?A[A-F])?")
 _FILLING = re.compile(
     r"QUALCOMM|TECHNOLOGIES|\bINC\b|QCOM,|\(TM\)|\(R\)|SNAPDRAGON|\bSD(?=[ -]?[0-9])|DRAGONWING|MOBILE|COMPUTE|PLATFORM"
@@ -161,7 +161,7 @@ _NEAR = 0.8
 def _plain(name: str) -> str:
     """Return a name without brand, spaces and hyphens, and with ``+`` for ``Plus``.
 
-    "Snapdragon X" keeps its brand, since a bare X is a name of nothing.
+    "Snapdragon X" keeps its brand, since X alone is not a name.
     """
     said = name[:_LONGEST_NAME].upper().replace("PLUS", "+")
     bare = _FILLING.sub("", said)
@@ -169,13 +169,13 @@ def _plain(name: str) -> str:
 
 
 def _part(plain: str) -> str:
-    """Return a part number without its variant, and any other name unchanged."""
+    """Return a part number without its variant; any other name is unchanged."""
     found = _PART.fullmatch(plain)
     return plain if found is None else found["part"]
 
 
 _BY_MODEL: Mapping[int, Soc] = MappingProxyType({soc.model: soc for soc in SOCS})
-# Keys are names as they are compared. Values are the name as it is printed, and the SoC.
+# Keys: names in the form that is compared. Values: the name in the form that is printed, and the SoC.
 _BY_NAME: Mapping[str, tuple[str, Soc]] = MappingProxyType(
     {
         _part(_plain(name)): (name, soc)
@@ -189,14 +189,14 @@ _OLD_BY_NAME: Mapping[str, str] = MappingProxyType(
 
 
 def by_kernel_number(number: int) -> Soc | None:
-    """Return the SoC for a number from /sys/devices/soc0/soc_id, or None."""
+    """Return the SoC with a number from /sys/devices/soc0/soc_id, or None."""
     return _BY_MODEL.get(_KERNEL_NUMBERS.get(number, 0))
 
 
 def soc_of(name: str | int) -> Soc | None:
-    """Return the SoC for a model number, a kernel number, a part number or a name, or None.
+    """Return the SoC with a model number, a kernel number, a part number or a name, or None.
 
-    The vendor's model numbers win. The kernel uses 70, 86 and 87 too, for chips of 2011 without an HTP.
+    The vendor's model numbers take precedence. The kernel also uses 70, 86 and 87, for chips of 2011 without an HTP.
     """
     said = str(name)
     if said.isascii() and said.isdecimal() and len(said) <= _MOST_DIGITS:
@@ -213,14 +213,14 @@ def soc_of(name: str | int) -> Soc | None:
 
 
 def without_htp(name: str | int) -> str | None:
-    """Return the part number of a chip without an HTP, or None if the chip is not known as one."""
+    """Return the part number of a chip that is known to have no HTP, or None."""
     plain = _plain(str(name))
     found = _OLD_BY_NAME.get(_part(plain)) or _OLD_BY_NAME.get(plain)
     return found or (plain if _OLD.fullmatch(plain) else None)
 
 
 def near_soc(name: str | int) -> str | None:
-    """Return the nearest name of the same family, or None."""
+    """Return the most similar name of the same family, or None."""
     import difflib  # noqa: PLC0415 - only for a wrong name
 
     plain = _part(_plain(str(name)))
@@ -230,9 +230,9 @@ def near_soc(name: str | int) -> str | None:
 
 
 def _of_one_family(said: str, known: str) -> bool:
-    """Return whether two names have the same digits, or else the same letters and the same first two digits.
+    """Return whether two names have the same digits, or the same letters and the same first two digits.
 
-    The first two digits of a part number are its series and its generation: with others it is another chip.
+    The first two digits of a part number are its series and its generation: if they differ, it is another chip.
     """
     digits, known_digits = (re.sub(r"[^0-9]", "", name) for name in (said, known))
     if sorted(digits) == sorted(known_digits):

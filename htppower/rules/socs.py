@@ -1,7 +1,7 @@
 """The SoCs with a Hexagon NPU that the vendor lists: model number, names, architecture, VTCM.
 
-Source: the vendor's table of supported Snapdragon devices; measured against the library, which takes the model
-numbers 57, 69 and 87 and then is V75, V79 and V81. VTCM is in MB, None where the table leaves it open.
+Source: the vendor's table of supported Snapdragon devices. Measured on the library: it accepts the model numbers 57, 69
+and 87 and then reports V75, V79 and V81. VTCM is in MB, None if the table has no value.
 """
 
 from __future__ import annotations

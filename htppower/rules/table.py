@@ -1,7 +1,7 @@
-"""The table of the rules of votes: each rule stands beside the function that checks a case for it.
+"""The table of the rules of votes; each rule is defined next to the function that checks it.
 
-Sources are named per rule: "vendor" is the QNN HTP backend page ("Performance Infrastructure API", "HMX Power
-Settings"), "HAP_power" the Hexagon SDK's page of that name, "measured" an answer of the real library.
+Each rule names its source: "vendor" is the QNN HTP backend page ("Performance Infrastructure API", "HMX Power
+Settings"), "HAP_power" is the Hexagon SDK's page of that name, "measured" is an answer of the real library.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 RULES = {rule.id: rule for rule in (*HVX_RULES, *HMX_RULES, *CENG_RULES, *NUMBER_RULES, *RELAX_RULES, *ID_RULES)}
 
-# The vendor's table of HVX and HMX votes ("HMX Power Settings"); combinations that it leaves out are invalid.
+# The vendor's table of HVX and HMX votes ("HMX Power Settings"); combinations that are not in it are invalid.
 HVX_HMX_VALIDITY = (
     ValidityRow(hvx=Applied.APPLIED, hmx=Applied.APPLIED, pick_default=False, valid=True),
     ValidityRow(hvx=Applied.NONE, hmx=Applied.APPLIED, pick_default=None, valid=False),
@@ -35,7 +35,7 @@ HVX_HMX_VALIDITY = (
 
 
 def ids(which: Callable[[Rule], bool]) -> tuple[str, ...]:
-    """Return the ids of the rules of which this is so, in the order of the table."""
+    """Return the ids of the rules that match a condition, in the order of the table."""
     return tuple(rule.id for rule in RULES.values() if which(rule))
 
 
@@ -43,16 +43,16 @@ _REFUSING = ids(lambda rule: rule.refuses)
 
 
 def check(case: Case, ids: Iterable[str] | None = None) -> tuple[Finding, ...]:
-    """Return every breach of the rules, or of those with these ids, in the order of the table."""
+    """Return every breach of the rules, or only of the rules with these ids, in the order of the table."""
     chosen = RULES.values() if ids is None else (RULES[rule_id] for rule_id in ids)
     return tuple(finding for rule in chosen for finding in rule.breaches(case))
 
 
 def errors(case: Case) -> tuple[Finding, ...]:
-    """Return the breaches for which a vote set is refused."""
+    """Return the breaches that make a vote set refused."""
     return check(case, _REFUSING)
 
 
 def is_valid(hvx: Applied, hmx: Applied) -> bool:
-    """Return what the vendor's validity table says of an HVX and an explicit HMX vote on one id."""
+    """Return whether the vendor's validity table allows an HVX and an explicit HMX vote on one id."""
     return any(row.valid for row in HVX_HMX_VALIDITY if (row.hvx, row.hmx) == (hvx, hmx))

@@ -1,7 +1,7 @@
-"""Votes as frozen values in the vendor's words: corners, options, vote sets, native codes. They check nothing.
+"""Votes as frozen values with the vendor's names: corners, options, vote sets, native codes. They validate nothing.
 
-The names of the values that a profile is made of in code can be imported from here; each is imported when it is first
-used. May import nothing else of htppower.
+The names that are needed to build a profile in code can be imported from here; each is imported on first use.
+May import nothing else of htppower.
 """
 
 from __future__ import annotations
@@ -39,5 +39,5 @@ _EXPORTS = {
 }
 __all__ = [name for names in _EXPORTS.values() for name in names]
 
-if not TYPE_CHECKING:  # A type checker would take any name for one that exists.
+if not TYPE_CHECKING:  # With a __getattr__, type checkers would accept any name.
     __getattr__ = exported_lazily(__name__, _EXPORTS)

@@ -1,6 +1,6 @@
-"""The votes that are more than a number: the clocks, and what removes such a vote from an id.
+"""The votes that are C structs: the clocks. Also the votes that remove an earlier vote from a power config id.
 
-They know no numbers of the C structs: ``options`` has these.
+The names of the C struct fields are in ``options``.
 """
 
 import attrs
@@ -8,7 +8,7 @@ import attrs
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner, plain_corner
 from htppower.votes.field_repr import field_repr
 
-# No postponed annotations here: the loader reads the types of the fields, and resolving them would cost it start-up.
+# No `from __future__ import annotations`: the loader reads the field types, and resolving strings slows the start.
 
 
 @attrs.frozen
@@ -16,9 +16,9 @@ class VoltageRange:
     """The corners of one clock, core or bus.
 
     Attributes:
-        min: DCVS goes no lower.
-        target: in force when the call returns.
-        max: DCVS goes no higher; it holds only while no other client is active.
+        min: DCVS never goes below this corner.
+        target: the corner in force when the call returns.
+        max: DCVS never goes above this corner, as long as no other client is active.
     """
 
     min: VoltageCorner
@@ -35,13 +35,13 @@ class VoltageRange:
 
 @attrs.frozen(cache_hash=True)
 class DcvsV3:
-    """The HVX vote: core and bus clocks. None leaves a field as it is on the id (its set flag stays 0).
+    """The HVX vote: core and bus clocks. None leaves the field unchanged on the id (its set flag stays 0).
 
     Attributes:
         dcvs_enable: True lets DCVS move the clocks between min and max, False holds them at target.
-        power_mode: how DCVS moves them; it has no set flag of its own.
-        sleep_latency_us: tolerated wake-up latency, 10 to 65535 us; 65535 is no wish.
-        sleep_disable: True keeps the DSP from sleeping until a vote says False.
+        power_mode: how DCVS moves the clocks; this field has no set flag.
+        sleep_latency_us: tolerated wake-up latency, 10 to 65535 us; 65535 tolerates any latency.
+        sleep_disable: True keeps the DSP from sleeping until a later vote says False.
         bus: corners of the bus clock.
         core: corners of the core clock.
     """
@@ -57,7 +57,7 @@ class DcvsV3:
 
     @property
     def active(self) -> bool:
-        """Whether the DSP counts the client as active, which takes a core target other than DISABLE."""
+        """Whether the DSP counts the client as active: only with a core target other than DISABLE."""
         return self.core is not None and self.core.target is not VoltageCorner.DISABLE
 
 
@@ -83,11 +83,11 @@ class ExpandedRange:
 
 @attrs.frozen(cache_hash=True)
 class DcvsV3Exp:
-    """The HVX vote in expanded corners (Hexagon V85 and later), with DCVS on. None leaves a field as it is on the id.
+    """The HVX vote in expanded corners (Hexagon V85 and later), with DCVS on. None leaves a field unchanged on the id.
 
     Attributes:
         power_mode, sleep_latency_us, sleep_disable, bus, core: as in ``DcvsV3``.
-        core_perf_mode, bus_perf_mode: which frequency at the corner of each clock.
+        core_perf_mode, bus_perf_mode: which frequency each clock gets at its corner.
     """
 
     power_mode: PowerMode
@@ -102,12 +102,12 @@ class DcvsV3Exp:
 
     @property
     def active(self) -> bool:
-        """Whether the DSP counts the client as active, which takes a core target other than DISABLE."""
+        """Whether the DSP counts the client as active: only with a core target other than DISABLE."""
         return self.core is not None and self.core.target is not ExpandedCorner.DISABLE
 
     @property
     def dcvs_enable(self) -> bool:
-        """Whether DCVS may move the clocks, which a vote in expanded corners implies."""
+        """Always true: a vote in expanded corners lets DCVS move the clocks."""
         return True
 
 
@@ -117,8 +117,8 @@ class HmxV2:
 
     Attributes:
         min, target, max: expanded corners of the HMX clock.
-        perf_mode: which frequency at the corner.
-        pick_default: the HMX clock follows the same client's core vote, and the corners say nothing.
+        perf_mode: which frequency the clock gets at its corner.
+        pick_default: True lets the HMX clock follow the same client's core vote; the corners are then ignored.
     """
 
     min: ExpandedCorner
@@ -136,7 +136,7 @@ class Ceng:
 
     Attributes:
         min, target, max: corners of its clock.
-        perf_mode: which frequency at the corner.
+        perf_mode: which frequency the clock gets at its corner.
     """
 
     min: VoltageCorner
@@ -153,7 +153,7 @@ class CengExp:
 
     Attributes:
         min, target, max: expanded corners of its clock.
-        perf_mode: which frequency at the corner.
+        perf_mode: which frequency the clock gets at its corner.
     """
 
     min: ExpandedCorner
@@ -165,7 +165,7 @@ class CengExp:
 
 
 def as_plain(vote: DcvsV3Exp) -> DcvsV3:
-    """Return the nearest HVX vote for a platform without expanded corners: no corner is lower, the perf modes go."""
+    """Return the nearest HVX vote without expanded corners: no corner is lower, and the perf modes are dropped."""
     bus, core = (
         None if clock is None else VoltageRange(*map(plain_corner, (clock.min, clock.target, clock.max)))
         for clock in (vote.bus, vote.core)
@@ -180,12 +180,12 @@ def as_plain(vote: DcvsV3Exp) -> DcvsV3:
     )
 
 
-# Expanded corners of 0 with pick default: the library refuses legacy corners (1..0xFF) here even when it ignores them.
+# The library refuses legacy corners (1..0xFF) here even with pick default, where it ignores them. So: expanded, 0.
 _DISABLE = ExpandedCorner.DISABLE
 HMX_DEFAULT = HmxV2(_DISABLE, _DISABLE, _DISABLE, ClkPerfMode.HIGH, pick_default=True)
 
-# What removes an HVX vote from an id that lives on (HAP_power: sleep latency 65535 and all corners DISABLE), and, field
-# by field, what an HVX vote must say of a field that it leaves unset and an earlier one has set.
+# Removes an HVX vote from an id that still exists (HAP_power: sleep latency 65535 and all corners DISABLE). If a later
+# HVX vote leaves a field unset that an earlier one has set, it sends the field's value from here.
 HVX_REMOVED = DcvsV3(
     dcvs_enable=True,
     power_mode=PowerMode.POWER_SAVER,
@@ -204,7 +204,7 @@ HVX_EXP_REMOVED = DcvsV3Exp(
     bus_perf_mode=ClkPerfMode.HIGH,
 )
 
-# What holds where no CENG vote is cast (vendor, "CENG Power Settings", note 5); there is no pick default.
+# The state without any CENG vote (vendor, "CENG Power Settings", note 5); CENG has no pick default.
 _LOWEST = VoltageCorner.MIN_VOLTAGE_CORNER
 CENG_DEFAULT = Ceng(_LOWEST, _LOWEST, _LOWEST, ClkPerfMode.HIGH)
 CENG_EXP_DEFAULT = CengExp(ExpandedCorner.MIN, ExpandedCorner.MIN, ExpandedCorner.MIN, ClkPerfMode.HIGH)

@@ -1,8 +1,7 @@
 """Voltage corners, power modes and clock modes, with the vendor's numbers and enumerator names.
 
-Source of names and numbers: QnnHtpPerfInfrastructure.h, SDK 2.48, and of the corners that are newer, SDK 2.50. In both
-kinds of corner the numbers rise with the voltage, so that corners compare as integers; DISABLE stands outside that
-order ("no vote").
+Source of names and numbers: QnnHtpPerfInfrastructure.h, SDK 2.48; SDK 2.50 for newer corners. In both kinds of corner
+the numbers rise with the voltage, so corners compare as integers. DISABLE means "no vote" and is outside that order.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class VoltageCorner(enum.IntEnum):
-    """A corner of a clock, as DCVS_V3 and CENG take it."""
+    """A corner of a clock, as used by DCVS_V3 and CENG."""
 
     DISABLE = 16
     MIN_VOLTAGE_CORNER = 32
@@ -35,12 +34,12 @@ class VoltageCorner(enum.IntEnum):
 
     @property
     def enumerator(self) -> str:
-        """The vendor's name; DISABLE alone lacks the V of VCORNER."""
+        """The vendor's name; only DISABLE lacks the V of VCORNER."""
         return ("DCVS_VOLTAGE_CORNER_" if self is VoltageCorner.DISABLE else "DCVS_VOLTAGE_VCORNER_") + self.name
 
 
 class ExpandedCorner(enum.IntEnum):
-    """A corner of a clock, as HMX_V2, DCVS_V3_EXP and CENG_EXP take it. DEFINED_MAX is SUPER_TURBO_NO_CPR."""
+    """A corner of a clock, as used by HMX_V2, DCVS_V3_EXP and CENG_EXP. DEFINED_MAX is SUPER_TURBO_NO_CPR."""
 
     DISABLE = 0
     MIN = 256
@@ -100,11 +99,11 @@ class ExpandedCorner(enum.IntEnum):
 
     @property
     def since(self) -> str:
-        """The first SDK whose header has the corner, and whose tools take its name, as measured."""
+        """The first SDK whose header has the corner and whose tools accept its name (measured)."""
         return "2.50" if self.name in _SINCE_2_50 else "2.48 or earlier"
 
 
-# Their numbers reach the DSP through older libraries as well, which check no more than that none is below 256.
+# Older libraries pass these numbers to the DSP, too: they check only that no number is below 256.
 _SINCE_2_50 = frozenset(
     (
         "RET",
@@ -127,8 +126,8 @@ _SINCE_2_50 = frozenset(
     )
 )
 
-# The HMX corner that follows a core corner (pick default). Expanded numbers are 256 plus the level of the corner's own
-# name; the pairing of the PLUS corners with the L1 levels is an assumption of the simulation.
+# The HMX corner that follows a core corner (pick default). An expanded number is 256 plus the level in the corner's
+# name. That PLUS corners pair with the L1 levels is an assumption of the simulation.
 EXPANDED_OF_CORE: Mapping[int, ExpandedCorner] = MappingProxyType(
     {
         VoltageCorner.DISABLE: ExpandedCorner.DISABLE,
@@ -150,17 +149,17 @@ EXPANDED_OF_CORE: Mapping[int, ExpandedCorner] = MappingProxyType(
 
 
 def as_expanded(corner: int) -> int:
-    """Return a corner of either kind in expanded numbers, in which all corners compare."""
+    """Return a corner of either kind as an expanded number; all corners compare in these numbers."""
     return EXPANDED_OF_CORE.get(corner, corner)
 
 
 def plain_corner(corner: ExpandedCorner) -> VoltageCorner:
-    """Return the lowest plain corner that is not below an expanded one; DISABLE stays DISABLE."""
+    """Return the lowest plain corner that is not below an expanded corner; DISABLE stays DISABLE."""
     return min(plain for plain in VoltageCorner if EXPANDED_OF_CORE[plain] >= corner)
 
 
 class PowerMode(enum.IntEnum):
-    """How DCVS moves the clock; it acts only where dcvs_enable is true (rule DCVS-3)."""
+    """How DCVS moves the clock; it acts only if dcvs_enable is true (rule DCVS-3)."""
 
     ADJUST_UP_DOWN = 1
     ADJUST_ONLY_UP = 2

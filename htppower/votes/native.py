@@ -1,6 +1,6 @@
-"""The vendor's form of a vote: option, and fields by the names and numbers of the C struct.
+"""The vendor's form of a vote: the option, and fields with the names and numbers of the C struct.
 
-Source: QnnHtpPerfInfrastructure.h, SDK 2.48 (layouts and enumerators measured, no text of it).
+Source: QnnHtpPerfInfrastructure.h, SDK 2.48 (layouts and enumerators were measured; no text of the header is copied).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def _frozen(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @attrs.frozen
 class NativeConfig:
-    """One element of the list that setPowerConfig takes.
+    """One element of the list that setPowerConfig receives.
 
     Attributes:
         option: the option's name without the vendor's prefix, such as ``DCVS_V3``.
-        fields: the C struct's fields in their order, with their numbers.
-        symbols: the vendor's enumerator for those fields that hold one.
+        fields: the fields of the C struct in their order, with their numbers.
+        symbols: the vendor's enumerator for each field that holds an enumerator.
         number: the option's number; set it only to build an option that the library does not know.
     """
 
@@ -50,7 +50,7 @@ class NativeConfig:
 
 
 def native_config(about: VoteOption, vote: Any, power_config_id: int) -> NativeConfig:
-    """Return the native form of a vote; contextId is always the id of the call."""
+    """Return the native form of a vote; contextId is always the power config id of the call."""
     if not about.fields:
         return NativeConfig(about.option.name, {about.member: int(vote)})
     fields: dict[str, int] = {"contextId": power_config_id} if about.has_context_id else {}

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 SUCCESS = 0
 INVALID_INPUT = 13001
-# No code, but the id of no client: votes on it may override all others of the process (header of SDK 2.50).
+# Not an error code: the NULL client's id. Votes on it may override all others of the process (header of SDK 2.50).
 NULL_CLIENT = 0
 UNSUPPORTED_CONFIG = 13002
 TRANSPORT = 13003
@@ -19,14 +19,14 @@ FAILED = 13006
 DEVICE_INVALID_HANDLE = 14000
 DEVICE_INVALID_CONFIG = 14001
 DEVICE_ACCESS_DENIED = 14004
-# The DSP restarted and the link to it was rebuilt; and it was not rebuilt.
+# The DSP restarted: its link was rebuilt (1007) or was not (1011).
 SYSTEM_COMMUNICATION = 1007
 SYSTEM_COMMUNICATION_FATAL = 1011
 
-# Every vote is lost with the link to the DSP, whether it was rebuilt (1007) or not (1011).
+# With the link to the DSP, every vote is lost: both if the link was rebuilt (1007) and if it was not (1011).
 LINK_LOST = frozenset({SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL})
 
-# An old library answers 13002 and a new library on an old chip answers 13004 to the same option.
+# The option is not supported: an old library answers 13002, a new library on an old chip answers 13004.
 NOT_ON_THIS_PLATFORM = frozenset({UNSUPPORTED_CONFIG, UNSUPPORTED})
 
 _ANOTHER_VOTE = "check the vote set against the rules"
@@ -35,13 +35,13 @@ _SKELETON = (
     "ADSP_LIBRARY_PATH, folders separated by ';'"
 )
 _RETRIED = "the votes are sent again at the next transition"
-_RETRIED_ON_A_LINK = "the votes are sent again; if that keeps failing, the device is made anew"
-_RETRIED_BUT_SETTINGS = f"{_RETRIED}; an RPC setting that FastRPC refuses is left out (RPC-7)"
+_RETRIED_ON_A_LINK = "the votes are sent again; if that keeps failing, the device is created again"
+_RETRIED_BUT_SETTINGS = f"{_RETRIED}; an RPC setting that FastRPC refuses is omitted (RPC-7)"
 _ALL_RETRIED = (_RETRIED, _RETRIED_ON_A_LINK, _RETRIED_BUT_SETTINGS)
-# The same codes of other functions.
+# Other functions return the same codes, and need other advice.
 _RETRIED_OTHERWISE = {
-    "createPowerConfigId": "no id was made, and nothing is voted on it; only a session that is open tries again",
-    "destroyPowerConfigId": "the id may still be there with its votes; look into the vendor's log",
+    "createPowerConfigId": "no id was created and nothing is voted on it; only an open session tries again",
+    "destroyPowerConfigId": "the id and its votes may still exist; look into the vendor's log",
 }
 
 _CODES = MappingProxyType(
@@ -53,18 +53,18 @@ _CODES = MappingProxyType(
         1004: ("QNN_COMMON_ERROR_INVALID_ARGUMENT", _ANOTHER_VOTE),
         1005: ("QNN_COMMON_ERROR_OPERATION_NOT_PERMITTED", "check the permissions of the process"),
         1006: ("QNN_COMMON_ERROR_PLATFORM_NOT_SUPPORTED", "use a library built for this platform"),
-        1007: ("QNN_COMMON_ERROR_SYSTEM_COMMUNICATION", "the DSP restarted; every session is voted again"),
+        1007: ("QNN_COMMON_ERROR_SYSTEM_COMMUNICATION", "the DSP restarted; the votes of every session are sent again"),
         1008: ("QNN_COMMON_ERROR_INCOMPATIBLE_BINARIES", f"match the library and its skeleton by version; {_SKELETON}"),
         1009: ("QNN_COMMON_ERROR_LOADING_BINARIES", _SKELETON),
         1010: ("QNN_COMMON_ERROR_RESOURCE_UNAVAILABLE", _RETRIED),
-        1011: ("QNN_COMMON_ERROR_SYSTEM_COMMUNICATION_FATAL", "the link to the DSP is dead; the device is made anew"),
+        1011: ("QNN_COMMON_ERROR_SYSTEM_COMMUNICATION_FATAL", "the link is dead; the device is created again"),
         1100: ("QNN_COMMON_ERROR_GENERAL", _RETRIED),
         4000: ("QNN_BACKEND_ERROR_CANNOT_INITIALIZE", _SKELETON),
         4002: ("QNN_BACKEND_ERROR_TERMINATE_FAILED", "end the process; the driver cleans up"),
         4003: ("QNN_BACKEND_ERROR_NOT_SUPPORTED", "use a library built for this platform"),
         4004: ("QNN_BACKEND_ERROR_INVALID_ARGUMENT", "use a library of a known version"),
         4010: ("QNN_BACKEND_ERROR_INCONSISTENT_CONFIG", "use a library of a known version"),
-        4011: ("QNN_BACKEND_ERROR_INVALID_HANDLE", "open the library anew"),
+        4011: ("QNN_BACKEND_ERROR_INVALID_HANDLE", "open the library again"),
         4012: ("QNN_BACKEND_ERROR_INVALID_CONFIG", "use a library of a known version"),
         13000: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_INVALID_HANDLE_PTR", _RETRIED),
         13001: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_INVALID_INPUT", _ANOTHER_VOTE),
@@ -73,7 +73,7 @@ _CODES = MappingProxyType(
         13004: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_UNSUPPORTED", "this platform does not have this option"),
         13005: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_MEM_ALLOC", _RETRIED),
         13006: ("QNN_HTP_PERF_INFRASTRUCTURE_ERROR_FAILED", _RETRIED_BUT_SETTINGS),
-        14000: ("QNN_DEVICE_ERROR_INVALID_HANDLE", "create the device anew"),
+        14000: ("QNN_DEVICE_ERROR_INVALID_HANDLE", "create the device again"),
         14001: ("QNN_DEVICE_ERROR_INVALID_CONFIG", _SKELETON),
         14002: ("QNN_DEVICE_ERROR_HARDWARE_UNAVAILABLE", "check that the DSP is up"),
         14003: ("QNN_DEVICE_ERROR_ASSOCIATED_TO_CONTEXT", "free the contexts of the device first"),
@@ -83,20 +83,20 @@ _CODES = MappingProxyType(
 
 
 def code_name(code: int) -> str:
-    """Return the vendor's name for a native code, or ``UNKNOWN`` for one that the headers do not name."""
+    """Return the vendor's name for a native code, or ``UNKNOWN`` if the headers do not name it."""
     return _CODES[code][0] if code in _CODES else "UNKNOWN"
 
 
 def what_to_do_at_start(code: int, function: str = "setPowerConfig") -> str:
-    """Return what an operator should do about a native code where no session is open, which would vote again."""
+    """Return advice about a native code at the start, when no session is open that would send the votes again."""
     advice = what_to_do(code, function)
     return "try again, and look into the vendor's log" if advice in _ALL_RETRIED else advice
 
 
 def what_to_do(code: int, function: str = "setPowerConfig") -> str:
-    """Return what an operator should do about a native code of a function."""
+    """Return advice for the operator about a native code of a function."""
     if code == INVALID_INPUT and function == "createPowerConfigId":
-        return "name a device and a core that exist; htppower doctor lists them"
+        return "name an existing device and core; htppower doctor lists them"
     advice = _CODES[code][1] if code in _CODES else _RETRIED
     return _RETRIED_OTHERWISE.get(function, advice) if advice in _ALL_RETRIED else advice
 

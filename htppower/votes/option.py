@@ -1,4 +1,4 @@
-"""A vote option: its number and the vendor's name, and what there is to know of it.
+"""A vote option: its number, the vendor's name, and everything else that is known about it.
 
 Source of numbers and names: QnnHtpPerfInfrastructure.h, SDK 2.48.
 """
@@ -7,7 +7,7 @@ import enum
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
-# No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
+# No `from __future__ import annotations`: a named tuple would compile each field type again, which slows the start.
 
 
 class Option(enum.IntEnum):
@@ -25,13 +25,13 @@ class Option(enum.IntEnum):
     CENG_EXP = 10
 
 
-# Named tuples, since they are made at every start of the command, faster than attrs makes a class.
+# Named tuples, since these classes are built at every start of the command: attrs takes longer.
 class Limits(NamedTuple):
     """The range of a number.
 
     Attributes:
-        low, high: the smallest and the largest.
-        rule: the id of the rule that guards it; empty where reading the file does.
+        low, high: the smallest and the largest valid number.
+        rule: the id of the rule that checks it; empty if the reader of the file checks it.
     """
 
     low: int
@@ -39,22 +39,22 @@ class Limits(NamedTuple):
     rule: str = ""
 
     def hold(self, number: int) -> bool:
-        """Return whether a number is in the range."""
+        """Return whether the range contains a number."""
         return self.low <= number <= self.high
 
     def __str__(self) -> str:
-        """Return the range as a message names it."""
+        """Return the range in the form that messages use."""
         return f"{self.low} to {self.high}"
 
 
 class VoteField(NamedTuple):
-    """One field of a vote that is a struct in C.
+    """One field of a vote that is a C struct.
 
     Attributes:
         name: as in the value and in YAML.
-        native: the fields of the struct that it becomes: one, or those of min, target and max.
-        flag: the field that says whether it is set; empty where it always is.
-        does: what it does, in a sentence.
+        native: the fields of the struct: a single one, or one each for min, target and max.
+        flag: the set flag of the field; empty if the field is always set.
+        does: its effect, in a sentence.
         limits: the range of its number.
     """
 
@@ -72,22 +72,22 @@ class VoteOption(NamedTuple):
         option: its number and the vendor's name.
         field: its field in a vote set and in YAML.
         member: its member of the union in QnnHtpPerfInfrastructure_PowerConfig_t.
-        does: what it does, in a sentence.
-        section: where the vendor documents it.
-        fields: those of its struct, in C's order but for contextId; empty for an option of one number.
+        does: its effect, in a sentence.
+        section: the section of the vendor's documentation.
+        fields: the fields of its struct in C's order, without contextId; empty for an option that is a number.
         has_context_id: its struct begins with the power config id of the call.
-        taken_back: the vote that takes an earlier one back; None where nothing does, since 0 is no vote.
-        default: the vote that says what holds where none is cast, and is the word ``default`` in YAML.
-        aggregate: what the whole process gets of the wishes of all sessions; None for a vote of one id.
+        taken_back: the vote that cancels an earlier vote; None if none exists, since 0 is not a vote.
+        default: the vote that states the default explicitly: the word ``default`` in YAML.
+        aggregate: combines the votes of all sessions into one for the whole process; None for a vote of one id.
         limits: the range of its number.
         first_arch: the first Hexagon architecture that has it; 0 for all.
         not_on_archs: later architectures without it.
         not_on_systems: operating systems without it.
-        rule_if_missing: the rule under which a platform without it degrades; empty where nothing can be voted there.
-        other_form: the option that votes on the same in other corners. The later vote supersedes the earlier, and one
-            list holds only one of them.
-        needs_hvx: it is taken only on an id with an HVX vote.
-        optional: a file may leave its field out, which is as if it were unset.
+        rule_if_missing: the rule under which a platform without it degrades; empty if no vote is possible there.
+        other_form: the option for the same clock in the other kind of corners. A later vote of one form replaces an
+            earlier vote of the other, and one list holds only one of them.
+        needs_hvx: the library accepts it only on an id with an HVX vote.
+        optional: a file may omit its field; an omitted field counts as unset.
     """
 
     option: Option
@@ -111,12 +111,12 @@ class VoteOption(NamedTuple):
 
     @property
     def process_wide(self) -> bool:
-        """Whether it acts on the whole process, whichever id it is set with."""
+        """Whether it acts on the whole process, whichever id carries it."""
         return self.aggregate is not None
 
     @property
     def partial(self) -> bool:
-        """Whether a vote changes only those fields that it sets, so that votes on it add up."""
+        """Whether a vote changes only the fields that it sets, so that successive votes accumulate."""
         return any(field.flag for field in self.fields)
 
     @property

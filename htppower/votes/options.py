@@ -1,9 +1,9 @@
-"""The one table of the vote options: what there is to know of each, in the order in which a vote set is sent.
+"""The only table of the vote options, in sending order.
 
-To add an option: its number in ``option.Option``, an entry here, a field of ``VoteSet``, and, where its vote is a
-struct, a class in ``clock_votes``. What looks at a whole vote set stands elsewhere: its cost beside others in
-``rules.power_order``, its rules in one of the files of ``rules.table``, which versions of the library know it in
-``backends.simulated.answers``, and the values that the coverage of vote tests tries in ``review.vote_tests.mutants``.
+To add an option: its number in ``option.Option``, an entry here, a field of ``VoteSet``, and a class in ``clock_votes``
+if its vote is a struct. Code about whole vote sets is elsewhere: power costs in ``rules.power_order``, rules in the
+modules of ``rules.table``, supported library versions in ``backends.simulated.answers``, and the values that the
+coverage of vote tests tries in ``review.vote_tests.mutants``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 LARGEST_UINT32 = 2**32 - 1
-# The vendor's tools keep the HMX on for this long where nobody votes (backend extensions, hmx_timeout_us).
+# Without a vote, the vendor's tools keep the HMX on for this long (backend extensions, hmx_timeout_us).
 DEFAULT_HMX_TIMEOUT_US = 300_000
 
 _INFRASTRUCTURE = 'QNN HTP backend, "QNN HTP Performance Infrastructure API"'
@@ -32,7 +32,7 @@ _HEADER = "QnnHtpPerfInfrastructure.h, SDK 2.48"
 
 
 def _smallest_wish(latencies_us: Collection[int]) -> int:
-    """Return the smallest latency that is a vote at all: 0 is none (rule RPC-5)."""
+    """Return the smallest latency other than 0, since 0 is not a vote (rule RPC-5)."""
     return min((latency_us for latency_us in latencies_us if latency_us), default=0)
 
 
@@ -45,7 +45,7 @@ def _clock(name: str, does: str) -> VoteField:
 
 
 def _one_clock(prefix: str) -> tuple[VoteField, ...]:
-    """Return the fields of a vote on one clock."""
+    """Return the fields of a vote on a single clock."""
     fields = zip(("min", "target", "max"), _corners(prefix), strict=True)
     return (*(VoteField(name, (native,)) for name, native in fields), VoteField("perf_mode", (f"{prefix}PerfMode",)))
 
@@ -55,8 +55,8 @@ _SLEEP = (
         "sleep_latency_us",
         ("sleepLatency",),
         "setSleepLatency",
-        "The longest wake-up that is tolerated, in us: the smaller, the lighter the DSP sleeps, and the more it draws "
-        "when idle; 65535 is no wish.",
+        "The longest tolerated wake-up time, in us. With a smaller value the DSP sleeps less deeply and draws more "
+        "power when idle; 65535 tolerates any latency.",
         Limits(10, 65535, "DCVS-1"),
     ),
     VoteField(
@@ -67,10 +67,14 @@ _SLEEP = (
     ),
 )
 _CLOCKS = (
-    _clock("bus", "The clock between the DSP and memory: no lower than min, at target when the call returns."),
-    _clock("core", "The DSP's own clock: no lower than min, at target when the call returns, capped at max alone."),
+    _clock("bus", "The clock between the DSP and memory: never below min, at target when the call returns."),
+    _clock(
+        "core",
+        "The DSP's own clock: never below min, at target when the call returns; while no other client is "
+        "active, never above max.",
+    ),
 )
-# Measured on QAIRT 2.51: V89 answers 13004 to votes on the matrix unit and the compression engine.
+# Measured on QAIRT 2.51: V89 answers 13004 to votes on the HMX and the compression engine.
 _V89 = frozenset({89})
 # RPC latency and polling do not exist on QNX (vendor documentation, "RPC Polling and Latency Settings"); adaptive
 # polling needs polling.
@@ -88,7 +92,7 @@ _TABLE = (
                 "dcvs_enable",
                 ("dcvsEnable",),
                 "setDcvsEnable",
-                "true lets DCVS move the clocks between min and max as the load says; false holds them at target.",
+                "true lets DCVS move the clocks between min and max with the load; false keeps them at target.",
             ),
             VoteField(
                 "power_mode",
@@ -106,7 +110,7 @@ _TABLE = (
         Option.DCVS_V3_EXP,
         "dcvs_v3_exp",
         "dcvsV3ExpConfig",
-        "The HVX vote in expanded corners, in the place of dcvs_v3, from Hexagon V85 on; DCVS is on.",
+        "The HVX vote in expanded corners, instead of dcvs_v3; Hexagon V85 and later. DCVS is on.",
         _EXPANDED,
         fields=(
             VoteField("power_mode", ("powerMode",), does="How eagerly DCVS moves the clocks."),
@@ -135,8 +139,8 @@ _TABLE = (
         Option.HMX_V2,
         "hmx_v2",
         "hmxV2Config",
-        "The matrix unit's clock: default follows the core vote of the same id; corners set it apart from Hexagon V75 "
-        "on.",
+        "The matrix unit's clock. default: it follows the core vote of the same id. Corners set it separately; Hexagon "
+        "V75 and later.",
         _HMX,
         fields=(VoteField("pick_default", ("hmxPickDefault",)), *_one_clock("hmx")),
         taken_back=HMX_DEFAULT,
@@ -151,8 +155,8 @@ _TABLE = (
         Option.CENG,
         "ceng",
         "cengConfig",
-        "The clock of the compression engine, which compresses and decompresses weights and activations, from Hexagon "
-        "V75 on.",
+        "The clock of the compression engine, which compresses and decompresses weights and activations; Hexagon V75 "
+        "and later.",
         _CENG,
         fields=_one_clock("ceng"),
         taken_back=CENG_DEFAULT,
@@ -167,7 +171,7 @@ _TABLE = (
         Option.CENG_EXP,
         "ceng_exp",
         "cengExpConfig",
-        "The clock of the compression engine in expanded corners, in the place of ceng, from Hexagon V85 on.",
+        "The clock of the compression engine in expanded corners, instead of ceng; Hexagon V85 and later.",
         _EXPANDED,
         fields=_one_clock("ceng"),
         taken_back=CENG_EXP_DEFAULT,
@@ -182,8 +186,8 @@ _TABLE = (
         Option.RPC_CONTROL_LATENCY,
         "rpc_control_latency_us",
         "rpcControlLatencyConfig",
-        "The CPU wake-up latency that a remote call tolerates, in us, for the whole process; 0 is no vote and takes "
-        "none back.",
+        "The CPU wake-up latency that a remote call tolerates, in us, for the whole process. 0 is not a vote and does "
+        "not cancel an earlier one.",
         _POLLING,
         aggregate=_smallest_wish,
         limits=Limits(0, LARGEST_UINT32),
@@ -194,8 +198,8 @@ _TABLE = (
         Option.RPC_POLLING_TIME,
         "rpc_polling_time_us",
         "rpcPollingTimeConfig",
-        "How long the CPU polls for an answer before it sleeps, in us, for the whole process: quicker answers, paid "
-        "with CPU time; 0 is off.",
+        "How long the CPU polls for an answer before it sleeps, in us, for the whole process. Answers come sooner, but "
+        "polling uses CPU time. 0 is off.",
         _POLLING,
         taken_back=0,
         aggregate=max,
@@ -207,10 +211,10 @@ _TABLE = (
         Option.ADAPTIVE_POLLING_TIME,
         "adaptive_polling_time_us",
         "adaptivePollingTimeConfig",
-        "From inferences of this length on, in us, the CPU sleeps first and polls only towards the end; 0 is off.",
+        "During inferences of at least this length, in us, the CPU sleeps first and polls only near the end; 0 is off.",
         _ADAPTIVE,
         taken_back=0,
-        # Of several thresholds the largest touches the fewest inferences of the others.
+        # With several thresholds, the largest affects the fewest inferences of the other sessions.
         aggregate=max,
         limits=Limits(0, LARGEST_UINT32),
         not_on_systems=_QNX,
@@ -230,7 +234,7 @@ _TABLE = (
         Option.DDR_PERF_MODE,
         "ddr_perf_mode",
         "ddrPerfModeConfig",
-        "true asks for the memory's performance mode, on Hexagon V81 and later.",
+        "true asks for the memory's performance mode; Hexagon V81 and later.",
         _HEADER,
         taken_back=False,
         first_arch=81,
@@ -241,9 +245,9 @@ _TABLE = (
 
 VOTE_OPTIONS: Mapping[Option, VoteOption] = MappingProxyType({each.option: each for each in _TABLE})
 BY_FIELD: Mapping[str, VoteOption] = MappingProxyType({each.field: each for each in _TABLE})
-# Those that are structs, by the class of their votes.
+# The options whose votes are structs, by the class of the vote.
 BY_CLASS: Mapping[type[Any], VoteOption] = MappingProxyType(
     {type(each.taken_back): each for each in _TABLE if each.fields}
 )
-# The RPC options act on the whole process, whichever id they are set with (Hexagon SDK, FastRPC).
+# The RPC options act on the whole process, whichever id carries them (Hexagon SDK, FastRPC).
 PROCESS_WIDE = frozenset(each.option for each in _TABLE if each.process_wide)

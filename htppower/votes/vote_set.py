@@ -1,6 +1,6 @@
-"""A vote set: the ordered list of one setPowerConfig call, each vote one option set on one power config id.
+"""A vote set: the ordered list of one setPowerConfig call. Each vote sets one option on one power config id.
 
-The values check nothing: the rules do (``htppower.rules``).
+The values validate nothing; the rules do (``htppower.rules``).
 """
 
 import functools
@@ -17,22 +17,22 @@ from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 if TYPE_CHECKING:
     from htppower.votes.native import NativeConfig
 
-# No postponed annotations here: the loader reads the types of the fields, and resolving them would cost it start-up.
+# No `from __future__ import annotations`: the loader reads the field types, and resolving strings slows the start.
 
 
-# The same few sets are sent again and again, so what follows from one is computed once. Without slots: attrs would make
-# its own cached property for a class with them, which takes 0.3 ms at every start of the command.
+# The same few sets are sent again and again, so values derived from a set are cached. Without slots: with them, attrs
+# would build its own cached property, which takes 0.3 ms at every start of the command.
 @attrs.frozen(cache_hash=True, slots=False)
 class VoteSet:
-    """The votes of one setPowerConfig call. None: no vote on that option.
+    """The votes of one setPowerConfig call. None means no vote on that option.
 
     Attributes:
         dcvs_v3: the HVX vote.
-        dcvs_v3_exp: the HVX vote in expanded corners, in the place of dcvs_v3 (V85 and later).
+        dcvs_v3_exp: the HVX vote in expanded corners, instead of dcvs_v3 (V85 and later).
         hmx_v2: the HMX vote.
         ceng: the vote on the compression engine (V75 and later).
-        ceng_exp: the vote on it in expanded corners, in the place of ceng (V85 and later).
-        rpc_control_latency_us: tolerated CPU wake-up latency of a remote call; 0 is no vote.
+        ceng_exp: the vote on the compression engine in expanded corners, instead of ceng (V85 and later).
+        rpc_control_latency_us: tolerated CPU wake-up latency of a remote call; 0 is not a vote. Process-wide.
         rpc_polling_time_us: how long the CPU polls for an answer, 0 to 9999 us; 0 is off. Process-wide.
         adaptive_polling_time_us: inference time above which polling turns adaptive; 0 is off. Process-wide.
         hmx_timeout_us: how long the HMX stays powered when idle, 100 to 1000000 us.
@@ -54,15 +54,15 @@ class VoteSet:
 
     @classmethod
     def of(cls, votes: Mapping[Option, Any]) -> "VoteSet":
-        """Return the set of the given votes."""
+        """Return a set of these votes."""
         return cls(**{VOTE_OPTIONS[option].field: value for option, value in votes.items()})
 
     def get(self, option: Option) -> Any:
-        """Return the vote on an option, None where there is none."""
+        """Return the vote on an option, or None."""
         return getattr(self, VOTE_OPTIONS[option].field)
 
     def items(self) -> Iterator[tuple[Option, Any]]:
-        """Return the votes in the order in which they are sent."""
+        """Return the votes in sending order."""
         return iter(self._items)
 
     @functools.cached_property
@@ -72,16 +72,16 @@ class VoteSet:
 
     @property
     def hvx(self) -> DcvsV3 | DcvsV3Exp | None:
-        """The HVX vote, in whichever form it is."""
+        """The HVX vote in either form."""
         return self.dcvs_v3_exp if self.dcvs_v3 is None else self.dcvs_v3
 
     @property
     def hvx_field(self) -> str:
-        """The field of the HVX vote; ``dcvs_v3`` where there is none."""
+        """The field of the HVX vote; ``dcvs_v3`` if there is no HVX vote."""
         return self.voted_field(Option.DCVS_V3)
 
     def voted_field(self, option: Option) -> str:
-        """Return the field of the vote on an option: that of its other form, where only that is voted."""
+        """Return the field of the vote on an option, or the field of the other form if only that form is voted."""
         about = VOTE_OPTIONS[option]
         if about.other_form is not None and self.get(option) is None and self.get(about.other_form) is not None:
             return VOTE_OPTIONS[about.other_form].field
@@ -89,7 +89,7 @@ class VoteSet:
 
     @property
     def options(self) -> tuple[Option, ...]:
-        """The options that are voted on, in the order in which they are sent."""
+        """The options that are voted on, in sending order."""
         return tuple([option for option, _ in self._items])
 
     def without(self, *options: Option) -> "VoteSet":
@@ -99,9 +99,9 @@ class VoteSet:
         return attrs.evolve(self, **{VOTE_OPTIONS[option].field: None for option in options})
 
     def where_absent(self, *options: Option) -> "VoteSet":
-        """Return what can be cast on a platform without these options.
+        """Return the votes that a platform without these options can take.
 
-        An HVX vote in expanded corners becomes the nearest plain one. What needs an HVX vote goes where there is none.
+        A plain HVX vote replaces one in expanded corners. Without an HVX vote, votes that need one are dropped.
         """
         if not options:
             return self
@@ -117,11 +117,11 @@ class VoteSet:
         return _native(self, power_config_id)
 
     def __bool__(self) -> bool:
-        """Return whether there is any vote."""
+        """Return whether the set has any vote."""
         return bool(self._items)
 
     def __str__(self) -> str:
-        """Return the votes in the order in which they are sent: the options, and the values of the simple ones."""
+        """Return the options in sending order, with the values of those that are numbers."""
         parts = [
             f"{option.name} {int(value)}" if isinstance(value, int) else option.name for option, value in self.items()
         ]
@@ -130,18 +130,18 @@ class VoteSet:
 
 @functools.lru_cache(maxsize=256)
 def first_equal(votes: VoteSet) -> VoteSet:
-    """Return the first of all that are equal: what is looked up by the same object is not compared vote by vote."""
+    """Return the first set that was equal to this one, so that caches find it by identity and skip the comparison."""
     return votes
 
 
 @functools.lru_cache(maxsize=256)
 def _native(votes: VoteSet, power_config_id: int) -> "tuple[NativeConfig, ...]":
-    from htppower.votes.native import native_config  # noqa: PLC0415 - most commands cast nothing
+    from htppower.votes.native import native_config  # noqa: PLC0415 - most commands send no votes
 
     return tuple(native_config(VOTE_OPTIONS[option], vote, power_config_id) for option, vote in votes.items())
 
 
-# The range of every number of a vote, by the class and the field that hold it.
+# The range of each number in a vote, by the class and the field that hold it.
 LIMITS: Mapping[tuple[type[Any], str], Limits] = {
     (kind, name): limits
     for about in VOTE_OPTIONS.values()

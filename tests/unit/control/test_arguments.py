@@ -164,7 +164,7 @@ def test_a_session_that_failed_to_open_does_not_promise_votes(bench: Bench, code
     with pytest.raises(VoteRejected) as caught:
         bench.controller.session("burst")
     assert "sent again" not in str(caught.value)
-    assert "no id was made" in str(caught.value)
+    assert "no id was created" in str(caught.value)
     assert not bench.controller.status().sessions
 
 

@@ -37,7 +37,7 @@ def test_no_more_findings_of_a_file_are_told_than_somebody_reads() -> None:
     assert told[:-1] == tuple(many[: MOST_OF_A_FILE - 1])
     last = told[-1]
     assert (len(told), last.line, last.rule, last.severity) == (MOST_OF_A_FILE, 300, "KEY-2", Severity.ERROR)
-    assert last.message == "201 findings of this file, this one among them, are left out"
+    assert last.message == "201 findings of this file, including this one, are omitted"
     assert [finding.left_out for finding in told] == [0] * (MOST_OF_A_FILE - 1) + [201]
     assert bounded(told) == told
 

@@ -54,7 +54,7 @@ def test_a_file_of_mistakes_is_read_no_further_than_any_file(tmp_path: Path, tex
         load_profile(file)
     assert len(caught.value.problems) == MOST_OF_A_FILE
     left_out = len(read) - MOST_OF_A_FILE + 1
-    assert caught.value.problems[-1].message == f"{left_out} findings of this file, this one among them, are left out"
+    assert caught.value.problems[-1].message == f"{left_out} findings of this file, including this one, are omitted"
     assert len(str(caught.value)) < 50_000
 
 

@@ -17,10 +17,10 @@ from htppower.votes.vote_set import VoteSet
 
 
 @pytest.mark.parametrize(
-    ("latency_us", "says"), [(1, "critical"), (199, "critical"), (200, "moderate"), (0, "no vote")]
+    ("latency_us", "says"), [(1, "critical"), (199, "critical"), (200, "moderate"), (0, "not a vote")]
 )
 def test_rpc_5_tells_which_latency_it_is(latency_us: int, says: str) -> None:
-    """A control latency below 200 us is called critical, from there on moderate, and 0 no vote."""
+    """A control latency below 200 us is called critical, from 200 us on moderate, and 0 is called not a vote."""
     (finding,) = check(voting(rpc_control_latency_us=latency_us), ["RPC-5"])
     assert says in finding.message
 

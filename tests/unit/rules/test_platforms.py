@@ -250,7 +250,7 @@ def test_an_unknown_architecture_is_given_the_benefit_of_the_doubt() -> None:
 
 def test_what_an_option_needs() -> None:
     """A degradation can say from which architecture on a vote exists."""
-    assert Platform.needs(Option.HMX_V2) == "Hexagon V75 or later, V89 aside"
+    assert Platform.needs(Option.HMX_V2) == "Hexagon V75 or later, except V89"
     assert Platform.needs(Option.DDR_PERF_MODE) == "Hexagon V81 or later"
 
 
