@@ -5,7 +5,7 @@
     with session.inference():
         ...
 
-A public name is imported when it is first used: importing the package loads no library and starts nothing.
+A public name is imported on first use: importing the package itself loads no library and starts no thread.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _EXPORTS = {
 }
 __all__ = [name for names in _EXPORTS.values() for name in names]
 
-if not TYPE_CHECKING:  # A type checker would take any name for one that exists.
+if not TYPE_CHECKING:  # With a __getattr__, type checkers would accept any name.
     __getattr__ = exported_lazily(__name__, _EXPORTS)
 
 

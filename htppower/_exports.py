@@ -1,4 +1,4 @@
-"""Names that a package exports from its modules: each is imported when it is first used, and kept."""
+"""Lazy exports of a package: each name is imported on first use, and kept."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def exported_lazily(package: str, modules: dict[str, tuple[str, ...]]) -> Callab
     """Return the ``__getattr__`` of a package (PEP 562).
 
     Args:
-        package: its name.
-        modules: the names that it exports, by the full name of their module; a module of its own stands under itself.
+        package: the name of the package.
+        modules: the exported names, by the full name of their module; to export a module itself, list its own name.
     """
     homes = {name: module for module, names in modules.items() for name in names}
 
@@ -24,7 +24,7 @@ def exported_lazily(package: str, modules: dict[str, tuple[str, ...]]) -> Callab
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = importlib.import_module(homes[name])
         found = module if homes[name] == f"{package}.{name}" else getattr(module, name)
-        # From now on the name is found before this function is asked.
+        # From now on Python finds the name without this function.
         vars(sys.modules[package])[name] = found
         return found
 

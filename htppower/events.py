@@ -1,4 +1,4 @@
-"""What happened, as frozen values handed to subscribers. May import votes and errors."""
+"""Events: frozen values that are delivered to subscribers. May import votes and errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class State(str, enum.Enum):
-    """What is known of a session's votes."""
+    """How much is known about a session's votes."""
 
     UNVOTED = "UNVOTED"
     RAISED = "RAISED"
@@ -28,7 +28,7 @@ class State(str, enum.Enum):
 
 
 class Trigger(str, enum.Enum):
-    """What takes a session from one state to another."""
+    """The transition between two states of a session."""
 
     RAISE = "raise"
     REVISE = "revise"
@@ -52,7 +52,7 @@ class Phase(str, enum.Enum):
 
 
 class Cause(str, enum.Enum):
-    """Why a native call was made."""
+    """The reason for a native call."""
 
     SESSION_OPENED = "session opened"
     INIT_BEGAN = "INIT began"
@@ -78,7 +78,7 @@ class Cause(str, enum.Enum):
 
 
 class LinkState(str, enum.Enum):
-    """What is known of the link to the DSP."""
+    """How much is known about the link to the DSP."""
 
     WELL = "WELL"
     LOST = "LOST"
@@ -90,7 +90,7 @@ class LinkState(str, enum.Enum):
 
 
 class HoldEnd(str, enum.Enum):
-    """What ended a hold."""
+    """The reason for the end of a hold."""
 
     RELEASED = "released"
     TIMEOUT = "timeout"
@@ -103,13 +103,13 @@ class HoldEnd(str, enum.Enum):
 
 @attrs.frozen
 class Degradation:
-    """A vote of the profile that this platform does not have; the session works without it.
+    """A vote of the profile that this platform lacks; the session works without it.
 
     Attributes:
         rule: the id of the rule.
         message: what is missing.
-        option: the option that is left out.
-        hint: what to vote, or to run it on, instead.
+        option: the option that is omitted.
+        hint: another vote or another platform to use instead.
     """
 
     rule: str
@@ -122,13 +122,13 @@ class Degradation:
 
 @attrs.frozen
 class Event:
-    """What every event carries.
+    """The fields of every event.
 
     Attributes:
-        order: 1 for a controller's first event, and one more for each that follows: a gap is an event that was lost.
-        time_us: when, by the controller's clock.
-        session: the session's number within its controller; 0 for what is the controller's own.
-        owner: what the session was opened for, or None.
+        order: 1 for a controller's first event, then 2, 3, ...: a missing number means a lost event.
+        time_us: the time by the controller's clock.
+        session: the session's number within its controller; 0 for events of the controller itself.
+        owner: the owner that the session was opened for, or None.
         profile: the name of the profile that the session uses.
     """
 
@@ -146,7 +146,7 @@ class SessionOpened(Event):
     """A session was opened and its power config ids were created.
 
     Attributes:
-        power_config_ids: the ids, in the order of the cores; none where the profile has no votes.
+        power_config_ids: the ids, in the order of the cores; empty if the profile has no votes.
         cause: always ``SESSION_OPENED``.
     """
 
@@ -160,8 +160,8 @@ class CallMade(Event):
 
     Attributes:
         function: the native function.
-        power_config_id: the id that it was made on, or that it created; None for a create that failed.
-        votes: what a setPowerConfig carried; None for the other functions.
+        power_config_id: the id of the call, or the created id; None if the create failed.
+        votes: the votes of a setPowerConfig; None for the other functions.
         code: the native code; 0 is success.
         duration_us: how long it took.
     """
@@ -180,14 +180,14 @@ class Transition(Event):
     Attributes:
         trigger: the transition.
         source, dest: the states before and after.
-        cause: why.
+        cause: the reason.
         phase: the phase that began or ended, or None.
-        error: for ``lose``, the native call that failed; None where another session's call told of the loss.
-        attempted: for ``lose``, the transition of which the call failed; None where another session's call told of the
-            loss, or where the votes were cast again by the heartbeat.
+        error: for ``lose``, the native call that failed; None if another session's call reported the loss.
+        attempted: for ``lose``, the transition whose call failed; None if another session's call reported the loss, or
+            if the heartbeat was sending the votes again.
         lasted_us: how long the session was in the state before.
-        late_us: for a lowering by the sustain timer or in the background, by how much it began after its deadline; one
-            in the background is due when the inference ends. None otherwise.
+        late_us: for a lowering by the sustain timer or in the background, how long after its deadline it began; in the
+            background, the deadline is the end of the inference. None otherwise.
     """
 
     trigger: Trigger
@@ -203,11 +203,11 @@ class Transition(Event):
 
 @attrs.frozen(repr=False)
 class LinkChanged(Event):
-    """The link to the DSP is in another state.
+    """The state of the link to the DSP changed.
 
     Attributes:
         source, dest: the states before and after.
-        error: the call that told so; None if the link is well again.
+        error: the call that reported it; None if the link works again.
     """
 
     source: LinkState
@@ -217,12 +217,12 @@ class LinkChanged(Event):
 
 @attrs.frozen(repr=False)
 class Recovered(Event):
-    """The votes of a session are known again, after a failed call or a restart of the DSP.
+    """The votes of a session are known again after a failed call or a restart of the DSP.
 
     Attributes:
-        state: what they are now.
-        unknown_us: for how long they were not known.
-        cause: what brought them back.
+        state: the state of the votes now.
+        unknown_us: how long the votes were unknown.
+        cause: the reason why they are known again.
     """
 
     state: State
@@ -232,11 +232,11 @@ class Recovered(Event):
 
 @attrs.frozen(repr=False)
 class CallsSaved(Event):
-    """Votes came down, or were lost, that had served more inferences than the one that they were raised for.
+    """Votes came down or were lost, after they had served more inferences than the one that raised them.
 
     Attributes:
-        inferences: how many began while the votes were up, and made no call.
-        calls: how many setPowerConfig calls that saved: a raise and a lowering for each, on each core.
+        inferences: how many inferences began while the votes were up, and needed no call.
+        calls: how many setPowerConfig calls this saved: a raise and a lowering for each inference on each core.
     """
 
     inferences: int
@@ -245,7 +245,7 @@ class CallsSaved(Event):
 
 @attrs.frozen(repr=False)
 class ColdStart(Event):
-    """An inference has begun that waited for a native call.
+    """An inference had to wait for a native call before it began.
 
     Attributes:
         wait_us: how long it waited, until its votes were in force or the call failed.
@@ -256,15 +256,15 @@ class ColdStart(Event):
 
 @attrs.frozen(repr=False)
 class SustainLearned(Event):
-    """A session has learnt another sustain time, from a gap in which its votes came down.
+    """A session learnt a new sustain time from a gap in which its votes came down.
 
     Attributes:
-        before_us, after_us: the time before, and from the next gap on.
-        gaps: how many it has learnt from so far.
-        raised_us: how long its votes have been up in them, but for raises ahead.
-        cold_starts: after how many of them an inference waited for a raise.
-        further: whether this is the time until relaxed votes relax further; the gaps are from when they were relaxed to
-            the next raise then, and ``raised_us`` is how long they stayed in the first power state.
+        before_us, after_us: the old time, and the time from the next gap on.
+        gaps: how many gaps it has learnt from so far.
+        raised_us: how long its votes were up in these gaps, without raises ahead.
+        cold_starts: after how many of these gaps an inference waited for a raise.
+        further: True if this is the time until the second power state. The gaps then begin when the votes are relaxed
+            and end with the next raise, and ``raised_us`` is the time in the first power state.
     """
 
     before_us: int
@@ -277,12 +277,12 @@ class SustainLearned(Event):
 
 @attrs.frozen(repr=False)
 class ProfileChanged(Event):
-    """A session uses another profile: by ``use``, or because a hold or a cap began or ended.
+    """A session uses another profile, because of ``use``, or because a hold or a cap began or ended.
 
     Attributes:
         before: the name of the profile that it used before.
-        cause: which of them.
-        reason: what the hold or the cap was asked for; None for ``use``.
+        cause: the reason.
+        reason: the reason given for the hold or the cap; None for ``use``.
     """
 
     before: str
@@ -296,8 +296,8 @@ class HoldBegan(Event):
 
     Attributes:
         held: the name of its profile.
-        reason: what it was asked for.
-        until_us: when it ends by itself, or None.
+        reason: the reason given for the hold.
+        until_us: when it ends automatically, or None.
     """
 
     held: str
@@ -311,8 +311,8 @@ class HoldEnded(Event):
 
     Attributes:
         held: the name of its profile.
-        reason: what it was asked for.
-        end: what ended it.
+        reason: the reason given for the hold.
+        end: why it ended.
     """
 
     held: str
@@ -326,7 +326,7 @@ class CapSet(Event):
 
     Attributes:
         cap: the name of its profile.
-        reason: what it was asked for.
+        reason: the reason given for the cap.
     """
 
     cap: str
@@ -339,7 +339,7 @@ class CapLifted(Event):
 
     Attributes:
         cap: the name of its profile.
-        reason: what it was asked for.
+        reason: the reason given for the cap.
     """
 
     cap: str
@@ -348,7 +348,7 @@ class CapLifted(Event):
 
 @attrs.frozen(repr=False)
 class Degraded(Event):
-    """The platform does not have a vote of the session's profile.
+    """The platform lacks a vote of the session's profile.
 
     Attributes:
         degradation: which vote, and why.
@@ -359,10 +359,10 @@ class Degraded(Event):
 
 @attrs.frozen(repr=False)
 class ReleaseFailed(Event):
-    """A power config id could not be destroyed, or process-wide settings not be given back, when a session closed.
+    """When a session closed, a power config id could not be destroyed, or process-wide settings not be restored.
 
     Attributes:
-        power_config_id: the id that the call was made on.
+        power_config_id: the id of the call.
         error: the call that failed.
     """
 
