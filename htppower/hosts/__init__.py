@@ -1,4 +1,4 @@
-"""Inference hosts: what wraps a runtime's session so that its inferences vote.
+"""Inference hosts: wrappers around a runtime's session that send votes around its inferences.
 
 May import control, runtimes and what control may.
 """

@@ -1,4 +1,4 @@
-"""Inferences that begin in one thread and end in another, when a runtime calls back."""
+"""Inferences that begin in one thread and end in another, in a runtime's callback."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ if TYPE_CHECKING:
     from htppower.hosts.qnn_errors import LinkWatch
 
 
-# How often a close that waits looks whether a callback is gone: no one tells of that.
+# How often a waiting close checks for callbacks that were garbage-collected: nothing reports that.
 _LOOK_S = 0.2
 
 
 class _UnderWay:
-    """Stands for a run that a close waits for."""
+    """A run that a close waits for."""
 
     __slots__ = ("__weakref__",)
 
 
 class AsyncRuns:
-    """The inferences of one session that are to be ended by a callback.
+    """The inferences of one session that end in a callback.
 
     Args:
-        votes: the session; each inference is one in flight on it.
-        watch: is told of the errors with which they end.
+        votes: the session; each inference counts as in flight on it.
+        watch: receives the errors that end inferences.
     """
 
     def __init__(self, votes: Session, watch: LinkWatch) -> None:
         self._votes = votes
         self.watch = watch
         self._changed = threading.Condition()
-        # No count: of a run whose callback is gone, or whose begin was interrupted, nobody would tell the end.
+        # A set instead of a count: a run whose callback was collected, or whose begin was interrupted, never ends.
         self._pending: weakref.WeakSet[_UnderWay] = weakref.WeakSet()
 
     def begin(self, callback: Callable[[Any, Any, str], object]) -> AsyncRun:
-        """Begin an inference, and return the callback that ends it and calls the given one.
+        """Begin an inference, and return a callback that ends it and then calls the given callback.
 
         Raises:
-            VoteRejected, SessionClosed: as ``Session.inference`` does; the inference has then not begun.
+            VoteRejected, SessionClosed: as for ``Session.inference``; the inference has then not begun.
         """
         inference = self._votes.inference()
         run = AsyncRun(self, inference, callback)
@@ -54,7 +54,7 @@ class AsyncRuns:
             self._pending.add(run)
             inference.__enter__()
         except BaseException:
-            # Somebody may keep the exception, and by its traceback the run.
+            # A caller may keep the exception, and its traceback would keep the run.
             self._forget(run)
             inference.end()
             raise
@@ -62,7 +62,7 @@ class AsyncRuns:
 
     @contextlib.contextmanager
     def under_way(self) -> Iterator[None]:
-        """Let ``wait`` wait for what runs on a thread that nobody joins."""
+        """Make ``wait`` wait for a block that runs on a thread which is never joined."""
         run = _UnderWay()
         try:
             self._pending.add(run)
@@ -71,7 +71,7 @@ class AsyncRuns:
             self._forget(run)
 
     def wait(self) -> None:
-        """Return when every inference that has begun is ended, or can't be ended any more, and nothing is under way."""
+        """Return when each inference has ended or can no longer end, and no block of ``under_way`` runs."""
         while self._pending:
             with self._changed:
                 self._changed.wait_for(lambda: not self._pending, _LOOK_S)
@@ -79,7 +79,7 @@ class AsyncRuns:
     def end(self, run: AsyncRun, inference: Inference) -> None:
         """End one inference."""
         try:
-            # The session's status and an event tell of it. Here is nobody to catch it: the thread is the runtime's.
+            # The session's status and an event report it. This is the runtime's thread, so a raise would not be caught.
             with contextlib.suppress(VoteRejected):
                 inference.__exit__(None, None, None)
         finally:
@@ -92,7 +92,7 @@ class AsyncRuns:
 
 
 class AsyncRun(_UnderWay):
-    """One of them: the callback for the runtime."""
+    """A single run: the callback for the runtime."""
 
     __slots__ = ("_callback", "_inference", "_runs", "_unended")
 
@@ -103,12 +103,12 @@ class AsyncRun(_UnderWay):
         self._unended = threading.Lock()
 
     def end(self) -> None:
-        """End the inference, the first time that this is called."""
+        """End the inference at the first call; later calls do nothing."""
         if self._unended.acquire(blocking=False):
             self._runs.end(self, self._inference)
 
     def __call__(self, results: Any, user_data: Any, error: str) -> None:
-        """Tell of a lost link, end the inference, then call the user's callback, in the runtime's thread."""
+        """Report a lost link, end the inference, then call the user's callback, all in the runtime's thread."""
         try:
             if error:
                 self._runs.watch.failed(error)

@@ -1,10 +1,10 @@
-"""ONNX Runtime as a host: a session whose runs vote, and that casts its votes once.
+"""ONNX Runtime as a host: the runs of a session vote, and each vote is sent only once.
 
     with controller.session("burst") as votes, load_model("model.onnx", votes) as model:
         (y,) = model.run(None, {"x": x})
 
-The QNN execution provider can vote, too. Here it must not: ``load_model`` switches that off, and options that would
-switch it on are refused. For a host that leaves the votes to the provider there is ``provider_options``.
+The QNN execution provider can vote, too. ``load_model`` switches that off, and refuses options that would switch it on.
+For a host that leaves voting to the provider, use ``provider_options``.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ def load_model(
     provider_options: Mapping[str, str] | None = None,
     session_options: SessionOptions | None = None,
 ) -> VotingSession:
-    """Load a model on the HTP within INIT, and return a session that votes around each run.
+    """Load a model on the HTP as an INIT phase, and return a session that votes around each run.
 
-    The provider's own voting is switched off. Where the provider can't be made, that is an error; the model is never
-    put on the CPU as a whole in its place.
+    The provider's own voting is switched off. If the provider can't be created, that is an error; the model as a whole
+    never runs on the CPU instead.
 
     Args:
         model: a file, or a serialized model.
-        votes: what casts the votes; it is not closed with the model.
-        provider_options: further options of the QNN execution provider. With the package onnxruntime-qnn, its own HTP
-            library is the default of ``backend_path``.
-        session_options: of ONNX Runtime. The provider is added to them, so they serve for one model.
+        votes: the session that votes; it is not closed with the model.
+        provider_options: additional options of the QNN execution provider. With the package onnxruntime-qnn, its own
+            HTP library is the default of ``backend_path``.
+        session_options: options of ONNX Runtime. The provider is added to them, so use them for one model only.
 
     Raises:
         ProviderVotes: an option would make the provider vote.
@@ -80,15 +80,15 @@ def load_model(
 
 
 class VotingSession(Closing):
-    """An ``onnxruntime.InferenceSession`` whose runs vote; everything else is that session's own.
+    """An ``onnxruntime.InferenceSession`` whose runs vote. All other attributes are those of the wrapped session.
 
-    A run that fails with 1007 or 1011 of the vendor's library tells the controller so: see ``Session.link_lost``. Its
-    error is passed on as it is. So the fallback of ONNX Runtime is switched off, which would make such a run on the CPU
-    and tell nobody; ``enable_fallback`` switches it on.
+    If a run fails with 1007 or 1011 of the vendor's library, the controller is informed: see ``Session.link_lost``. The
+    error itself is passed on unchanged. For that, the fallback of ONNX Runtime is switched off, since it would silently
+    repeat such a run on the CPU; ``enable_fallback`` switches it on.
 
     Args:
-        session: the session. It is released by ``close`` if nobody else has it.
-        votes: what casts the votes; it is not closed with the model.
+        session: the session to wrap. ``close`` releases it unless something else refers to it.
+        votes: the session that votes; it is not closed with the model.
 
     Raises:
         ProviderVotes: the session's QNN execution provider votes by itself.
@@ -97,40 +97,40 @@ class VotingSession(Closing):
     def __init__(self, session: InferenceSession, votes: Session) -> None:
         refuse_votes(session.get_provider_options().get(PROVIDER, {}))
         session.disable_fallback()
-        # Kept until it is released; once that is asked for no run begins.
+        # Kept until it is released; after a request to close, no run begins.
         self._session: InferenceSession | None = session
         self._closed = False
         self._votes = votes
         self._watch = LinkWatch(votes)
         self._async_runs = AsyncRuns(votes, self._watch)
-        # A look costs ONNX Runtime three exceptions, some 100 us.
+        # Checking them costs ONNX Runtime three exceptions, about 100 us.
         self._looked_at: weakref.WeakSet[RunOptions] = weakref.WeakSet()
 
     def run(self, output_names: Any, input_feed: Any, run_options: RunOptions | None = None) -> Any:
         """Run as ``InferenceSession.run`` does, with the votes in force.
 
-        Run options are looked at when they are given for the first time; add no voting entry to them after.
+        Run options are checked only the first time they are given: do not add voting entries to them later.
 
         Raises:
             ProviderVotes: the run options would make the provider vote.
-            VoteRejected, SessionClosed: as ``Session.inference`` does.
+            VoteRejected, SessionClosed: as for ``Session.inference``.
         """
         session = self._open(run_options)
         with self._votes.inference(), self._watch:
             return session.run(output_names, input_feed, run_options)
 
     async def arun(self, output_names: Any, input_feed: Any, run_options: RunOptions | None = None) -> Any:
-        """Run as ``run`` does, and suspend the coroutine meanwhile: votes and run have a thread of the loop's executor.
+        """Run as ``run`` does, on a thread of the event loop's executor, while the coroutine is suspended.
 
-        Where the coroutine is cancelled, the run is asked to end (``RunOptions.terminate``), unless it has options of
-        the caller's; the inference ends with it, and ``close`` waits for it.
+        If the coroutine is cancelled, the run is asked to stop (``RunOptions.terminate``), unless the caller gave its
+        options. The inference lasts until the run ends, and ``close`` waits for it.
 
         Raises:
-            ProviderVotes, VoteRejected, SessionClosed: as ``run`` does.
+            ProviderVotes, VoteRejected, SessionClosed: as for ``run``.
         """
-        import asyncio  # noqa: PLC0415 - a host without coroutines doesn't pay for it
+        import asyncio  # noqa: PLC0415 - a host without coroutines does not need it
 
-        from onnxruntime import RunOptions  # noqa: PLC0415 - the host may have none but a session of its own
+        from onnxruntime import RunOptions  # noqa: PLC0415 - optional: a host may bring a session of another module
 
         self._open(run_options)
         options = RunOptions() if run_options is None else run_options
@@ -144,13 +144,13 @@ class VotingSession(Closing):
     def run_with_ort_values(
         self, output_names: Any, input_dict_ort_values: Any, run_options: RunOptions | None = None
     ) -> Any:
-        """Run as ``InferenceSession.run_with_ort_values`` does, with the votes in force. Raises as ``run`` does."""
+        """Run as ``InferenceSession.run_with_ort_values`` does, with the votes in force. Raises the same as ``run``."""
         session = self._open(run_options)
         with self._votes.inference(), self._watch:
             return session.run_with_ort_values(output_names, input_dict_ort_values, run_options)
 
     def run_with_iobinding(self, iobinding: Any, run_options: RunOptions | None = None) -> Any:
-        """Run as ``InferenceSession.run_with_iobinding`` does, with the votes in force. Raises as ``run`` does."""
+        """Run as ``InferenceSession.run_with_iobinding`` does, with the votes in force. Raises the same as ``run``."""
         session = self._open(run_options)
         with self._votes.inference(), self._watch:
             return session.run_with_iobinding(iobinding, run_options)
@@ -158,7 +158,7 @@ class VotingSession(Closing):
     def run_with_ortvaluevector(
         self, run_options: RunOptions, feed_names: Any, feeds: Any, fetch_names: Any, fetches: Any, fetch_devices: Any
     ) -> Any:
-        """Run as ``InferenceSession.run_with_ortvaluevector`` does, with the votes in force. Raises as ``run`` does."""
+        """Run as ``InferenceSession.run_with_ortvaluevector`` does, with the votes in force. Raises as for ``run``."""
         session = self._open(run_options)
         with self._votes.inference(), self._watch:
             return session.run_with_ortvaluevector(run_options, feed_names, feeds, fetch_names, fetches, fetch_devices)
@@ -173,11 +173,12 @@ class VotingSession(Closing):
     ) -> Any:
         """Run as ``InferenceSession.run_async`` does: the votes are in force when it returns.
 
-        The inference ends in ONNX Runtime's thread, before the callback is called; so it does where the run fails, and
-        at once where it is refused. A lowering that fails there is told by the status and an event, and not raised.
+        The inference ends in ONNX Runtime's thread, before the callback is called, also if the run fails. If the run
+        is refused, the inference ends at once. A lowering that fails there is not raised: the status and an event
+        report it.
 
         Raises:
-            ProviderVotes, VoteRejected, SessionClosed: as ``run`` does; nothing has then been submitted.
+            ProviderVotes, VoteRejected, SessionClosed: as for ``run``; nothing was then submitted.
         """
         session = self._open(run_options)
         ending = self._async_runs.begin(callback)
@@ -191,13 +192,13 @@ class VotingSession(Closing):
         """Set options as ``InferenceSession.set_ep_dynamic_options`` does.
 
         Raises:
-            ProviderVotes: they would make the provider vote.
+            ProviderVotes: the options would make the provider vote.
         """
         refuse_votes(options)
         return self._open().set_ep_dynamic_options(options)
 
     def set_providers(self, providers: Any = None, provider_options: Any = None) -> None:
-        """Make the session anew as ``InferenceSession.set_providers`` does, within INIT.
+        """Create the session again as ``InferenceSession.set_providers`` does, as an INIT phase.
 
         Raises:
             ProviderVotes: an option would make the provider vote.
@@ -210,11 +211,11 @@ class VotingSession(Closing):
             session.set_providers(providers, provider_options)
 
     def close(self) -> None:
-        """Wait for ``run_async`` and ``arun``, then release the model within DE-INIT. Closing twice is fine.
+        """Wait for ``run_async`` and ``arun``, then release the model as a DE-INIT phase. Closing twice is fine.
 
-        Call it when no other run is under way, and not from a callback: a run that waits for the callback's thread
-        would never end. The votes' session stays open; where it is closed, the model is released without votes. The
-        model is kept where an exception such as Ctrl-C comes as this waits; closing it again goes on.
+        Call it when no other run is in progress, and not from a callback: a run that waits for the callback's thread
+        would never end. The votes' session stays open; if it is already closed, the model is released without votes.
+        If an exception such as Ctrl-C interrupts the wait, the model is kept, and a second close continues.
 
         Raises:
             VoteRejected: a vote failed and the controller has ``on_error="raise"``; the model is released.
@@ -230,10 +231,10 @@ class VotingSession(Closing):
             with contextlib.suppress(SessionClosed), self._votes.deinit():
                 session = None
         finally:
-            session = None  # also where DE-INIT did not begin
+            session = None  # even if DE-INIT did not begin
 
     def __getattr__(self, name: str) -> Any:
-        # Neither for a half-made copy, which has no session yet, nor for what Python looks up by itself.
+        # Not for an unfinished copy, which has no session yet, and not for special names that Python looks up.
         if name == "_session" or name.startswith("__"):
             raise AttributeError(name)
         return getattr(self._open(), name)
@@ -245,11 +246,11 @@ class VotingSession(Closing):
                 return session.run(output_names, input_feed, run_options)
 
     def __repr__(self) -> str:
-        """Return the votes' session."""
+        """Return the class and the votes' session."""
         return f"<VotingSession {'closed, ' if self._closed else ''}{self._votes!r}>"
 
     def _open(self, run_options: RunOptions | None = None) -> InferenceSession:
-        """Return the session of ONNX Runtime, for a run with these options."""
+        """Return the session of ONNX Runtime for a run with these options."""
         session = self._session
         if session is None or self._closed:
             raise SessionClosed(f"{self!r}: load the model again")

@@ -1,4 +1,4 @@
-"""What a failed run of ONNX Runtime's QNN execution provider tells of the link to the DSP."""
+"""Reads a lost link to the DSP from the error of a failed run of ONNX Runtime's QNN execution provider."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
     from htppower.control.session import Session
 
-# The words of the provider (qnn_model.cc of ONNX Runtime and of onnxruntime-qnn), and the vendor's names of the call.
-# What stands before them names nodes and tensors of the model, which may be anything.
+# The provider's words (qnn_model.cc of ONNX Runtime and of onnxruntime-qnn), and the vendor's names of the call. The
+# text before them names nodes and tensors of the model, which may be anything.
 _EXECUTE = re.compile(r"\bQNN graph ?execut|\bgraphExecute\b|\bQnnGraph_execute\b", re.IGNORECASE)
-# What onnxruntime-qnn 2.7.0 says where it has met 1007, and could not load the model's context again by itself.
+# The messages of onnxruntime-qnn 2.7.0 after 1007, if it could not load the model's context again by itself.
 _RESTART = re.compile(
     r"\bNPU crashed\. SSR detected\b|\bNPU crashed again\b|\bSSR recovery:|\bcontextCreateFromBinary failed\b"
 )
@@ -25,11 +25,11 @@ _NAME = re.compile(r"\b(?:" + "|".join(_NAMES) + r")\b")
 
 
 def link_lost_code(message: str) -> int | None:
-    """Return 1007 or 1011 where a run failed with it, by the message of its error; None for every other error.
+    """Return 1007 or 1011 if the message of a run's error reports it; None for every other error.
 
-    The code may be a decimal or a hexadecimal number, of which the low 16 bits count (QNN_GET_ERROR_CODE in the
-    vendor's QnnCommon.h), or the vendor's name alone. Where the provider says that the DSP has restarted, it is 1007
-    unless the message has 1011.
+    The code may be a decimal or a hexadecimal number, whose low 16 bits count (QNN_GET_ERROR_CODE in the vendor's
+    QnnCommon.h), or only the vendor's name. If the provider reports that the DSP restarted, the code is 1007 unless the
+    message contains 1011.
     """
     restart = _RESTART.search(message)
     if restart is not None:
@@ -39,7 +39,7 @@ def link_lost_code(message: str) -> int | None:
 
 
 def _code_told(told: str) -> int | None:
-    """Return 1007 or 1011 where it is the first code in a text; None for another one, and for none."""
+    """Return 1007 or 1011 if it is the first code in a text; None for another code or no code."""
     number = _CODE.search(told)
     if number is None:
         name = _NAME.search(told)
@@ -49,7 +49,7 @@ def _code_told(told: str) -> int | None:
 
 
 class LinkWatch:
-    """Tells the controller of a lost link where a run within it fails with one; may be entered many times at once.
+    """A context manager that reports a lost link if a run in it fails with one; several runs may use it at once.
 
     Args:
         votes: a session of the controller.
@@ -61,7 +61,7 @@ class LinkWatch:
         self._votes = votes
 
     def failed(self, message: str) -> None:
-        """Tell of a lost link, where the message of a run's error does."""
+        """Report a lost link if the message of a run's error says so."""
         code = link_lost_code(message)
         if code is not None:
             self._votes.link_lost(code)

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 def modes() -> Mapping[str, VoteSet]:
-    """Return what the provider votes for each htp_performance_mode, from highest to lowest."""
+    """Return the provider's votes for each htp_performance_mode, from highest to lowest."""
     return MappingProxyType({mode: record.votes for mode, record in records("onnxruntime").items()})
 
 
-# The name under which the value was public before that of settings and extension files had one.
+# The old public name of ``Lost``.
 Unexpressed = Lost
 
 
@@ -34,8 +34,8 @@ class ProviderOptions:
     """A profile as options of the QNN execution provider.
 
     Attributes:
-        options: the options, to be given to ONNX Runtime beside others.
-        unexpressed: what they can't express, in the order of a file.
+        options: the options, to be given to ONNX Runtime together with others.
+        unexpressed: the fields that the options can't express, in the order of a file.
     """
 
     options: dict[str, str] = attrs.field(hash=False)
@@ -43,17 +43,17 @@ class ProviderOptions:
 
 
 def provider_options(profile: str | os.PathLike[str] | Profile) -> ProviderOptions:
-    """Return the options under which the QNN execution provider votes most nearly as a profile does.
+    """Return the options that make the QNN execution provider vote as similarly as possible to a profile.
 
-    For a host in which the controller can't be embedded: with it, the provider must not vote. The mode is the one whose
-    clocks are nearest, then the one that differs in the fewest fields, then the one that the profile is named after or
-    extends. What a mode votes is that of onnxruntime-qnn 2.7.0, read from its log.
+    This is for a host that can't embed the controller: next to a controller, the provider must not vote. The mode is
+    chosen by the nearest clocks, then by the fewest different fields, then by the name of the profile or of a profile
+    that it extends. The votes of the modes were read from the log of onnxruntime-qnn 2.7.0.
 
     Args:
         profile: a name, a path or a profile.
 
     Raises:
-        ProfileError: the profile can't be found or is invalid.
+        ProfileError: the profile is not found or is invalid.
     """
     if not isinstance(profile, Profile):
         profile = load_profile(profile)

@@ -1,6 +1,6 @@
-"""The options by which ONNX Runtime's QNN execution provider casts votes by itself, and their refusal.
+"""The options that make ONNX Runtime's QNN execution provider vote by itself, and their refusal.
 
-With the provider and the controller both voting on the HTP, the higher vote wins, and the provider's is never lowered.
+If both the provider and the controller vote on the HTP, the higher vote wins, and the provider's is never lowered.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from onnxruntime import RunOptions, SessionOptions
 
-# Each option that casts votes, with the value under which it casts none. Source: the log of onnxruntime-qnn 2.7.0. A
-# vote of a run stays after the run. "default" as dynamic option, after any other value, ends the process.
+# Each option that makes the provider vote, with the value that does not. Source: the log of onnxruntime-qnn 2.7.0. The
+# votes of a run stay after the run. The dynamic option "default", after any other value, ends the process.
 _SILENT: Mapping[str, str] = MappingProxyType(
     {
         PERFORMANCE_MODE: "default",
@@ -35,26 +35,26 @@ _OF_RUNS = tuple(name for name in _SILENT if name.startswith("qnn."))
 
 
 class ProviderVotes(HtpPowerError, ValueError):  # noqa: N818 - reads as what it is
-    """An option would make the QNN execution provider cast votes beside the controller's.
+    """An option would make the QNN execution provider vote in addition to the controller.
 
     Attributes:
-        options: the options that would, with their values.
+        options: the refused options with their values.
     """
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self.options = dict(options)
         given = ", ".join(f"{name}={value}" for name, value in options.items())
         super().__init__(
-            f"the QNN execution provider would cast votes of its own by {given}: leave that out, and give the htppower"
-            " session the profile that has these votes"
+            f"the QNN execution provider would vote by itself because of {given}: omit that, and give the htppower"
+            " session the profile with these votes"
         )
 
 
 def refuse_votes(options: Mapping[str, Any]) -> None:
-    """Refuse options of the provider, of a run, or dynamic ones, that make the provider vote.
+    """Refuse provider options, run options or dynamic options that make the provider vote.
 
     Raises:
-        ProviderVotes: one of them does.
+        ProviderVotes: at least one of them does.
     """
     given = {name: str(value) for name, value in options.items() if name in _SILENT}
     voting = {name: value for name, value in given.items() if value.lower() != _SILENT[name]}
@@ -66,7 +66,7 @@ def refuse_votes_of_run(options: RunOptions) -> None:
     """Refuse run options that make the provider vote.
 
     Raises:
-        ProviderVotes: one of them does.
+        ProviderVotes: at least one of them does.
     """
     refuse_votes(dict(_entries(options.get_run_config_entry, _OF_RUNS)))
 
@@ -75,7 +75,7 @@ def refuse_votes_of_session(options: SessionOptions) -> None:
     """Refuse session options that make the provider vote.
 
     Raises:
-        ProviderVotes: one of them does.
+        ProviderVotes: at least one of them does.
     """
     refuse_votes(dict(_entries(options.get_session_config_entry, _OF_SESSIONS)))
 
@@ -84,5 +84,5 @@ def _entries(get: Any, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     for name in names:
         try:
             yield name, get(name)
-        except RuntimeError:  # ONNX Runtime's way to say that there is none
+        except RuntimeError:  # ONNX Runtime raises it if there is no such entry
             continue

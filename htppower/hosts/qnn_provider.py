@@ -1,4 +1,4 @@
-"""ONNX Runtime's QNN execution provider: where the installed one is, and a session on it."""
+"""Finds ONNX Runtime's QNN execution provider, and creates a session with it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 PROVIDER = "QNNExecutionProvider"
 
-# Either option says which backend the provider opens; it takes no two.
+# Both options name the backend that the provider opens; it refuses two.
 _BACKEND = frozenset({"backend_path", "backend_type"})
 
 
@@ -25,19 +25,19 @@ class ProviderUnavailable(HtpPowerError, RuntimeError):  # noqa: N818 - reads as
 def new_session(
     model: str | os.PathLike[str] | bytes, options: Mapping[str, str], session_options: SessionOptions | None
 ) -> InferenceSession:
-    """Return a session of ONNX Runtime on the QNN execution provider, built in or from the package onnxruntime-qnn.
+    """Return a session of ONNX Runtime with the QNN execution provider, built in or from the package onnxruntime-qnn.
 
-    It never falls back to the CPU as a whole; ``session.disable_cpu_ep_fallback`` forbids it for single nodes, too.
+    The model as a whole never falls back to the CPU; ``session.disable_cpu_ep_fallback`` forbids it for single nodes.
 
     Raises:
-        ProviderUnavailable: there is no such provider.
+        ProviderUnavailable: no such provider is installed.
     """
     import onnxruntime  # noqa: PLC0415 - an optional dependency
 
     settings = onnxruntime.SessionOptions() if session_options is None else session_options
     providers = None
     devices = _devices(onnxruntime)
-    # A provider from a package is among those that are available, too, as soon as it is registered.
+    # As soon as a provider from a package is registered, it is also among the available ones.
     if not devices and PROVIDER in onnxruntime.get_available_providers():
         providers = [(PROVIDER, dict(options))]
     else:
@@ -54,7 +54,7 @@ def new_session(
 
 
 def _devices(onnxruntime: Any) -> list[Any]:
-    """Return the devices of the provider; none where it is built in, or not registered yet."""
+    """Return the devices of the provider; empty if it is built in or not registered yet."""
     every = getattr(onnxruntime, "get_ep_devices", tuple)
     return [device for device in every() if device.ep_name == PROVIDER]
 
@@ -64,13 +64,13 @@ def _package() -> Any:
         import onnxruntime_qnn  # noqa: PLC0415 - an optional dependency
     except ImportError as error:
         raise ProviderUnavailable(
-            "ONNX Runtime has no QNN execution provider: pip install onnxruntime-qnn beside onnxruntime 1.24 or later"
+            "ONNX Runtime has no QNN execution provider: pip install onnxruntime-qnn and onnxruntime 1.24 or later"
         ) from error
     return onnxruntime_qnn
 
 
 def _npu(devices: list[Any], onnxruntime: Any) -> list[Any]:
-    """Return the NPU. A machine without one, as x86-64 Linux, has the CPU, on which the library simulates it."""
+    """Return the NPU. A machine without one, such as x86-64 Linux, has the CPU, where the library simulates it."""
     found = [device for device in devices if device.device.type == onnxruntime.OrtHardwareDeviceType.NPU] or devices
     if not found:
         raise ProviderUnavailable("the QNN execution provider of onnxruntime-qnn finds no device on this machine")

@@ -27,7 +27,7 @@ def test_run_options_that_vote_are_refused(bench: Bench, name: str, value: str, 
     model = VotingSession(on_cpu(), bench.controller.session("balanced"))
     options = ort.RunOptions()
     options.add_run_config_entry(name, value)
-    with pytest.raises(ProviderVotes, match=f"{name}={value}: leave that out") as error:
+    with pytest.raises(ProviderVotes, match=f"{name}={value}: omit that") as error:
         model.run(None, {"x": X}, options)
     assert error.value.options == {name: value}
     assert bench.sets == []
