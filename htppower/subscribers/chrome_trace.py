@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("htppower")
 
-# Room for the names of the tracks and a few events.
+# Enough for the names of the tracks and a few events.
 _LEAST_BYTES = 4096
 _COMMON = frozenset(field.name for field in attrs.fields(Event))
 
 
 @attrs.define
 class _Track:
-    """The track of a session, with which every new file begins: its name, and its state."""
+    """The track of a session, which every new file repeats first: its name and its state."""
 
     name: str
     state: State
@@ -45,22 +45,23 @@ class _Track:
 class ChromeTrace:
     """Writes every event to a file: a track for each session, with its states, native calls and other events.
 
-    The file is whole JSON after each event, even if the process is killed. A full file is renamed to ``trace.1.json``,
-    as is the file of an earlier run, and a new one begins. Times are those of the controller's clock. An event that
-    can't be written, as on a full disk or without the folder, is left out, and the log says so once.
+    The file is complete JSON after each event, even if the process is killed. A full file is renamed to
+    ``trace.1.json``, as is the file of an earlier run, and a new one begins. Times are from the controller's clock. If
+    an event can't be written, for example because the disk is full or the folder is missing, it is dropped, and the log
+    reports that once.
 
-    A very slow disk can lose events (``events_lost`` of the status). Where the end of a session is lost, its track
-    stays in its last state, in later files, too.
+    A very slow disk can lose events (``events_lost`` of the status). If the end of a session is lost, its track stays
+    in its last state, in later files, too.
 
     Args:
         path: the file, such as ``trace.json``.
         max_bytes: the largest size of a file, at least 4096. A file begins with the names and states of all tracks,
-            and has room for events of half this size after them: with very many open sessions it becomes larger.
+            and always has room for events of half this size after them: with very many open sessions it is larger.
         keep: how many older files are kept, 0 or more.
 
     Raises:
         OSError: the file can't be written.
-        ValueError: ``max_bytes`` or ``keep`` is too small, or ``path`` is no file.
+        ValueError: ``max_bytes`` or ``keep`` is too small, or ``path`` is not a file.
 
     Attributes:
         left_out: how many events could not be written.
@@ -74,9 +75,9 @@ class ChromeTrace:
         # Absolute: the process may change its folder.
         self._path = Path(path).absolute()
         if self._path.exists() and not self._path.is_file() and not self._path.is_symlink():
-            raise ValueError(f"{self._path} is there and no file: name a file for the trace")
+            raise ValueError(f"{self._path} exists and is not a file: name a file for the trace")
         self._max_bytes = max_bytes
-        # The largest size of this file: more where its first tracks leave too little room for events.
+        # The largest size of this file: larger if the tracks at its beginning leave too little room for events.
         self._full_bytes = max_bytes
         self._keep = keep
         self._lock = whole_lock()
@@ -112,7 +113,7 @@ class ChromeTrace:
         self.left_out += 1
         if not self._failing:
             self._failing = True
-            _LOGGER.error("the trace %s can't be written, and events are left out: %s", self._path, error)
+            _LOGGER.error("the trace %s can't be written, and events are dropped: %s", self._path, error)
 
     def _write(self, made: list[dict[str, Any]], now_us: int) -> None:
         elements = _json(made)
@@ -127,7 +128,7 @@ class ChromeTrace:
             self._begin(now_us, made)
 
     def _begin(self, now_us: int, made: Iterable[dict[str, Any]] = ()) -> None:
-        """Begin a file with the open sessions; the file before it is renamed."""
+        """Begin a file with the open sessions; the previous file is renamed."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -142,7 +143,7 @@ class ChromeTrace:
         self._file = TraceFile(self._path, _json([*first, *made]))
 
     def _rename_older(self) -> None:
-        """Rename ``trace.json`` to ``trace.1.json``, that to ``trace.2.json``, and so on; the last is overwritten."""
+        """Rename ``trace.json`` to ``trace.1.json``, ``trace.1.json`` to ``trace.2.json``, ...; the last is lost."""
         older = [self._path.with_suffix(f".{age}{self._path.suffix}") for age in range(1, self._keep + 1)]
         for source, dest in reversed(list(zip([self._path, *older], older, strict=False))):
             with contextlib.suppress(FileNotFoundError):
@@ -160,7 +161,7 @@ class ChromeTrace:
         return [moment(type(happened).__name__, now_us, tid, _fields(happened))]
 
     def _change_state(self, happened: SessionOpened | Transition) -> list[dict[str, Any]]:
-        """End the slice of the old state, and begin that of the new one."""
+        """End the slice of the old state, and begin the slice of the new state."""
         tid, now_us = _tid(happened.session), happened.time_us
         old, state = self._tracks.get(happened.session), _state_after(happened)
         if old is None:
@@ -174,7 +175,7 @@ class ChromeTrace:
         return [*made, event("C", "sessions raised", now_us, PROCESS, {"sessions": raised})]
 
     def _remember(self, happened: Event) -> None:
-        """Remember the new state of a session."""
+        """Store the new state of a session."""
         if not isinstance(happened, (SessionOpened, Transition)):
             return
         state = _state_after(happened)

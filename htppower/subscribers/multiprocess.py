@@ -1,8 +1,8 @@
 """Metrics of a controller in the files of prometheus_client's multi-process mode (``PROMETHEUS_MULTIPROC_DIR``).
 
-There any worker of a server answers a scrape, out of files that all of them write, and no collector is asked. What is
-counted from events is written as it is counted. What a scrape would read from ``status()`` is written here, again and
-again.
+In this mode any worker process of a server answers a scrape, from files that all of them write; collectors are not
+called. Metrics that are counted from events are written as they are counted. Values from ``status()``, otherwise read
+at a scrape, are written here periodically.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("htppower")
 
-# A scrape every 15 s is the custom.
+# Prometheus usually scrapes every 15 s.
 REFRESH_S = 5.0
 
 
@@ -34,18 +34,18 @@ def is_multiprocess() -> bool:
 
 
 class StatusFiles:
-    """Writes samples into the files of this process, at once and every 5 s, on a thread of its own.
+    """Writes samples into the files of this process, immediately and then every 5 s, on a separate thread.
 
-    Gauges are summed over the processes that live (mode ``livesum``): a server tells of one that has ended by
+    Gauges are summed over the live processes (mode ``livesum``): a server reports an ended process with
     ``prometheus_client.multiprocess.mark_process_dead``.
 
     Args:
-        read: returns the samples; each has the same labels every time.
+        read: returns the samples; each must have the same labels every time.
     """
 
     def __init__(self, read: Callable[[], Iterable[Sample]]) -> None:
         self._read = read
-        # A registry of its own: nobody scrapes it, and it refuses no second controller.
+        # A separate registry: it is never scraped, and it accepts several controllers.
         self._registry = CollectorRegistry()
         self._gauges: dict[str, Gauge] = {}
         self._counters: dict[str, Counter] = {}
@@ -56,13 +56,13 @@ class StatusFiles:
         start_apart(threading.Thread(target=self._refresh_always, name="htppower-metrics", daemon=True).start)
 
     def refresh(self) -> None:
-        """Write the samples as they are now."""
+        """Write the current samples."""
         with self._lock:
             if not self._ended.is_set():
                 self._write(self._read())
 
     def close(self) -> None:
-        """Write the totals a last time, and 0 for every gauge: the controller is not looked at any more."""
+        """Write the totals a last time, and 0 for every gauge, since the controller is no longer read."""
         with self._lock:
             if self._ended.is_set():
                 return
@@ -74,7 +74,7 @@ class StatusFiles:
         while not self._ended.wait(REFRESH_S):
             try:
                 self.refresh()
-            except Exception:  # a full disk, or a folder that is gone: what is scraped would stand still for good
+            except Exception:  # such as a full disk or a missing folder: without a retry, the metrics would freeze
                 if not told:
                     _LOGGER.exception("the metrics can't be written; tried again every %g s", REFRESH_S)
                 told = True
@@ -96,7 +96,7 @@ class StatusFiles:
             counter = Counter(sample.name, sample.meaning, sample.labels, registry=self._registry)
             self._counters[sample.name] = counter
         (counter.labels(*labels) if labels else counter).inc(value - before)
-        # Last: what could not be written is counted by the next.
+        # Last: if the write failed, the next call counts the difference.
         self._counted[sample.name, labels] = value
 
     def _gauge(self, sample: Sample, labels: tuple[str, ...]) -> Gauge:

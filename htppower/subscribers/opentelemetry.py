@@ -1,11 +1,11 @@
-"""Spans for OpenTelemetry: one while the votes of a session are up, with its native calls as children; and metrics.
+"""Spans and metrics for OpenTelemetry: a span lasts while the votes of a session are up; its children are native calls.
 
 unsubscribe = subscribe(controller)
 
-A raise is linked to the span of the request whose inference asked for it. It is no child of that: votes outlive the
-request, and serve others.
+A span is linked to the span of the request whose inference caused the raise. It is not a child of the request's span,
+since votes outlive the request and serve others.
 
-Only the API is imported. Without the providers of the host, spans and metrics cost next to nothing and go nowhere.
+Only the API is imported. If the host has no providers, spans and metrics go nowhere and cost next to nothing.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ def subscribe(
     tracer_provider: TracerProvider | None = None,
     meter_provider: MeterProvider | None = None,
 ) -> Callable[[], None]:
-    """Make spans of a controller's events from now on, and metrics of its inferences and its link.
+    """Create spans from a controller's events from now on, and metrics of its inferences and its link.
 
-    Their times are those of the controller's clock, set against the wall clock once, here: later steps of the wall
-    clock do not move them.
+    Times are from the controller's clock, which is compared with the wall clock once, here: later changes of the wall
+    clock have no effect.
 
     Args:
         controller: its events become spans.
-        tracer_provider: where the spans go; the host's global one by default.
-        meter_provider: where the metrics go; likewise.
+        tracer_provider: receives the spans; by default the host's global one.
+        meter_provider: receives the metrics; by default the host's global one.
 
     Returns:
         A function that ends the subscription, the open spans and the metrics.
 
     Raises:
-        TypeError: what is given is no controller.
+        TypeError: ``controller`` is not a controller.
     """
     checked_part(controller, "controller", ("status", "subscribe"), "a VoteController")
     tracer = trace.get_tracer("htppower", __version__, tracer_provider)
@@ -85,7 +85,7 @@ def subscribe(
 
 @attrs.define(eq=False)
 class _Raised:
-    """The open span of a session, with how many inferences in it needed no call, and how many calls that saved."""
+    """The open span of a session, with the number of inferences in it that needed no call, and of saved calls."""
 
     span: Span
     inferences_saved: int = 0
@@ -94,12 +94,12 @@ class _Raised:
 
 @attrs.frozen
 class _Check:
-    """The status after events were lost.
+    """A status that was read after events were lost.
 
     Attributes:
-        time_us: when it was taken.
+        time_us: when it was read.
         sessions: the numbers of the open sessions.
-        over: the open spans of votes that are down. The event that ends one is lost, or still on its way.
+        over: the open spans whose votes are down. The event that should end each of them is lost or still to come.
     """
 
     time_us: int
@@ -108,11 +108,11 @@ class _Check:
 
 
 class _Spans:
-    """The subscriber, with the spans that are open.
+    """The subscriber, with the open spans.
 
     Args:
-        tracer: makes the spans.
-        offset_ns: the wall clock less the controller's clock.
+        tracer: creates the spans.
+        offset_ns: the wall clock minus the controller's clock.
         status: returns the status; called after events were lost.
     """
 
@@ -126,12 +126,12 @@ class _Spans:
         self._lost = False
         self._check: _Check | None = None
         self._raised: dict[int, _Raised] = {}
-        # Calls that may belong to a raise, whose event comes after them.
+        # Calls that may belong to a raise; the event of the raise comes after them.
         self._waiting: dict[int, list[CallMade]] = {}
 
     def __call__(self, event: Event) -> None:
-        """Turn an event into spans, attributes or events of a span."""
-        # Outside of our lock: a status takes locks of the controller.
+        """Turn an event into spans, or into attributes or events of a span."""
+        # Outside this lock: reading a status takes locks of the controller.
         self._check_losses(event)
         with self._lock:
             if self._closed:
@@ -145,7 +145,7 @@ class _Spans:
                 self._add_other(event)
 
     def close(self, now_us: int) -> None:
-        """End the spans that are open."""
+        """End the open spans."""
         with self._lock:
             self._closed = True
             for raised in self._raised.values():
@@ -153,7 +153,7 @@ class _Spans:
             self._raised.clear()
 
     def _check_losses(self, event: Event) -> None:
-        """Where events were lost, read the status; one at a time, until the events before it have arrived."""
+        """Read the status after lost events, unless an earlier check still waits for its events."""
         self._lost = self._lost or 0 < self._order < event.order - 1
         self._order = event.order
         if not self._lost or self._check is not None:
@@ -169,7 +169,7 @@ class _Spans:
         return {number: raised for number, raised in self._raised.items() if number not in up}
 
     def _end_lost_spans(self, now_us: int) -> None:
-        """Once every event before a check has arrived, end the spans that are over and that none of them ended."""
+        """When all events before a check have arrived, end the spans in ``over`` that no event has ended."""
         check = self._check
         if check is None or now_us <= check.time_us:
             return
@@ -203,7 +203,7 @@ class _Spans:
             self._end(raised.span, event)
 
     def _begin(self, event: Transition) -> None:
-        """Begin the span at its first call, and add the calls to it."""
+        """Begin the span at the time of its first call, and add the calls to it."""
         calls = self._waiting.get(event.session, [])
         begin_us = min([event.time_us, *(call.time_us - call.duration_us for call in calls)])
         attributes = {**_attributes(event), "htppower.cause": str(event.cause)}
@@ -211,9 +211,9 @@ class _Spans:
             attributes["htppower.phase"] = str(event.phase)
         stale = self._raised.get(event.session)
         if stale is not None:
-            # The event that ended it was lost.
+            # The event that should have ended it was lost.
             stale.span.end(self._ns(begin_us))
-        # The context is that of who asked for the raise: of an alarm or a retry it has no span.
+        # The context of the caller that caused the raise; a raise by an alarm or a retry has no span there.
         asking = trace.get_current_span().get_span_context()
         span = self._tracer.start_span(
             "htppower raised",
@@ -235,13 +235,13 @@ class _Spans:
         span.end(self._ns(event.time_us))
 
     def _add_other(self, event: Event) -> None:
-        """Add another event to the open span; without one it concerns no span."""
+        """Add another event to the open span; an event without an open span is dropped."""
         raised = self._raised.get(event.session)
         if raised is None:
-            # The calls that opened the session belong to no raise.
+            # The calls that opened the session do not belong to a raise.
             self._export_waiting(event.session)
         elif isinstance(event, CallsSaved):
-            # They come with a change of the profile, too, while the votes stay up.
+            # A change of the profile brings these events, too, while the votes stay up.
             raised.inferences_saved += event.inferences
             raised.calls_saved += event.calls
             raised.span.set_attribute("htppower.inferences_saved", raised.inferences_saved)

@@ -1,7 +1,7 @@
-"""Metrics for OpenTelemetry: inferences, those that wait for a native call and how long, and the link to the DSP.
+"""Metrics for OpenTelemetry: inferences, waits for native calls and their length, and the link to the DSP.
 
-``subscribers.opentelemetry.subscribe`` makes them together with the spans. Without a meter provider they go nowhere.
-Only values that are read at each collection name a session: such a series ends with its session.
+``subscribers.opentelemetry.subscribe`` creates them together with the spans. Without a meter provider they go nowhere.
+Only values that are read at each collection name a session, so such a series ends with its session.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _US = 1_000_000
 def measure(
     controller: VoteController, meter_provider: MeterProvider | None
 ) -> tuple[Callable[[Event], None], Callable[[], None]]:
-    """Measure the inferences and the link of a controller; return what takes each event, and what ends the metrics."""
+    """Measure the inferences and the link of a controller; return an event subscriber, and a function that ends it."""
     meter = metrics.get_meter("htppower", __version__, meter_provider)
-    # Emptied at the end: the API has no way to take a callback back.
+    # Emptied at the end: the API can't unregister a callback.
     read = [controller]
 
     def observed(value: Callable[[SessionStatus], int]) -> Callable[[CallbackOptions], Iterator[Observation]]:

@@ -4,9 +4,9 @@ metrics = PrometheusMetrics(controller)
 ...
 metrics.close()
 
-No series outlives its subject. The labels of counted metrics are words of the controller's own, of which there are
-few. Only series that are read at the scrape name a session, so they end with it, and its number is never used again.
-What a closed session did stays in the totals over all sessions.
+Each series ends with its subject. The labels of counted metrics are the controller's own words, and few. Only series
+that are read at the scrape name a session, so they end with it, and its number is never used again. The totals over all
+sessions include closed sessions.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _CALL_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1
 _LATENESS_BUCKETS = (0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.1, 0.5)
 _UNKNOWN_BUCKETS = (0.01, 0.1, 0.5, 1, 5, 15, 60, 300, 1800)
 _WAIT_BUCKETS = tuple(bound_us / _US for bound_us in WAIT_BOUNDS_US)
-# As prometheus_client spells the bounds of its own histograms.
+# In the spelling of prometheus_client's own histograms.
 _BOUNDS = (*map(floatToGoString, _WAIT_BUCKETS), "+Inf")
 _FAILURES = ("lowering", "raise", "link", "release")
 _LOSSES = (LinkState.LOST, LinkState.DEAD)
@@ -75,17 +75,18 @@ class PrometheusMetrics:
 
     Args:
         controller: its events are counted from now on.
-        registry: where a scrape looks; the library's global one by default. It takes the metrics of one controller.
-        per_session: whether each open session has series. Leave them out where every request opens a session. In
-            multi-process mode there are none: a series could not end with its session there.
+        registry: the registry that a scrape reads; by default the library's global one. It accepts the metrics of only
+            one controller.
+        per_session: whether each open session has series. Switch it off if every request opens a session. In
+            multi-process mode there are none, since there a series can't end with its session.
 
-    In multi-process mode (``PROMETHEUS_MULTIPROC_DIR``) what is read at a scrape is written to the files of the mode
-    every 5 s besides, on a thread of its own. Make them for one controller of a process at a time there: the files have
-    one place for each series of a process, whichever registry it is in.
+    In multi-process mode (``PROMETHEUS_MULTIPROC_DIR``), values that are otherwise read at a scrape are written to the
+    files of the mode every 5 s, on a separate thread. Create metrics for only one controller of a process at a time:
+    the files have one place for each series of a process, whatever its registry.
 
     Raises:
-        TypeError: what is given is no controller.
-        ValueError: the registry has the metrics of a controller already.
+        TypeError: ``controller`` is not a controller.
+        ValueError: the registry already has the metrics of a controller.
     """
 
     def __init__(
@@ -99,12 +100,12 @@ class PrometheusMetrics:
         self._lock = whole_lock()
         self._highest: dict[str, dict[tuple[str, ...], float]] = {}
         self._counted.begin(controller.status())
-        # Registered first: where that fails, nothing stays subscribed.
+        # Registered first: if that fails, no subscription is left.
         try:
             self._registry.register(self)
         except ValueError:
             raise ValueError(
-                "this registry has the metrics of a controller already: close those, or give another registry"
+                "this registry already has the metrics of a controller: close those, or give another registry"
             ) from None
         self._undo = contextlib.ExitStack()
         self._undo.callback(self._registry.unregister, self)
@@ -114,28 +115,28 @@ class PrometheusMetrics:
             if is_multiprocess():
                 self._undo.callback(StatusFiles(self._totals).close)
         except BaseException:
-            # Nobody gets the metrics, so nobody would close them.
+            # The caller never gets this object, so it can't close it.
             self.close()
             raise
 
     def close(self) -> None:
-        """Take the metrics out of the registry and end the subscription. Closing twice is fine."""
+        """Remove the metrics from the registry and end the subscription. Closing twice is fine."""
         self._undo.close()
 
     def describe(self) -> Iterator[Metric]:
-        """Return the metrics, by whose names a registry refuses a second controller."""
+        """Return the metrics; a registry uses their names to refuse a second controller."""
         return self.collect()
 
     def collect(self) -> Iterator[Metric]:
-        """Return every metric for a scrape; takes one ``status()``."""
-        # No lock of ours is held: the thread that delivers an event may hold the controller's.
-        # The sums come before the status: a stay that ends in between is missing once, but never counted twice.
+        """Return every metric for a scrape; calls ``status()`` once."""
+        # No lock of this object is held: the thread that delivers an event may hold the controller's.
+        # The sums are read before the status: a stay that ends in between is missing once, but never counted twice.
         sums = self._counted.sums()
         status = self._controller.status()
         yield from self._counted.collect()
         yield from map(_family, self._of_controller(sums, status))
         if self._per_session:
-            # A metric without a value, as of a sustain time that no session learns, has no help text either.
+            # A metric without a value, such as the sustain time if no session learns one, gets no help text either.
             for sample in filter(lambda each: each.values, session_samples(status)):
                 yield _family(self._never_falling(sample, ended=False) if sample.rises else sample)
 
@@ -148,10 +149,10 @@ class PrometheusMetrics:
             yield self._never_falling(sample) if sample.rises else sample
 
     def _never_falling(self, sample: Sample, *, ended: bool = True) -> Sample:
-        """Return a total that never falls; ``ended``: also with what it had and has no longer.
+        """Return a total that never falls; with ``ended``, it keeps series that are no longer in the status.
 
-        It would fall for a moment where the status knows of an event that has not arrived here yet, or where an
-        inference that has begun waits for a call after all.
+        Without this, it falls for a moment if the status includes an event that has not arrived here yet, or if an
+        inference that has begun must wait for a call after all.
         """
         with self._lock:
             before = self._highest.get(sample.name, {})
@@ -161,12 +162,12 @@ class PrometheusMetrics:
 
 
 class _Sums(NamedTuple):
-    """What events have told of so far, to which a scrape adds what goes on.
+    """The sums of all events so far; a scrape adds whatever is still in progress.
 
     Attributes:
         state_us: the time in each state, over the stays that have ended.
         saved: the calls saved, over all sessions ever.
-        saved_of: the calls saved of each open session that are in ``saved``, or came before the first event.
+        saved_of: the saved calls of each open session that are in ``saved``, or came before the first event.
     """
 
     state_us: Sum[State]
@@ -180,7 +181,7 @@ class _Counted:
     def __init__(self) -> None:
         self._lock = whole_lock()
         self._sums = _Sums(Sum(), 0, Sum())
-        # A registry of its own keeps the metrics in their order.
+        # A separate registry keeps the metrics in their order.
         self._registry = CollectorRegistry()
         self._calls = self._counter("calls", "Native calls that returned.", "function", "result")
         self._durations = self._histogram(
@@ -192,16 +193,16 @@ class _Counted:
         )
         self._failures = self._counter("failures", "Failures, by what they leave behind.", "kind")
         for kind in _FAILURES:
-            # From 0 on: Prometheus sees no increase in the first value of a series.
+            # Start at 0: Prometheus sees no increase in the first value of a series.
             self._failures.labels(kind)
         self._recoveries = self._counter("recoveries", "Sessions whose votes are known again.", "cause")
         self._unknown = self._histogram(
-            "unknown_duration_seconds", "For how long the votes of a session were unknown.", _UNKNOWN_BUCKETS
+            "unknown_duration_seconds", "How long the votes of a session were unknown.", _UNKNOWN_BUCKETS
         )
         self._cold_starts = self._counter("cold_starts", "Inferences that waited for a native call.")
-        self._waits = self._histogram("cold_start_wait_seconds", "How long those inferences waited.", _WAIT_BUCKETS)
+        self._waits = self._histogram("cold_start_wait_seconds", "How long these inferences waited.", _WAIT_BUCKETS)
         self._changes = self._counter("profile_changes", "Changes of the profile that a session uses.", "cause")
-        self._degradations = self._counter("degradations", "Votes that the platform does not have.", "rule")
+        self._degradations = self._counter("degradations", "Votes that the platform lacks.", "rule")
         self._losses = self._counter("link_losses", "Losses of the link to the DSP.", "state")
         for state in _LOSSES:
             self._losses.labels(str(state))
@@ -233,7 +234,7 @@ class _Counted:
             self._losses.labels(str(event.dest)).inc()
 
     def begin(self, status: ControllerStatus) -> None:
-        """Leave out what was saved before."""
+        """Exclude calls that were saved before."""
         with self._lock:
             self._sums.saved_of.update({session.number: session.calls_saved for session in status.sessions})
 
@@ -265,20 +266,20 @@ class _Counted:
 
 
 def _calls_saved(sums: _Sums, status: ControllerStatus) -> Sample:
-    """Return the calls saved over all sessions: what was told when votes came down, and what was saved since."""
+    """Return the calls saved over all sessions: the sum of the events when votes came down, and the calls since."""
     since = sum(max(0, session.calls_saved - sums.saved_of[session.number]) for session in status.sessions)
-    meaning = "Calls that inferences did without, since the votes were up."
+    meaning = "Calls that inferences did not need, since the votes were up."
     return Sample("htppower_calls_saved_total", meaning, (), {(): float(sums.saved + since)})
 
 
 def _state_seconds(ended_us: Sum[State], status: ControllerStatus) -> Sample:
-    """Return the time in each state over all sessions ever: the stays that have ended, and those that last."""
+    """Return the time in each state over all sessions ever: the stays that have ended, and the current ones."""
     sums = ended_us.copy()
     for session in status.sessions:
         sums[session.state] += status.time_us - session.since_us
     return Sample(
         "htppower_state_seconds_total",
-        "Time in a state, over all sessions, also closed ones.",
+        "Time in a state, over all sessions, including closed ones.",
         ("state",),
         {(str(state),): sums[state] / _US for state in State if state is not State.DESTROYED},
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _US = 1_000_000
 _SESSION = ("session", "owner")
-# Of a session whose sustain time is learnt.
+# Only for sessions that learn their sustain time.
 _LEARNT: tuple[tuple[str, str, Callable[[LearntSustain], float]], ...] = (
     ("sustain_seconds", "The sustain time that an open session has learnt.", lambda learnt: learnt.time_out_us / _US),
     ("gaps_total", "Gaps between inferences that an open session has learnt from.", lambda learnt: float(learnt.gaps)),
@@ -33,12 +33,12 @@ _LEARNT: tuple[tuple[str, str, Callable[[LearntSustain], float]], ...] = (
     ),
     (
         "fixed_idle_raised_seconds_total",
-        "Time that votes would have been up in those gaps with 300 ms.",
+        "Time that votes would have been up in those gaps with a sustain time of 300 ms.",
         lambda learnt: learnt.fixed_raised_us / _US,
     ),
     (
         "fixed_cold_starts_total",
-        "Inferences that would have waited with 300 ms.",
+        "Inferences that would have waited with a sustain time of 300 ms.",
         lambda learnt: float(learnt.fixed_cold_starts),
     ),
 )
@@ -46,14 +46,14 @@ _LEARNT: tuple[tuple[str, str, Callable[[LearntSustain], float]], ...] = (
 
 @attrs.frozen
 class Sample:
-    """One metric with its values.
+    """A metric with its values.
 
     Attributes:
-        name: its name with the unit; ends in ``_total`` where it only rises.
+        name: its name with the unit; ends in ``_total`` for a counter.
         meaning: its meaning in one line.
         labels: the names of its labels.
-        values: its values, by the values of the labels; of a histogram, how many there are.
-        waits: of a histogram, what it is made of, by the same labels.
+        values: its values, by the values of the labels; for a histogram, the counts.
+        waits: for a histogram, the cold starts it is made from, by the same labels.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Sample:
 
 
 def encodable(text: str) -> str:
-    """Return a text that UTF-8 has: half of a character, as an owner from a file's name may hold, is escaped."""
+    """Return a text that UTF-8 can encode: half a surrogate pair, as in an owner from a file name, is escaped."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -85,26 +85,26 @@ def controller_samples(status: ControllerStatus) -> Iterator[Sample]:
     links: dict[tuple[str, ...], float] = {(str(state),): float(status.link is state) for state in LinkState}
     yield Sample("htppower_link", "1 for the state of the link to the DSP, 0 for the others.", ("state",), links)
     for name, meaning, value in (
-        ("inferences_in_flight", "Inferences that run now.", sum(session.in_flight for session in sessions)),
+        ("inferences_in_flight", "Inferences that are running now.", sum(session.in_flight for session in sessions)),
         ("holds", "Holds on sessions.", sum(len(session.holds) for session in sessions)),
         ("caps", "Caps on all sessions.", len(status.caps)),
         (
             "orphaned_power_config_ids",
-            "Ids that no session has any more, and that could not be destroyed yet.",
+            "Ids whose session is gone, and that could not be destroyed yet.",
             len(status.orphans),
         ),
-        ("inferences_total", "Inferences that have begun, on all sessions, also closed ones.", status.inferences),
-        ("events_lost_total", "Events that subscribers were too slow for.", status.events_lost),
+        ("inferences_total", "Inferences that have begun, on all sessions, including closed ones.", status.inferences),
+        ("events_lost_total", "Events that were lost because subscribers were too slow.", status.events_lost),
     ):
         yield Sample(f"htppower_{name}", meaning, (), {(): float(value)})
 
 
 def session_samples(status: ControllerStatus) -> Iterator[Sample]:
-    """Yield the metrics of each open session, which end with it."""
+    """Yield the metrics of each open session; they end with the session."""
     sessions = status.sessions
     yield Sample(
         "htppower_session_info",
-        "1, with the profile that an open session uses, and the one that is its own.",
+        "1 for the profile that an open session uses, together with its own profile.",
         (*_SESSION, "profile", "own_profile"),
         {(*_labels(session), session.profile, session.own_profile): 1.0 for session in sessions},
     )
@@ -119,7 +119,7 @@ def session_samples(status: ControllerStatus) -> Iterator[Sample]:
         },
     )
     values: tuple[tuple[str, str, Callable[[SessionStatus], float]], ...] = (
-        ("inferences_in_flight", "Inferences that run now on an open session.", lambda session: session.in_flight),
+        ("inferences_in_flight", "Inferences that are running on an open session.", lambda session: session.in_flight),
         ("inferences_total", "Inferences of an open session that have begun.", lambda session: session.inferences),
         (
             "cold_starts_total",
@@ -127,7 +127,7 @@ def session_samples(status: ControllerStatus) -> Iterator[Sample]:
             lambda session: session.cold_starts.count,
         ),
         ("calls_sent_total", "Native calls made for an open session.", lambda session: session.calls_sent),
-        ("calls_saved_total", "Calls that an open session did without so far.", lambda session: session.calls_saved),
+        ("calls_saved_total", "Calls that an open session has not needed so far.", lambda session: session.calls_saved),
     )
     for name, meaning, value in values:
         yield Sample(
@@ -139,7 +139,7 @@ def session_samples(status: ControllerStatus) -> Iterator[Sample]:
     waits: dict[tuple[str, ...], ColdStarts] = {_labels(session): session.cold_starts for session in sessions}
     yield Sample(
         "htppower_session_cold_start_wait_seconds",
-        "How long those inferences waited.",
+        "How long these inferences waited.",
         _SESSION,
         {labels: float(each.count) for labels, each in waits.items()},
         waits,

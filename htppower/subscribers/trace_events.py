@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from typing import Any
 
-# Larger than the process numbers of profilers, which count from 0 or 1, and of a small system.
+# Larger than the process numbers of profilers, which count from 0 or 1, and than those of a small system.
 PROCESS = 4_818_000
 
 
 def event(kind: str, name: str, time_us: int, tid: int, args: dict[str, Any]) -> dict[str, Any]:
-    """Return an event: ``B`` begins and ``E`` ends a slice, ``X`` is a whole one, ``i`` a moment, ``C`` a counter."""
+    """Return an event: ``B`` begins and ``E`` ends a slice, ``X`` is a whole one, ``i`` an instant, ``C`` a counter."""
     return {"ph": kind, "name": name, "cat": "htppower", "ts": time_us, "pid": PROCESS, "tid": tid, "args": args}
 
 
 def slice_of(name: str, begin_us: int, duration_us: int, tid: int, args: dict[str, Any]) -> dict[str, Any]:
-    """Return a whole slice."""
+    """Return a complete slice."""
     return {**event("X", name, begin_us, tid, args), "dur": duration_us}
 
 
 def moment(name: str, time_us: int, tid: int, args: dict[str, Any]) -> dict[str, Any]:
-    """Return a moment on one track."""
+    """Return an instant on one track."""
     return {**event("i", name, time_us, tid, args), "s": "t"}
 
 

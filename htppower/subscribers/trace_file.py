@@ -1,8 +1,8 @@
-"""A JSON array in a file that is whole after every event, even when the process is killed.
+"""A file that holds a complete JSON array after every event, even if the process is killed.
 
-The file always ends with ``]``. One write replaces that ending by a comma, the event and a new ending, so a process
-that dies between two writes leaves a whole file. Only a loss of power takes what the kernel has. SIGKILL can cut a
-write only between two pages of memory: then the last line is incomplete, and viewers skip it.
+The file always ends with ``]``. A single write replaces this ending by a comma, the event and a new ending, so a
+process that dies between two writes leaves a complete file. Only a loss of power loses the data that the kernel has.
+SIGKILL can cut a write only between two pages of memory: then the last line is incomplete, and viewers skip it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _END = b"\n]"
 
 
 class TraceFile:
-    """An array that grows in a file; an existing file is replaced, and so is a link.
+    """A JSON array that grows in a file. An existing file or link at the path is replaced.
 
     Args:
         path: the file.
@@ -36,15 +36,15 @@ class TraceFile:
     def __init__(self, path: Path, first: bytes) -> None:
         self._path = path
         whole = _BEGIN + first + _END
-        # Unbuffered: the kernel must have each event before the next.
+        # Unbuffered: each event must reach the kernel before the next.
         self._file = put_in_place(path, whole)
         self.size = len(whole)
 
     @property
     def is_in_place(self) -> bool:
-        """Whether the path still leads to the file, and that has its size.
+        """Whether the path still leads to this file, and the file has its size.
 
-        Somebody may have removed, renamed or emptied it, or renamed its folder.
+        Another program may have removed, renamed or emptied it, or renamed its folder.
         """
         try:
             there = self._path.stat()
@@ -60,7 +60,7 @@ class TraceFile:
         """Add elements, as JSON with commas between them.
 
         Raises:
-            OSError: they can't be written, as on a full disk; the file is as it was.
+            OSError: they can't be written, for example on a full disk; the file is unchanged.
         """
         try:
             self._write(self.size - len(_END), _NEXT + elements + _END)
@@ -70,18 +70,18 @@ class TraceFile:
         self.size = self.size_with(elements)
 
     def close(self) -> None:
-        """Close the file; it is whole already."""
+        """Close the file, which is complete already."""
         with contextlib.suppress(OSError):
             self._file.close()
 
     def _write(self, offset: int, data: bytes) -> None:
         self._file.seek(offset)
         if self._file.write(data) != len(data):
-            # A full disk takes a part without an error.
+            # A full disk accepts a part of the data without an error.
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._path))
 
     def _restore(self) -> None:
-        """Write the ending back, which needs no room on the disk, and cut off what follows."""
+        """Write the ending again, which needs no space on the disk, and cut off the rest."""
         with contextlib.suppress(OSError):
             self._file.seek(self.size - len(_END))
             self._file.write(_END)

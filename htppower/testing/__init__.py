@@ -1,4 +1,4 @@
-"""What tests of a host are made with: time that is driven by hand, and fixtures for pytest.
+"""Tools for the tests of a host: time that the test moves, and fixtures for pytest.
 
 time = VirtualTime()
 recorder = RecordingBackend(SimulatedHtp(arch=75), time=time)
@@ -22,5 +22,5 @@ if TYPE_CHECKING:
 _EXPORTS = {"htppower.testing.virtual_time": ("VirtualTime",)}
 __all__ = [name for names in _EXPORTS.values() for name in names]
 
-if not TYPE_CHECKING:  # A type checker would take any name for one that exists.
+if not TYPE_CHECKING:  # With a __getattr__, type checkers would accept any name.
     __getattr__ = exported_lazily(__name__, _EXPORTS)

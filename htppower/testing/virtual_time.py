@@ -1,4 +1,4 @@
-"""Time that a test drives by hand."""
+"""A clock that the test moves."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _LOGGER = logging.getLogger("htppower")
 
 
 class VirtualTime:
-    """A clock that only the test moves, exact to the microsecond, with alarms that run on the way.
+    """A clock that only the test moves, exact to the microsecond. Alarms run as it moves.
 
     Args:
-        now_us: the time at first.
+        now_us: the time at the start.
 
     Attributes:
-        call_soon: takes an action, which is run when time is moved on next. It takes no lock.
+        call_soon: accepts an action, which runs when the time moves next. It takes no lock.
     """
 
     def __init__(self, now_us: int = 0) -> None:
@@ -55,7 +55,7 @@ class VirtualTime:
             return len(self._actions)
 
     def advance_us(self, duration_us: int) -> None:
-        """Move on, and run each alarm that is due on the way at its own time, in the order of the deadlines.
+        """Move the time forward, and run each alarm that is due at its own time, in the order of the deadlines.
 
         Raises:
             ValueError: the duration is negative.
@@ -68,7 +68,7 @@ class VirtualTime:
         self._now_us = max(self._now_us, end_us)
 
     def sleep(self, duration_s: float) -> None:
-        """Move on without running alarms, as while a native call takes its time. They run late then."""
+        """Move the time forward without running alarms, like a slow native call. The alarms then run late."""
         self._now_us += round(duration_s * 1_000_000)
 
     def call_at(self, deadline_us: int, action: Callable[[], None]) -> int:
@@ -80,15 +80,15 @@ class VirtualTime:
             return alarm
 
     def cancel(self, alarm: int) -> None:
-        """Cancel an alarm. One that has run or was cancelled is left alone."""
+        """Cancel an alarm; do nothing if it has run or was cancelled."""
         with self._lock:
             self._actions.pop(alarm, None)
 
     def start(self) -> None:
-        """Do nothing: there is no thread to start."""
+        """Do nothing: a virtual clock has no thread."""
 
     def worker(self, name: str) -> Worker:  # noqa: ARG002 - the protocol's
-        """Return a worker that runs everything at once, in the caller's thread."""
+        """Return a worker that runs each action at once, in the caller's thread."""
         return InlineWorker()
 
     def close(self) -> None:
@@ -98,7 +98,7 @@ class VirtualTime:
             self._alarms.clear()
 
     def _due(self, end_us: int) -> Callable[[], object] | None:
-        """Take the next alarm that is due by then, and move on to its deadline."""
+        """Take the next alarm that is due by ``end_us``, and move the time to its deadline."""
         with contextlib.suppress(queue.Empty):
             return self._soon.get_nowait()
         with self._lock:
@@ -115,7 +115,7 @@ class VirtualTime:
 
 
 class InlineWorker:
-    """Runs actions at once, on the thread that posts them: a worker of time that is driven by hand."""
+    """Runs actions at once, on the thread that posts them: a worker for virtual time."""
 
     inline = True
     pending = 0
@@ -125,11 +125,11 @@ class InlineWorker:
         run_and_log(action, _LOGGER)
 
     def flush(self, timeout_s: float) -> bool:  # noqa: ARG002 - the protocol's
-        """Return True: nothing is ever left to run."""
+        """Return True: no action is ever waiting."""
         return True
 
     def keep(self, idle_s: float | None) -> None:
-        """Do nothing: there is no thread."""
+        """Do nothing: this worker has no thread."""
 
     def close(self) -> None:
         """Do nothing."""

@@ -265,7 +265,7 @@ def test_closed_it_writes_nothing(bench: Bench, tmp_path: Path) -> None:
 
 def test_a_folder_is_left_where_it_is(tmp_path: Path) -> None:
     """A path that is a folder is refused; nothing is moved."""
-    with pytest.raises(ValueError, match="no file"):
+    with pytest.raises(ValueError, match="not a file"):
         ChromeTrace(tmp_path)
     assert tmp_path.is_dir()
 

@@ -124,8 +124,8 @@ def test_calls_that_overlap_fail_the_test(pytester: pytest.Pytester) -> None:
         """,
     )
     result.assert_outcomes(passed=3, errors=2)
-    result.stdout.fnmatch_lines(["1 native call began while a call of another thread was under way"])
-    result.stdout.fnmatch_lines(["2 native calls began while a call of another thread was under way"])
+    result.stdout.fnmatch_lines(["1 native call began during a call of another thread"])
+    result.stdout.fnmatch_lines(["2 native calls began during a call of another thread"])
 
 
 def test_a_closing_that_failed_leaves_what_it_must(pytester: pytest.Pytester) -> None:
