@@ -1,4 +1,4 @@
-"""Profiles that are read once, and again when one of their files has changed."""
+"""A cache of profiles: a profile is read again only after one of its files has changed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping
 
-# A host that makes up paths must not fill the memory.
+# A limit, in case a host generates paths.
 MOST_PROFILES = 256
 
 
 @attrs.frozen(repr=False, eq=False)
 class _Entry:
-    """A profile, and the versions of what it was read from: its files, and the folders in which names were found."""
+    """A profile, and the versions of its files and of the folders where names were found."""
 
     profile: Profile
     versions: Mapping[str, FileVersion | None]
@@ -32,26 +32,26 @@ class _Entry:
 
 
 class ProfileCache:
-    """Loads profiles as ``load_profile`` does, and opens no file again while none of a profile's files has changed.
+    """Loads profiles as ``load_profile`` does, but opens no file while a profile's files are unchanged.
 
     Args:
-        folders: where names are looked up, after the shipped ones.
+        folders: the folders where names are looked up after the shipped ones.
 
     Raises:
         ProfileError: FILE-1, a folder can't be read.
-        TypeError: the folders are no list of paths.
+        TypeError: ``folders`` is not a list of paths.
     """
 
     def __init__(self, folders: Iterable[str | os.PathLike[str]] = ()) -> None:
         self._folders = folder_list(folders)
-        Folders.of(self._folders)  # it reads each, and refuses a wrong one now rather than with the first session
+        Folders.of(self._folders)  # reads each folder, so that a wrong one is refused now, not with the first session
         self._entries: dict[str, _Entry] = {}
 
     def load(self, profile: str | os.PathLike[str] | Profile) -> Profile:
-        """Return a profile by name or by path; one that is a profile already is returned as it is.
+        """Return a profile by name or by path; a ``Profile`` is returned unchanged.
 
-        A change is seen of its file, of a file that it extends, of its power states, and of their folders. An invalid
-        file is read each time.
+        A change is noticed in the profile's file, in files that it extends, in its power states, and in their folders.
+        An invalid file is read each time.
 
         Raises:
             ProfileError, RuleBreach: as for ``load_profile``.
@@ -63,7 +63,7 @@ class ProfileCache:
         entry = self._entries.get(path)
         if entry is not None and entry.is_current():
             return entry.profile
-        # The versions are taken before the files are read, so that a change meanwhile is seen the next time.
+        # The versions are taken before the files are read, so that a change in between is noticed the next time.
         folders = _versions({*where.paths, folder_of(path)})
         examined = examine_profile(path, where)
         loaded = examined.accepted()
@@ -76,5 +76,5 @@ class ProfileCache:
 
 
 def _versions(folders: Iterable[str]) -> dict[str, FileVersion | None]:
-    """Return the versions of folders, and of those of the power states in them: each changes as files come and go."""
+    """Return the versions of folders and of their power state folders; a version changes when files come and go."""
     return {each: file_version(each) for folder in folders for each in (folder, joined(folder, "states"))}

@@ -1,4 +1,4 @@
-"""What was probably meant by a word that is not known."""
+"""Suggests a known word for an unknown one."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# No name of ours, nor of a file, is longer; to compare a text of 1 MiB would be slow.
+# No name here, and no file name, is longer; comparing a text of 1 MiB would be slow.
 _LONGEST_WORD = 255
-# A folder may hold thousands of names, and a search may be made for each.
+# A folder may hold thousands of names, and each of them may start a search.
 _MOST_COMPARED = 300
 _MOST_TOLD = 100
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint with the nearest known word, or with all of them, of very many with the first ones."""
+    """Return a hint with the most similar known word, or a list of the known words, shortened if it is very long."""
     known = list(known)
     near = nearest(word, known)
     if near:
@@ -26,8 +26,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the most similar known word, or None if none is similar; at most ``_MOST_COMPARED`` are compared."""
-    import difflib  # noqa: PLC0415 - only for a wrong word
+    """Return the most similar known word, or None if none is similar; compares at most ``_MOST_COMPARED`` words."""
+    import difflib  # noqa: PLC0415 - needed only for a wrong word
 
     if len(word) > _LONGEST_WORD:
         return None

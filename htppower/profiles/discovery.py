@@ -1,4 +1,4 @@
-"""Where profile files are found."""
+"""Finds profile files."""
 
 from __future__ import annotations
 
@@ -18,84 +18,84 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".yaml", ".yml")
 IS_A_FOLDER = "is a folder"
-# The folder, in one of profiles, with a folder for each runtime of which there are records.
+# The subfolder with records: it has a folder for each runtime.
 RECORDS = "runtimes"
-# The folder, in one of profiles, with device models.
+# The subfolder with device models.
 DEVICES = "devices"
-# The folder in which files of a kind live, within one of profiles, and what the kind is called.
+# For each kind of file: its subfolder, and the name of the kind in messages.
 _FOLDER_OF = {"state": "states", "device": DEVICES}
 _WHAT = {"profile": "profile", "state": "power state", "device": "device model"}
 _SEPARATOR = ":"
-_NOT_INSTALLED = "the shipped profiles are no folder here: install or unpack htppower, which can't run from a zip file"
-# So many names of a folder are looked at for the nearest one.
+_NOT_INSTALLED = "the shipped profiles are not a folder: install or unpack htppower, which can't run from a zip file"
+# At most this many names of a folder are compared when a similar name is suggested.
 _MOST_NAMES = 200
-# What a name for a record is made of. No part leads out of a folder, and a colon stands in no path.
+# The parts of a record's name. No part can lead out of a folder, and a path contains no colon.
 _RECORD = r"(?P<runtime>\w[\w.-]*):(?P<name>\w[\w.-]*)"
 
 
 @functools.cache
 def shipped_folder() -> str:
-    """Return the folder of the shipped profiles: inside an installed package, beside it in a checkout."""
+    """Return the folder of the shipped profiles: inside an installed package, next to the package in a checkout."""
     package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     installed = os.path.join(package, "shipped_profiles")
     return installed if os.path.isdir(installed) else os.path.join(os.path.dirname(package), "profiles")
 
 
 def shipped_problem() -> ProfileError | None:
-    """Return the error of a package whose shipped profiles are no folder, as in a zip file; None where they are one."""
+    """Return an error if the shipped profiles are not a folder, as in a zip file; otherwise None."""
     folder = shipped_folder()
     if os.path.isdir(folder):
         return None
-    return ProfileError([Finding.of_file(folder, "FILE-1", "is no folder", _NOT_INSTALLED)])
+    return ProfileError([Finding.of_file(folder, "FILE-1", "is not a folder", _NOT_INSTALLED)])
 
 
 def shown_path(path: str) -> str:
-    """Return a path as messages have it: a shipped file by its name, wherever it is installed."""
+    """Return a path as messages show it: a shipped file by its name, wherever it is installed."""
     shipped = f"{shipped_folder()}{os.sep}"
     return f"shipped {path.removeprefix(shipped)}" if path.startswith(shipped) else path
 
 
 def runtime_of(file: str) -> str:
-    """Return the runtime of which a file is a record, or a power state of one; empty for every other file."""
-    above, name = os.path.split(os.path.dirname(os.path.abspath(file)))  # links stay as they are
+    """Return the runtime of a file that is a record, or a record's power state; empty for every other file."""
+    above, name = os.path.split(os.path.dirname(os.path.abspath(file)))  # links are not resolved
     if name == "states":
         above, name = os.path.split(above)
     return name if os.path.basename(above) == RECORDS else ""
 
 
 def above_records(folder: str) -> str | None:
-    """Return the folder of profiles in which a folder of records is; None for every other folder."""
+    """Return the profile folder that contains a folder of records; None for every other folder."""
     runtimes = os.path.normpath(os.path.join(folder, os.pardir))
     named = os.path.basename(os.path.abspath(runtimes))
     return os.path.normpath(os.path.join(runtimes, os.pardir)) if named == RECORDS else None
 
 
 def is_record(name: str) -> bool:
-    """Return whether a name is that of a record of what a runtime votes, which may not exist."""
+    """Return whether a name has the form of a record's name; the record may not exist."""
     return _record(name) is not None and not name.endswith(SUFFIXES)
 
 
 def _record(name: str) -> re.Match[str] | None:
-    # Most names are of no record, and need no pattern.
+    # Few names are records, so most need no pattern.
     return re.fullmatch(_RECORD, name, re.ASCII) if _SEPARATOR in name else None
 
 
 def recorded_name(file: str, name: str) -> str:
-    """Return the name by which a profile is loaded: that of a record has its runtime before it."""
+    """Return the name that loads a profile; for a record, it includes the runtime."""
     runtime = runtime_of(file)
     return f"{runtime}{_SEPARATOR}{name}" if runtime else name
 
 
 def own_name(name: str) -> str:
-    """Return the name of a profile as its file has it, without the runtime of a record."""
+    """Return the name of a profile as in its file: for a record, without the runtime."""
     return name.rpartition(_SEPARATOR)[2]
 
 
 def folder_list(folders: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
-    """Return folders that a caller names.
+    """Return the folders of a caller as texts.
 
     Raises:
-        TypeError: one folder is given where a list of them is needed, or something in it is no path.
+        TypeError: a single folder is given instead of a list, or an item is not a path.
     """
     if isinstance(folders, (str, bytes, os.PathLike)) or not isinstance(folders, Iterable):
         raise TypeError(f"folders is {folders!r}: a list of folders, not one folder")
@@ -107,12 +107,12 @@ def folder_list(folders: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
 
 
 class Folders(NamedTuple):
-    """The folders in which names are looked up, the shipped one first, so that no file can shadow a shipped name.
+    """The folders where names are looked up. The shipped one is first, so that no file can hide a shipped name.
 
     Attributes:
         paths: the folders.
-        moved: a folder, and where its files are read from instead, for absolute paths.
-        within: more folders that are being used, in which no name is looked up.
+        moved: a folder, and the folder that absolute paths into it are read from instead.
+        within: additional folders that are in use, where no name is looked up.
     """
 
     paths: tuple[str, ...]
@@ -125,12 +125,12 @@ class Folders(NamedTuple):
 
         Raises:
             ProfileError: FILE-1, a folder can't be read.
-            TypeError: one folder is given where a list of them is needed.
+            TypeError: a single folder is given instead of a list.
         """
         named = folder_list(folders)
         for folder in named:
             try:
-                os.listdir(folder)  # as it is read later, without its files
+                os.listdir(folder)  # the same access as later, but without reading files
             except OSError as error:
                 hint = "name a folder that can be read"
                 found = Finding.of_file(folder, "FILE-1", f"can't be read: {error.strerror}", hint)
@@ -138,12 +138,12 @@ class Folders(NamedTuple):
         return cls((shipped_folder(), *named))
 
     def names(self, first: Sequence[str] = ()) -> tuple[str, ...]:
-        """Return the names of the profiles in the folders, those in ``first`` first and in their order."""
+        """Return the names of the profiles in the folders; names in ``first`` come first, in their order."""
         found = {stem_of(file) for folder in self.paths for file in yaml_files(folder)}
         return (*(name for name in first if name in found), *sorted(found.difference(first)))
 
     def record_names(self, first: Sequence[str] = ()) -> tuple[str, ...]:
-        """Return the names of the records in the folders, by runtime, those in ``first`` first and in their order."""
+        """Return the names of the records in the folders by runtime; names in ``first`` come first, in their order."""
         found: dict[str, set[str]] = {}
         for folder in self.paths:
             for runtime in _folders(joined(folder, RECORDS)):
@@ -155,7 +155,7 @@ class Folders(NamedTuple):
         )
 
     def hidden(self) -> tuple[str, ...]:
-        """Return the files that no name finds, since another file of the same name comes first."""
+        """Return the files that no name reaches, since a file of the same name comes earlier."""
         seen: set[str] = set()
         hidden = []
         for folder in self.paths:
@@ -166,15 +166,16 @@ class Folders(NamedTuple):
         return tuple(hidden)
 
     def find(self, name: str | os.PathLike[str], kind: str, near: str | None = None) -> str:
-        """Return the file of a ``profile``, of a ``state``, which lives in a folder ``states``, or of a ``device``.
+        """Return the file of a ``profile``, of a ``state`` (in a folder ``states``), or of a ``device`` model.
 
-        A device model lives in a folder ``devices``.
+        Device models are in a folder ``devices``.
 
-        A name is looked up in the folders and then beside ``near``, the file in which it stands; a path, which has a
-        slash or a YAML suffix, is taken from beside ``near``. A profile ``runtime:name`` is a record in the folders.
+        A name is looked up in the folders and then next to ``near``, the file that contains the name. A path, which has
+        a slash or a YAML suffix, is relative to the folder of ``near``. A profile ``runtime:name`` is a record in the
+        folders.
 
         Raises:
-            ProfileError: FILE-1 for a path, NAME-1 for a name, with the nearest.
+            ProfileError: FILE-1 for a path; NAME-1 for a name, with the most similar name.
         """
         if not isinstance(name, (str, os.PathLike)):
             raise TypeError(f"the {kind} is {name!r}: a name, a path, or a {kind.capitalize()}")
@@ -196,7 +197,7 @@ class Folders(NamedTuple):
         raise ProfileError([Finding.of_file(text, "NAME-1", message, hint)])
 
     def _looked_in(self, kind: str, near: str | None) -> Iterator[str]:
-        """Yield the folders in which a name is looked up."""
+        """Yield the folders where a name is looked up."""
         for folder in self.paths:
             yield joined(folder, _FOLDER_OF.get(kind, ""))
         if near is None:
@@ -211,16 +212,16 @@ class Folders(NamedTuple):
         """Return the file of a record.
 
         Raises:
-            ProfileError: NAME-1, with the nearest.
+            ProfileError: NAME-1, with the most similar name.
         """
         found = _first([joined(folder, RECORDS, runtime) for folder in self.paths], name)
         if found is not None:
             return found
-        message = f"no record {shortened(text)!r} of what a runtime votes"
+        message = f"no record {shortened(text)!r} of a runtime's votes"
         raise ProfileError([Finding.of_file(text, "NAME-1", message, did_you_mean(text, self.record_names()))])
 
     def hold(self, file: str, top: str) -> bool:
-        """Return whether a file lies in a folder that is being used: these, or that of ``top``. Links are followed."""
+        """Return whether a file is in a folder that is in use: these, or the folder of ``top``. Links are resolved."""
         if folder_of(file) in (*self.paths, folder_of(top)) and not os.path.islink(file):
             return True
         real = os.path.realpath(file)
@@ -228,7 +229,7 @@ class Folders(NamedTuple):
         return any(real.startswith(os.path.join(folder, "")) for folder in used)
 
     def _here(self, path: str) -> str:
-        """Return where a path is read from."""
+        """Return the path that a path is really read from."""
         if self.moved is None or not os.path.isabs(path):
             return path
         top, root = self.moved
@@ -239,14 +240,14 @@ class Folders(NamedTuple):
 def _existing(path: str, kind: str) -> str:
     is_folder = os.path.isdir(path)
     if not is_folder and not _is_missing(path):
-        return path  # reading it says what is wrong with it
+        return path  # reading it reports the problem
     message = IS_A_FOLDER if is_folder else "no such file"
     hint = "check the path" if path.endswith(SUFFIXES) else f"a {_WHAT[kind]} file ends in .yaml"
     raise ProfileError([Finding.of_file(path, "FILE-1", message, hint)])
 
 
 def _is_missing(path: str) -> bool:
-    """Return whether there is nothing of a name; what may not be looked at may be there."""
+    """Return whether nothing exists at a path; a path without access may exist."""
     try:
         os.lstat(path)
     except OSError as error:
@@ -257,7 +258,7 @@ def _is_missing(path: str) -> bool:
 
 
 def _first(folders: Iterable[str], name: str) -> str | None:
-    """Return the first file of a name in some folders."""
+    """Return the first file with a name in some folders."""
     for folder in folders:
         for suffix in SUFFIXES:
             file = joined(folder, f"{name}{suffix}")
@@ -267,7 +268,7 @@ def _first(folders: Iterable[str], name: str) -> str | None:
 
 
 def _some_names(folder: str) -> list[str]:
-    """Return the names of the YAML files directly in a folder: of a very large one some, in no time."""
+    """Return names of the YAML files directly in a folder; only some if it is very large, to save time."""
     try:
         with os.scandir(folder) as entries:
             found = [entry.name for entry in itertools.islice(entries, _MOST_NAMES)]
@@ -277,12 +278,12 @@ def _some_names(folder: str) -> list[str]:
 
 
 def holds_all(folder: str, names: Iterable[str]) -> bool:
-    """Return whether a folder has a file for each of some names. Its other files are not looked at."""
+    """Return whether a folder has a file for each of some names; other files are ignored."""
     return all(_first((folder,), name) is not None for name in names)
 
 
 def _folders(folder: str) -> list[str]:
-    """Return the folders in a folder, without hidden ones; none where it can't be read."""
+    """Return the folders in a folder, without hidden ones; empty if it can't be read."""
     try:
         found = os.listdir(folder)
     except OSError:
@@ -291,7 +292,7 @@ def _folders(folder: str) -> list[str]:
 
 
 def yaml_files(folder: str) -> list[str]:
-    """Return the YAML files directly in a folder, by name, without hidden ones; none where it can't be read."""
+    """Return the YAML files directly in a folder, sorted by name, without hidden ones; empty if it can't be read."""
     try:
         found = os.listdir(folder)
     except OSError:

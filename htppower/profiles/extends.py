@@ -1,4 +1,4 @@
-"""How a file that extends another becomes one tree, each value with its place."""
+"""Merges a file and the files that it extends into one tree that keeps the place of each value."""
 
 from __future__ import annotations
 
@@ -22,21 +22,20 @@ if TYPE_CHECKING:
     from htppower.errors import KeyPath, Place
     from htppower.profiles.discovery import Folders
 
-# The fields that name a file, or say where its own values are from; everything else is inherited by a file that extends
-# it.
+# Fields that name a file or give the source of its own values. They are not inherited; all other fields are.
 _OWN = frozenset({"profile", "state", "extends", "provenance"})
-# A reviewer can follow no deeper chain.
+# The longest chain that a reviewer can understand.
 _DEEPEST_EXTENDS = 20
 
 
 @attrs.frozen(repr=False, eq=False, slots=False)
 class ResolvedFile(Document):
-    """A file with what it extends, as one document: its tree, places and problems are those of all these files.
+    """A file merged with the files that it extends: the tree, places and problems of all of them.
 
     Attributes:
-        lineage: the names, from this file to the last that is extended.
-        complete: whether all that it extends could be read; if not, no field is missing for certain.
-        documents: the files as they are written, from this one to the last that is extended.
+        lineage: the names, from this file to the last one that is extended.
+        complete: whether all extended files are readable; if not, a missing field is not certainly missing.
+        documents: the unmerged files, from this one to the last one that is extended.
         told_at: the files that may not be quoted, each with the place of the ``extends`` that leads to it.
     """
 
@@ -46,7 +45,7 @@ class ResolvedFile(Document):
     told_at: Mapping[str, Place] = attrs.field(factory=dict)
 
     def located(self, finding: Finding) -> Finding:
-        """Return a finding with the place at which it is told: in a file that may be quoted."""
+        """Return a finding with a place in a file that may be quoted."""
         found = self.written(finding)
         place = self.told_at.get(found.path)
         if place is None:
@@ -55,25 +54,25 @@ class ResolvedFile(Document):
         return attrs.evolve(found, place=place, message=message)
 
     def written(self, finding: Finding) -> Finding:
-        """Return a finding with the place at which it is written."""
+        """Return a finding with the place of the value in its own file."""
         return super().located(finding)
 
     def order(self, problem: Finding) -> tuple[bool, str, int, int]:
-        """Return what problems are sorted by: those of this file first, then by file, line and column."""
+        """Return a sort key for problems: those of this file first, then by file, line and column."""
         return problem.path != self.path, problem.path, problem.line, problem.column
 
     def written_in(self, at: KeyPath) -> str:
-        """Return the file in which a value was written."""
+        """Return the file that contains a value."""
         place = self.places.get(at)
         return self.path if place is None else place.path
 
 
-# The files resolved so far, by where names are looked up, the folder of the file that is asked for, path and kind.
+# The files merged so far; the key has the lookup folders, the folder of the requested file, the path and the kind.
 KnownFiles = dict[tuple["Folders", str, str, str], ResolvedFile]
 
 
 class _Asked(NamedTuple):
-    """What is asked for, and how files are looked up on the way."""
+    """The requested file, and how further files are looked up."""
 
     top: str
     folders: Folders
@@ -89,15 +88,15 @@ def resolve_file(
     known: KnownFiles | None = None,
     texts: Mapping[str, bytes] = MappingProxyType({}),
 ) -> ResolvedFile:
-    """Read a file, and all that it extends; the nearer file's fields win.
+    """Read a file and all files that it extends; fields of the nearer file win.
 
-    What it extends is taken from ``known``, and added there. ``texts`` are read in the place of files, by real paths.
+    Extended files are taken from ``known``, and added to it. ``texts`` replace the content of files, by real path.
     """
     return _resolve(path, _Asked(path, folders, kind, {} if known is None else known, texts), ())
 
 
 def _resolve(path: str, asked: _Asked, seen: tuple[str, ...]) -> ResolvedFile:
-    """Read a file, which ``seen`` extend, and all that it extends."""
+    """Read a file, and all files that it extends; ``seen`` are the files that extend this one."""
     kind = asked.kind
     given = asked.texts.get(os.path.realpath(path)) if asked.texts else None
     document = read_document(path, kind, given)
@@ -124,14 +123,14 @@ def _resolve(path: str, asked: _Asked, seen: tuple[str, ...]) -> ResolvedFile:
 
 
 def _base(document: Document, extended: Any, asked: _Asked, seen: tuple[str, ...]) -> ResolvedFile | Finding:
-    """Return what a file extends, or what is said of that at its ``extends``."""
+    """Return the file that a file extends, or a finding at its ``extends``."""
     chain = (*seen, os.path.realpath(document.path))
     found = _find_base(document, extended, asked, chain)
     if isinstance(found, Finding):
         return found
     key = (asked.folders, folder_of(asked.top), found, asked.kind)
     base = asked.known.get(key)
-    # Another file may have met a circle or too long a chain where this one does not: only a complete result is shared.
+    # With another file, the same chain may hit a cycle or the length limit, so only a complete result is shared.
     if base is None or not base.complete or len(chain) + len(base.lineage) > _DEEPEST_EXTENDS:
         base = _resolve(found, asked, chain)
         asked.known.setdefault(key, base)
@@ -144,7 +143,7 @@ def _base(document: Document, extended: Any, asked: _Asked, seen: tuple[str, ...
 
 
 def _find_base(document: Document, extended: Any, asked: _Asked, chain: tuple[str, ...]) -> str | Finding:
-    """Return the file that a file extends, which all of ``chain`` extend, or why there is none."""
+    """Return the path of the extended file, or why there is none; all of ``chain`` extend this file."""
     place = document.places[("extends",)]
 
     def problem(rule: str, message: str, hint: str) -> Finding:
@@ -161,14 +160,14 @@ def _find_base(document: Document, extended: Any, asked: _Asked, chain: tuple[st
     if os.path.realpath(found) in chain:
         names = " -> ".join(map(stem_of, (*chain, found)))
         hint = "extend a profile that does not extend this one"
-        return problem("EXT-1", f"extends goes round in a circle: {names}", hint)
+        return problem("EXT-1", f"extends has a cycle: {names}", hint)
     if len(chain) > _DEEPEST_EXTENDS:
         return problem("EXT-1", f"extends goes deeper than {_DEEPEST_EXTENDS} files", "state the votes themselves")
     return found
 
 
 def _merged(file: ResolvedFile, own: dict[str, Any], base: ResolvedFile) -> ResolvedFile:
-    """Return a file merged over the one that it extends, with the places of the values that remain."""
+    """Return a file merged over the file that it extends, with the places of the values that remain."""
     replaced: set[KeyPath] = set()
     inherited = base.tree.items() if isinstance(base.tree, dict) else ()
     tree = _merge({key: value for key, value in inherited if key not in _OWN}, own, (), replaced)
@@ -194,7 +193,7 @@ def _merged(file: ResolvedFile, own: dict[str, Any], base: ResolvedFile) -> Reso
 
 
 def _merge(base: dict[str, Any], over: dict[str, Any], at: KeyPath, replaced: set[KeyPath]) -> dict[str, Any]:
-    """Merge two mappings; what is no mapping in both is replaced, and noted, as is what can't stand beside a key."""
+    """Merge two mappings; other values are replaced and recorded, and so are keys that exclude a new key."""
     others = {key for keys in ONE_OF if not keys.isdisjoint(over) for key in keys.difference(over)}
     replaced.update((*at, key) for key in others.intersection(base))
     merged = {key: value for key, value in base.items() if key not in others}

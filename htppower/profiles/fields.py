@@ -1,4 +1,4 @@
-"""The fields of a profile: by the keys that lead to them, in the order of a file, and as they are spelt there."""
+"""The fields of a profile: by their keys, in the order of a file, and in its spelling."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 CORNER_KEYS = ("min", "target", "max")
 UNSET = "unset"
-# Fields of relax that most files leave out, with what that says.
+# Fields of relax that most files omit, with their defaults.
 LEFT_OUT: Mapping[KeyPath, int | None] = MappingProxyType({("relax", "then"): None, ("relax", "raise_ahead_us"): 0})
 
 
 def profile_fields(profile: Profile) -> Iterator[tuple[KeyPath, Any]]:
-    """Yield the fields of a profile's votes, then those of ``relax``; None where a field is unset.
+    """Yield the fields of a profile's votes, then the fields of ``relax``; None for an unset field.
 
-    Those in ``LEFT_OUT`` are yielded only where they say something else than that.
+    Fields in ``LEFT_OUT`` are yielded only if they differ from their default.
     """
     yield from vote_fields(profile.votes)
     if profile.relax is None:
@@ -46,9 +46,9 @@ def profile_fields(profile: Profile) -> Iterator[tuple[KeyPath, Any]]:
 
 
 def vote_fields(votes: VoteSet) -> Iterator[tuple[KeyPath, Any]]:
-    """Yield the fields of a vote set: those of a vote that changes only what it sets one by one, others as a whole.
+    """Yield the fields of a vote set: one by one for a vote that changes only the fields it sets, otherwise as a whole.
 
-    A vote that a file may leave out is yielded only where it is cast.
+    An optional vote is yielded only if it is set.
     """
     if not votes:
         yield ("votes",), None
@@ -63,7 +63,7 @@ def vote_fields(votes: VoteSet) -> Iterator[tuple[KeyPath, Any]]:
 
 
 def value_at(votes: VoteSet, at: KeyPath) -> Any:
-    """Return the value at these keys of a vote set; None where it is unset."""
+    """Return the value at these keys of a vote set; None if it is unset."""
     value: Any = votes
     for name in at:
         value = None if value is None else getattr(value, name)
@@ -71,10 +71,10 @@ def value_at(votes: VoteSet, at: KeyPath) -> Any:
 
 
 def limits(at: KeyPath, value: Any) -> Iterator[tuple[KeyPath, Any]]:
-    """Yield the parts of a value one by one; any other value as it is.
+    """Yield the parts of a value one by one; any other value unchanged.
 
-    Those of a range are its corners, those of a vote on one clock its perf mode, too, and those of a time that is
-    learnt the numbers below ``adaptive``.
+    The parts of a range are its corners; a vote on one clock has its perf mode in addition; a learnt time has the
+    numbers below ``adaptive``.
     """
     if isinstance(value, Adaptive):
         yield from (((*at, "adaptive", name), part) for name, part in _learnt(value))
@@ -98,17 +98,17 @@ def _learnt(sustain: Adaptive) -> Iterator[tuple[str, int | str]]:
 
 
 def has_corners(value: Any) -> bool:
-    """Return whether a value is a range of corners, or a vote on one clock by corners."""
+    """Return whether a value is a range of corners, or a vote on one clock with corners."""
     return hasattr(value, "target") and value != HMX_DEFAULT
 
 
 def is_one_corner(value: Any) -> bool:
-    """Return whether a value is a range with min = target = max, which a file may state as one corner."""
+    """Return whether a value is a range with min = target = max, which a file may state as a single corner."""
     return isinstance(value, (VoltageRange, ExpandedRange)) and value.min == value.target == value.max
 
 
 def spell(value: Any) -> str:
-    """Return a value as it is spelt in a file."""
+    """Return a value in the spelling of a file."""
     if value is None:
         return UNSET
     if isinstance(value, bool):

@@ -1,7 +1,7 @@
-"""The files that people write, as classes, and a plain tree read into one of them.
+"""The files that people write, as classes, and a function that reads a plain tree into such a class.
 
-The types of the fields say how they are read (``typed_fields.py``), and ``field`` what they are. The JSON Schemas
-are made of both; the sentence on a class is its ``SAYS``, since ``python -OO`` has no docstrings.
+The types of the fields determine how they are read (``typed_fields.py``); ``field`` describes them. The JSON Schemas
+are generated from both. The sentence about a class is its ``SAYS``, since ``python -OO`` removes docstrings.
 """
 
 from typing import Any
@@ -15,54 +15,54 @@ from htppower.profiles.relax_format import LearntFields, RelaxFields
 from htppower.profiles.typed_fields import read_fields
 from htppower.votes.vote_set import VoteSet
 
-# No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
+# No `from __future__ import annotations`: the field types are read, and resolving strings slows the start.
 
 _HOW = ("measured", "read")
 
 
 class ProvenanceFields(FileFields):
-    """What stands below ``provenance`` in a profile."""
+    """The mapping ``provenance`` of a profile."""
 
-    SAYS = "Where the values of a profile that records what another runtime votes are from."
+    SAYS = "The source of the values, for a profile that records the votes of another runtime."
 
-    how: str = field("measured: what its library logged; read: what its public source says.", words=_HOW)
+    how: str = field("measured: from the log of its library; read: from its public source.", words=_HOW)
     of: str = field("what was measured or read, with its version.", one_line=True)
-    source: str = field("where that was found.", one_line=True)
+    source: str = field("the place where it was found.", one_line=True)
 
 
 class ProfileFields(FileFields):
-    """What stands in the file of a profile."""
+    """The file of a profile."""
 
-    SAYS = "A profile: the votes of one performance mode, what it relaxes to, and after how long."
+    SAYS = "A profile: the votes of one performance mode, the power states that it relaxes to, and the times."
 
     profile: str = field("its name, as shown in status, events and logs.", is_name=True)
     summary: str = field("one sentence.", one_line=True)
     votes: VoteSet | None = field("its votes; unset for no votes, no power config id and no call.")
-    relax: RelaxFields | None = field("what follows a raise; unset only where there are no votes.")
+    relax: RelaxFields | None = field("what follows after a raise; unset only if the profile has no votes.")
     provenance: ProvenanceFields | None = field(
-        "for a record of what another runtime votes, where that is from.", optional=True
+        "the source of the values, for a record of the votes of another runtime.", optional=True
     )
 
 
 class StateFields(FileFields):
-    """What stands in the file of a power state."""
+    """The file of a power state."""
 
-    SAYS = "A power state: the votes to which a profile relaxes."
+    SAYS = "A power state: the votes that a profile relaxes to."
 
     state: str = field("its name.", is_name=True)
     summary: str = field("one sentence.", one_line=True)
     votes: VoteSet | None = field("its votes.")
 
 
-# Files that may extend another of their kind: the key is no field of theirs, since it is resolved before they are read.
+# Files that may extend another file of the same kind. The key is not a field, since it is resolved before reading.
 EXTENDING = (ProfileFields, StateFields)
 
-# Keys of which a mapping has one: a file that extends another and states one of them replaces the others.
+# Keys that exclude each other: if a file that extends another states one of them, it replaces the others.
 ONE_OF = (frozenset(tags(LearntFields)),)
 
 
 def structure(tree: Any, kind: type[Any]) -> tuple[Any, tuple[Finding, ...]]:
-    """Return the fields that could be read (None for those that could not), and every finding."""
+    """Return the fields, with None for unreadable ones, and all findings."""
     try:
         return read_fields(tree, kind, also=("extends",) if kind in EXTENDING else ()), ()
     except Refused as refused:
@@ -70,7 +70,7 @@ def structure(tree: Any, kind: type[Any]) -> tuple[Any, tuple[Finding, ...]]:
 
 
 def _placed(finding: Finding) -> Finding:
-    """Return a finding whose message says which fields lead to it, from the last list on."""
+    """Return a finding whose message names the path of fields to it, beginning after the last list."""
     lists = [place for place, key in enumerate(finding.at) if key.isdecimal()]
     keys = finding.at[lists[-1] + 1 :] if lists else finding.at
     return attrs.evolve(finding, message=finding.message.replace(WHERE, "".join(f"{key}." for key in keys)))

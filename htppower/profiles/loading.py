@@ -1,4 +1,4 @@
-"""How profiles and power states are found, loaded, checked and resolved."""
+"""Finds, loads, checks and resolves profiles and power states."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ _Value = TypeVar("_Value")
 
 # The fields that name a power state.
 _STATE_FIELDS: tuple[KeyPath, ...] = (("relax", "to"), ("relax", "after_deinit_to"), ("relax", "then", "to"))
-# The rules for which a file is refused, and that say something while another field can't be read.
+# The rules that make a file refused, and that still apply while another field can't be read.
 _OF_ONE_FIELD = rules.ids(lambda rule: rule.refuses and not rule.compares)
 
 
 def profile_names(folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[str, ...]:
-    """Return the shipped profiles in the vendor's order, those for language models last, then the folders' by name."""
+    """Return the shipped profiles in the vendor's order, language models last, then the folders' profiles by name."""
     return Folders.of(folders).names(LISTED_FIRST)
 
 
 def load_profile(name: str | os.PathLike[str], folders: Iterable[str | os.PathLike[str]] = ()) -> Profile:
-    """Return a profile by its name in the shipped folder or the given ones, or by path.
+    """Return a profile by its name in the shipped folder or the given folders, or by path.
 
-    A name with a slash or the suffix ``.yaml`` or ``.yml`` is a path. ``onnxruntime:burst`` is the record of what ONNX
-    Runtime votes in its mode burst (``record_names``).
+    A name with a slash or the suffix ``.yaml`` or ``.yml`` is a path. ``onnxruntime:burst`` is the record of the votes
+    of ONNX Runtime in its mode burst (``record_names``).
 
     Raises:
-        ProfileError: it can't be found or read, or is invalid; with every problem of the file.
+        ProfileError: it is not found, can't be read, or is invalid; with every problem of the file.
         RuleBreach: it is well-formed, but a rule of the votes refuses it.
     """
     where = Folders.of(folders)
@@ -55,14 +55,14 @@ def load_profile(name: str | os.PathLike[str], folders: Iterable[str | os.PathLi
 
 
 def record_names(folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[str, ...]:
-    """Return the names of the records of what other runtimes vote, such as ``onnxruntime:burst``, by runtime."""
+    """Return the names of the records of other runtimes' votes, such as ``onnxruntime:burst``, by runtime."""
     return Folders.of(folders).record_names(SHIPPED_PROFILES)
 
 
 def load_profiles(
     folders: Iterable[str | os.PathLike[str]] = (),
 ) -> tuple[tuple[Profile, ...], tuple[ProfileError, ...]]:
-    """Return every profile of ``profile_names``, and the errors of those that are invalid."""
+    """Return every profile in ``profile_names``, and the errors of the invalid ones."""
     where = Folders.of(folders)
     return _load_all(where.names(LISTED_FIRST), where)
 
@@ -70,7 +70,7 @@ def load_profiles(
 def load_records(
     folders: Iterable[str | os.PathLike[str]] = (), *, runtime: str = ""
 ) -> tuple[tuple[Profile, ...], tuple[ProfileError, ...]]:
-    """Return every record of ``record_names``, or those of one runtime, and the errors of those that are invalid."""
+    """Return every record in ``record_names``, or only those with one runtime, and the errors of the invalid ones."""
     where = Folders.of(folders)
     names = where.record_names(SHIPPED_PROFILES)
     return _load_all((name for name in names if runtime in ("", name.partition(":")[0])), where)
@@ -89,14 +89,14 @@ def _load_all(names: Iterable[str], where: Folders) -> tuple[tuple[Profile, ...]
 
 @attrs.frozen(repr=False, eq=False, slots=False)
 class Examined(Generic[_Value]):
-    """A profile or power state as far as its file can be read, and all that is wrong with it.
+    """A profile or power state as far as its file can be read, with all its problems.
 
     Attributes:
-        value: the profile or power state; what can't be read of it is left out.
-        file: its file, with what that extends.
-        problems: what it is refused for, in the order of the lines.
-        readable: whether every field could be read, so that rules which compare fields mean something.
-        named: the power states that a profile relaxes to, by the keys of the fields that name one: ``relax.to``,
+        value: the profile or power state; parts that can't be read are omitted.
+        file: its file, merged with the files that it extends.
+        problems: the reasons why it is refused, in the order of the lines.
+        readable: whether every field is readable, so that rules which compare fields apply.
+        named: the power states that a profile relaxes to, by the keys of the fields that name them: ``relax.to``,
             ``relax.after_deinit_to``, ``relax.then.to``.
     """
 
@@ -108,18 +108,18 @@ class Examined(Generic[_Value]):
 
     @property
     def states(self) -> Mapping[KeyPath, Examined[PowerState]]:
-        """The power states that a profile relaxes to, each once, by the keys of the field that names it first."""
+        """The power states that a profile relaxes to, each once, by the keys of the first field that names it."""
         first: dict[int, KeyPath] = {}
         for at, state in self.named.items():
             first.setdefault(id(state), at)
         return {at: self.named[at] for at in first.values()}
 
     def accepted(self) -> _Value:
-        """Return the value, if nothing is wrong with it nor with its power states.
+        """Return the value if it and its power states have no problems.
 
         Raises:
-            ProfileError, RuleBreach: as for ``load_profile``; what is wrong with a power state is said where it is
-                named.
+            ProfileError, RuleBreach: as for ``load_profile``; problems of a power state are reported at the field that
+                names it.
         """
         problems = list(self.problems)
         for at, state in self.states.items():
@@ -131,13 +131,13 @@ class Examined(Generic[_Value]):
 
 
 class Known:
-    """What was read for some files and is of use to others, so that each file is read once.
+    """Results for files that are useful for other files, so that each file is read only once.
 
     Attributes:
-        files: what files extend.
-        states: power states, by where names are looked up and path.
-        named: power states, by where names are looked up, the folder of the file that names one, and the name.
-        texts: what is read in the place of files, by their real paths.
+        files: the files that other files extend.
+        states: power states, by lookup folders and path.
+        named: power states, by lookup folders, the folder of the file with the name, and the name.
+        texts: contents that replace those of files, by real path.
     """
 
     def __init__(self, texts: Mapping[str, bytes] = MappingProxyType({})) -> None:
@@ -147,14 +147,14 @@ class Known:
         self.named: dict[tuple[Folders, str, str], Examined[PowerState]] = {}
 
     def power_state(self, path: str, folders: Folders) -> Examined[PowerState]:
-        """Return the power state of a file and all that is wrong with it, examined where it is not known."""
-        # Names in a file of the first folder mean the files of that folder, wherever else is looked.
+        """Return the power state of a file with all its problems; each file is examined only once."""
+        # Names in a file of the first folder refer to files of that folder, whatever the other folders are.
         first = folders.paths[0]
         key = (folders.paths[:1] if folder_of(path) in {first, joined(first, "states")} else folders.paths, path)
         return self.states.get(key) or self.states.setdefault(key, examine_power_state(path, folders, self))
 
     def power_state_named(self, name: str, folders: Folders, near: str) -> Examined[PowerState]:
-        """Return likewise the power state that the file ``near`` names; a ProfileError says that there is none."""
+        """Return the power state that the file ``near`` names; raise a ProfileError if it does not exist."""
         key = (folders, folder_of(near), name)
         if key not in self.named:
             self.named[key] = self.power_state(folders.find(name, "state", near), folders)
@@ -164,10 +164,10 @@ class Known:
 def examine_profile(
     path: str, folders: Folders, known: Known | None = None, named_by: str | None = None
 ) -> Examined[Profile]:
-    """Return the profile of a file and all that is wrong with it; nothing is raised.
+    """Return the profile of a file with all its problems; nothing is raised.
 
-    What it needs of other files is taken from ``known``, and added there. Of an invalid file that may not be quoted
-    (``quoting.py``) only that is told; a file is ``named_by`` another, or by the user.
+    Other files are taken from ``known``, and added to it. If an invalid file may not be quoted (``quoting.py``), this
+    is its only problem. A file is ``named_by`` another file, or by the user.
     """
     known = Known() if known is None else known
     file, fields, findings = _read(path, folders, "profile", ProfileFields, known)
@@ -191,17 +191,17 @@ def examine_profile(
 
 
 def _provenance(fields: ProfileFields | None) -> Provenance | None:
-    """Return where the values of a record are from; what can't be read of it, which is reported besides, is empty."""
+    """Return the source of a record's values; parts that can't be read, which are reported elsewhere, are empty."""
     said = None if fields is None else fields.provenance
     if said is None:
         return None
-    from htppower.profiles.provenance import Provenance  # noqa: PLC0415 - only for a record
+    from htppower.profiles.provenance import Provenance  # noqa: PLC0415 - needed only for a record
 
     return Provenance(said.how or "", said.of or "", said.source or "")
 
 
 def _relax(named: Mapping[KeyPath, Examined[PowerState]], fields: RelaxFields) -> Relax:
-    """Return what a profile relaxes to; what can't be read of it, which is reported besides, is as if it were 0."""
+    """Return the value of ``relax``; parts that can't be read, which are reported elsewhere, count as 0."""
     in_background = fields.lowering == Lowering.BACKGROUND
     to, last, further = (named.get(at, named[_STATE_FIELDS[0]]).value for at in _STATE_FIELDS)
     then = fields.then if _STATE_FIELDS[2] in named else None
@@ -217,7 +217,7 @@ def _relax(named: Mapping[KeyPath, Examined[PowerState]], fields: RelaxFields) -
 
 
 def examine_power_state(path: str, folders: Folders, known: Known | None = None) -> Examined[PowerState]:
-    """Return the power state of a file and all that is wrong with it; nothing is raised."""
+    """Return the power state of a file with all its problems; nothing is raised."""
     file, fields, findings = _read(path, folders, "state", StateFields, Known() if known is None else known)
     state = PowerState(
         name=(fields and fields.state) or stem_of(file.path),
@@ -234,7 +234,7 @@ def examine_power_state(path: str, folders: Folders, known: Known | None = None)
 
 
 def _may_be_told(file: ResolvedFile, folders: Folders, named_by: str | None) -> bool:
-    """Return whether messages may quote a file that another one names, or the user."""
+    """Return whether messages may quote a file that another file, or the user, names."""
     if named_by is None:
         return folders.hold(file.path, file.path)
     return may_be_quoted(file.documents[0], folders, named_by)
@@ -242,19 +242,19 @@ def _may_be_told(file: ResolvedFile, folders: Folders, named_by: str | None) -> 
 
 def _not_shown(file: ResolvedFile, kind: str) -> Finding:
     leads = os.path.realpath(file.path)
-    said = "" if leads == os.path.abspath(file.path) else f", a link to {leads},"  # links stay
+    said = "" if leads == os.path.abspath(file.path) else f", a link to {leads},"  # abspath keeps links
     return attrs.evolve(not_shown(file.path, kind, (), said), place=Place(file.path))
 
 
 def _unread(file: ResolvedFile) -> ResolvedFile:
-    """Return a file without anything of what stands in it."""
+    """Return a file without any of its content."""
     return attrs.evolve(file, tree=UNREADABLE, places={}, key_places={}, problems=(), lineage=(stem_of(file.path),))
 
 
 def _read(
     path: str, folders: Folders, kind: str, fields_kind: type[Any], known: Known
 ) -> tuple[ResolvedFile, Any, list[Finding]]:
-    """Return a file, its fields as far as they can be read, and what is wrong with them."""
+    """Return a file, its fields as far as they can be read, and its problems."""
     file = resolve_file(path, folders, kind, known.files, known.texts)
     fields, findings = structure(file.tree, fields_kind)
     return file, fields, [finding for finding in findings if file.complete or finding.rule != "KEY-2"]
@@ -263,7 +263,7 @@ def _read(
 def _find_states(
     fields: ProfileFields | None, file: ResolvedFile, folders: Folders, known: Known
 ) -> tuple[dict[KeyPath, Examined[PowerState]], list[Finding]]:
-    """Return the power states that a profile relaxes to, and which of the names leads to none."""
+    """Return the power states that a profile relaxes to, and findings for names without a power state."""
     named: dict[KeyPath, Examined[PowerState]] = {}
     findings: list[Finding] = []
     for at in _STATE_FIELDS:
@@ -281,7 +281,7 @@ def _find_states(
 def _find_state(
     name: str, at: KeyPath, file: ResolvedFile, folders: Folders, known: Known
 ) -> tuple[Examined[PowerState] | None, list[Finding]]:
-    """Return the power state of a name, or that there is none."""
+    """Return the power state with a name, or a finding that it does not exist."""
     try:
         state = known.power_state_named(name, folders, file.written_in(at))
     except ProfileError as error:
@@ -292,13 +292,13 @@ def _find_state(
 
 
 def _at_its_name(problem: Finding, at: KeyPath) -> Finding:
-    """Return what is wrong with a power state as a finding of the profile that names it."""
+    """Return a problem of a power state as a finding of the profile that names it."""
     message = f"its power state is wrong in {problem.path}:{problem.line}:{problem.column}: {problem.message}"
-    return Finding(problem.rule, at, message, problem.hint or "mend that file")
+    return Finding(problem.rule, at, message, problem.hint or "correct that file")
 
 
 def _problems(file: ResolvedFile, findings: list[Finding], case: Case, *, readable: bool) -> tuple[Finding, ...]:
-    """Return what is wrong with a file, in the order of its lines."""
+    """Return the problems of a file, in the order of its lines."""
     broken = rules.errors(case) if readable else rules.check(case, _OF_ONE_FIELD)
     problems = [*file.problems, *(file.located(finding) for finding in (*findings, *broken))]
     return tuple(sorted(problems, key=file.order))

@@ -1,4 +1,4 @@
-"""What of a profile a file or the settings of something else can't say, or say differently."""
+"""Fields of a profile that another format can't express, or expresses differently."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Lost:
-    """A field of a profile that something else can't say, or says differently.
+    """A field of a profile that another format can't express, or expresses differently.
 
     Attributes:
-        field: the keys that lead to it in the profile; those of a power state behind the field that names it, or, for
-            the settings of a runtime, behind ``lowered`` and, for that in which DE-INIT ends, ``after_deinit``.
-        says: what the profile says, as it is spelt in a file.
-        instead: what is done instead.
-        severity: a warning where other votes are cast; a note where that makes no difference.
-        by: who does that, such as ``the runtime``; empty where ``instead`` says so.
+        field: the keys of the field in the profile. A field of a power state comes after the field that names the
+            state; in the settings of a runtime, after ``lowered``, or ``after_deinit`` for the state after DE-INIT.
+        says: the profile's value, in the spelling of a file.
+        instead: what happens instead.
+        severity: a warning if other votes are sent; a note if that makes no difference.
+        by: who does that, such as ``the runtime``; empty if ``instead`` says so.
     """
 
     field: KeyPath
@@ -32,6 +32,6 @@ class Lost:
     by: str = ""
 
     def __str__(self) -> str:
-        """Return the field, what the profile says, and what is done instead, as one line."""
+        """Return the field, the profile's value, and what happens instead, as one line."""
         by = f"{self.by}: " if self.by else ""
         return f"{'.'.join(self.field)}: {self.says}; {by}{self.instead}"

@@ -1,4 +1,4 @@
-"""What is wrong with the values of a profile that was made in code; of one from a file, its reader has said it."""
+"""Checks the values of a profile that was built in code; for a profile from a file, the reader has checked them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 _TIME = Limits(0, LONGEST_SUSTAIN_US)
 _AHEAD = Limits(0, LONGEST_RAISE_AHEAD_US)
-# The parts of a time that is learnt, of which one is stated.
+# The goals of a learnt time; exactly one of them is stated.
 _GOALS = {"break_even_us": Limits(1, LONGEST_SUSTAIN_US), "cold_starts_ppm": Limits(*SHARE_LIMITS_PPM)}
 
 
 def wrong_values(profile: Profile) -> Iterator[Finding]:
-    """Yield a finding for each value that is of the wrong type, or out of its field's range.
+    """Yield a finding for each value that has the wrong type or is out of its field's range.
 
-    A range that a rule guards is left to the rule, once the value is a number at all.
+    If a rule checks the range, only the type is checked here.
     """
     if not isinstance(profile.name, str):
         yield _wrong_type(profile.name, ("profile",), "a text")

@@ -1,4 +1,4 @@
-"""What an author meant by a word that YAML parsers do not read alike, by the field in which it stands."""
+"""Suggests what an author meant by a word that YAML parsers read differently, based on the field that contains it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _FILES = {"profile": ProfileFields, "state": StateFields}
 
 
 def meant(text: str, file: str, at: KeyPath) -> str:
-    """Return a hint for a word in the field of a profile, state or test to which these keys lead.
+    """Return a hint for a word in the field of a profile, state or test with these keys.
 
-    What it says to write is of the field's type; where the field is not known, it says what for.
+    The suggestion fits the type of the field; if the field is unknown, the hint states the type that it fits.
     """
     kinds = _kinds_at(file, at)
     if kinds:
         return _of_type(text, kinds)
     word = truth(text)
     if word is not None:
-        return f"write {word}; where a text is meant, quote it"
+        return f"write {word}; if a text is meant, quote it"
     if plain_kind(text) in {"int", "float"} or re.fullmatch(NUMBER, text):
-        return "write a decimal number; where a text is meant, quote it"
+        return "write a decimal number; if a text is meant, quote it"
     return "quote the word"
 
 
@@ -47,7 +47,7 @@ def _of_type(word: str, kinds: tuple[Any, ...]) -> str:
 
 
 def _kinds_at(file: str, at: KeyPath) -> tuple[Any, ...]:
-    """Return the types that a field's value may have; none where there is no such field."""
+    """Return the types that a field's value may have; empty if the field does not exist."""
     if at == ("extends",):
         return (str,)
     kinds: tuple[Any, ...] = (_FILES[file],) if file in _FILES else ()
@@ -59,12 +59,12 @@ def _kinds_at(file: str, at: KeyPath) -> tuple[Any, ...]:
 
 
 def _named(kinds: tuple[Any, ...]) -> str:
-    """Return what is written in a field of one of these types: a word, a corner that stands for a range, or fields."""
+    """Return a description of the values of these types: a word, a corner for a range, or fields."""
     return next((WHAT[words] for words in map(_words_of, kinds) if words is not None), "its fields")
 
 
 def _words_of(kind: Any) -> type[enum.Enum] | None:
-    """Return the words that may be written for a type: an enumeration, or the corners that stand for a range."""
+    """Return the words that are allowed for a type: an enumeration, or the corners that a range may be stated as."""
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return kind
     target = fields_of(kind).get("target") if has_fields(kind) else None

@@ -1,8 +1,8 @@
-"""The names of the vendor's profiles, in its order."""
+"""The names of the vendor's profiles, in the vendor's order."""
 
 SYSTEM_SETTINGS = "system_settings"
 
-# The vendor's order, from highest performance to lowest.
+# From highest performance to lowest.
 SHIPPED_PROFILES = (
     "burst",
     "sustained_high_performance",
@@ -16,12 +16,12 @@ SHIPPED_PROFILES = (
     SYSTEM_SETTINGS,
 )
 
-# Those of language models in decode, of SDK 2.48, in the same order.
+# The profiles for decoding with language models, of SDK 2.48, in the same order.
 LLM_DECODE_PROFILES = tuple(
     f"llm_decode_{name}"
     for name in (*SHIPPED_PROFILES[:3], "default", *SHIPPED_PROFILES[3:])
     if name != SYSTEM_SETTINGS
 )
 
-# How the names of a list of profiles begin.
+# A list of profiles begins with these names.
 LISTED_FIRST = (*SHIPPED_PROFILES, *LLM_DECODE_PROFILES)

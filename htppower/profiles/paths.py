@@ -1,6 +1,6 @@
-"""Paths as texts: inside they are texts, and what a user is given is a ``Path``, made when it is asked for.
+"""Paths as texts: internally paths are texts; a user gets a ``Path``, created on request.
 
-Importing pathlib alone is an eighth of what ``htppower list`` may take beyond its libraries.
+Importing pathlib alone takes an eighth of the time that ``htppower list`` may take in addition to its libraries.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-# How the names of templates end.
+# The suffixes of templates.
 TEMPLATES = (".template", ".tmpl", ".tpl", ".in", ".j2", ".jinja", ".jinja2", ".mustache", ".hbs", ".erb")
 
 
 def joined(*parts: str | os.PathLike[str]) -> str:
-    """Return a path of parts, spelt as ``Path`` spells it: ``..`` stays, since a link may stand before it."""
+    """Return a path joined from parts, in the spelling of ``Path``; ``..`` stays, since a link may come before it."""
     drive, rest = os.path.splitdrive(os.path.join(*parts).replace(os.altsep or os.sep, os.sep))
     root = os.sep if rest.startswith(os.sep) else ""
     inner = os.sep.join(part for part in rest.split(os.sep) if part not in {"", os.curdir})
@@ -24,13 +24,13 @@ def joined(*parts: str | os.PathLike[str]) -> str:
 
 
 def text_of(path: str | os.PathLike[str] | None) -> str | None:
-    """Return a path that a user gives, if any."""
+    """Return a user's path as a text, or None."""
     return None if path is None else joined(path)
 
 
 def path_of(text: str | None) -> Path | None:
-    """Return a path for a user."""
-    from pathlib import Path  # noqa: PLC0415 - what is said above
+    """Return a text as a ``Path`` for a user, or None."""
+    from pathlib import Path  # noqa: PLC0415 - see the top of this file
 
     return None if text is None else Path(text)
 

@@ -1,4 +1,4 @@
-"""Where what was found in a tree stands in its files."""
+"""Finds the places of findings in their files."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def place_of(candidates: Iterable[KeyPath], places: Mapping[KeyPath, Place], path: str) -> Place:
-    """Return the place of the first of the candidates that stands in the file itself.
+    """Return the place of the first candidate that is in the file itself.
 
-    A candidate that stands nowhere is looked for at what encloses it. Where all stand in files that this one extends,
-    the first one's place is returned; where there is none at all, the file's.
+    A candidate without a place uses the place of the mapping or list around it. If all candidates are in extended
+    files, the place of the first is returned; if no candidate has a place, the place of the file.
     """
     found = []
     for candidate in candidates:
@@ -34,6 +34,6 @@ def place_of(candidates: Iterable[KeyPath], places: Mapping[KeyPath, Place], pat
 def located(
     finding: Finding, path: str, places: Mapping[KeyPath, Place], key_places: Mapping[KeyPath, Place]
 ) -> Finding:
-    """Return a finding with the place at which it is best mended."""
+    """Return a finding with the best place to correct it."""
     of = key_places if finding.of_key and finding.at in key_places else places
     return attrs.evolve(finding, place=place_of((finding.at, *finding.also), of, path))

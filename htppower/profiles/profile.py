@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 NO_VOTES = VoteSet()
 
-# A second: votes that are up so long before they are needed are a sustain time, and no raise ahead.
+# One second: votes that are up for longer before they are needed are a sustain time, not a raise ahead.
 LONGEST_RAISE_AHEAD_US = 1_000_000
 
 
 @attrs.frozen(cache_hash=True)
 class PowerState:
-    """The votes to which a profile relaxes.
+    """The votes that a profile relaxes to.
 
     Attributes:
         name: such as ``relaxed``.
         summary: one sentence.
         votes: its votes.
-        source: its file, or None for one built in code.
+        source: its file, or None if it was built in code.
     """
 
     name: str
@@ -49,18 +49,18 @@ class PowerState:
 
     @property
     def source(self) -> FilePath | None:
-        """Its file, or None for one built in code."""
+        """Its file, or None if it was built in code."""
         return path_of(self._path)
 
 
 class Lowering(str, enum.Enum):
-    """On whose thread the votes of a profile that does not sustain are lowered after the last inference.
+    """The thread that lowers the votes after the last inference, for a profile whose sustain time is 0.
 
     Attributes:
-        FOREGROUND: on the caller's: the inference returns once the votes are lowered.
-        BACKGROUND: on the controller's own, soon after: the inference returns without waiting for the native call, and
-            one that begins before it was sent saves both that call and the raise. The votes stay up a little longer,
-            and a call that fails can't raise in the caller, whatever ``on_error`` says.
+        FOREGROUND: the caller's thread: the inference returns after the votes are lowered.
+        BACKGROUND: the controller's own thread, soon afterwards: the inference returns without waiting for the native
+            call. An inference that begins before this call is sent saves both the call and the raise. The votes stay up
+            a little longer, and a failed call can't raise in the caller, whatever ``on_error`` says.
     """
 
     FOREGROUND = "foreground"
@@ -71,11 +71,11 @@ class Lowering(str, enum.Enum):
 
 @attrs.frozen
 class Then:
-    """What a profile that has relaxed relaxes to further.
+    """The second power state of a profile, which follows the first.
 
     Attributes:
         to: the power state.
-        after_us: how long after it was relaxed, in us, or how that is learnt; 0 does it at once.
+        after_us: how long the first power state lasts, in us, or how that is learnt; 0 skips the wait.
     """
 
     to: PowerState
@@ -86,16 +86,16 @@ class Then:
 
 @attrs.frozen
 class Relax:
-    """What a profile relaxes to, and after how long.
+    """The power states that a profile relaxes to, and the times.
 
     Attributes:
         to: the power state.
         after_init_us: how long votes stay up after INIT, in us; 0 lowers at once.
         after_inference_us: the sustain time, in us, or how it is learnt; 0 lowers at once.
-        lowering: on whose thread, where the sustain time is 0; a sustain timer lowers on the controller's own.
-        after_deinit_to: the power state in which DE-INIT ends; where it is left out, ``to``.
-        then: what it relaxes to further, or None.
-        raise_ahead_us: how long before a predicted inference the votes are raised for it; 0 never does.
+        lowering: the thread that lowers if the sustain time is 0; a sustain timer lowers on the controller's thread.
+        after_deinit_to: the power state after DE-INIT; if omitted, ``to``.
+        then: the second power state, or None.
+        raise_ahead_us: how long before a predicted inference the votes are raised for it; 0 disables that.
     """
 
     to: PowerState
@@ -114,7 +114,7 @@ class Relax:
 
     @property
     def lowers_in_background(self) -> bool:
-        """Whether an inference may return before its votes are lowered, which they are at once, and not by a timer."""
+        """Whether an inference may return before its votes are lowered at once in the background, without a timer."""
         return self.lowering is Lowering.BACKGROUND and shortest_us(self.after_inference_us) == 0
 
 
@@ -126,11 +126,11 @@ class Profile:
         name: such as ``burst``, or ``onnxruntime:burst`` for a record of what another runtime votes.
         summary: one sentence.
         votes: its votes; empty for system_settings.
-        relax: what it relaxes to, or None where it does not vote.
-        source: its file, or None for one built in code.
-        lineage: its name, then those of the profiles that it extends.
-        origins: where each value was written, by the keys that lead to it.
-        provenance: where the values of a record are from; None for every other profile.
+        relax: the power states that it relaxes to, or None if it has no votes.
+        source: its file, or None if it was built in code.
+        lineage: its name, then the names of the profiles that it extends.
+        origins: the file of each value, by its keys.
+        provenance: the source of the values of a record; None for every other profile.
     """
 
     name: str
@@ -150,11 +150,11 @@ class Profile:
 
     @property
     def source(self) -> FilePath | None:
-        """Its file, or None for one built in code."""
+        """Its file, or None if it was built in code."""
         return path_of(self._path)
 
     def case(self, platform: Platform | None = None) -> Case:
-        """Return the profile as the rules look at it."""
+        """Return the profile as input for the rules."""
         case = Case(self.votes, platform, lineage=self.lineage)
         relax = self.relax
         if relax is None:
@@ -171,24 +171,24 @@ class Profile:
         )
 
     def problem(self, finding: Finding) -> Finding:
-        """Return a finding with its place in the profile's file, where it has one."""
+        """Return a finding with its place in the profile's file, if it has one."""
         return located(finding, self._path or self.name, self.origins, {})
 
 
 def file_of(value: Profile | PowerState) -> str | None:
-    """Return the path of a value's file as a text, as ``source`` is for users; None for one built in code."""
-    return value._path  # noqa: SLF001 - its own module
+    """Return the path of a value's file as a text (``source`` is for users); None if it was built in code."""
+    return value._path  # noqa: SLF001 - the class is in this module
 
 
 def _stay(at: KeyPath, sustain: Sustain) -> Stay:
-    """Return a time as the rules look at it."""
+    """Return a time as input for the rules."""
     if isinstance(sustain, Adaptive):
         return Stay(at, sustain.least_us, sustain.most_us, sustain.break_even_us, is_learnt=True)
     return Stay(at, sustain, sustain)
 
 
 def power_states(profile: Profile) -> tuple[tuple[KeyPath, PowerState], ...]:
-    """Return the power states that a profile relaxes to, each once, by the keys of the field that names it first."""
+    """Return the power states that a profile relaxes to, each once, by the keys of the first field that names it."""
     relax = profile.relax
     if relax is None:
         return ()
@@ -201,7 +201,7 @@ def power_states(profile: Profile) -> tuple[tuple[KeyPath, PowerState], ...]:
 
 
 def with_states(relax: Relax, change: Callable[[PowerState], PowerState]) -> Relax:
-    """Return what a profile relaxes to with each of its power states changed."""
+    """Return a ``Relax`` with each power state changed."""
     then = relax.then
     return attrs.evolve(
         relax,
@@ -212,7 +212,7 @@ def with_states(relax: Relax, change: Callable[[PowerState], PowerState]) -> Rel
 
 
 def is_held(profile: Profile) -> bool:
-    """Return whether nothing is lowered between inferences: the power states have the votes of the profile."""
+    """Return whether nothing is lowered between inferences, since all power states have the profile's own votes."""
     relax = profile.relax
     if relax is None or relax.to.votes != profile.votes:
         return False

@@ -1,4 +1,4 @@
-"""The files of a profile and its power states, as text."""
+"""The files of a profile and its power states as texts."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class ProfileFiles:
-    """A profile and its power states, as the files to write.
+    """A profile and its power states as files to be written.
 
     Attributes:
         name: the profile's name.
-        text: its file.
-        states: the files of the power states beside it, by name.
-        place: where what it is made of stands; None where the file says it.
+        text: the content of its file.
+        states: the contents of the files of its power states, by name.
+        place: the place of the source that it was made from; None if the file contains it.
     """
 
     name: str
@@ -27,5 +27,5 @@ class ProfileFiles:
     place: Place | None = None
 
     def texts(self) -> dict[str, str]:
-        """Return the files by path below the folder of profiles: the profile's, then those of its power states."""
+        """Return the contents by path below the profile folder: first the profile, then its power states."""
         return {f"{self.name}.yaml": self.text, **{f"states/{name}.yaml": text for name, text in self.states.items()}}

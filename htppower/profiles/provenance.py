@@ -1,4 +1,4 @@
-"""Where the values of a record are from. Only records have one: every other profile is read without this module."""
+"""The source of the values of a record. Other profiles have none, and are read without this module."""
 
 import attrs
 
@@ -7,12 +7,12 @@ from htppower.votes.field_repr import field_repr
 
 @attrs.frozen
 class Provenance:
-    """Where the values of a profile are from that records what another runtime votes.
+    """The source of the values of a profile that records the votes of another runtime.
 
     Attributes:
-        how: ``measured`` (what its library logged) or ``read`` (what its public source says).
+        how: ``measured`` (from the log of its library) or ``read`` (from its public source).
         of: what was measured or read, with its version.
-        source: where that was found.
+        source: the place where it was found.
     """
 
     how: str
@@ -22,5 +22,5 @@ class Provenance:
     __repr__ = field_repr
 
     def __str__(self) -> str:
-        """Return how, of what and where, as one line."""
+        """Return all three attributes as one line."""
         return f"{self.how}: {self.of}; {self.source}"

@@ -1,4 +1,4 @@
-"""Values of a file that are refused: how that is passed up, and what is said of it."""
+"""Values of a file that are refused: the exception, and the findings about them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     import enum
     from collections.abc import Iterable
 
-# A message has this in place of the keys that lead to its field: only the top of the tree knows them.
+# A placeholder in messages for the path of keys to the field: only the top of the tree knows these keys.
 WHERE = "\0"
 
 
 class Refused(Exception):  # noqa: N818 - never leaves the reading of a file
-    """A value that does not fit, with what could be made of it."""
+    """A value that does not fit, with its readable parts."""
 
     def __init__(self, findings: list[Finding], partial: Any = None) -> None:
         super().__init__()
@@ -29,12 +29,12 @@ class Refused(Exception):  # noqa: N818 - never leaves the reading of a file
 
 
 def below(name: str, findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings of a value as those of the mapping or list that holds it."""
+    """Return findings about a value as findings about the mapping or list that contains it."""
     return [attrs.evolve(finding, at=(name, *finding.at)) for finding in findings]
 
 
 def unknown_keys(value: dict[str, Any], known: tuple[str, ...]) -> tuple[list[Finding], set[str]]:
-    """Return a finding for every unknown key, and the fields that they misspell, which need no finding of their own."""
+    """Return a finding for every unknown key, and the fields that they misspell, which need no separate finding."""
     findings, misspelt = [], set()
     for name in value:
         if name not in known:
@@ -45,7 +45,7 @@ def unknown_keys(value: dict[str, Any], known: tuple[str, ...]) -> tuple[list[Fi
 
 
 def wrong_type(value: Any, wanted: str) -> list[Finding]:
-    """Return the finding, none where the value is already reported as unreadable."""
+    """Return the finding about a type; empty if the value is already reported as unreadable."""
     if value is UNREADABLE:
         return []
     if value is None:
@@ -53,14 +53,14 @@ def wrong_type(value: Any, wanted: str) -> list[Finding]:
     words = {bool: "true or false", int: "a number", float: "a fraction", str: "a word", list: "a list"}
     said = words.get(type(value), "a mapping")
     if isinstance(value, float) and not math.isfinite(value):
-        said = "no finite number"
+        said = "not a finite number"
     word = shortened(value) if isinstance(value, str) else value
     shown = f"{word!r}, " if isinstance(value, (str, int, float)) else ""
     return [Finding("TYPE-1", (), f"{shown}{said}, where {wanted} is needed", f"write {wanted}")]
 
 
 def of_quoted(value: Any, kind: type[Any], wanted: str) -> list[Finding]:
-    """Return the finding of a value of another type; its hint says what to write for a number or truth in quotes."""
+    """Return the finding about a value of another type; for a quoted number or truth value, the hint unquotes it."""
     findings = wrong_type(value, wanted)
     if type(value) is not str or kind is str or type(read_word(value.strip())) is not kind:
         return findings
@@ -70,7 +70,7 @@ def of_quoted(value: Any, kind: type[Any], wanted: str) -> list[Finding]:
 def word_of_vendor(text: str, kind: type[enum.Enum]) -> str | None:
     """Return the word for a number or an enumerator of the vendor's header; None for any other text.
 
-    NOM_PLUS stands for 112, 0x70 and DCVS_VOLTAGE_VCORNER_NOM_PLUS.
+    The word NOM_PLUS is returned for 112, 0x70 and DCVS_VOLTAGE_VCORNER_NOM_PLUS.
     """
     number = decimal(text)
     for name, word in kind.__members__.items():
@@ -80,7 +80,7 @@ def word_of_vendor(text: str, kind: type[enum.Enum]) -> str | None:
 
 
 def of_number(value: Any, kind: type[enum.Enum], wanted: str) -> list[Finding]:
-    """Return the finding of a value that is not a word; its hint names the word for a native number."""
+    """Return the finding about a value that is not a word; for a native number, the hint names its word."""
     name = word_of_vendor(str(value), kind)
     findings = wrong_type(value, wanted)
     return findings if name is None else [attrs.evolve(each, hint=f"write {name}") for each in findings]

@@ -1,4 +1,4 @@
-"""Opens files from elsewhere: only regular ones, and without waiting for a pipe or a device."""
+"""Opens untrusted files: only regular files, and never waiting for a pipe or a device."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from io import FileIO
 
 LARGEST_FILE_BYTES = 1024 * 1024
-# Times of the last change of content and of the file, its size, and which file it is.
+# The times of the last change of content and of status, the size, and the identity of a file.
 FileVersion = tuple[int, int, int, int, int]
-# The device and inode of a file: the same for each of its names, links and hard links.
+# The device and inode of a file: equal for all its names, links and hard links.
 FileId = tuple[int, int]
 
 _LOOK = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | _LOOK | _NO_LINK | getattr(os, "O_DIRECTORY", 0)
-# Tests of a file's mode, and words for the kinds that are not regular.
+# Tests of a file's mode, and names for the kinds that are not regular.
 _OTHERS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a pipe"),
@@ -32,7 +32,7 @@ _OPENED: contextvars.ContextVar[set[FileId] | None] = contextvars.ContextVar("op
 
 
 def file_version(path: str) -> FileVersion | None:
-    """Return what changes when a file or folder changes; None where there is none."""
+    """Return a value that changes when a file or folder changes; None if it does not exist."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):
@@ -41,7 +41,7 @@ def file_version(path: str) -> FileVersion | None:
 
 
 class NotRegular(ValueError):  # noqa: N818 - reads as what it is
-    """A path leads to a folder, a pipe, a socket or a device, or out of the folder that was searched."""
+    """A path leads to a folder, a pipe, a socket or a device, or out of the searched folder."""
 
 
 def open_regular(
@@ -53,8 +53,8 @@ def open_regular(
 ) -> FileIO:
     """Open a regular file for reading; refuse everything else.
 
-    The file is checked before and after it is opened, since it may be replaced in between. If there is nothing to read
-    yet, as in some files of the kernel, reading returns None instead of waiting.
+    The file is checked before and after it is opened, since it may be replaced in between. If there is no content to
+    read yet, as in some files of the kernel, reading returns None instead of waiting.
 
     Args:
         path: the file.
@@ -67,7 +67,7 @@ def open_regular(
         OSError, ValueError: it can't be opened.
     """
     real = os.fspath(path) if within is None else _inside(path, within)
-    _require_regular(os.stat(real).st_mode, pipe=pipe)  # opening a device may already change its state
+    _require_regular(os.stat(real).st_mode, pipe=pipe)  # before opening, which may change a device's state
     file: FileIO = open(real, "rb", 0, opener=lambda _, flags: _opened(real, within, flags | _LOOK))  # noqa: SIM115
     try:
         found = os.fstat(file.fileno())
@@ -86,28 +86,28 @@ def open_regular(
 def read_regular_file(
     path: str | os.PathLike[str], most_bytes: int = LARGEST_FILE_BYTES, *, noted: bool = True
 ) -> bytes:
-    """Return the content of a regular file, up to one byte more than the limit.
+    """Return the content of a regular file, at most one byte more than the limit.
 
     Raises:
         NotRegular, OSError, ValueError: as for ``open_regular``.
     """
     with open_regular(path, noted=noted) as file:
         data = b""
-        # None: there is nothing to read yet.
+        # None: there is no content to read yet.
         while part := file.read(most_bytes + 1 - len(data)):
             data += part
         return data
 
 
 def leads_out(path: str | os.PathLike[str], folder: str | os.PathLike[str]) -> bool:
-    """Return whether a path in a folder leads out of it, by a link."""
+    """Return whether a path in a folder leads out of the folder through a link."""
     root = os.path.join(os.path.realpath(folder), "")
     return not os.path.realpath(path).startswith(root)
 
 
 @contextlib.contextmanager
 def noting_opened_files() -> Iterator[set[FileId]]:
-    """Collect the files that are opened in the block, so that a command writes over none of them."""
+    """Collect the files that are opened in the block, so that a command overwrites none of them."""
     opened: set[FileId] = set()
     token = _OPENED.set(opened)
     try:
@@ -117,7 +117,7 @@ def noting_opened_files() -> Iterator[set[FileId]]:
 
 
 def opened_files() -> frozenset[FileId]:
-    """Return the files opened so far in the block of ``noting_opened_files``; none outside of one."""
+    """Return the files opened so far in the block of ``noting_opened_files``; empty outside of a block."""
     return frozenset(_OPENED.get() or ())
 
 
@@ -130,18 +130,18 @@ def note_opened(found: os.stat_result) -> None:
 
 def _require_regular(mode: int, *, pipe: bool) -> None:
     if not stat.S_ISREG(mode) and not (pipe and stat.S_ISFIFO(mode)):
-        raise NotRegular(next((word for is_one, word in _OTHERS if is_one(mode)), "no regular file"))
+        raise NotRegular(next((word for is_one, word in _OTHERS if is_one(mode)), "not a regular file"))
 
 
 def _inside(path: str | os.PathLike[str], within: str | os.PathLike[str]) -> str:
-    """Return the path without links of a file in a folder."""
+    """Return the path of a file in a folder, without links."""
     if leads_out(path, within):
         raise NotRegular("a link that leads out of its folder")
     return os.path.realpath(path)
 
 
 def _opened(real: str, within: str | os.PathLike[str] | None, flags: int) -> int:
-    """Open a path; below a folder, open one part after the other: a part may have become a link since the check."""
+    """Open a path; below a folder, open its parts one by one, since a part may have become a link since the check."""
     if within is None or os.open not in os.supports_dir_fd:
         return os.open(real, flags)
     root = os.path.realpath(within)

@@ -1,8 +1,8 @@
-"""Strict YAML: one file to a plain tree in which every value knows its place.
+"""Strict YAML: reads a file into a plain tree in which every value has its place.
 
-YAML is read for what its author meant, or refused: a key given twice, a word that YAML 1.1 and 1.2 read differently
-(``on``, ``010``, ``12:30:45``), a tag, a merge key, an alias that explodes are problems, each with line and column.
-PyYAML alone lets all of them pass. So its parser is used, up to its events; the tree is made here.
+Ambiguous YAML is refused: a key given twice, a word that YAML 1.1 and 1.2 read differently (``on``, ``010``,
+``12:30:45``), a tag, a merge key, an alias that expands without limit. Each is a problem with line and column. PyYAML
+alone accepts all of them, so only its parser is used, which yields events; the tree is built here.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from htppower.errors import KeyPath
     from htppower.profiles.regular_file import FileVersion
 
-# A profile has some 40 values. No file may hold more than this, its aliases unfolded.
+# A profile has about 40 values. With aliases expanded, a file may hold at most this many.
 MOST_VALUES = 2000
 DEEPEST_NESTING = 20
 
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NOT_YAML: re.Pattern[str] = yaml.reader.Reader.NON_PRINTABLE
-# The parser gives up long after an unclosed quote, bracket or key; a user needs to know where it begins.
+# The parser reports an unclosed quote, bracket or key far behind its beginning, but users need the beginning.
 _OPENED_AT = r"quoted scalar|flow (sequence|mapping)|simple key"
 
 
@@ -41,10 +41,10 @@ class Document:
 
     Attributes:
         path: the file.
-        tree: mappings, sequences, str, int, float, bool and None; ``UNREADABLE`` where there is a problem.
-        places: the place of every value, by the keys that lead to it.
-        key_places: the place of every key, by the keys that lead to it.
-        problems: what is wrong with it as YAML.
+        tree: mappings, sequences, str, int, float, bool and None; ``UNREADABLE`` in place of a value with a problem.
+        places: the place of every value, by its keys.
+        key_places: the place of every key, by its keys.
+        problems: its problems as YAML.
         version: the file's version, taken before it was read.
     """
 
@@ -60,14 +60,14 @@ class Document:
         return located(finding, self.path, self.places, self.key_places)
 
     def place(self, at: KeyPath) -> Place:
-        """Return where a value stands; one that an alias repeats, or that is left out, where what holds it stands."""
+        """Return the place of a value; if it comes from an alias or is missing, the place of the value around it."""
         return place_of((at,), self.places, self.path)
 
 
 def read_document(path: str, kind: str = "profile", given: bytes | None = None) -> Document:
-    """Read a file that should hold a profile, state or test; its problems are in the document, not raised.
+    """Read a file that should contain a profile, state or test; problems are in the document, not raised.
 
-    Where its content is ``given``, no file is read.
+    If its content is ``given``, no file is read.
     """
     reader = _Reader(path, kind)
     tree: Any = UNREADABLE
@@ -80,7 +80,7 @@ def read_document(path: str, kind: str = "profile", given: bytes | None = None) 
 
 
 class _Unparsable(Exception):  # noqa: N818 - never leaves this file
-    """A file of which no tree can be made."""
+    """A file that can't be turned into a tree."""
 
     def __init__(self, place: Place, rule: str, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -129,9 +129,9 @@ class _Reader:
         self.places: dict[KeyPath, Place] = {}
         self.key_places: dict[KeyPath, Place] = {}
         self.problems: list[Finding] = []
-        # Returns the parser's next event, None behind the last.
+        # Returns the parser's next event, or None after the last.
         self._next: Callable[[], Any]
-        # Values that an alias may repeat, and how many values each holds.
+        # Values that an alias may repeat, and how many values each contains.
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._values = 0
 
@@ -156,7 +156,7 @@ class _Reader:
         if documents and isinstance(tree, (dict, Unreadable)):
             return tree
         self.places.clear()
-        self._problem(Place(self.path, 1, 1), "YAML-1", "the file holds no mapping", f"start with '{self.kind}: NAME'")
+        self._problem(Place(self.path, 1, 1), "YAML-1", "the file is not a mapping", f"start with '{self.kind}: NAME'")
         return UNREADABLE
 
     def _not_well_formed(self, error: yaml.MarkedYAMLError, text: str) -> _Unparsable:
@@ -190,12 +190,12 @@ class _Reader:
 
     def _alias(self, event: Any, place: Place) -> Any:
         if event.anchor not in self._anchors:
-            # A refused alias counts, too: it costs time, and is a finding.
+            # A refused alias counts, too: it takes time, and adds a finding.
             self._count(1, place, "YAML-1", "holds too many values")
             message = f"the alias *{shortened(event.anchor)} refers to itself, or to nothing before it"
             return self._problem(place, "YAML-4", message, "write the value out")
         value, size = self._anchors[event.anchor]
-        self._count(size, place, "YAML-4", "unfolds by its aliases to too many values")
+        self._count(size, place, "YAML-4", "expands through its aliases to too many values")
         return value
 
     def _count(self, values: int, place: Place, rule: str, what: str) -> None:
@@ -228,7 +228,7 @@ class _Reader:
         return tree
 
     def _skip(self, at: KeyPath) -> None:
-        """Read a value whose key is a problem: keep the problems in it, but no places."""
+        """Read a value whose key has a problem: keep the problems of the value, but no places."""
         places, key_places = self.places, self.key_places
         self.places, self.key_places = {}, {}
         self._value(self._next(), (*at, ""))
@@ -247,11 +247,11 @@ class _Reader:
         if isinstance(value, str):
             return value
         if value is not UNREADABLE:
-            self._problem(place, "TYPE-1", f"the key {shortened(event.value)!r} is no plain word", "name a field")
+            self._problem(place, "TYPE-1", f"the key {shortened(event.value)!r} is not a plain word", "name a field")
         return None
 
     def _scalar(self, event: Any, place: Place, at: KeyPath | None = None) -> Any:
-        """Return a value by the keys that lead to it, or a key."""
+        """Return a value by its keys, or a key."""
         if event.tag is not None:
             return self._tag(event.tag, place)
         if event.style:
@@ -262,14 +262,14 @@ class _Reader:
         if value is UNREADABLE:
             hint = "quote the key, or name a field"
             if at is not None:
-                from htppower.profiles.meant import meant  # noqa: PLC0415 - only for a wrong word
+                from htppower.profiles.meant import meant  # noqa: PLC0415 - needed only for a wrong word
 
                 hint = meant(event.value, self.kind, at)
-            self._problem(place, "YAML-3", f"{shortened(event.value)!r} is not read alike by every YAML parser", hint)
+            self._problem(place, "YAML-3", f"YAML parsers read {shortened(event.value)!r} differently", hint)
         return value
 
     def _tag(self, tag: str, place: Place) -> Any:
-        return self._problem(place, "YAML-5", f"the tag {shortened(tag)} is not allowed", "leave the tag out")
+        return self._problem(place, "YAML-5", f"the tag {shortened(tag)} is not allowed", "omit the tag")
 
     def _problem(self, place: Place, rule: str, message: str, hint: str) -> Any:
         self.problems.append(Finding(rule, (), message, hint, place=place))

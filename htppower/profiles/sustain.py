@@ -1,4 +1,4 @@
-"""How long votes stay up after the last inference: a fixed time, or one that is learnt from the gaps of a session."""
+"""How long votes stay up after the last inference: a fixed time, or a time learnt from the gaps of a session."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ import attrs
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
 from htppower.votes.field_repr import field_repr
 
-# An hour. A vote held up longer than that by a timer alone is a mistake, not a profile.
+# An hour. A timer that keeps a vote up for longer is a mistake.
 LONGEST_SUSTAIN_US = 3_600_000_000
-# How long the vendor's own voter keeps votes up where it does, and ONNX Runtime (measured).
+# How long the vendor's own voter and ONNX Runtime keep votes up, if they do (measured).
 VENDOR_SUSTAIN_US = 300_000
-# How long a share of cold starts keeps votes up at most where it does not say that.
+# The default longest time, for a share of cold starts.
 _MOST_US = 10_000_000
 
 
 @attrs.frozen
 class Adaptive:
-    """A sustain time that is learnt: each session chooses it anew from the gaps between its inferences.
+    """A learnt sustain time: each session adapts it to the gaps between its inferences.
 
-    Either ``break_even_us`` or ``cold_starts_ppm`` is stated, and says what a short time and a long one cost.
+    Exactly one of ``break_even_us`` and ``cold_starts_ppm`` is stated; it weighs a short time against a long one.
 
     Attributes:
-        break_even_us: how long votes that are up and idle cost as much as a raise and a lowering do, in us, 1 and
-            more. The time is that which would have cost least, within a bound: never more than twice what the
-            clairvoyant pays, and two break-even times (docs/adaptive_sustain.md).
-        cold_starts_ppm: the share of the inferences after a gap that may wait for a raise, in millionths. The time is
-            the shortest that would have kept to it.
-        least_us, most_us: the shortest and the longest time, in us. Beside ``break_even_us`` the bound holds only
-            where the break-even time is within them.
+        break_even_us: how long idle votes that are up cost as much as a raise and a lowering, in us, 1 or more. The
+            chosen time is the one that would have cost least. Its cost has a bound, which is twice the cost with
+            perfect foresight plus two break-even times (docs/adaptive_sustain.md).
+        cold_starts_ppm: the share of the inferences after a gap that may wait for a raise, in millionths. The chosen
+            time is the shortest that would have kept this share.
+        least_us, most_us: the shortest and the longest time, in us. With ``break_even_us`` the bound holds only if the
+            break-even time is between them.
     """
 
     break_even_us: int | None = None
@@ -42,17 +42,17 @@ class Adaptive:
 
     @most_us.default
     def _as_long_as_it_pays(self) -> int:
-        # What is no number is refused with the profile, by its name.
+        # A value that is not a number is refused later with the profile, under its name.
         return min(2 * self.worth_us, LONGEST_SUSTAIN_US) if isinstance(self.break_even_us, int) else _MOST_US
 
     @property
     def worth_us(self) -> int:
-        """The break-even time that is gone by, in us. No timer keeps a shorter time than rule SUS-1 allows."""
+        """The break-even time that is used, in us: no timer keeps a shorter time than rule SUS-1 allows."""
         return max(self.break_even_us or 0, SHORTEST_SUSTAIN_US)
 
     @property
     def first_us(self) -> int:
-        """The time before anything is learnt, in us."""
+        """The time before any gap is learnt, in us."""
         first_us = VENDOR_SUSTAIN_US if self.break_even_us is None else self.worth_us
         return max(self.least_us, min(first_us, self.most_us))
 
@@ -62,15 +62,15 @@ Sustain: TypeAlias = int | Adaptive
 
 
 def first_us(sustain: Sustain) -> int:
-    """Return how long votes stay up before anything is learnt, in us."""
+    """Return how long votes stay up before any gap is learnt, in us."""
     return sustain.first_us if isinstance(sustain, Adaptive) else sustain
 
 
 def shortest_us(sustain: Sustain) -> int:
-    """Return how long votes stay up at least, in us."""
+    """Return the shortest time that votes may stay up, in us."""
     return sustain.least_us if isinstance(sustain, Adaptive) else sustain
 
 
 def longest_us(sustain: Sustain) -> int:
-    """Return how long votes stay up at most, in us."""
+    """Return the longest time that votes may stay up, in us."""
     return sustain.most_us if isinstance(sustain, Adaptive) else sustain

@@ -1,4 +1,4 @@
-"""The keys at the top of a YAML text, for what needs to know no more of a file."""
+"""The top-level keys of a YAML text, for code that needs nothing else of a file."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-# Each value has a key and, where it holds others, an end.
+# Each value has a key and, if it contains others, an end event.
 _MOST_EVENTS = 3 * MOST_VALUES
 
 
 class NoMapping(ValueError):  # noqa: N818 - reads as what it is
-    """A text is no YAML, holds no mapping or a second document, or holds more than a file may."""
+    """A text is not YAML, is not a mapping, has a second document, or is larger than a file may be."""
 
 
 def top_keys(text: str) -> Iterator[str]:
-    """Yield the keys at the top of a text one by one, so that a reader may stop at the one that it looks for.
+    """Yield the top-level keys of a text one by one, so that a reader may stop at the key that it needs.
 
     Raises:
-        NoMapping: when the reader comes to where that shows.
+        NoMapping: raised only when the reader reaches the problem.
     """
     depth = nodes = 0
     found = False
@@ -36,7 +36,7 @@ def top_keys(text: str) -> Iterator[str]:
                 if depth == 0 and (found or not isinstance(event, yaml.MappingStartEvent)):
                     raise NoMapping
                 found = True
-                # In the mapping at the top keys and values take turns.
+                # In the top-level mapping, keys and values alternate.
                 if depth == 1 and nodes % 2 == 0 and isinstance(event, yaml.ScalarEvent):
                     yield event.value
                 nodes += depth == 1

@@ -1,6 +1,6 @@
-"""From plain values to what the type of a field says.
+"""Reads plain values as the types of fields.
 
-No value is converted (no True for 1, no "12" for 12). Reading goes on after a finding, so that all findings of a file
+No value is converted (True is not 1, "12" is not 12). Reading continues after a finding, so that all findings of a file
 are reported at once.
 """
 
@@ -32,21 +32,21 @@ from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, Volta
 from htppower.votes.options import BY_CLASS, BY_FIELD
 from htppower.votes.vote_set import VoteSet
 
-# No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
+# No `from __future__ import annotations`: the field types are read, and resolving strings slows the start.
 
 
 class StatedVotes(NamedTuple):
-    """Those fields of a vote set that a file states.
+    """The fields of a vote set that a file states.
 
     Attributes:
-        fields: by the keys that lead to them: those of a vote that changes only what it sets one by one, every other
-            vote as a whole; None is the word unset.
+        fields: by their keys; one by one for a vote that changes only the fields it sets, otherwise the vote as a
+            whole. None is the word unset.
     """
 
     fields: dict[KeyPath, Any]
 
 
-# How the value of an enumeration is called in a message.
+# The description of an enumeration's values in messages.
 WHAT: dict[type[enum.Enum], str] = {
     VoltageCorner: "a corner",
     ExpandedCorner: "an expanded corner",
@@ -59,13 +59,13 @@ _PLAIN: dict[type[Any], str] = {int: "a whole number without a unit", bool: "tru
 
 
 def read(value: Any, kind: Any, name: str = "", wants: Wanted = ANYTHING) -> Any:
-    """Read a value as what its field's type says, and as what the field wants besides; the name is for messages.
+    """Read a value with the type and the limits of its field; the name is for messages.
 
-    The type is int, float, str, bool, an enumeration, a class with fields, a list (``tuple[X, ...]``), or a union: of
-    classes, told by their first fields, and of one of int, str and bool with those.
+    The type is int, float, str, bool, an enumeration, a class with fields, a list (``tuple[X, ...]``), or a union. A
+    union holds classes that differ in their first field, and possibly one of int, str and bool.
 
     Raises:
-        Refused: with every finding in it.
+        Refused: with every finding about the value.
     """
     if kind is str and type(value) is not str and (wants.words or wants.is_share):
         raise Refused(wrong_type(value, f"one of {', '.join(wants.words)}" if wants.words else SHARE))
@@ -85,7 +85,7 @@ def read(value: Any, kind: Any, name: str = "", wants: Wanted = ANYTHING) -> Any
 
 @functools.cache
 def _reader_of(kind: Any) -> Callable[[Any, Any], Any]:
-    """Return what reads a value of a type."""
+    """Return a function that reads values of a type."""
     if kind in READERS:
         return READERS[kind]
     if get_origin(kind) is tuple:
@@ -102,7 +102,7 @@ def _plain(value: Any, kind: type[Any]) -> Any:
 
 
 def _number(value: Any, _kind: type[float]) -> float:
-    """Read a number that may have a fraction, written with one or without."""
+    """Read a number, with or without a fraction."""
     if type(value) is int or (type(value) is float and math.isfinite(value)):
         return float(value)
     raise Refused(wrong_type(value, "a number without a unit"))
@@ -129,7 +129,7 @@ def _unset_or(value: Any, kind: Any) -> Any:
 
 
 def _clock(value: Any, kind: Any) -> Any:
-    """Read a range of corners, which may be written as one corner."""
+    """Read a range of corners, which may be stated as a single corner."""
     corner, _ = fields_of(kind)["target"]
     if isinstance(value, str):
         return kind.at(read(value, corner))
@@ -155,13 +155,13 @@ def _vote_on_a_clock(value: Any, kind: type[Any]) -> Any:
 
 
 def _of_hmx(finding: Finding) -> Finding:
-    """Return a finding in an HMX vote; a word that is no expanded corner breaks HMX-8 there."""
+    """Return a finding about an HMX vote; there, a word that is not an expanded corner breaks HMX-8."""
     is_corner = finding.rule == "VALUE-1" and finding.at[0] in CORNER_KEYS
     return attrs.evolve(finding, rule="HMX-8") if is_corner else finding
 
 
 def _stated_votes(value: Any, _kind: type[Any]) -> StatedVotes:
-    """Read the word unset as every vote unset, and a mapping as what it states."""
+    """Read the word unset as all votes unset, and a mapping as the votes that it states."""
     if value == UNSET and type(value) is str:
         return StatedVotes({(name,): None for name in BY_FIELD})
     partial = {
@@ -190,7 +190,7 @@ def _stated_votes(value: Any, _kind: type[Any]) -> StatedVotes:
 
 
 def _whole(value: Any, kind: type[Any], without: str = "") -> Any:
-    """Read a mapping as a whole or not at all: a part of its corners can't be checked for their order."""
+    """Read a mapping completely or not at all: the order of only some corners can't be checked."""
     try:
         return read_fields(value, kind, without=without)
     except Refused as refused:
@@ -212,7 +212,7 @@ def _items(value: Any, kind: Any) -> tuple[Any, ...]:
 
 
 def _one_of(value: Any, kind: Any) -> Any:
-    """Read a mapping into the class that one of its keys tells, and any other value as the union's plain type."""
+    """Read a mapping as the class that one of its keys indicates, and any other value as the union's plain type."""
     by_tag = tags(kind)
     if not isinstance(value, dict):
         plain = next((choice for choice in choices(kind) if choice in _PLAIN), None)
@@ -228,8 +228,8 @@ def _one_of(value: Any, kind: Any) -> Any:
     known = {name: field for member in by_tag.values() for name, field in fields_of(member).items()}
     findings, _ = unknown_keys(value, tuple(known))
     if stated:
-        message = f"{stated[1]} and {stated[0]} are both stated, where only one may be"
-        findings.append(Finding("KEY-1", (stated[1],), message, "leave one of them out", of_key=True))
+        message = f"{stated[1]} and {stated[0]} are both stated, but only one is allowed"
+        findings.append(Finding("KEY-1", (stated[1],), message, "omit one of them", of_key=True))
         for name in (name for name in value if name in known):
             findings += _read_field(value[name], name, *known[name], {})
     if not findings:
@@ -238,12 +238,12 @@ def _one_of(value: Any, kind: Any) -> Any:
 
 
 def read_fields(value: Any, kind: Any, *, without: str = "", also: Iterable[str] = ()) -> Any:
-    """Read a mapping into a class, every field stated that may not be left out, and none unknown.
+    """Read a mapping into a class; every required field must be stated, and no unknown key.
 
-    No file states the field ``without``; the keys in ``also`` are known besides.
+    Files never state the field ``without``; the keys in ``also`` are known, too.
 
     Raises:
-        Refused: with every finding in it, and the class with None for what could not be read.
+        Refused: with every finding, and the class with None for unreadable fields.
     """
     if not isinstance(value, dict):
         raise Refused(wrong_type(value, "a mapping of fields"))
@@ -264,7 +264,7 @@ def read_fields(value: Any, kind: Any, *, without: str = "", also: Iterable[str]
 
 
 def _read_field(value: Any, name: str, kind: Any, wants: Wanted, found: dict[str, Any]) -> list[Finding]:
-    """Put a field of a class where it is found, None for one that can't be read; return what is wrong with it."""
+    """Add a field of a class to ``found``, None if it can't be read; return the findings about it."""
     try:
         found[name] = read(value, kind, name, wants)
     except Refused as refused:
@@ -274,10 +274,10 @@ def _read_field(value: Any, name: str, kind: Any, wants: Wanted, found: dict[str
 
 
 def read_some(value: Any, kind: Any) -> dict[str, Any]:
-    """Read those fields of a class that a mapping states, at least one.
+    """Read the fields of a class that a mapping states, at least one.
 
     Raises:
-        Refused: with every finding in it.
+        Refused: with every finding about the value.
     """
     if not isinstance(value, dict):
         raise Refused(wrong_type(value, f"{UNSET}, or a mapping of fields"))

@@ -1,4 +1,4 @@
-"""Profiles and power states as the text of a file that loads to the same values."""
+"""Writes profiles and power states as the text of a file that loads to the same values."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _LONGEST_NAME = 60
 
 
 def profile_name(text: str) -> str:
-    """Return a text, such as the name of a file, as a name of a profile that is no shipped one's.
+    """Turn a text, such as a file name, into a profile name that is not a shipped one.
 
-    YAML reads the name as a word: one that it would read as a number or a truth has ``profile_`` before it.
+    YAML must read the name as a word: ``profile_`` is put before a name that YAML reads as a number or truth value.
     """
     name = _NOT_IN_A_NAME.sub("_", text)[:_LONGEST_NAME].strip("_.-") or "imported"
     if name in LISTED_FIRST:
@@ -34,14 +34,14 @@ def profile_name(text: str) -> str:
 
 
 def comment(text: str) -> str:
-    """Return a text as a comment of one line, whatever is in it."""
+    """Return any text as a one-line comment."""
     return f"# {printable(text)}"
 
 
 def profile_lines(profile: Profile, base: Profile | None = None) -> Iterator[tuple[KeyPath, str]]:
-    """Yield the lines of a profile's file, each with the keys of what it states; the top of a mapping states nothing.
+    """Yield the lines of a profile's file, each with the keys of the value that it states; for a heading, no keys.
 
-    Where a ``base`` is given the file extends it, by its name, and states only what differs.
+    With a ``base``, the file extends it by name, and states only the differences.
     """
     yield ("profile",), f"profile: {own_name(profile.name)}"
     if base is not None:
@@ -51,7 +51,7 @@ def profile_lines(profile: Profile, base: Profile | None = None) -> Iterator[tup
     known = {} if base is None else dict(profile_fields(base))
     own = dict(profile_fields(profile))
     stated = [(at, value) for at, value in own.items() if at not in known or known[at] != value]
-    # What the base says and this profile does not is taken back.
+    # Fields of the base that this profile lacks are reset.
     stated += [(at, said) for at, said in LEFT_OUT.items() if _says(known, at) and not _says(own, at)]
     yield from field_lines(stated)
 
@@ -61,7 +61,7 @@ def _says(fields: Iterable[KeyPath], at: KeyPath) -> bool:
 
 
 def _provenance_lines(profile: Profile) -> Iterator[tuple[KeyPath, str]]:
-    """Yield where the values of a record are from."""
+    """Yield the source of the values of a record."""
     known = profile.provenance
     if known is not None:
         yield (), "provenance:"
@@ -69,13 +69,13 @@ def _provenance_lines(profile: Profile) -> Iterator[tuple[KeyPath, str]]:
 
 
 def state_text(state: PowerState) -> str:
-    """Return the file of a power state."""
+    """Return the text of a power state's file."""
     votes = (line for _, line in field_lines(vote_fields(state.votes)))
     return "\n".join((f"state: {state.name}", f"summary: {quoted(state.summary)}", *votes))
 
 
 def field_lines(fields: Iterable[tuple[KeyPath, Any]]) -> Iterator[tuple[KeyPath, str]]:
-    """Yield a line for every field, and before it one for every mapping that begins there."""
+    """Yield a line for every field, and a heading line for every mapping that begins there."""
     begun: KeyPath = ()
     for at, value in fields:
         for depth in range(1, len(at)):

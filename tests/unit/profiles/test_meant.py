@@ -63,7 +63,7 @@ def test_no_number_is_not_said_to_be_read_in_two_ways(tmp_path: Path, field: str
     ((rule, message, _),) = problems(tmp_path / "mine.yaml", FIELDS[field].format(word))
     assert rule == "TYPE-1"
     assert "alike" not in message
-    assert field == "extends" or re.match(r"-?(inf|nan), no finite number", message)
+    assert field == "extends" or re.match(r"-?(inf|nan), not a finite number", message)
 
 
 def test_in_a_field_that_is_not_known_the_hint_says_what_for(tmp_path: Path) -> None:
@@ -71,8 +71,8 @@ def test_in_a_field_that_is_not_known_the_hint_says_what_for(tmp_path: Path) -> 
     found = problems(tmp_path / "mine.yaml", "profile: mine\nextends: burst\nfast: on\nslow: 010\n")
     hints = [hint for rule, _, hint in found if rule == "YAML-3"]
     assert hints == [
-        "write true; where a text is meant, quote it",
-        "write a decimal number; where a text is meant, quote it",
+        "write true; if a text is meant, quote it",
+        "write a decimal number; if a text is meant, quote it",
     ]
 
 

@@ -90,7 +90,7 @@ def test_what_is_left_out_changes_nothing(mine: Callable[..., Relax]) -> None:
         ("after_inference_us: true", "4:23: TYPE-1: True, true or false, where a whole number without a unit, or {ad"),
         (
             "after_inference_us: {adaptive: {break_even_us: 5, cold_starts: 5 %}}",
-            "4:53: KEY-1: cold_starts and break_even_us are both stated, where only one may be (leave one of them out)",
+            "4:53: KEY-1: cold_starts and break_even_us are both stated, but only one is allowed (omit one of them)",
         ),
         ("after_inference_us: {adaptive: {break_even_us: 0}}", "4:50: VALUE-1: break_even_us is 0 (1 to 3600000000)"),
         (
