@@ -1,4 +1,4 @@
-"""The vendor's backend extension files: JSON with places and edits, its keys, profiles from it and to it.
+"""The vendor's backend extension files: JSON with places and edits, its keys, and conversion from and to profiles.
 
 May import votes, errors, rules and profiles.
 """

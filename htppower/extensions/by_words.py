@@ -1,7 +1,7 @@
-"""Keys as the vendor's parser reads them: by the words in their names, and of several the last one counts.
+"""Unknown keys that the vendor's parser reads by the words in their names; if several match, the last one counts.
 
-Measured on QAIRT 2.51 by what the vendor's voter casts: ``"my_perf_profile": "balanced"`` behind ``"perf_profile":
-"burst"`` votes balanced, and so does ``perf_profile`` in an unknown object of a core. null is passed over.
+Measured on QAIRT 2.51 by the votes of the vendor's voter: ``"my_perf_profile": "balanced"`` after ``"perf_profile":
+"burst"`` votes balanced, and so does ``perf_profile`` in an unknown object of a core. null is skipped.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 def by_words(at: KeyPath, node: Node) -> Mapping[str, Leaf]:
-    """Return the plain values of an object by the keys that they are read as: of several the last.
+    """Return the plain values of an object by the keys that the parser takes them for; the last of several counts.
 
     Args:
-        at: the known keys that lead to the object, items of lists by number.
+        at: the known keys on the path to the object; list items by their index.
         node: the object.
     """
     return MappingProxyType({leaf.word: leaf for leaf in named_leaves(node, path_of(at))})
 
 
 def read_as(at: KeyPath, member: Member) -> tuple[str, ...]:
-    """Return the keys that an unknown key of an object is read as, by the words in its name; none if it is ignored."""
+    """Return the known keys that an unknown key is taken for, by the words in its name; empty if it is ignored."""
     leaves = named_leaves(member.node, path_of((*at, member.key)))
     return tuple(dict.fromkeys(leaf.word for leaf in leaves))

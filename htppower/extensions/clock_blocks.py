@@ -1,4 +1,4 @@
-"""The blocks of clocks in a custom profile, each as a vote: DCVS, HMX and CENG, in plain and expanded corners."""
+"""The clock blocks of a custom profile as votes: DCVS, HMX and CENG, in plain and expanded corners."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ _SLEEP = LIMITS[DcvsV3, "sleep_latency_us"]
 
 
 class Blocks:
-    """Makes votes of blocks, and remarks of what in them no vote of ours can say."""
+    """Turns blocks into votes, with remarks on settings that no vote here can express."""
 
     def __init__(self, file: ExtensionFile) -> None:
         self._file = file
         self.remarks: list[Remark] = []
 
     def votes(self, holder: Block) -> VoteSet:
-        """Return the votes of an item, or of whatever holds such blocks; of both forms of a clock the expanded one."""
+        """Return the votes of an item or another block holder; if a clock has both forms, the expanded one counts."""
         parts = {block.section: block for block in self._file.blocks if block.read and block.at[:-1] == holder.at}
         plain, expanded = parts.get(Section.DCVS), parts.get(Section.DCVS_EXP)
         ceng, ceng_exp = parts.get(Section.CENG), parts.get(Section.CENG_EXP)
@@ -61,7 +61,7 @@ class Blocks:
         )
 
     def start_and_done(self, holder: Block) -> tuple[VoteSet, VoteSet]:
-        """Return the votes of a custom object: those of its starts, and those of its dones."""
+        """Return the votes of a custom object: first those for its starts, then those for its dones."""
         others = self.votes(holder)
         (dcvs,) = self._file.of(Section.DCVS_OBJECT, holder.at)
         rest = self._dcvs_but_corners(dcvs)
@@ -84,7 +84,7 @@ class Blocks:
         if _number(block, "hmxPickDefault", 0):
             return HMX_DEFAULT
         if block.get("hmxVoltageCornerTarget") is None:
-            self._remark(block.node, "the matrix unit's corners are left out; DISABLE is taken for them")
+            self._remark(block.node, "the matrix unit's corners are missing; DISABLE is used instead")
         low, target, high = self._expanded_corners(block, "hmx")
         return HmxV2(low, target, high, self._perf_mode(block, "hmxPerfMode"))
 
@@ -93,7 +93,7 @@ class Blocks:
         return DcvsV3(**self._dcvs_but_corners(block), bus=bus, core=core)
 
     def _dcvs_but_corners(self, block: Block) -> dict[str, Any]:
-        # The voter votes sleepDisable 0 each time, on an id of its own, on which nothing else is ever voted.
+        # The voter always votes sleepDisable 0, on an id of its own, where nothing else is ever voted.
         return {"dcvs_enable": bool(_number(block, "enableDcvs", 1)), "sleep_disable": None, **self._sleep(block)}
 
     def _dcvs_exp(self, block: Block) -> DcvsV3Exp:
@@ -114,14 +114,14 @@ class Blocks:
         node = block.get("sleep_latency_us")
         if node is not None and not _SLEEP.hold(latency_us):
             kept = min(max(latency_us, _SLEEP.low), _SLEEP.high)
-            self._remark(node, f"a sleep latency of {latency_us} us, out of {_SLEEP} us; {kept} here")
+            self._remark(node, f"a sleep latency of {latency_us} us, outside {_SLEEP} us; {kept} here")
             latency_us = kept
         return {"power_mode": _MODES.get(mode, PowerMode.POWER_SAVER), "sleep_latency_us": latency_us}
 
     def _ceng(self, block: Block) -> Ceng | None:
         if block.get("cengVoltageCornerMin") is None:
-            # The object form of custom alone passes without them.
-            self._remark(block.node, "cengControl without corners votes nothing; left out")
+            # Only the object form of custom is accepted without them.
+            self._remark(block.node, "cengControl without corners votes nothing; omitted")
             return None
         low, target, high = self._plain_corners(block, "ceng")
         return Ceng(low, target, high, self._perf_mode(block, "cengPerfMode"))
@@ -139,12 +139,12 @@ class Blocks:
         return self._ordered(block.node, [EXPANDED_BY_NAME.get(name, ExpandedCorner.DISABLE) for name in names])
 
     def _ordered(self, node: Node, corners: list[_Corner]) -> list[_Corner]:
-        """Return min, target and max in order, which the vendor's parser does not check; DISABLE stands outside it."""
+        """Return min, target and max sorted, since the vendor's parser does not check it. DISABLE stays in place."""
         voted = sorted(corner for corner in corners if corner.name != "DISABLE")
         if [corner for corner in corners if corner.name != "DISABLE"] == voted:
             return corners
         names = ", ".join(corner.name for corner in corners)
-        self._remark(node, f"min, target and max are {names}, which is no order; sorted here")
+        self._remark(node, f"min, target and max are {names}, which is the wrong order; sorted here")
         kept = iter(voted)
         return [corner if corner.name == "DISABLE" else next(kept) for corner in corners]
 

@@ -1,4 +1,4 @@
-"""The keys of devices, contexts, groups and memory that are not about votes."""
+"""The keys of devices, contexts, groups and memory that do not affect votes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONTEXT_KEYS = (
         _DEVICE,
         "device_type",
         Type.INTEGER,
-        "Whether the device is on the chip: 0, or off it: 1.",
+        "Whether the device is on the chip (0) or outside it (1).",
         limits=UINT32,
         useful=Limits(0, 1),
         source=_MEASURED,
@@ -39,8 +39,8 @@ CONTEXT_KEYS = (
         _DEVICE,
         "profiling_level",
         Type.TEXT,
-        "linting: what each op waits for is measured.",
-        note="The parser takes any text; only linting does something.",
+        "linting: the waiting times of each op are measured.",
+        note="The parser accepts any text; only linting has an effect.",
     ),
     _bool(_DEVICE, "use_dynamic_partitioning", "By its name, splitting at run time.", _MEASURED, since=(2, 48)),
     _bool(_DEVICE, "enable_htp_extension", "Not known.", _MEASURED, since=(2, 48)),
@@ -49,9 +49,9 @@ CONTEXT_KEYS = (
         _CONTEXT,
         "contextKey",
         Type.TEXT,
-        "Which of several contexts the settings beside it are for.",
+        "The context, of several, that the other settings of this object are for.",
         source=_MEASURED,
-        note="context is a list then.",
+        note="context is then a list.",
     ),
     _bool(_CONTEXT, "weight_sharing_enabled", "Whether the graphs of the context share weights.", default=False),
     Key(
@@ -117,7 +117,7 @@ CONTEXT_KEYS = (
         _CONTEXT,
         "concurrent_deserialization_patch",
         Type.TEXT,
-        "How a binary is read at the same time by several.",
+        "How several readers read a binary at the same time.",
         source=_2_48,
     ),
     _bool(_CONTEXT, "hard_detach_enabled", "By its name, how buffers are detached.", _MEASURED, since=(2, 48)),
@@ -168,7 +168,7 @@ CONTEXT_KEYS = (
         Section.GROUP_CONTEXT,
         "share_resources_optimization_type",
         Type.INTEGER,
-        "By its name, what sharing saves.",
+        "By its name, the savings of sharing.",
         limits=UINT32,
         source=_MEASURED,
     ),

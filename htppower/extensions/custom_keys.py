@@ -1,4 +1,4 @@
-"""The keys of the profile ``custom``: of its items, of its old object, and of the votes in both."""
+"""The keys of the profile ``custom``: its items, its old object form, and the votes in both."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from htppower.votes.option import Limits
 
 _EXPANDED = "DCVS_EXP_VCORNER_"
 
-# When an item is voted: before and after INIT, INFERENCE and DE-INIT.
+# The times when an item is voted: before and after INIT, INFERENCE and DE-INIT.
 GRAPH_STATES = ("init_start", "inference_start", "deinit_start", "init_done", "inference_done", "deinit_done")
 CORNERS = tuple(corner.enumerator for corner in VoltageCorner)
-# By every name that a corner has; those that are new in 2.50 the parser takes from 2.50 on.
+# All names of the corners; the parser accepts the names that are new in 2.50 only from 2.50 on.
 EXPANDED_CORNERS = tuple(f"{_EXPANDED}{name}" for name in ExpandedCorner.__members__)
 POWER_MODES = tuple(mode.enumerator for mode in PowerMode)
 DEFAULT_POWER_MODE = PowerMode.POWER_SAVER.enumerator
@@ -68,7 +68,7 @@ def _sleep_and_mode(section: Section) -> tuple[Key, ...]:
             section,
             "sleep_latency_us",
             Type.INTEGER,
-            "The longest wake-up that is tolerated, in us.",
+            "The longest tolerated wake-up time, in us.",
             default=DEFAULT_SLEEP_LATENCY_US,
             limits=UINT32,
             useful=Limits(10, 65535),
@@ -87,7 +87,7 @@ CUSTOM_KEYS = (
         "When the item is voted.",
         words=GRAPH_STATES,
         required=True,
-        note="Not empty, and none twice. A state that no item names keeps the votes before it.",
+        note="Not empty, and no state twice. A state that no item names keeps the votes of the state before.",
     ),
     _key(
         Section.CUSTOM_ITEM,
@@ -95,7 +95,7 @@ CUSTOM_KEYS = (
         Type.BOOL,
         _SUSTAIN,
         default=False,
-        note="The last item that says it says it for all.",
+        note="The last item with this key decides for all items.",
     ),
     _block("dcvsControl", "The votes on the core and bus clocks."),
     _block("dcvsExpControl", "The votes on the core and bus clocks in expanded corners.", _SINCE_2_48),
@@ -120,7 +120,7 @@ CUSTOM_KEYS = (
         Section.HMX,
         "hmxPickDefault",
         Type.INTEGER,
-        "1 where the matrix unit's clock follows the core's: true and false refuse the file.",
+        "1 if the matrix unit's clock follows the core's: true and false refuse the file.",
     ),
     _perf_mode(Section.HMX, "hmxPerfMode", "hmx"),
     *_corners(Section.HMX, "hmx", EXPANDED_CORNERS, required=False),
@@ -128,7 +128,7 @@ CUSTOM_KEYS = (
         Section.CORE_HMX,
         "hmxPickDefault",
         Type.INTEGER,
-        "1 where the matrix unit's clock follows the core's.",
+        "1 if the matrix unit's clock follows the core's.",
     ),
     _perf_mode(Section.CORE_HMX, "hmxPerfMode", "hmx"),
     *_corners(Section.CORE_HMX, "hmx", EXPANDED_CORNERS, required=False),
@@ -146,7 +146,7 @@ CUSTOM_KEYS = (
     _key(Section.DCVS_OBJECT, "sustainVote", Type.BOOL, _SUSTAIN, default=False),
     _key(Section.DCVS_OBJECT, "enableDcvs", Type.BOOL, _ENABLE, default=True),
     *_sleep_and_mode(Section.DCVS_OBJECT),
-    _key(Section.DCVS_OBJECT, "sleep_disable", Type.BOOL, "Nothing: it is read, and 0 is voted."),
+    _key(Section.DCVS_OBJECT, "sleep_disable", Type.BOOL, "No effect: it is read, but 0 is voted."),
     _key(Section.CORNER_PAIR, "start", Type.WORD, "The corner while raised.", words=CORNERS, required=True),
     _key(Section.CORNER_PAIR, "done", Type.WORD, "The corner after INIT and INFERENCE.", words=CORNERS, required=True),
 )

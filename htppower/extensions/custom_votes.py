@@ -1,8 +1,8 @@
 """The votes of the profile ``custom``, in both of its forms, by graph state.
 
-What holds in which state was measured by what the vendor's voter casts: of several items for one state the last is
-cast; a state without an item, and an item without a clock, keep the votes before it; of several items that say whether
-votes are sustained the last says it for all.
+The effect of each state was measured by the votes of the vendor's voter. If several items name one state, the last is
+sent. A state without an item, and an item without a clock, keep the votes of the state before. If several items say
+whether votes are sustained, the last decides for all states.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 INIT_START, INIT_DONE = "init_start", "init_done"
 INFERENCE_START, INFERENCE_DONE = "inference_start", "inference_done"
 DEINIT_START, DEINIT_DONE = "deinit_start", "deinit_done"
-# The states in the order in which they come: of inferences there are many, and what is cast before one is in force
-# after the one before.
+# The states in the order of a run. Inferences repeat, so votes before the second inference follow those after the
+# first.
 _IN_ORDER = (
     INIT_START,
     INIT_DONE,
@@ -44,13 +44,13 @@ _STARTS = (INIT_START, INFERENCE_START, DEINIT_START)
 
 @attrs.frozen
 class CustomVotes:
-    """What a custom profile votes.
+    """The votes of a custom profile.
 
     Attributes:
-        cast: the votes cast in each state that has an item.
-        in_force: the votes in force after each state; no votes where nothing was cast before.
+        cast: the votes sent in each state that has an item.
+        in_force: the votes in force after each state; empty if nothing was sent before.
         sustains: whether the votes stay up for 300 ms after the last inference.
-        remarks: what of it no vote of ours can say.
+        remarks: settings that no vote here can express.
     """
 
     cast: Mapping[str, VoteSet]
@@ -60,7 +60,7 @@ class CustomVotes:
 
 
 def custom_votes(file: ExtensionFile, core: Block) -> CustomVotes:
-    """Return the votes of a core with ``custom``, which the vendor's parser takes."""
+    """Return the votes of a core with ``custom``, in a file that the vendor's parser accepts."""
     reader = Blocks(file)
     below = (*core.at, "custom")
     items = file.of(Section.CUSTOM_ITEM, below)
@@ -84,7 +84,7 @@ def custom_votes(file: ExtensionFile, core: Block) -> CustomVotes:
 
 
 def _after(before: VoteSet, votes: VoteSet) -> VoteSet:
-    """Return what is in force after votes: the clocks that they leave out stay."""
+    """Return the votes in force after other votes are sent: clocks without a new vote keep the old one."""
     hvx = votes if votes.hvx else before
     ceng = votes if votes.ceng or votes.ceng_exp else before
     hmx = votes.hmx_v2 or before.hmx_v2 or (HMX_DEFAULT if hvx.hvx else None)
@@ -92,6 +92,6 @@ def _after(before: VoteSet, votes: VoteSet) -> VoteSet:
 
 
 def _says(block: Block, name: str, *, unless: bool) -> bool:
-    """Return what a key says; what is given where it says nothing."""
+    """Return the value of a switch; without the key, the given default."""
     node: Any = block.get(name)
     return node.value if node is not None and node.kind is Kind.BOOL else unless

@@ -1,4 +1,4 @@
-"""A backend extension file: its objects, each with the section that it is, and where every key of them stands."""
+"""A backend extension file: its objects, the section of each, and the places of all keys."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OF_ITEM = {
     "cengExpControl": Section.CENG_EXP,
 }
 _CORNERS = tuple(f"{clock}VoltageCorner{limit}" for clock in ("bus", "core") for limit in ("Min", "Target", "Max"))
-# The sections that keys lead to: of an object, and of the objects in a list. A key that takes both has both.
+# The sections of objects and of objects in lists, by key. A key that accepts both forms is in both tables.
 _OBJECT_AT: Mapping[tuple[Section, str], Section] = MappingProxyType(
     {
         (Section.TOP, "context"): Section.CONTEXT,
@@ -63,17 +63,17 @@ _OBJECTS_AT: Mapping[tuple[Section, str], Section] = MappingProxyType(
         (Section.OUTER_TOP, "graph_configs"): Section.GRAPH_CONFIGS,
     }
 )
-# The sections whose plain values are read by words, as was measured.
+# The sections whose plain values are read by words (measured).
 _BY_WORDS = frozenset({Section.DEVICE, Section.CORE, Section.GRAPH})
 _PLAIN = frozenset({Type.BOOL, Type.INTEGER, Type.NUMBER, Type.TEXT, Type.WORD, Type.INTEGER_OR_WORD})
 
 
 class FileKind(str, enum.Enum):
-    """Which of the vendor's two files it is.
+    """The two kinds of the vendor's files.
 
     Attributes:
-        INNER: the settings of the HTP backend, which Genie takes directly.
-        OUTER: that which the vendor's tools take as ``--config_file``, and which names the inner one.
+        INNER: the settings of the HTP backend; Genie reads this file directly.
+        OUTER: the file for ``--config_file`` of the vendor's tools, which names the inner file.
     """
 
     INNER = "inner"
@@ -83,7 +83,7 @@ class FileKind(str, enum.Enum):
 
 
 def is_by_words(section: Section, name: str) -> bool:
-    """Return whether a key of a section is read by the words in the names of keys."""
+    """Return whether a key of a section is read by the words in key names."""
     key = KEYS.get((section, name))
     return section in _BY_WORDS and key is not None and key.type in _PLAIN
 
@@ -93,10 +93,10 @@ class Block:
     """An object of the file.
 
     Attributes:
-        section: what it is.
-        at: the keys that lead to it, items of lists by number.
-        node: it.
-        read: whether its values are read: not behind a key that is given a second time.
+        section: the section of the object.
+        at: the keys on the path to it; list items by their index.
+        node: the object itself.
+        read: whether its values are read: not under the second occurrence of a key.
     """
 
     section: Section
@@ -105,27 +105,27 @@ class Block:
     read: bool = True
 
     def get(self, name: str) -> Node | None:
-        """Return the value that the vendor's parser reads for a key; None where there is none.
+        """Return the value that the vendor's parser reads for a key, or None.
 
-        A plain value of a device, core or graph is found by the words in the names of keys, and of several the last
-        counts; of any other key that is given twice the first.
+        A plain value of a device, core or graph is found by the words in key names, and the last of several counts. For
+        any other key that is given twice, the first counts.
         """
         leaf = self._by_words.get(name) if is_by_words(self.section, name) else None
         return self.node.get(name) if leaf is None else leaf.node
 
     def member(self, name: str) -> Member | None:
-        """Return the key whose value ``get`` returns."""
+        """Return the member whose value ``get`` returns."""
         leaf = self._by_words.get(name) if is_by_words(self.section, name) else None
         first = next((member for member in self.node.members if member.key == name), None)
         return first if leaf is None else leaf.key
 
     def word(self, name: str) -> str:
-        """Return the text of a key, as far as C reads it: up to a NUL. Empty where there is none."""
+        """Return the text of a key up to a NUL, where C ends a text. Empty without a text."""
         node = self.get(name)
         return "" if node is None or node.kind is not Kind.TEXT else str(node.value).partition("\0")[0]
 
     def number(self, name: str) -> int | None:
-        """Return the number of a key, of 32 bits and without a sign; None where there is none. true is 1."""
+        """Return the number of a key, as 32 bits without a sign, or None. true is 1."""
         node = self.get(name)
         if node is None or node.kind not in (Kind.INTEGER, Kind.FRACTION, Kind.BOOL):
             return None
@@ -136,7 +136,7 @@ class Block:
         return by_words(self.at, self.node)
 
     def members(self) -> Iterator[tuple[Member, Key | None]]:
-        """Yield its keys in their order, each with what is known of it; None where nothing is."""
+        """Yield its members in their order, each with its known key, or None for an unknown one."""
         for member in self.node.members:
             yield member, KEYS.get((self.section, member.key))
 
@@ -148,7 +148,7 @@ class ExtensionFile:
     Attributes:
         text: its text and tree.
         kind: whether it is the inner or the outer file.
-        blocks: its objects of a known section, each before those in it, in the order of the file.
+        blocks: its objects with a known section, in the order of the file; an outer object comes before inner ones.
     """
 
     text: JsonText
@@ -157,11 +157,11 @@ class ExtensionFile:
 
     @property
     def path(self) -> str:
-        """The file, or the name under which its text is spoken of."""
+        """The file, or the name of the text in messages."""
         return self.text.path
 
     def of(self, section: Section, below: KeyPath = ()) -> tuple[Block, ...]:
-        """Return the objects of a section that are read, or those of them to which the keys ``below`` lead."""
+        """Return the objects of a section that are read, or only those under the keys ``below``."""
         found = self._by_section.get(section, ())
         return tuple(block for block in found if block.at[: len(below)] == below)
 
@@ -174,28 +174,28 @@ class ExtensionFile:
         return found
 
     def place(self, node: Node | Member) -> Place:
-        """Return where a value or a key stands."""
+        """Return the place of a value or a key."""
         return self.text.place(node.start)
 
     def problem(self, rule: str, node: Node | Member, message: str, hint: str = "") -> Finding:
-        """Return a finding at a value or a key."""
+        """Return a finding about a value or a key."""
         return Finding(rule, (), message, hint, place=self.place(node))
 
 
 def read_extension_file(path: str | os.PathLike[str]) -> ExtensionFile:
-    """Return what is in a file.
+    """Return the content of a file; its keys and values are not checked.
 
     Raises:
-        ProfileError: it can't be read, is larger than 1 MiB, or no JSON object. What stands in it is not checked.
+        ProfileError: it can't be read, is larger than 1 MiB, or is not a JSON object.
     """
     return extension_file(read_json(path))
 
 
 def parse_extension_file(data: bytes | str, path: str = "-") -> ExtensionFile:
-    """Return what is in a text.
+    """Return the content of a text; its keys and values are not checked.
 
     Raises:
-        ProfileError: it is no JSON object.
+        ProfileError: it is not a JSON object.
     """
     return extension_file(parse_json(data, path))
 
@@ -204,7 +204,7 @@ def extension_file(text: JsonText) -> ExtensionFile:
     """Return a JSON text as an extension file.
 
     Raises:
-        ProfileError: it is no JSON object.
+        ProfileError: it is not a JSON object.
     """
     root = text.accepted()
     if root.kind is not Kind.OBJECT:
@@ -216,17 +216,17 @@ def extension_file(text: JsonText) -> ExtensionFile:
 
 
 def inner_blocks(file: ExtensionFile) -> tuple[Block, ...]:
-    """Return the objects of a file as a reader of inner files finds them, in an outer file, too."""
+    """Return the objects of a file that a reader of inner files finds, even if it is an outer file."""
     return file.blocks if file.kind is FileKind.INNER else tuple(_walk(Block(Section.TOP, (), file.text.accepted())))
 
 
 def as_inner(file: ExtensionFile) -> ExtensionFile:
-    """Return a file as Genie reads it, which takes an outer file for an inner one, too."""
+    """Return a file as Genie reads it: Genie takes an outer file for an inner one, too."""
     return attrs.evolve(file, kind=FileKind.INNER, blocks=inner_blocks(file))
 
 
 def with_tree(file: ExtensionFile, root: Node) -> ExtensionFile:
-    """Return an inner file with another tree of the same text."""
+    """Return an inner file with a different tree for the same text."""
     return ExtensionFile(file.text, file.kind, tuple(_walk(Block(Section.TOP, (), root))))
 
 

@@ -1,4 +1,4 @@
-"""A profile as the settings of a core in an extension file: the items of ``custom``, and the keys beside it."""
+"""Writes a profile as the settings of a core in an extension file: ``custom`` with its items, and other keys."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from htppower.rules.socs import Soc
     from htppower.votes.vote_set import VoteSet
 
-# The keys of a core that are about votes: an export states each of them, or takes it out.
+# The keys of a core that affect votes: an export sets or removes each of them.
 CORE_KEYS = (
     "perf_profile",
     "rpc_control_latency",
@@ -45,9 +45,9 @@ class Exported:
     """A profile as the settings of a core.
 
     Attributes:
-        profile: it.
-        settings: the keys of the core that are about votes.
-        lost: what of the profile they don't say, or say differently.
+        profile: the profile.
+        settings: the keys of the core that affect votes.
+        lost: the fields of the profile that the settings can't express, or express differently.
     """
 
     profile: Profile
@@ -56,11 +56,11 @@ class Exported:
 
     @property
     def lossless(self) -> bool:
-        """Whether the vendor's voter casts what our controller does; notes don't count."""
+        """Whether the vendor's voter sends the same votes as the controller here; notes don't count."""
         return all(lost.severity is Severity.NOTE for lost in self.lost)
 
     def text(self, soc: Soc | None = None, core: int = 0) -> str:
-        """Return an extension file with these settings alone, for a SoC and a core of the first device."""
+        """Return an extension file with only these settings, for a SoC and a core of the first device."""
         device = {**device_settings(soc), "cores": [{"core_id": core, **self.settings}]}
         return new_text({"devices": [device]})
 
@@ -68,17 +68,17 @@ class Exported:
 def from_profile(profile: Profile, arch: int | None = None) -> Exported:
     """Return a profile as the settings of a core.
 
-    It is written as ``custom``, so that every vote stands in the file; one that votes on no clock as
-    ``system_settings``, with what it votes besides.
+    It is written as ``custom``, so that the file contains every vote. A profile without votes on clocks is written as
+    ``system_settings`` with its other votes.
 
     Args:
-        profile: it.
-        arch: the Hexagon architecture that the file is for, such as 79. Votes that it lacks are left out, and are among
-            what is lost. None where it is not known: all votes are written.
+        profile: the profile.
+        arch: the Hexagon architecture that the file is for, such as 79. Votes that it lacks are omitted, and are among
+            the lost ones. None if it is unknown: then all votes are written.
     """
     there, missing = without_missing(profile, arch)
     if not there.votes:
-        # Nothing is raised, and so nothing lowered.
+        # Nothing is raised, so nothing is lowered.
         there = attrs.evolve(there, relax=None)
     told = {each.field for each in missing}
     lost = (*missing, *(each for each in lost_fields(there) if each.field not in told))
@@ -93,12 +93,12 @@ def from_profile(profile: Profile, arch: int | None = None) -> Exported:
 
 
 def device_settings(soc: Soc | None) -> dict[str, Any]:
-    """Return the keys of a device that say which SoC it is; none without one."""
+    """Return the keys of a device that name the SoC; empty without a SoC."""
     return {} if soc is None else {"soc_model": soc.model, "dsp_arch": f"v{soc.arch}"}
 
 
 def _beside(votes: VoteSet) -> dict[str, Any]:
-    """Return the keys beside the profile. The voter votes a latency of 100 us where none stands, and 0 is no vote."""
+    """Return the other keys of the core, with a latency always: without one the voter votes 100 us; 0 is not a vote."""
     keys: dict[str, Any] = {"rpc_control_latency": votes.rpc_control_latency_us or 0}
     if votes.rpc_polling_time_us:
         keys["rpc_polling_time"] = votes.rpc_polling_time_us
@@ -112,9 +112,9 @@ def _beside(votes: VoteSet) -> dict[str, Any]:
 
 
 def _stated_alike(sets: list[VoteSet]) -> list[VoteSet]:
-    """Return vote sets in which each says what becomes of the matrix unit and compression engine that another votes on.
+    """Return vote sets in which each set votes on the matrix unit and compression engine if any of them does.
 
-    Our controller sends what takes such a vote back, where a set leaves it unset.
+    If a set leaves such a vote unset, the controller here sends the vote that cancels it.
     """
     filled = list(sets)
     for about in BY_FIELD.values():

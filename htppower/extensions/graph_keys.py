@@ -1,4 +1,4 @@
-"""The keys of graphs that are not about votes: how they are prepared."""
+"""The keys of graphs that do not affect votes: how graphs are prepared."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ GRAPH_KEYS = (
     _key(
         "graph_names",
         Type.TEXTS,
-        "The graphs for which the settings beside it are.",
-        note="A name that is no graph's is ignored without a word.",
+        "The graphs that the other settings of this object are for.",
+        note="The name of a missing graph is silently ignored.",
     ),
     _key("vtcm_mb", Type.INTEGER, "How much vector memory the graph uses, in MB: 0 is all that the SoC has."),
     _key(
@@ -34,9 +34,9 @@ GRAPH_KEYS = (
     _key(
         "hmx_op_bounding",
         Type.OBJECT,
-        "The clocks for which ops are planned on the matrix unit.",
+        "The clocks for which ops on the matrix unit are planned.",
         _2_48,
-        note="For V81 and later. It is no vote, but fits only the clocks that the profile gives.",
+        note="For V81 and later. It is not a vote, but is right only for the clocks of the profile.",
     ),
     _key(
         "fp16_relaxed_precision",
@@ -74,7 +74,7 @@ GRAPH_KEYS = (
         "Whether sigmoids are computed in high precision.",
         _MEASURED,
         default=False,
-        note="The documentation of 2.48 names it use_high_precision_fp16_sigmoid, which refuses the file.",
+        note="The documentation of 2.48 calls it use_high_precision_fp16_sigmoid, which refuses the file.",
     ),
     _key("monolithic_lstm", Type.BOOL, "Whether an LSTM stays one op.", _MEASURED, default=False),
     _key(
@@ -117,7 +117,7 @@ GRAPH_KEYS = (
         Type.OBJECT,
         "Options of the graph's finalization, by letter.",
         _2_48,
-        note="The documentation names P with 0 to 6, 8, 13, 15 to 17, 19 to 23; the parser takes anything.",
+        note="The documentation names P with 0 to 6, 8, 13, 15 to 17, 19 to 23; the parser accepts anything.",
     ),
     *(
         Key(

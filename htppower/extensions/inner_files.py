@@ -1,4 +1,4 @@
-"""The inner files that an outer file names: one, or one for each SoC."""
+"""The inner files that an outer file names: a single one, or one for each SoC."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _BACKENDS = {
 
 
 def inner_files(file: ExtensionFile, find: Callable[[str, str], str] | None = None) -> tuple[ExtensionFile, ...]:
-    """Return the files with the settings: this one, or those that it names, in their order.
+    """Return the files with the settings, in order: this file, or those that it names.
 
-    A path that is not absolute is looked for beside the outer file, then where the vendor's tools would: from the
-    working folder; or where ``find`` says of the outer file's folder and the path.
+    A relative path is searched next to the outer file, then, like the vendor's tools do, in the working folder.
+    ``find`` replaces this search: it gets the outer file's folder and the path.
 
     Raises:
-        ProfileError: an outer file names none, or one that can't be read or names another in its turn.
+        ProfileError: an outer file names no file, a file that can't be read, or another outer file.
     """
     if file.kind is FileKind.INNER:
         return (file,)
@@ -54,9 +54,9 @@ def other_backend(file: ExtensionFile) -> tuple[Node, str] | None:
 
 
 def beside_or_here(folder: str, named: str) -> str:
-    """Return the place of a path that a file names: beside that file, else from the working folder.
+    """Return the real path for a path in a file: next to that file, or in the working folder.
 
-    A path of the device, such as ``/data/local/tmp/htp.json``, leads to the file of that name beside it.
+    A path on the device, such as ``/data/local/tmp/htp.json``, stands for the file of that name next to this one.
     """
     beside = joined(folder, named)
     if os.path.exists(beside):
@@ -66,9 +66,9 @@ def beside_or_here(folder: str, named: str) -> str:
 
 
 def followed(path: str, given: bytes | None = None) -> tuple[str, ...]:
-    """Return the inner files of an outer file that lint reads too: those in its folder or below.
+    """Return the inner files of an outer file that lint reads too: those in its folder or in subfolders.
 
-    ``given`` is read instead of the file's content.
+    ``given`` replaces the content of the file.
     """
     try:
         file = read_extension_file(path) if given is None else parse_extension_file(given, path)
@@ -81,7 +81,7 @@ def followed(path: str, given: bytes | None = None) -> tuple[str, ...]:
 
 
 def beside_dialog(dialog: str, named: str) -> str | None:
-    """Return the path of the extension file that a dialog of Genie names; None if it is not here.
+    """Return the path of the extension file that a dialog of Genie names; None if it is not on this machine.
 
     A path on the device, such as ``/storage/htp.json`` or ``{{MODEL_DIR}}/htp.json``, stands for the file of that name
     in the dialog's folder.
@@ -97,16 +97,16 @@ def beside_dialog(dialog: str, named: str) -> str | None:
 
 
 def is_within(folder: str, file: str) -> bool:
-    """Return whether a file stands in a folder or below, links resolved."""
+    """Return whether a file is in a folder or its subfolders, with links resolved."""
     top = os.path.realpath(folder)
     return os.path.realpath(file).startswith(os.path.join(top, ""))
 
 
 def named_paths(file: ExtensionFile) -> tuple[str, ...]:
-    """Return the paths that an outer file names, as they are written; an inner one names none.
+    """Return the paths that an outer file names, unchanged; for an inner file, nothing.
 
     Raises:
-        ProfileError: an outer file names none.
+        ProfileError: an outer file names no file.
     """
     return () if file.kind is FileKind.INNER else tuple(str(node.value) for node in _named(file))
 

@@ -1,4 +1,4 @@
-"""A vote set as the blocks of an item of a custom profile."""
+"""Writes a vote set as the blocks of an item of a custom profile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def item_blocks(votes: VoteSet) -> dict[str, Any]:
-    """Return the blocks of a vote set; what the HVX vote leaves unset is written as what takes it back."""
+    """Return the blocks of a vote set; for a field that the HVX vote leaves unset, the value that cancels it."""
     hvx = votes.hvx
     blocks: dict[str, Any] = {}
     if hvx is None or isinstance(hvx, DcvsV3):
@@ -29,7 +29,7 @@ def item_blocks(votes: VoteSet) -> dict[str, Any]:
 
 
 def hmx_block(hmx: HmxV2) -> dict[str, Any]:
-    """Return an ``hmxControl``; 2.47 takes it only with all its corners."""
+    """Return an ``hmxControl``; 2.47 accepts it only with all its corners."""
     return {"hmxPickDefault": int(hmx.pick_default), "hmxPerfMode": int(hmx.perf_mode), **_corners("hmx", hmx)}
 
 

@@ -1,4 +1,4 @@
-"""Edits of a JSON text that leave every other byte as it was: its indentation, line ends, order of keys, spelling."""
+"""Edits a JSON text and leaves every other byte unchanged: indentation, line ends, order of keys, spelling."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _DEFAULT_STEP = "  "
 
 
 def with_value(document: JsonText, keys: KeyPath, value: Any) -> JsonText:
-    """Return a document with another value at the end of the keys; objects that they lead through are added.
+    """Return a document with another value at a path of keys; missing objects on the path are added.
 
-    The number of an item that a list does not have yet adds one at its end. Nothing changes where the value is there
-    already. Of a key that is given twice the first is changed.
+    The index after the end of a list adds an item there. If the value is equal already, nothing changes. If a key is
+    given twice, the first is changed.
 
     Args:
         document: a text that is JSON.
-        keys: what leads to the value, items of lists by number; empty for the root.
+        keys: the path to the value, list items by their index; empty for the root.
         value: dict, list, str, int, float, bool or None.
 
     Raises:
-        ValueError: the keys lead through a value that is neither an object nor a list.
+        ValueError: the path leads through a value that is neither an object nor a list.
     """
     known = len(keys)
     while (node := document.at(keys[:known])) is None:
@@ -48,7 +48,7 @@ def with_value(document: JsonText, keys: KeyPath, value: Any) -> JsonText:
 
 
 def without(document: JsonText, keys: KeyPath) -> JsonText:
-    """Return a document without the member or item at the end of the keys; nothing changes where there is none."""
+    """Return a document without the member or item at a path of keys; unchanged if it does not exist."""
     holder = document.at(keys[:-1]) if keys else None
     if holder is None or document.at(keys) is None:
         return document
@@ -68,12 +68,12 @@ def without(document: JsonText, keys: KeyPath) -> JsonText:
 
 
 def new_text(value: Any) -> str:
-    """Return a value as the text of a new file: indented by two spaces, lists of plain values in one line."""
+    """Return a value as the text of a new file: indented by two spaces, lists of plain values on one line."""
     return _Style(_DEFAULT_STEP).dumped(value, "") + "\n"
 
 
 def _with_element(document: JsonText, holder: Node, key: str, value: Any, style: _Style) -> JsonText:
-    """Return a document with a member or item at the end of an object or list."""
+    """Return a document with a new member or item at the end of an object or list."""
     if holder.kind not in (Kind.OBJECT, Kind.LIST):
         raise ValueError(f"{holder.kind} where an object or a list is needed")
     spans = _spans(holder)
@@ -92,14 +92,14 @@ def _with_element(document: JsonText, holder: Node, key: str, value: Any, style:
 
 
 def _spans(holder: Node) -> list[tuple[int, int]]:
-    """Return where each member or item of an object or list begins and ends."""
+    """Return the start and end of each member or item of an object or list."""
     if holder.kind is Kind.LIST:
         return [(item.start, item.end) for item in holder.items]
     return [(member.start, member.node.end) for member in holder.members]
 
 
 def _owner_start(document: JsonText, keys: KeyPath) -> int:
-    """Return where the member or item begins that holds a value; the value itself for the root."""
+    """Return the start of the member or item with a value; for the root, the start of the value itself."""
     holder = document.at(keys[:-1]) if keys else None
     if holder is None:
         return document.accepted().start
@@ -109,14 +109,14 @@ def _owner_start(document: JsonText, keys: KeyPath) -> int:
 
 
 def _line_start(text: str, offset: int) -> int:
-    """Return the first character of a line that is no space."""
+    """Return the first character of a line that is not a space."""
     start = text.rfind("\n", 0, offset) + 1
     found = _INDENT.match(text, start)
     return start if found is None else found.end()
 
 
 def _own_line(text: str, offset: int) -> str | None:
-    """Return the indentation of what begins its line; None of what does not."""
+    """Return the indentation of a character that is the first in its line; None for any other."""
     first = _line_start(text, offset)
     return text[text.rfind("\n", 0, offset) + 1 : first] if first == offset else None
 
@@ -127,7 +127,7 @@ def _spliced(document: JsonText, start: int, end: int, text: str) -> JsonText:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Return whether two values are equal and written alike: 1 is neither true nor 1.0."""
+    """Return whether two values are equal in value and spelling: 1 is neither true nor 1.0."""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):
@@ -143,13 +143,13 @@ def _plain(value: Any) -> str:
 
 @attrs.frozen
 class _Style:
-    """How a document is written.
+    """The formatting of a document.
 
     Attributes:
-        step: what a level is indented by; None where all stands in one line.
-        line_end: what ends its lines.
-        colon: the colon and what stands around it.
-        comma: the comma within a line, and what stands behind it.
+        step: the indentation of a level; None if the document is a single line.
+        line_end: the line ending.
+        colon: the colon with the spaces around it.
+        comma: the comma within a line, with the spaces after it.
     """
 
     step: str | None
@@ -159,7 +159,7 @@ class _Style:
 
     @classmethod
     def of(cls, document: JsonText) -> _Style:
-        """Return the style of a document, from its first key; an empty one is written as a new file is."""
+        """Return the style of a document, from its first key; for an empty document, the style of a new file."""
         root = document.accepted()
         text = document.text
         line_end = "\r\n" if "\r\n" in text else "\n"
@@ -175,7 +175,7 @@ class _Style:
         return cls(step, line_end, colon, ", " if colon != ":" else ",")
 
     def dumped(self, value: Any, indent: str | None) -> str:
-        """Return a value as it is written behind this indentation; in one line where that is None."""
+        """Return the text of a value with this indentation; with None, on one line."""
         inner = None if indent is None or self.step is None else indent + self.step
         if isinstance(value, dict):
             parts = [f"{_plain(key)}{self.colon}{self.dumped(each, inner)}" for key, each in value.items()]

@@ -1,4 +1,4 @@
-"""The values of a JSON text, each with where it stands."""
+"""The values of a JSON text, each with its place."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Kind(str, enum.Enum):
-    """What a node is, as messages say it."""
+    """The kind of a node, as messages name it."""
 
     OBJECT = "an object"
     LIST = "a list"
@@ -20,16 +20,16 @@ class Kind(str, enum.Enum):
     __str__ = str.__str__
 
 
-# Named tuples: a file has one for every value in it.
+# Named tuples, since a file has one for each of its values.
 class Node(NamedTuple):
-    """A value, and where it stands.
+    """A value, with its place.
 
     Attributes:
-        kind: what it is.
-        start, end: its first character in the text, and the one behind its last.
-        value: that of a text, number, true, false or null; None of an object or list.
-        members: those of an object, in their order; a key that is given twice is there twice.
-        items: those of a list.
+        kind: the kind of value.
+        start, end: the offsets of its first character, and after its last.
+        value: the value of a text, number, true, false or null; None for an object or list.
+        members: the members of an object, in their order; a key that is given twice has two members.
+        items: the items of a list.
     """
 
     kind: Kind
@@ -40,15 +40,15 @@ class Node(NamedTuple):
     items: tuple[Node, ...] = ()
 
     def get(self, key: str) -> Node | None:
-        """Return the value of a key, the first where it is given twice, as the vendor's parser takes it."""
+        """Return the value of a key; if it is given twice, the first, which the vendor's parser uses."""
         return next((member.node for member in self.members if member.key == key), None)
 
     def firsts(self) -> dict[str, Member]:
-        """Return the members by their keys: of a key that is given twice the first, in the place of the last."""
+        """Return the members by key; if a key is given twice, the first member at the position of the last."""
         return dict(reversed({member.key: member for member in reversed(self.members)}.items()))
 
     def plain(self) -> Any:
-        """Return the value as dict, list, str, int, float, bool or None; of a key given twice the first value."""
+        """Return the value as dict, list, str, int, float, bool or None; of a key given twice, the first value."""
         if self.kind is Kind.OBJECT:
             return {member.key: member.node.plain() for member in reversed(self.members)}
         if self.kind is Kind.LIST:
@@ -60,8 +60,8 @@ class Member(NamedTuple):
     """A key of an object, and its value.
 
     Attributes:
-        key: the key, its escapes resolved.
-        start, end: where the key stands, its quotes included.
+        key: the key, with its escapes resolved.
+        start, end: the offsets of the key with its quotes.
         node: the value.
     """
 

@@ -1,4 +1,4 @@
-"""A strict parser of JSON, which the standard library's is not, and which keeps the place of every value."""
+"""A strict parser of JSON that keeps the place of every value; the parser of the standard library does neither."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 DEEPEST_NESTING = 100
 MOST_VALUES = 20_000
-# Each value is looked up by the keys that lead to it: of all keys known, they have fewer than 200 characters.
+# Each value is looked up by its path of keys: paths of known keys have fewer than 200 characters.
 LONGEST_KEYS = 1_000
 TOO_DEEP = f"nested deeper than {DEEPEST_NESTING} levels"
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>(?:\.(?P<digits>[0-9]+))?(?:[eE](?P<exponent>[+-]?[0-9]+))?)")
-# That of the largest double. The vendor's parser takes no larger one behind a whole number, not even behind 0.
+# The exponent of the largest double. After a whole number the vendor's parser refuses larger ones, even after 0.
 _LARGEST_EXPONENT = 308
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
 _WORD = re.compile(r"[-+.\w]+")
@@ -30,16 +30,16 @@ _HIGH, _LOW, _END = 0xD800, 0xDC00, 0xE000
 
 
 def parse(text: str) -> tuple[Node, int | None]:
-    """Return the tree of a text, and where a NUL behind it ends the text for a parser in C; None where there is none.
+    """Return the tree of a text, and the offset of a NUL after it, where a parser in C ends the text; or None.
 
     Raises:
-        NotJson: where the text stops being JSON.
+        NotJson: at the place where the text is not JSON.
     """
     return _Parser(text).document()
 
 
 class NotJson(Exception):  # noqa: N818 - never leaves the reading of a text
-    """Where a text stops being JSON."""
+    """The place where a text is not JSON."""
 
     def __init__(self, offset: int, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -49,24 +49,24 @@ class NotJson(Exception):  # noqa: N818 - never leaves the reading of a text
 
 
 class _Parser:
-    """Makes nodes of a text."""
+    """Builds the nodes of a text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._values = 0
 
     def document(self) -> tuple[Node, int | None]:
-        """Return the root, and where a NUL behind it ends the text."""
+        """Return the root, and the offset of a NUL after it, where a parser in C ends the text."""
         root = self._value(self._space(0), 0, 0)
         at = self._space(root.end)
         if at == len(self._text):
             return root, None
         if self._text[at] == "\0":
             return root, at
-        raise NotJson(at, "more behind the end of the JSON", "keep one value")
+        raise NotJson(at, "text after the end of the JSON", "keep one value")
 
     def _value(self, at: int, depth: int, keys: int) -> Node:
-        """Return the value at a place; ``depth`` is its nesting, ``keys`` the length of its keys in characters."""
+        """Return the value at an offset; ``depth`` is its nesting, ``keys`` the length of its keys in characters."""
         self._values += 1
         if self._values > MOST_VALUES:
             raise NotJson(at, f"more than {MOST_VALUES} values", "write only what it needs")
@@ -106,8 +106,8 @@ class _Parser:
                 raise self._unexpected(at, "a key in double quotes")
             key, end = self._string(at)
             if keys + len(key) > LONGEST_KEYS:
-                message = f"the keys that lead here have more than {LONGEST_KEYS} characters"
-                raise NotJson(at, message, "use shorter keys: no known one is nearly as long")
+                message = f"the path of keys to this place has more than {LONGEST_KEYS} characters"
+                raise NotJson(at, message, "use shorter keys: every known key is much shorter")
             colon = self._space(end)
             if self._text[colon : colon + 1] != ":":
                 raise self._unexpected(colon, "a colon")
@@ -124,7 +124,7 @@ class _Parser:
         return Node(Kind.LIST, start, self._end, None, (), tuple(items))
 
     def _elements(self, start: int, close: str) -> Iterator[int]:
-        """Yield where each element of an object or list begins; who takes it sets ``_end``, which is set in the end."""
+        """Yield the start of each element of an object or list; the caller must set ``_end`` to the element's end."""
         at = self._space(start + 1)
         if self._text[at : at + 1] == close:
             self._end = at + 1
@@ -144,7 +144,7 @@ class _Parser:
                 raise NotJson(comma, f"a comma before {close}", "delete it")
 
     def _string(self, start: int) -> tuple[str, int]:
-        """Return a text without its quotes and escapes, and the offset behind it."""
+        """Return a text without its quotes and escapes, and the offset after it."""
         parts: list[str] = []
         at = start + 1
         while True:
@@ -186,7 +186,7 @@ class _Parser:
         return self._after(_SPACE, at)
 
     def _after(self, pattern: re.Pattern[str], at: int) -> int:
-        """Return what is behind the text of a pattern, which may be empty."""
+        """Return the offset after the text of a pattern, which may be empty."""
         found = pattern.match(self._text, at)
         return at if found is None else found.end()
 

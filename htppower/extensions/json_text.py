@@ -1,7 +1,7 @@
-"""Strict JSON: a text to a tree of nodes that know where they stand, keys given twice included.
+"""Strict JSON: reads a text into a tree of nodes with their places, including keys that are given twice.
 
-The vendor's parser takes JSON without extras: no comments, no byte order mark, no trailing commas, no NaN (measured).
-``json`` of the standard library takes some of these, says no place of a value, and keeps one of two equal keys.
+The vendor's parser accepts only plain JSON: no comments, no byte order mark, no trailing commas, no NaN (measured).
+``json`` of the standard library accepts some of these, gives no places of values, and keeps only one of two equal keys.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _MARK = codecs.BOM_UTF8.decode()
 
 @attrs.frozen(repr=False, eq=False)
 class JsonText:
-    """A text and the tree that it holds.
+    """A text and its tree.
 
     Attributes:
-        path: the file, or the name under which the text is spoken of.
-        text: all of it but a byte order mark; a byte that is no UTF-8 stands as a lone surrogate, so that writing
-            the text gives the same bytes.
-        root: the tree; None where the text is no JSON.
-        problem: why it is none; None where it is.
-        byte_order_mark: whether the file begins with that of UTF-8.
-        ends_at: where a NUL character behind the root ends the text for a parser in C; None where there is none.
+        path: the file, or the name of the text in messages.
+        text: the text without a byte order mark; a byte that is not UTF-8 becomes a lone surrogate, so that writing the
+            text gives the same bytes.
+        root: the tree; None if the text is not JSON.
+        problem: why it is not JSON, or None.
+        byte_order_mark: whether the file begins with the byte order mark of UTF-8.
+        ends_at: the offset of a NUL character after the root, where a parser in C ends the text; None without a NUL.
     """
 
     path: str
@@ -66,13 +66,13 @@ class JsonText:
         return mark + self.text.encode("utf-8", "surrogateescape")
 
     def placeholder(self, node: Node | Member) -> str:
-        """Return the placeholder in a text or a key of a template; empty if there is none."""
+        """Return the placeholder in a text or a key of a template; empty without a placeholder."""
         if not is_template(self.path) or getattr(node, "kind", Kind.TEXT) is not Kind.TEXT:
             return ""
         return placeholder_in(self.text, node.start, node.end)
 
     def at(self, keys: KeyPath) -> Node | None:
-        """Return the value to which keys lead, items of lists by number; None where there is none."""
+        """Return the value at a path of keys, list items by their index; None if it does not exist."""
         node = self.root
         for key in keys:
             if node is None:
@@ -87,7 +87,7 @@ class JsonText:
         """Return the tree.
 
         Raises:
-            ProfileError: the text is no JSON.
+            ProfileError: the text is not JSON.
         """
         if self.root is not None:
             return self.root
@@ -95,7 +95,7 @@ class JsonText:
 
 
 def read_json(path: str | os.PathLike[str]) -> JsonText:
-    """Return what is in a file; that it can't be read, is over 1 MiB or no JSON, is the problem of the result."""
+    """Return the content of a file; if it can't be read, is over 1 MiB or is not JSON, ``problem`` says so."""
     name = str(path)
     try:
         data = read_regular_file(joined(path))
@@ -108,7 +108,7 @@ def read_json(path: str | os.PathLike[str]) -> JsonText:
 
 
 def parse_json(data: bytes | str, path: str = "-") -> JsonText:
-    """Return the tree of a text; that it is no JSON, or of more than 1 MiB, is the problem of the result."""
+    """Return the tree of a text; if it is not JSON or is larger than 1 MiB, ``problem`` says so."""
     if len(data) > LARGEST_FILE_BYTES:
         return _unread(path, "FILE-2", "larger than 1 MiB", "an extension file has some 40 lines")
     text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data

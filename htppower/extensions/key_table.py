@@ -1,4 +1,4 @@
-"""The table of all keys of an extension file, those of an outer file and of the top of an inner one among them."""
+"""The table of all keys of an extension file, including an outer file and the top level of an inner file."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ TOP_KEYS = (
         "graphs",
         Type.OBJECTS,
         "Settings of graphs.",
-        note="The object that SDKs until 2.20 took refuses the file.",
+        note="The object form, which SDKs up to 2.20 accepted, refuses the file.",
     ),
     Key(Section.TOP, "devices", Type.OBJECTS, "Settings of devices and their cores.", power=True),
     Key(Section.TOP, "context", Type.OBJECT_OR_OBJECTS, "Settings of one context, or of several by contextKey."),
     Key(Section.TOP, "groupContext", Type.OBJECT, "Settings of a group of contexts."),
-    Key(Section.TOP, "memory", Type.OBJECT, "What memory inputs and outputs are in."),
+    Key(Section.TOP, "memory", Type.OBJECT, "The kind of memory for inputs and outputs."),
     Key(Section.DEVICE, "cores", Type.OBJECTS, "Settings of cores.", power=True),
 )
 
@@ -44,25 +44,25 @@ OUTER_KEYS = (
         Section.BACKEND_EXTENSIONS,
         "per_soc_config_file_path",
         Type.TEXTS,
-        "An inner file for each SoC, in the place of config_file_path.",
+        "An inner file for each SoC, instead of config_file_path.",
     ),
-    Key(_CONTEXTS, "context_priority", Type.WORD, "Which context goes first where several wait.", words=PRIORITIES),
+    Key(_CONTEXTS, "context_priority", Type.WORD, "Which context runs first if several wait.", words=PRIORITIES),
     Key(_CONTEXTS, "async_execute_queue_depth", Type.INTEGER, "How many inferences may wait.", default=0),
-    Key(_CONTEXTS, "enable_graphs", Type.TEXTS, "Which graphs of a binary are made."),
+    Key(_CONTEXTS, "enable_graphs", Type.TEXTS, "Which graphs of a binary are created."),
     Key(_CONTEXTS, "memory_limit_hint", Type.INTEGER, "How much memory to use, in MB.", default=0, limits=UINT64),
     Key(_CONTEXTS, "is_persistent_binary", Type.BOOL, "Whether the binary stays in memory.", default=False),
     Key(
         _CONTEXTS,
         "cache_compatibility_mode",
         Type.WORD,
-        "Whether a binary that fits less well is taken.",
+        "Whether a binary that fits less well is accepted.",
         words=("permissive", "strict"),
     ),
     Key(_CONTEXTS, "graph_retention_order", Type.TEXTS, "Which graphs stay in memory first."),
     Key(_CONTEXTS, "spill_fill_buffer", Type.INTEGER, "The spill-fill buffer: -1 as needed.", limits=_INT64),
     Key(_CONTEXTS, "weights_buffer", Type.INTEGER, "The buffer of weights.", limits=_INT64),
     Key(_GRAPHS, "graph_name", Type.TEXT, "The graph."),
-    Key(_GRAPHS, "graph_priority", Type.WORD, "Which graph goes first where several wait.", words=PRIORITIES),
+    Key(_GRAPHS, "graph_priority", Type.WORD, "Which graph runs first if several wait.", words=PRIORITIES),
     Key(_GRAPHS, "graph_profiling_num_executions", Type.INTEGER, "How many inferences are measured."),
 )
 
@@ -81,5 +81,5 @@ KEYS: Mapping[tuple[Section, str], Key] = MappingProxyType({(key.section, key.na
 
 
 def known(section: Section) -> tuple[str, ...]:
-    """Return the names of the keys that an object knows."""
+    """Return the names of the keys that an object may have."""
     return tuple(name for where, name in KEYS if where is section)

@@ -1,7 +1,7 @@
-"""The keys of a backend extension file: where each stands, what it takes, and what it does.
+"""The keys of a backend extension file: the place of each, its allowed values, and its effect.
 
-What the vendor's parser takes was measured on QAIRT 2.47 to 2.51 by calling it; what a key does is by the vendor's
-documentation ("HTP Backend Extensions"), or, where a key is not documented, by its name alone.
+The allowed values were measured by calling the vendor's parser of QAIRT 2.47 to 2.51. The effect of a key is from the
+vendor's documentation ("HTP Backend Extensions"), or is guessed from its name if the key is not documented.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from htppower.votes.option import Limits
 
 UINT32 = Limits(0, 2**32 - 1)
 UINT64 = Limits(0, 2**64 - 1)
-# The oldest version that was measured: what it knows may be older.
+# The oldest version that was measured: keys that it knows may be older.
 OLDEST = (2, 47)
 
 
 class Section(str, enum.Enum):
-    """A kind of object in an extension file, as its place is written."""
+    """A kind of object in an extension file, in the form that describes its place."""
 
     TOP = "top"
     GRAPH = "graphs[]"
@@ -50,7 +50,7 @@ class Section(str, enum.Enum):
 
 
 class Type(str, enum.Enum):
-    """What the value of a key is, as messages say it."""
+    """The type of a key's value, as messages name it."""
 
     BOOL = "true or false"
     INTEGER = "an integer"
@@ -69,7 +69,7 @@ class Type(str, enum.Enum):
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """What a JSON value of this type may be."""
+        """The kinds that a JSON value of this type may have."""
         return _KINDS[self]
 
 
@@ -91,32 +91,32 @@ _KINDS = {
 
 
 class Source(str, enum.Enum):
-    """Where a key is known from."""
+    """The source of a key."""
 
     DOCUMENTED = "vendor's documentation, 2.39"
     DOCUMENTED_2_48 = "vendor's documentation, 2.48"
-    MEASURED = "measured only: the vendor's parser takes it"
+    MEASURED = "measured only: the vendor's parser accepts it"
 
     __str__ = str.__str__
 
 
 class Key(NamedTuple):
-    """One key.
+    """A single key.
 
     Attributes:
-        section: where it stands.
+        section: its section.
         name: its spelling.
-        type: what it takes.
-        does: what it does, in a sentence.
-        default: what holds where it is left out; None where that is nothing, or not known.
-        words: those that it takes.
-        limits: the range of its number that the parser takes.
-        useful: the range that the documentation names, where the parser takes more.
-        since: the first version that knows it; ``OLDEST`` also for what may be older.
-        source: where it is known from.
-        power: whether it is about votes.
+        type: the type of its value.
+        does: its effect, in a sentence.
+        default: the value that applies without the key; None if there is none, or if it is unknown.
+        words: the allowed words.
+        limits: the range of numbers that the parser accepts.
+        useful: the documented range, if the parser accepts more.
+        since: the first version that knows it; ``OLDEST`` for keys that may be older.
+        source: the source of the key.
+        power: whether it affects votes.
         required: whether its object is refused without it.
-        note: what to know besides.
+        note: additional remarks.
     """
 
     section: Section
@@ -135,12 +135,12 @@ class Key(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Where it stands, and its name, such as ``devices[].cores[].perf_profile``."""
+        """Its section and name, such as ``devices[].cores[].perf_profile``."""
         return self.name if self.section in (Section.TOP, Section.OUTER_TOP) else f"{self.section}.{self.name}"
 
 
-# What the vendor's parser does with a key that it does not know: it refuses the whole file in these, and ignores it
-# without a word in the others. An unknown key whose value is null is ignored everywhere.
+# The sections where an unknown key makes the vendor's parser refuse the whole file; in all other sections it silently
+# ignores the key. An unknown key whose value is null is ignored everywhere.
 REFUSES_UNKNOWN = frozenset(
     {
         Section.GRAPH,
@@ -155,7 +155,7 @@ REFUSES_UNKNOWN = frozenset(
     }
 )
 
-# The sections whose keys are all about votes.
+# The sections whose keys all affect votes.
 VOTE_SECTIONS = frozenset(
     {
         Section.CORE_HMX,

@@ -1,4 +1,4 @@
-"""What an extension file says besides votes, for the comments of a profile that is imported from it."""
+"""The settings of an extension file that do not affect votes, for comments in a profile that is imported from it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from htppower.rules.socs import SOCS
 if TYPE_CHECKING:
     from htppower.extensions.extension_file import Block, ExtensionFile
 
-# What is voted, or is said in words of its own.
+# Keys that are voted, or that have their own sentence.
 _TOLD = frozenset(
     {
         (Section.GRAPH, "perf_profile"),
@@ -29,14 +29,14 @@ _TOLD = frozenset(
 
 
 def left_out_settings(file: ExtensionFile) -> tuple[str, ...]:
-    """Return what a file says besides votes, in sentences: for which device it is, and its other settings."""
+    """Return sentences about the settings that do not affect votes: the device of the file, and the rest."""
     of_device, others = [], []
     for block in file.blocks:
         if block.section in VOTE_SECTIONS:
             continue
         for member, key in block.members():
             if key is None:
-                continue  # a remark says what becomes of it
+                continue  # a remark covers it
             if (
                 member.node.kind in (Kind.OBJECT, Kind.LIST)
                 and member.node.plain()
@@ -54,7 +54,7 @@ def left_out_settings(file: ExtensionFile) -> tuple[str, ...]:
     if of_device:
         sentences.append(f"For the host, not for the profile: {', '.join(dict.fromkeys(of_device))}.")
     if others:
-        sentences.append(f"Not about votes, and left out: {', '.join(map(printable, others))}.")
+        sentences.append(f"Not about votes, and omitted: {', '.join(map(printable, others))}.")
     return tuple(sentences)
 
 

@@ -1,4 +1,4 @@
-"""An exported profile put into an existing extension file, of which every other byte stays as it was."""
+"""Writes an exported profile into an existing extension file, and leaves every other byte unchanged."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ _OF_CUSTOM = frozenset(key.name for key in CUSTOM_KEYS)
 
 
 def merged(file: ExtensionFile, exported: Exported, *, soc: Soc | None = None, core: int = 0) -> ExtensionFile:
-    """Return a file with a profile in it: in this core of its first device, which are added where they are missing.
+    """Return a file with a profile in this core of its first device; core and device are added if they are missing.
 
-    Other settings of the core stay. The SoC, where one is given, becomes that of the device.
+    Other settings of the core stay. If a SoC is given, it becomes the device's SoC.
 
     Raises:
-        ProfileError: the vendor's parser refuses the file as it is or as it becomes, it is an outer one, what another
-            core says would count in the place of the profile, or an unknown key in its first device is read as one of
-            the keys that the profile is written in.
+        ProfileError: the vendor's parser refuses the file before or after the change; it is an outer file; the settings
+            of another core would override the profile; or an unknown key in its first device is read as one of the keys
+            of the profile.
     """
     if file.kind is FileKind.OUTER:
-        message = "an outer file, which names the file of the settings"
-        raise ProfileError([Finding.of_file(file.path, "TYPE-1", message, "merge into that")])
+        message = "an outer file, which only names the file with the settings"
+        raise ProfileError([Finding.of_file(file.path, "TYPE-1", message, "merge into that file")])
     if broken := refusals(file):
         raise ProfileError(broken)
     if misread := [file.problem(each.rule, each.at, each.message, each.hint) for each in _misread(file)]:
@@ -61,30 +61,30 @@ def merged(file: ExtensionFile, exported: Exported, *, soc: Soc | None = None, c
         else:
             text = without(text, (*at, name))
     done = extension_file(text)
-    # The parser takes the settings of several cores together, of which the last counts.
+    # The parser combines the settings of several cores; the last value of a key counts.
     if broken := refusals(done):
         raise _outvoted(file, broken[0].rule, broken[0].message)
     if _voted(done, at) != _voted(with_one_core(done), (*device, "cores")):
-        said = f"core {core} is not voted so: of several cores the last value of a key counts"
+        said = f"core {core} would not be voted: of several cores, the last value of a key counts"
         raise _outvoted(file, "VALUE-1", said)
     return done
 
 
 def _outvoted(file: ExtensionFile, rule: str, says: str) -> ProfileError:
-    """Return the error of other cores, which do not let the profile count."""
+    """Return the error that settings of other cores override the profile."""
     said = f"with the profile in it: {says}"
     return ProfileError([Finding.of_file(file.path, rule, said, "change its other cores first")])
 
 
 def _voted(file: ExtensionFile, at: KeyPath) -> tuple[VoteSet, Relax | None]:
-    """Return what the only core there votes."""
+    """Return the votes of the only core at a place."""
     (core,) = file.of(Section.CORE, at)
     profile = core_performance(file, core).profile
     return profile.votes, profile.relax
 
 
 def _misread(file: ExtensionFile) -> Iterator[Wrong]:
-    """Yield the unknown keys of the first device that are read as keys of ours, and may count in their place."""
+    """Yield the unknown keys of the first device that are read as known keys, and may override them."""
     for block, wrong in unknown_keys(file):
         if block.at[:2] == ("devices", "0") and isinstance(wrong.at, Member):
             others = read_as(block.at, wrong.at)
@@ -93,7 +93,7 @@ def _misread(file: ExtensionFile) -> Iterator[Wrong]:
 
 
 def _core(file: ExtensionFile, core: int) -> KeyPath:
-    """Return what leads to a core of the first device, or to where it is to be added."""
+    """Return the path to a core of the first device, or to the place for a new one."""
     cores = file.of(Section.CORE, ("devices", "0"))
     for block in cores:
         if core_id(block) == core:

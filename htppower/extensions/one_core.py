@@ -1,11 +1,12 @@
-"""The cores of a device as the vendor's parser reads them: as one, in which of several values of a key the last counts.
+"""The cores of a device as the vendor's parser reads them: as a single core, where the last value of each key counts.
 
-Measured on QAIRT 2.51 by what the vendor's voter casts, whatever the ids of the cores: ``burst`` with a polling time in
-one core and ``balanced`` in the next vote balanced with that polling time. Items of ``custom`` come one after the
-other; where a core has one item, the first of the next core goes on with it.
+Measured on QAIRT 2.51 by the votes of the vendor's voter, for any ids of the cores: ``burst`` with a polling time in
+one core and ``balanced`` in the next vote balanced with that polling time. Items of ``custom`` are appended; if a core
+has a single item, the first item of the next core continues it.
 
-Measured, too: whatever stands below a key with "devices" and a key with "cores" in its name is of the core, wherever
-these keys stand, such as in an unknown key at the top; and so of graphs. Only the first device of each list is used.
+Also measured: any value under a key with "devices" and a key with "cores" in its name belongs to the core, wherever
+these keys are, for example in an unknown key at the top level. The same holds for graphs. Only the first device of each
+list is used.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ _DEVICES, _CORES, _GRAPHS = "devices", "cores", "graphs"
 
 
 class OneCore(NamedTuple):
-    """The cores of a device, as one.
+    """The cores of a device as a single core.
 
     Attributes:
-        device: the number of the device, from 0.
+        device: the index of the device, from 0.
         ids: the ids of its cores, each once.
-        core: what they say together.
+        core: their combined settings.
     """
 
     device: int
@@ -40,13 +41,13 @@ class OneCore(NamedTuple):
 
 
 class Outvoted(NamedTuple):
-    """What a core of a device says, and a later one says again.
+    """A setting of a core that a later core of the device overrides.
 
     Attributes:
-        key: what it says, by its proper name.
-        member: where.
+        key: the key, by its known name.
+        member: the member with the setting.
         value: its value.
-        counts: the value of the last core that says it.
+        counts: the value of the last core with the key.
     """
 
     key: str
@@ -56,7 +57,7 @@ class Outvoted(NamedTuple):
 
 
 def core_id(core: Block) -> int:
-    """Return the id of a core; one that says none is 0."""
+    """Return the id of a core; without an id it is 0."""
     return core.number("core_id") or 0
 
 
@@ -70,7 +71,7 @@ def cores_by_device(file: ExtensionFile) -> dict[Block, list[Block]]:
 
 
 def with_strays(file: ExtensionFile) -> ExtensionFile:
-    """Return an inner file with the settings that stand in other places: in its first device, and among its graphs."""
+    """Return an inner file whose misplaced settings are moved: into its first device, and into its graphs."""
     if file.kind is FileKind.OUTER:
         return file
     root = file.blocks[0].node
@@ -130,7 +131,7 @@ def _objects(node: Node, key: str) -> list[Node]:
 
 
 def _with_list(node: Node, key: str, items: list[Node]) -> Node:
-    """Return an object with such a list, as its last key; as it is without items."""
+    """Return an object with this list as its last key; unchanged if there are no items."""
     if not items:
         return node
     start, end = items[0].start, items[-1].end
@@ -139,11 +140,11 @@ def _with_list(node: Node, key: str, items: list[Node]) -> Node:
 
 
 def with_one_core(file: ExtensionFile, wanted: int | None = None) -> ExtensionFile:
-    """Return a file of which each device has one core at most: all of them together.
+    """Return a file in which each device has at most one core, with the settings of all its cores.
 
     Args:
-        file: an inner file, which the parser takes.
-        wanted: only cores of this id.
+        file: an inner file that the parser accepts.
+        wanted: use only cores with this id.
     """
     file = with_strays(file)
     joined: dict[int, Node] = {}
@@ -155,7 +156,7 @@ def with_one_core(file: ExtensionFile, wanted: int | None = None) -> ExtensionFi
 
 
 def as_one_core(file: ExtensionFile, wanted: int | None = None) -> tuple[ExtensionFile, tuple[OneCore, ...]]:
-    """Return a file as ``with_one_core`` does, and its cores; a device without any has none there."""
+    """Return the file of ``with_one_core``, and its cores; a device without a core is not in the list."""
     file = with_strays(file)
     ids = [tuple(dict.fromkeys(map(core_id, cores))) for cores in cores_by_device(file).values()]
     joined = with_one_core(file, wanted)
@@ -167,7 +168,7 @@ def as_one_core(file: ExtensionFile, wanted: int | None = None) -> tuple[Extensi
 
 
 def outvoted(cores: Sequence[Block]) -> Iterator[Outvoted]:
-    """Yield what the cores of a device say in vain, but for their custom votes."""
+    """Yield the settings of a device's cores that later cores override, except for custom votes."""
     for name in ("perf_profile", *BESIDE) if len(cores) > 1 else ():
         said = [(member, node) for core in cores if (member := core.member(name)) and (node := core.get(name))]
         for member, node in said[:-1]:
@@ -175,7 +176,7 @@ def outvoted(cores: Sequence[Block]) -> Iterator[Outvoted]:
 
 
 def _replaced(root: Node, devices: dict[int, Node]) -> Node:
-    """Return the tree with these devices, by where they stand, in the place of its own."""
+    """Return the tree with other devices, by the offset of those that they replace."""
     listed = root.get(_DEVICES)
     items = () if listed is None else tuple(devices.get(item.start, item) for item in listed.items)
     return _with_items(root, _DEVICES, items)
@@ -191,7 +192,7 @@ def _with_items(node: Node, key: str, items: tuple[Node, ...]) -> Node:
 
 
 def _joined(nodes: Sequence[Node]) -> Node:
-    """Return objects as one: of each key the last value, and in its place; lists and objects of several are joined."""
+    """Combine objects: the last value of each key counts, at its own place; lists and objects are combined, too."""
     by_key: dict[str, list[Member]] = {}
     for node in nodes:
         for member in node.firsts().values():
@@ -200,7 +201,7 @@ def _joined(nodes: Sequence[Node]) -> Node:
 
 
 def _value(members: Iterable[Member]) -> Node:
-    """Return the value of a key that several objects have; null is passed over."""
+    """Return the value of a key that several objects have; null is skipped."""
     nodes = [each.node for each in members]
     said = [node for node in nodes if node.kind is not Kind.NULL] or nodes[-1:]
     last = said[-1]
@@ -211,7 +212,7 @@ def _value(members: Iterable[Member]) -> Node:
 
 
 def _joined_items(lists: Iterable[Node]) -> list[Node]:
-    """Return the items of lists, one after the other: an object that is alone in its list goes on in the next."""
+    """Append the items of lists; an object that is the only item of its list is combined with the next."""
     found: list[Node] = []
     goes_on = False
     for items in (each.items for each in lists if each.items):

@@ -1,7 +1,7 @@
-"""What the settings of a core or a graph are voted as, as a profile.
+"""Turns the settings of a core or a graph into a profile with the votes that they cause.
 
-A profile that the vendor names is the shipped one of that name, since these follow the vendor's own voter; what no
-profile of ours can say is a remark.
+A vendor's profile name stands for the shipped profile with that name, since the shipped ones match the vendor's own
+voter. Settings that no profile here can express become remarks.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     from htppower.extensions.extension_file import Block, ExtensionFile
 
 DEFAULT_PROFILE = "high_performance"
-# The power states of an imported profile, where no shipped one is the same; to be named after the profile.
+# The power states of an imported profile if no shipped one is equal; they are named after the profile.
 RELAXED, RELEASED = "relaxed", "released"
 _SILENT = PowerState(RELAXED, "No votes on clocks, and no polling.", VoteSet(rpc_polling_time_us=0))
 
 
 @attrs.frozen
 class Performance:
-    """A profile of the vendor's, as one of ours.
+    """A vendor's profile as a profile of htppower.
 
     Attributes:
         perf_profile: the vendor's name for it.
-        profile: the same votes; its name and summary say nothing yet.
-        remarks: what of it the profile does not say.
+        profile: the same votes; its name and summary are not set yet.
+        remarks: settings that the profile does not express.
     """
 
     perf_profile: str
@@ -53,22 +53,22 @@ class Performance:
 
 
 def core_performance(file: ExtensionFile, core: Block | None) -> Performance:
-    """Return what a core's settings are voted as; without any, what the vendor's voter votes then."""
+    """Return the votes of a core's settings; without a core, the default votes of the vendor's voter."""
     return _performance(file, core, _name(core))
 
 
 def graph_performance(file: ExtensionFile, core: Block | None, graph: Block) -> Performance:
-    """Return what a graph's inferences are voted as, with the other settings of its core."""
+    """Return the votes for a graph's inferences, with the other settings of its core."""
     node = graph.get("perf_profile")
     found = _performance(file, core, _name(graph))
     if node is None or found.perf_profile == _name(core):
         return found
-    says = f"of these graphs the inferences alone; INIT and DE-INIT vote as the core's {_name(core)} does"
+    says = f"only for the inferences of these graphs; INIT and DE-INIT vote like the core's {_name(core)}"
     return attrs.evolve(found, remarks=(*found.remarks, Remark(file.place(node), says)))
 
 
 def votes_of_genie(file: ExtensionFile) -> str:
-    """Return, in words, which profile Genie votes for a file, which it reads as an inner one whichever it is."""
+    """Return a text about the profile that Genie votes for a file; Genie reads both kinds as an inner file."""
     if refused(file):
         return "refuses it and votes nothing"
     _, cores = as_one_core(as_inner(file))
@@ -89,18 +89,16 @@ def _performance(file: ExtensionFile, core: Block | None, name: str) -> Performa
         votes, relax = _named(name, place, remarks)
         unused = None if core is None else core.get("custom")
         if unused is not None and _name(core) != "custom":
-            remarks.append(Remark(file.place(unused), f"custom beside perf_profile {name} is not voted; left out"))
+            remarks.append(Remark(file.place(unused), f"custom with perf_profile {name} is not voted; omitted"))
     votes = with_process_votes(file, core, votes, remarks, named=not is_custom)
     if not votes:
-        says = "the vendor's voter votes an RPC control latency of 100 us for system_settings, too; left out"
+        says = "the vendor's voter votes an RPC control latency of 100 us for system_settings, too; omitted"
         remarks.append(Remark(place, says))
     beside = hmx_beside(file, core)
     if beside is not None:
         blocks = Blocks(file)
         votes = attrs.evolve(votes, hmx_v2=blocks.hmx(beside))
-        says = (
-            "hmxControl beside a profile is taken for its raised votes; on x86, where it was measured, it is not cast"
-        )
+        says = "hmxControl next to a profile counts as its raised vote; on x86, where it was measured, it is not sent"
         remarks += [*blocks.remarks, Remark(file.place(beside.node), says)]
     votes = _valid(votes, place, remarks)
     if votes and relax is None:
@@ -111,7 +109,7 @@ def _performance(file: ExtensionFile, core: Block | None, name: str) -> Performa
 def _named(name: str, place: Place, remarks: list[Remark]) -> tuple[VoteSet, Relax | None]:
     """Return the votes of a profile that the vendor names."""
     if name == "custom":
-        remarks.append(Remark(place, "perf_profile custom, and no custom in its core; nothing is voted"))
+        remarks.append(Remark(place, "perf_profile custom, but its core has no custom; nothing is voted"))
         name = "system_settings"
     if name == "default":
         relaxed = load_profile("balanced")
@@ -128,7 +126,7 @@ def _named(name: str, place: Place, remarks: list[Remark]) -> tuple[VoteSet, Rel
 def _custom(
     custom: CustomVotes, core: Block, file: ExtensionFile, remarks: list[Remark]
 ) -> tuple[VoteSet, Relax | None]:
-    """Return the votes of a custom profile, and its power states: what is in force once inferences have begun."""
+    """Return the votes of a custom profile, and its power states: the votes in force once inferences have begun."""
     node = core.get("custom") or core.node
     place = file.place(node)
     remarks += custom.remarks
@@ -141,12 +139,12 @@ def _custom(
             remarks.append(Remark(place, f"{state} has votes of its own; a profile has {instead} there"))
     lowered = [custom.cast.get(state) for state in (INFERENCE_DONE, DEINIT_DONE)]
     if any(votes is None or votes.hvx is None for votes in lowered):
-        says = "no clocks for inference_done or for deinit_done: the votes before it stay, until the id is destroyed"
+        says = "no clocks for inference_done or for deinit_done: the votes before stay until the id is destroyed"
         remarks.append(Remark(place, says))
     if not raised:
         remarks.append(Remark(place, "no clocks for init_start or inference_start: nothing is raised"))
     states = [
-        PowerState(name, f"What {said} leaves.", _lowered(_valid(votes, place, remarks), raised, place, remarks))
+        PowerState(name, f"The votes after {said}.", _lowered(_valid(votes, place, remarks), raised, place, remarks))
         for name, said, votes in ((RELAXED, "an inference", relaxed), (RELEASED, "DE-INIT", released))
     ]
     to, after_deinit_to = (_shipped_state(state) for state in states)
@@ -157,7 +155,7 @@ def _custom(
 
 
 def _lowered(votes: VoteSet, raised: VoteSet, place: Place, remarks: list[Remark]) -> VoteSet:
-    """Return the votes of a power state: no polling, and a sleep that the raised votes disabled enabled (DCVS-4)."""
+    """Return the votes of a power state: without polling, and with sleep enabled if a raise disables it (DCVS-4)."""
     votes = attrs.evolve(votes, rpc_polling_time_us=0)
     hvx = votes.hvx
     if raised.hvx is None or not raised.hvx.sleep_disable or hvx is None or hvx.sleep_disable is False:
@@ -169,7 +167,7 @@ def _lowered(votes: VoteSet, raised: VoteSet, place: Place, remarks: list[Remark
 
 
 def _shipped_state(state: PowerState) -> PowerState:
-    """Return the shipped power state of the same votes; the state itself where there is none."""
+    """Return the shipped power state with the same votes, or the state itself."""
     for name in ("burst", "balanced", "extreme_power_saver"):
         relax = load_profile(name).relax
         for shipped in () if relax is None else (relax.to, relax.after_deinit_to):
@@ -187,7 +185,5 @@ def _valid(votes: VoteSet, place: Place, remarks: list[Remark]) -> VoteSet:
         if getattr(votes, field) == instead:
             break
         votes = attrs.evolve(votes, **{field: instead})
-        remarks.append(
-            Remark(place, f"{finding.message} ({finding.rule}); {'default' if instead else 'left out'} here")
-        )
+        remarks.append(Remark(place, f"{finding.message} ({finding.rule}); {'default' if instead else 'omitted'} here"))
     return votes

@@ -1,4 +1,4 @@
-"""The keys about votes: of devices and cores, and of the profile of a graph."""
+"""The keys that affect votes: of devices and cores, and the profile of a graph."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLAIN_PROFILES = (
     "system_settings",
     "custom",
 )
-# From 2.48 on, and only on Hexagon V79 and later.
+# From 2.48 on, and only for Hexagon V79 and later.
 LLM_DECODE = "llm_decode_"
 PERF_PROFILES = (*PLAIN_PROFILES, *LLM_DECODE_PROFILES)
 DSP_ARCHS = ("v66", "v68", "v69", "v73", "v75", "v77", "v79", "v81", "v85", "v89")
@@ -34,7 +34,7 @@ POWER_KEYS = (
         Section.GRAPH,
         "perf_profile",
         Type.WORD,
-        "The profile of these graphs, in the place of the core's, before and after their inferences.",
+        "The profile for the inferences of these graphs, instead of the core's.",
         words=PERF_PROFILES,
         source=_MEASURED,
         power=True,
@@ -44,18 +44,18 @@ POWER_KEYS = (
         _DEVICE,
         "device_id",
         Type.INTEGER,
-        "Which device is meant.",
+        "The device that this object is for.",
         default=0,
         limits=UINT32,
         power=True,
-        note="Of several devices only the first is read.",
+        note="If there are several devices, only the first is read.",
     ),
     Key(_DEVICE, "core_id", Type.INTEGERS, "Which cores of the device are used.", default=0, limits=UINT32, power=True),
     Key(
         _DEVICE,
         "core_type",
         Type.INTEGER,
-        "Which kind of core: 0 the NSP, 1 the HPASS.",
+        "The kind of core: 0 is the NSP, 1 the HPASS.",
         default=0,
         limits=UINT32,
         useful=Limits(0, 1),
@@ -69,7 +69,7 @@ POWER_KEYS = (
         default=0,
         limits=UINT32,
         power=True,
-        note="It is going to be taken out; soc_model is in its place.",
+        note="It is going to be removed; soc_model replaces it.",
     ),
     Key(_DEVICE, "soc_model", Type.INTEGER, "The SoC, by its model number.", default=0, limits=UINT32, power=True),
     Key(
@@ -79,31 +79,31 @@ POWER_KEYS = (
         "The Hexagon architecture.",
         words=DSP_ARCHS,
         power=True,
-        note="In small letters: V79 and 79 refuse the file.",
+        note="In lower case: V79 and 79 refuse the file.",
     ),
     Key(
         _DEVICE,
         "use_client_context",
         Type.BOOL,
-        "Whether votes are cast on an id of the client's own, and not on the id that all share.",
+        "Whether the client votes on its own id, instead of the id that all clients share.",
         power=True,
-        note="It is not for V68 and later, and has no effect that could be seen on x86.",
+        note="It is not for V68 and later, and had no visible effect on x86.",
     ),
     Key(
         _DEVICE,
         "async_voting",
         Type.BOOL,
-        "By its name, whether votes are cast without waiting for them.",
+        "By its name, whether votes are sent without waiting for them.",
         since=_SINCE_2_48,
         source=_MEASURED,
         power=True,
-        note="It has no effect that could be seen on x86.",
+        note="It had no visible effect on x86.",
     ),
     Key(
         _CORE,
         "core_id",
         Type.INTEGER,
-        "Which core is meant.",
+        "The core that this object is for.",
         default=0,
         limits=UINT32,
         power=True,
@@ -113,11 +113,11 @@ POWER_KEYS = (
         _CORE,
         "perf_profile",
         Type.WORD,
-        "The profile of the core: which votes are cast in INIT, INFERENCE and DE-INIT.",
+        "The profile of the core: the votes in INIT, INFERENCE and DE-INIT.",
         default="high_performance",
         words=PERF_PROFILES,
         power=True,
-        note="custom needs the key custom beside it. llm_decode profiles exist from 2.48 on, for V79 and later.",
+        note="custom needs the key custom in the same core. llm_decode profiles exist from 2.48 on, for V79 and later.",
     ),
     Key(
         _CORE,
@@ -127,7 +127,7 @@ POWER_KEYS = (
         default=100,
         limits=UINT32,
         power=True,
-        note="It is voted for every profile, system_settings too.",
+        note="It is voted for every profile, even system_settings.",
     ),
     Key(
         _CORE,
@@ -137,14 +137,14 @@ POWER_KEYS = (
         limits=UINT32,
         useful=Limits(0, 9999),
         power=True,
-        note="Left out, it is 9999 for burst, sustained_high_performance, high_performance and their llm_decode forms, "
-        "and not voted for the others. 20000 is voted as it is.",
+        note="If it is missing: 9999 for burst, sustained_high_performance, high_performance and their llm_decode "
+        "forms, and not voted for the others. 20000 is voted unchanged.",
     ),
     Key(
         _CORE,
         "adaptive_polling_time",
         Type.INTEGER,
-        "From inferences of this length on, in us, the CPU sleeps first and polls only towards the end.",
+        "During inferences of at least this length, in us, the CPU sleeps first and polls only near the end.",
         default=0,
         limits=UINT32,
         power=True,
@@ -164,16 +164,16 @@ POWER_KEYS = (
         _CORE,
         "ddr_perf_mode",
         Type.BOOL,
-        "Whether the memory's performance mode is asked for.",
+        "Whether to ask for the memory's performance mode.",
         source=_MEASURED,
         power=True,
-        note="Where the chip lacks it the library answers 13004, and the raised votes are lost with it.",
+        note="If the chip lacks it, the library answers 13004, and the raised votes are lost, too.",
     ),
     Key(
         _CORE,
         "hmxControl",
         Type.OBJECT,
-        "The vote on the matrix unit beside the profile.",
+        "The vote on the matrix unit in addition to the profile.",
         since=_SINCE_2_48,
         source=_MEASURED,
         power=True,
@@ -185,6 +185,6 @@ POWER_KEYS = (
         "The votes of the profile custom: a list of items, each for some graph states, or an object as in older SDKs.",
         source=_MEASURED,
         power=True,
-        note="It is taken only beside perf_profile custom.",
+        note="It is accepted only together with perf_profile custom.",
     ),
 )

@@ -1,4 +1,4 @@
-"""The votes that stand beside a profile in a core: RPC latency and polling, HMX timeout, DDR."""
+"""The votes of a core in addition to its profile: RPC latency and polling, HMX timeout, DDR."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from htppower.extensions.extension_file import Block, ExtensionFile
     from htppower.extensions.json_nodes import Node
 
-# What the vendor's voter votes for each profile where the file says nothing.
+# The votes of the vendor's voter for each profile if the file has no value.
 DEFAULT_LATENCY_US = 100
 _POLLING = LIMITS[VoteSet, "rpc_polling_time_us"]
 _TIMEOUT = LIMITS[VoteSet, "hmx_timeout_us"]
@@ -23,14 +23,14 @@ _TIMEOUT = LIMITS[VoteSet, "hmx_timeout_us"]
 def with_process_votes(
     file: ExtensionFile, core: Block | None, votes: VoteSet, remarks: list[Remark], *, named: bool
 ) -> VoteSet:
-    """Return the votes of a profile with those that a core has beside it, which are cast when the device is created.
+    """Return the votes of a profile with the core's additional votes, which are sent when the device is created.
 
     Args:
         file: the file.
-        core: the core; None where the file has none.
-        votes: those of the profile.
-        remarks: where a remark is added for what can't be said.
-        named: whether the vendor names the profile, and so its latency and polling.
+        core: the core; None if the file has no core.
+        votes: the votes of the profile.
+        remarks: remarks on settings that can't be expressed are added here.
+        named: whether it is a vendor's profile, with the vendor's latency and polling.
     """
     stated = _Stated(file, core, remarks)
     said: dict[str, Any] = {
@@ -41,13 +41,13 @@ def with_process_votes(
     }
     asks = said["rpc_control_latency_us"] or said["rpc_polling_time_us"]
     if not votes and not asks and said["hmx_timeout_us"] is None and said["ddr_perf_mode"] is None:
-        return votes  # system_settings: a latency of 0 is no vote
+        return votes  # system_settings: a latency of 0 is not a vote
     if not named or not votes:
         said = {"rpc_control_latency_us": DEFAULT_LATENCY_US, "rpc_polling_time_us": 0, **_but_none(said)}
     votes = attrs.evolve(votes, **_but_none(said))
     adaptive_us = stated.number("adaptive_polling_time")
     if adaptive_us and not votes.rpc_polling_time_us:
-        stated.remark("adaptive_polling_time", "adaptive polling without polling is not voted; left out")
+        stated.remark("adaptive_polling_time", "adaptive polling without polling is not voted; omitted")
     elif adaptive_us:
         votes = attrs.evolve(votes, adaptive_polling_time_us=adaptive_us)
     return votes
@@ -69,14 +69,14 @@ class _Stated:
         number = None if self._core is None else self._core.number(name)
         node = self._node(name)
         if node is not None and number is None:
-            self.remark(name, f"{name} is {node.value}, which is no number of us; left out")
+            self.remark(name, f"{name} is {node.value}, which is not a number of us; omitted")
         return number
 
     def polling_us(self) -> int | None:
         polling_us = self.number("rpc_polling_time")
         if polling_us is None or _POLLING.hold(polling_us):
             return polling_us
-        says = f"a polling time of {polling_us} us is voted as it is; {_POLLING.high} here, the most that is documented"
+        says = f"a polling time of {polling_us} us is voted unchanged; {_POLLING.high} here, the documented maximum"
         self.remark("rpc_polling_time", says)
         return _POLLING.high
 
@@ -84,7 +84,7 @@ class _Stated:
         timeout_us = self.number("hmx_timeout_us")
         if timeout_us is None or _TIMEOUT.hold(timeout_us):
             return timeout_us
-        says = f"the library refuses an HMX timeout of {timeout_us} us, and the run goes on without it; left out"
+        says = f"the library refuses an HMX timeout of {timeout_us} us, and the run continues without it; omitted"
         self.remark("hmx_timeout_us", says)
         return None
 
@@ -93,8 +93,8 @@ class _Stated:
         if node is None:
             return None
         if node.value:
-            says = "where the chip lacks the DDR performance mode, the vendor's voter loses the raised votes with it"
-            self.remark("ddr_perf_mode", f"{says}; a session of htppower loses this vote alone")
+            says = "if the chip lacks the DDR performance mode, the vendor's voter loses the raised votes, too"
+            self.remark("ddr_perf_mode", f"{says}; a session of htppower loses only this vote")
         return bool(node.value)
 
     def remark(self, name: str, says: str) -> None:
@@ -107,6 +107,6 @@ class _Stated:
 
 
 def hmx_beside(file: ExtensionFile, core: Block | None) -> Block | None:
-    """Return the vote on the matrix unit that stands beside a profile; None where there is none."""
+    """Return the vote on the matrix unit next to a profile, or None."""
     found = () if core is None else file.of(Section.CORE_HMX, core.at)
     return found[0] if found else None

@@ -1,4 +1,4 @@
-"""What is to be said of a translation: what the other side can't say, or says differently."""
+"""Remarks on a translation: settings that the other format can't express, or expresses differently."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ if TYPE_CHECKING:
 
 
 class Remark(NamedTuple):
-    """Something of an extension file that a profile can't say, or says differently.
+    """A setting of an extension file that a profile can't express, or expresses differently.
 
     Attributes:
-        place: where it stands in the file.
-        says: what stands there, and what became of it.
+        place: its place in the file.
+        says: the setting, and what became of it.
     """
 
     place: Place
     says: str
 
     def __str__(self) -> str:
-        """Return it with its line, for a comment in a profile imported from the file."""
+        """Return the remark with its line, for a comment in a profile that is imported from the file."""
         return f"line {self.place.line}: {self.says}"

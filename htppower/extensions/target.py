@@ -1,4 +1,4 @@
-"""The architecture that an extension file is for, and a profile without the votes that it lacks."""
+"""The architecture of an extension file, and profiles without the votes that an architecture lacks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ARCH = re.compile(r"v([0-9]{1,4})")
 
 
 def architecture(file: ExtensionFile) -> int | None:
-    """Return the Hexagon architecture that a file's first device names, such as 79; None where it names none."""
+    """Return the Hexagon architecture that a file's first device names, such as 79, or None."""
     for block in file.of(Section.DEVICE)[:1]:
         said = block.get("dsp_arch")
         named = None if said is None or said.kind is not Kind.TEXT else _ARCH.fullmatch(said.value)
@@ -45,10 +45,10 @@ def architecture(file: ExtensionFile) -> int | None:
 
 
 def without_missing(profile: Profile, arch: int | None) -> tuple[Profile, tuple[Lost, ...]]:
-    """Return a profile without the votes that an architecture lacks, and what that loses.
+    """Return a profile without the votes that an architecture lacks, and the lost fields.
 
-    One of them in a file can take the other votes of its call with it (EXT-30). An HVX vote stays, since the vendor's
-    parser asks for one. Of an architecture that is not known, nothing is left out.
+    In a file, such a vote can make the other votes of its call fail (EXT-30). An HVX vote stays, since the vendor's
+    parser requires one. For an unknown architecture, nothing is omitted.
     """
     platform = Platform(arch)
     sets = [(("votes",), profile.votes), *((at, state.votes) for at, state in written_states(profile))]
@@ -60,7 +60,7 @@ def without_missing(profile: Profile, arch: int | None) -> tuple[Profile, tuple[
 
 
 def harmful_elsewhere(profile: Profile) -> tuple[Lost, ...]:
-    """Return the votes of a profile that not every SoC has, and that may take others away in a file for any SoC.
+    """Return the votes of a profile that some SoCs lack, and that may make others fail in a file for any SoC.
 
     The DDR performance mode is a warning: a SoC without it loses all raised votes. The others are notes.
     """
@@ -76,13 +76,13 @@ def _lacked_by_some(at: KeyPath, votes: VoteSet) -> Iterator[Lost]:
             continue
         is_ddr = about.field == "ddr_perf_mode"
         others = "the raised votes" if is_ddr else "other votes of its call"
-        does = f"written all the same: it is for {Platform.needs(option)}, and a SoC without it loses {others} with it"
+        does = f"written anyway: it is for {Platform.needs(option)}, and a SoC without it loses {others}, too"
         severity = Severity.WARNING if is_ddr else Severity.NOTE
         yield Lost((*at, about.field), spell(vote), f"{does}; name the SoC with --soc", severity)
 
 
 def _missing(votes: VoteSet, platform: Platform) -> Iterator[tuple[Option, bool]]:
-    """Yield the options of a set that a platform lacks, each with whether its vote can be left out."""
+    """Yield the options of a set that a platform lacks, each with whether its vote can be omitted."""
     for option in votes.options:
         if not platform.has(option):
             yield option, VOTE_OPTIONS[option].field != votes.hvx_field
@@ -99,6 +99,6 @@ def _lost(at: KeyPath, votes: VoteSet, platform: Platform) -> Iterator[Lost]:
         vote = votes.get(option)
         asks = vote not in (about.taken_back, about.default)
         why = f"Hexagon V{platform.arch} has no such vote, which is for {platform.needs(option)}"
-        done = "left out" if can_be else "written all the same"
+        done = "omitted" if can_be else "written anyway"
         severity = Severity.WARNING if asks else Severity.NOTE
         yield Lost((*at, about.field), spell(vote), f"{done}: {why}", severity)

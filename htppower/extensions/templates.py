@@ -1,4 +1,4 @@
-"""Templates of extension files: JSON with placeholders, each read as a text."""
+"""Templates of extension files: JSON with placeholders; each placeholder is read as a text."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import re
 
 from htppower.profiles.paths import TEMPLATES
 
-# {{X}}, ${X}, $X, <X>, @X@, %X%, and ERB's <%= X %>. Each is short and has no bracket of its own within, so that any
+# {{X}}, ${X}, $X, <X>, @X@, %X%, and ERB's <%= X %>. Each is short and has no bracket of its own inside, so that any
 # text is searched quickly.
 _PLACEHOLDER = re.compile(
     r"\{\{[^{}]{0,200}\}\}|\$\{[^{}\n]{0,200}\}|\$[A-Za-z_]\w{0,100}|<%=[^%]{0,200}%>|<[A-Za-z_][\w. -]{0,100}>"
     r"|@[A-Za-z_][\w.-]{0,100}@|%[A-Za-z_][\w.-]{0,100}%"
 )
-# What Jinja, Mustache and ERB decide by, and their comments: these stand for nothing.
+# Statements of Jinja, Mustache and ERB, and their comments: these have no value.
 _STATEMENT = re.compile(r"\{%[^%]{0,500}%\}|\{#[^#]{0,2000}#\}|\{\{[#/^!>][^{}]{0,200}\}\}|<%(?!=)[^%]{0,500}%>")
-# A text, which may lack its end; a comma that a loop leaves behind; a placeholder by itself, or a word in capitals.
+# A text, maybe without its closing quote; a comma that a loop leaves; a lone placeholder, or a word in capitals.
 _PARTS = re.compile(
     r'(?P<text>"(?:[^"\\\n]|\\.)*"?)|(?P<comma>,(?=\s*[\]}]))'
     rf"|(?:{_PLACEHOLDER.pattern}|\b[A-Z][A-Z0-9_]{{2,100}}\b)+"
@@ -22,26 +22,26 @@ _PARTS = re.compile(
 
 
 def is_template(path: str) -> bool:
-    """Return whether a file is a template by its name."""
+    """Return whether the name of a file marks it as a template."""
     return path.lower().endswith(TEMPLATES)
 
 
 def has_statements(text: str) -> bool:
-    """Return whether a template decides by statements what stands in it, so that no reading shows what it becomes."""
+    """Return whether a template has statements that determine its content, so that the result is unknown."""
     return _STATEMENT.search(text) is not None
 
 
 def placeholder_in(text: str, start: int, end: int) -> str:
-    """Return the placeholder or statement in a part of a template; empty if there is none."""
+    """Return the placeholder or statement in a part of a template; empty without one."""
     found = _PLACEHOLDER.search(text, start, end) or _STATEMENT.search(text, start, end)
     if found is not None:
         return found[0]
-    # A word in capitals stands without quotes.
+    # A word in capitals has no quotes.
     return "" if text.startswith('"', start) else text[start:end]
 
 
 def filled(text: str) -> str:
-    """Return a template as JSON of the same length: a placeholder by itself is a text, and a statement is left out."""
+    """Return a template as JSON of the same length: a lone placeholder becomes a text, a statement becomes spaces."""
     return _PARTS.sub(_instead, _STATEMENT.sub(_blank, text))
 
 

@@ -1,4 +1,4 @@
-"""Extension files as profiles: one for the cores of a device, and one for each graph whose settings differ."""
+"""Imports extension files as profiles: one for the cores of a device, and one for each graph with other settings."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _WIDTH = 110
 
 @attrs.frozen
 class Imported:
-    """A profile made of an extension file.
+    """A profile that is imported from an extension file.
 
     Attributes:
         profile: its votes and power states.
-        base: the shipped profile that its file extends; None where it states all.
-        of: what of the extension file it is, in words.
-        remarks: what stands in the extension file and the profile does not say.
-        left_out: the settings of the extension file that are not about votes.
+        base: the shipped profile that its file extends; None if the file states everything.
+        of: a description of the part of the extension file that it comes from.
+        remarks: settings of the extension file that the profile does not express.
+        left_out: the settings of the extension file that do not affect votes.
     """
 
     profile: Profile
@@ -54,13 +54,13 @@ class Imported:
 
     @property
     def states(self) -> tuple[PowerState, ...]:
-        """Its power states that are not shipped."""
+        """Its power states that are not shipped ones."""
         relax = self.profile.relax
         found = () if relax is None else (relax.to, relax.after_deinit_to)
         return tuple(dict.fromkeys(state for state in found if state.source is None))
 
     def texts(self) -> dict[str, str]:
-        """Return its files, by path below the folder of profiles: its own, then those of its power states."""
+        """Return its files, by path below the profile folder: its own, then the files of its power states."""
         comments = [self.of, *map(str, self.remarks), *self.left_out]
         lines = [line for comment in comments for line in _comment(comment)]
         lines += [line for _, line in profile_lines(self.profile, self.base)]
@@ -69,16 +69,16 @@ class Imported:
 
 
 def to_profiles(file: ExtensionFile, *, core: int | None = None, name: str = "") -> tuple[Imported, ...]:
-    """Return a profile for each device, and for each graph with a profile of its own; of equal ones the first.
+    """Return a profile for each device, and for each graph with its own profile; of equal profiles only the first.
 
     Args:
         file: an inner file.
-        core: only cores of this id, as if there were no others. By default all cores of a device together, as the
+        core: use only cores with this id, and ignore others. By default all cores of a device are combined, as the
             vendor's voter reads them.
-        name: what the profiles are called; several have what they are of behind it. By default the file's name.
+        name: the name of the profiles; if there are several, each gets a suffix. By default the file's name.
 
     Raises:
-        ProfileError: the vendor's parser refuses the file, it is an outer one, or has no such core.
+        ProfileError: the vendor's parser refuses the file, it is an outer file, or it has no such core.
     """
     if file.kind is FileKind.OUTER:
         found = Finding.of_file(file.path, "TYPE-1", "an outer file, which names the file of the settings", "read that")
@@ -106,15 +106,15 @@ def to_profiles(file: ExtensionFile, *, core: int | None = None, name: str = "")
 
 
 def _unread(file: ExtensionFile) -> Iterator[Remark]:
-    """Yield a remark for each unknown key: what becomes of it there, and whether the profile says it."""
+    """Yield a remark for each unknown key: what the parser does with it, and whether the profile expresses it."""
     for block, wrong in unknown_keys(file):
         missing = isinstance(wrong.at, Member) and not found_by_get(block, wrong.at)
-        left_out = "; left out here" if missing else ""
+        left_out = "; omitted here" if missing else ""
         yield Remark(file.place(wrong.at), f"{wrong.message}{left_out} ({wrong.rule}: {wrong.hint})")
 
 
 def _parts(file: ExtensionFile, wanted: int | None) -> Iterator[tuple[str, str, Performance]]:
-    """Yield each device and graph with a profile: what its name ends in, what it is, and what it votes."""
+    """Yield each device and graph with a profile: the suffix of its name, its description, and its votes."""
     file = with_strays(file)
     devices = list(cores_by_device(file).values())
     ids = [[core_id(core) for core in cores] for cores in devices]
@@ -136,7 +136,7 @@ def _parts(file: ExtensionFile, wanted: int | None) -> Iterator[tuple[str, str, 
         if number == 0:
             yield suffix, of, attrs.evolve(performance, remarks=(*performance.remarks, *several))
         else:
-            ignored = "(the vendor's voter reads the first device alone)"
+            ignored = "(the vendor's voter reads only the first device)"
             yield f"device{number}_{suffix}", f"{of} {ignored}", performance
     for number, graph in enumerate(file.of(Section.GRAPH)):
         if graph.get("perf_profile") is not None:
@@ -145,14 +145,14 @@ def _parts(file: ExtensionFile, wanted: int | None) -> Iterator[tuple[str, str, 
 
 
 def _several_cores(file: ExtensionFile, cores: list[Block]) -> tuple[Remark, ...]:
-    """Return the remark on a device whose cores differ: the last value of a key counts for all."""
+    """Return the remark on a device whose cores differ: the last value of a key counts for all cores."""
     said = {
         tuple((member.key, repr(member.node.plain())) for member in core.node.members if member.key != "core_id")
         for core in cores
     }
     if len(said) <= 1:
         return ()
-    says = "of several cores the vendor's voter takes what the last of them says; --core takes those of one id alone"
+    says = "of several cores, the vendor's voter uses the settings of the last; --core selects the cores of one id"
     return (Remark(file.place(cores[-1].node), says),)
 
 
@@ -175,14 +175,14 @@ def _imported(name: str, of: str, performance: Performance, left_out: tuple[str,
 
 
 def _named(state: PowerState, profile: str) -> PowerState:
-    """Return a power state under a name of its own, where it is not a shipped one."""
+    """Return a power state with its own name, unless it is a shipped one."""
     if state.source is not None:
         return state
     return attrs.evolve(state, name=f"{profile}_{state.name if state.name in (RELAXED, RELEASED) else RELAXED}")
 
 
 def _base(performance: Performance) -> Profile | None:
-    """Return the shipped profile that one is made of, or equal to."""
+    """Return the shipped profile that a profile is based on, or equal to."""
     name = performance.perf_profile
     if name == "custom":
         shipped = map(load_profile, SHIPPED_PROFILES)

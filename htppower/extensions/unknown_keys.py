@@ -1,4 +1,4 @@
-"""Keys that the vendor's parser does not know and does not refuse: it ignores them, or reads them as another key."""
+"""Unknown keys that the vendor's parser does not refuse: it ignores them, or reads them as another key."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from htppower.extensions.extension_file import Block, ExtensionFile
     from htppower.extensions.json_nodes import Member
 
-# The key at the top in which suppressions stand: the vendor's parser ignores it.
+# The top-level key for suppressions: the vendor's parser ignores it.
 OURS = "htppower"
 
 
 def unknown_keys(file: ExtensionFile) -> Iterator[tuple[Block, Wrong]]:
-    """Yield the keys that are ignored (EXT-20), and those that are read as others (EXT-24), each with its object.
+    """Yield the ignored keys (EXT-20), and the keys that are read as others (EXT-24), each with its object.
 
-    Of a key that is given twice only the first is told.
+    If a key is given twice, only the first is reported.
     """
     for block in file.blocks:
         told: set[str] = set()
@@ -37,13 +37,13 @@ def unknown_keys(file: ExtensionFile) -> Iterator[tuple[Block, Wrong]]:
 
 
 def unknown_key(block: Block, member: Member) -> Wrong:
-    """Return what becomes of an unknown key of an object, and the mend."""
+    """Return what the parser does with an unknown key of an object, and the correction."""
     where = block.section if block.at else "the file"
     if others := read_as(block.at, member):
         names = ", ".join(others)
-        said = f"{shortened(member.key)!r} in {where} is read as {names}, by the words in it"
+        said = f"{shortened(member.key)!r} in {where} is read as {names}, because of the words in it"
         return Wrong("EXT-24", member, said, f"write {names}, or delete it")
-    said = f"{shortened(member.key)!r} in {where} is ignored without a word"
+    said = f"{shortened(member.key)!r} in {where} is silently ignored"
     homes = [str(section) for (section, name), _ in KEYS.items() if name == member.key and section is not block.section]
     if homes:
         return Wrong("EXT-20", member, said, f"it is read in {homes[0]}")
@@ -52,12 +52,12 @@ def unknown_key(block: Block, member: Member) -> Wrong:
 
 
 def refuse_others(file: ExtensionFile, name: str = "") -> None:
-    """Refuse a file if the vendor's parser reads none of its keys: it is a file of another kind.
+    """Refuse a file of another kind: a file in which the vendor's parser reads no key.
 
-    ``name`` is that kind, if it is known.
+    ``name`` is the kind of the file, if it is known.
 
     Raises:
-        ProfileError: it is such a file. One without any key is an extension file that says nothing.
+        ProfileError: it is such a file. A file without any key is an extension file without settings.
     """
     top = file.blocks[0]
     names = known(top.section)
@@ -67,13 +67,13 @@ def refuse_others(file: ExtensionFile, name: str = "") -> None:
         return
     near = next(filter(None, (nearest(member.key, names) for member in top.node.members)), None)
     hint = f"did you mean {near}?" if near else f"an extension file has {' or '.join(names)}"
-    message = "no key here is one of an extension file, or a mode of a runtime"
+    message = "no key here belongs to an extension file, or is a mode of a runtime"
     message += f": this is {name}" if name else ""
     raise ProfileError([file.problem("KEY-1", top.node.members[0], message, hint)])
 
 
 def found_by_get(block: Block, member: Member) -> bool:
-    """Return whether ``Block.get`` finds what an unknown key is read as, in a file as ``with_strays`` returns it."""
+    """Return whether ``Block.get`` finds the known key that an unknown key is read as, in a file of ``with_strays``."""
     if block.section in (Section.CORE, Section.GRAPH) or not {"cores", "graphs"}.isdisjoint(block.at):
         sections = (Section.GRAPH,) if "graphs" in block.at else (Section.CORE, Section.DEVICE)
         return all(any(is_by_words(each, name) for each in sections) for name in read_as(block.at, member))

@@ -1,4 +1,4 @@
-"""Which field of a vote set each key of a core, or of an item of ``custom``, is."""
+"""The field of a vote set for each key of a core, or of an item of ``custom``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# The keys beside the profile of a core.
+# The keys of a core in addition to its profile.
 BESIDE: Mapping[str, str] = MappingProxyType(
     {
         "rpc_control_latency": "rpc_control_latency_us",
@@ -18,7 +18,7 @@ BESIDE: Mapping[str, str] = MappingProxyType(
         "ddr_perf_mode": "ddr_perf_mode",
     }
 )
-# The blocks of clocks, in an item and, hmxControl, in a core.
+# The clock blocks of an item; hmxControl is also a block of a core.
 BLOCKS: Mapping[str, str] = MappingProxyType(
     {
         "dcvsControl": "dcvs_v3",

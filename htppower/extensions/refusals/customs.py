@@ -1,4 +1,4 @@
-"""What refuses a file in the profile ``custom``."""
+"""Reasons to refuse a file in the profile ``custom``."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from htppower.extensions.extension_file import Block
     from htppower.extensions.json_nodes import Node
 
-# Clock votes in custom, in either form of it, and in its items.
+# Clock votes in custom, in both of its forms, and in its items.
 _CUSTOM = words_of(r"cores.*custom(?:(?!custom)[^.\[])*[.\[].*dcvs(Exp)?Control")
 _ITEMS = words_of(r"cores.*custom(?:(?!custom)[^.\[])*\[.*dcvs(Exp)?Control")
 _WHOLE = "the vendor's tools refuse the whole file"
 
 
 def refused_custom(block: Block) -> Iterator[Wrong]:
-    """Yield what refuses the file in clock votes of an item."""
+    """Yield the reasons to refuse the file in the clock votes of an item."""
     for member in block.node.members if block.section is Section.DCVS else ():
         if member.key == "sleep_disable":
             said = f"sleep_disable in an item of custom: {_WHOLE}"
@@ -30,10 +30,10 @@ def refused_custom(block: Block) -> Iterator[Wrong]:
 
 
 def refused_profile(devices: Node) -> Iterator[Wrong]:
-    """Yield what refuses the file in the profiles of its cores, taken together.
+    """Yield the reasons to refuse the file in the combined profiles of its cores.
 
-    The parser keeps one profile and one custom of all cores of the first device, the last of each, and refuses the file
-    where one is there without the other. The items of a later device are looked for in the first one.
+    Of all cores of the first device the parser keeps the last profile and the last custom, and refuses the file if only
+    one of the two exists. It looks for the items of a later device in the first device.
     """
     if not devices.items:
         return
@@ -45,15 +45,15 @@ def refused_profile(devices: Node) -> Iterator[Wrong]:
         said = f"custom, and the last perf_profile of the cores is not custom: {_WHOLE}"
         yield Wrong("EXT-17", profile or custom, said, 'write "perf_profile": "custom", or delete custom')
     elif custom is None:
-        # The items of the list are looked for, and the older form, an object, is not.
+        # The parser looks for the items of a list, but not for the older object form.
         for later, items in (_of_device(device, _ITEMS) for device in devices.items[1:]):
             if items is not None and _is_custom(later):
-                said = f"custom in a device behind one without: {_WHOLE}"
-                yield Wrong("EXT-17", items, said, "of several devices only the first is used: delete the others")
+                said = f"custom in a device after one without it: {_WHOLE}"
+                yield Wrong("EXT-17", items, said, "only the first of several devices is used: delete the others")
 
 
 def _of_device(device: Node, wanted: Words = _CUSTOM) -> tuple[Node | None, Node | None]:
-    """Return the last profile of its cores, and a value of a custom, in an item that is voted."""
+    """Return the last profile of a device's cores, and a value of a custom whose item is voted."""
     profile: Node | None = None
     custom: Node | None = None
     unvoted = {leaf.node.start for item in _unvoted(device) for leaf in leaves(item)}
@@ -66,7 +66,7 @@ def _of_device(device: Node, wanted: Words = _CUSTOM) -> tuple[Node | None, Node
 
 
 def _unvoted(node: Node) -> Iterator[Node]:
-    """Yield the items of custom each state of which a later one in the same list names: that one is voted instead."""
+    """Yield the items of custom that are not voted, since later items in the same list name all their states."""
     for member in node.members:
         if member.key == "custom":
             last = {state: item.start for item in member.node.items for state in _states(item)}

@@ -1,4 +1,4 @@
-"""Why the vendor's parser refuses a file, as findings at their places: one reading of it for every command."""
+"""Why the vendor's parser refuses a file, as findings with places; all commands use this single reading."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _OF_VOTES: Mapping[Section, frozenset[str] | None] = {
 
 
 def refusals(file: ExtensionFile) -> tuple[Finding, ...]:
-    """Return why the vendor's parser refuses a file, in the order of the file; nothing if it takes the file.
+    """Return why the vendor's parser refuses a file, in the order of the file; empty if the parser accepts it.
 
-    In a template, a placeholder instead of votes is a finding, too: the votes are unknown.
+    In a template, a placeholder for votes is a finding, too, since the votes are unknown.
     """
     found = [file.problem(each.rule, each.at, each.message, each.hint) for each in refused(file)]
     if (at_text := refused_text(file.text)) is not None:

@@ -1,9 +1,9 @@
-"""The second look of the vendor's parser at a file: each plain value, by all keys that lead to it.
+"""The second pass of the vendor's parser over a file: each plain value, by its path of keys.
 
-Measured on QAIRT 2.51: the keys around a value are joined. Where "graphs" occurs in them, or "devices" and "cores", the
-first word of a list that occurs anywhere in them says what the value may be, and a value to which no word leads refuses
-the file. null is passed over. So an unknown key with an empty object passes, ``"my_core_id": 1`` passes in a core, and
-``"_comment": "x"`` there refuses the file.
+Measured on QAIRT 2.51. The keys on the path to a value are joined. If the path contains "graphs", or both "devices" and
+"cores", the parser searches it for the words of a list. The first word of the list that occurs in the path determines
+the allowed values; if no word occurs, the parser refuses the file. null is skipped. So an unknown key with an empty
+object is accepted, ``"my_core_id": 1`` is accepted in a core, and ``"_comment": "x"`` in a core is refused.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _LARGEST_VTCM_MB = 4095
 _LAST_DEVICE_TYPE = 1
-# What joins keys, and what the item of a list adds.
+# The separator of keys in a path, and the suffix for a list item.
 _JOIN, _ITEM = ".", "[]"
 _NAMES = sorted({name for _, name in KEYS}, key=len, reverse=True)
 
@@ -36,11 +36,11 @@ class Leaf(NamedTuple):
     """A plain value.
 
     Attributes:
-        path: the keys that lead to it.
-        node: it.
-        key: the last of these keys; None where no object is around it.
-        word: the key whose name leads to it, which takes it where it is of its type; empty where none does.
-        is_missing: whether no plain value is found where it stands, as where the first of two equal keys has none.
+        path: the path of keys to it.
+        node: the value itself.
+        key: the last key of the path; None outside of objects.
+        word: the known key that matches, which accepts the value if the type fits; empty if no key matches.
+        is_missing: whether a lookup finds no plain value there, for example if the first of two equal keys has none.
     """
 
     path: str
@@ -59,12 +59,12 @@ def _text(node: Node) -> bool:
 
 
 def _not_looked_up(_: Node) -> bool:
-    """Allow whatever is written, even where nothing is found in its place."""
+    """Accept any value, even if a lookup finds nothing in its place."""
     return True
 
 
 def _any(_: Node) -> bool:
-    """Allow whatever is found."""
+    """Accept any value that is found."""
     return True
 
 
@@ -80,8 +80,8 @@ def _vtcm(node: Node) -> bool:
     return is_uint_like(node) and node.value <= _LARGEST_VTCM_MB
 
 
-# The words in the order in which they are tried, each a pattern, with what the value may be. The order was measured
-# with each two of them in one key.
+# The words in the order in which the parser tries them, each a pattern, with the allowed values. The order was measured
+# with every pair of words in one key.
 _Rules = tuple[tuple[str, "Callable[[Node], bool]"], ...]
 
 
@@ -108,7 +108,7 @@ _GRAPH: _Rules = (
     (r"hmx_op_bounding", _nothing),
     (r"\.dynamic_partitioning[.\[]", is_uint_like),
 )
-# An architecture is a v and what C reads of a number behind it, whichever number that is, or nothing at all.
+# An architecture is "v" and any number that C can read after it, or no number at all.
 ARCH = re.compile(r"v[ \t\n\v\f\r]*[+-]?0*[1-9][0-9]*|$")
 _DEVICE: _Rules = (
     *_each(is_uint_like, "device_id", "soc_id", "soc_model"),
@@ -151,7 +151,7 @@ _CONTEXT: _Rules = (
     ),
     (r"concurrent_deserialization_patch", _text),
 )
-# Of these a known key is looked up, whatever it holds.
+# For these words the parser looks up a known key, whatever its value is.
 _OTHERS: _Rules = tuple(
     (rf"^{section}\.{name}$", _any) for section, name in KEYS if section in (Section.GROUP_CONTEXT, Section.MEMORY)
 )
@@ -183,19 +183,19 @@ _CUSTOM_ITEMS: _Rules = (
 )
 
 
-# Patterns that must be found in a path, each behind the one before.
+# Patterns that must occur in a path one after the other.
 Words = tuple["re.Pattern[str]", ...]
 
 
 def words_of(form: str) -> Words:
-    """Return the patterns between which a form has ``.*``."""
+    """Split a form at each ``.*`` into its patterns."""
     return tuple(map(re.compile, form.split(".*")))
 
 
 def found_in(path: str, words: Words) -> str | None:
-    """Return a path from the first of some words to the last place of the last one; None if one is missing.
+    """Return a path from the first of some words to the last occurrence of the last one; None if a word is missing.
 
-    Each word is looked for once. One pattern of all would begin again at each place of the first one.
+    Each word is searched once: a single pattern for all would start again at each occurrence of the first word.
     """
     first = last = words[0].search(path)
     for word in words[1:]:
@@ -220,7 +220,7 @@ _AS_ITEMS, _AS_OBJECT = re.compile(r"custom(?:(?!custom)[^.\[])*\["), re.compile
 
 @functools.lru_cache(maxsize=4096)
 def _word_at(path: str) -> tuple[str, Callable[[Node], bool] | None, bool]:
-    """Return the word that leads to a value and what it says of it, None without one; and whether a word must."""
+    """Return the known key that matches a path, its check or None, and whether a match is required."""
     must = True
     if "graphs" in path:
         rules = _OF_GRAPH
@@ -239,12 +239,12 @@ def _word_at(path: str) -> tuple[str, Callable[[Node], bool] | None, bool]:
 
 
 def _key_in(name: str) -> str:
-    """Return the longest name of a known key in another one."""
+    """Return the longest known key name that another name contains."""
     return next((known for known in _NAMES if known in name), name)
 
 
 def refused_leaves(root: Node) -> Iterator[Leaf]:
-    """Yield the plain values that refuse the file."""
+    """Yield the plain values that make the parser refuse the file."""
     for leaf in leaves(root):
         word, allows, must = _word_at(leaf.path)
         not_found = leaf.is_missing and allows is not _not_looked_up
@@ -253,7 +253,7 @@ def refused_leaves(root: Node) -> Iterator[Leaf]:
 
 
 def named_leaves(node: Node, path: str) -> Iterator[Leaf]:
-    """Yield the plain values in a value to which words lead: so the parser reads them, whatever their key is."""
+    """Yield the plain values in a value that match words, so that the parser reads them whatever their key is."""
     for leaf in leaves(node, path):
         word, allows, _ = _word_at(leaf.path)
         if allows is not None:
@@ -261,14 +261,14 @@ def named_leaves(node: Node, path: str) -> Iterator[Leaf]:
 
 
 def path_of(at: KeyPath) -> str:
-    """Return the keys that lead to an object, joined; known ones, and items of lists by number."""
+    """Return the joined path of known keys to an object; list items by their index."""
     return "".join(_ITEM if key.isdecimal() else f"{_JOIN}{key}" for key in at).removeprefix(_JOIN)
 
 
 def leaves(node: Node, path: str = "", key: Member | None = None) -> Iterator[Leaf]:
-    """Yield each plain value but null, after the keys that lead to it.
+    """Yield each plain value except null, with its path of keys.
 
-    Its keys are looked up from the top: of one that is given twice the first is found, and its name ends at a NUL.
+    The keys are looked up from the top: if a key is given twice, the first is found, and a key name ends at a NUL.
     """
     return _leaves(node, node, path, key, {})
 
@@ -276,7 +276,7 @@ def leaves(node: Node, path: str = "", key: Member | None = None) -> Iterator[Le
 def _leaves(
     node: Node, found: Node | None, path: str, key: Member | None, firsts: dict[int, dict[str, Member]]
 ) -> Iterator[Leaf]:
-    """Yield the values in a node, each as it is in what is found in its place; by where an object starts its keys."""
+    """Yield the values in a node as a lookup finds them; ``firsts`` caches the keys of objects by their offset."""
     if node.kind is Kind.OBJECT:
         known = {} if found is None else firsts.get(found.start)
         if found is not None and known is None:

@@ -19,7 +19,7 @@ _IN_LIST = {Type.OBJECTS: Kind.OBJECT, Type.TEXTS: Kind.TEXT, Type.INTEGERS: Kin
 
 
 def meant_by(key: Key, node: Node) -> str:
-    """Return the mend of a value of the wrong type; empty if it is not known."""
+    """Return a correction for a value of the wrong type; empty if it is not known."""
     if key.type in _IN_LIST:
         return _as_list(key) if node.kind is _IN_LIST[key.type] else ""
     if node.kind is not Kind.TEXT or key.type not in (Type.BOOL, Type.INTEGER):
@@ -37,5 +37,5 @@ def meant_by(key: Key, node: Node) -> str:
 
 def _as_list(key: Key) -> str:
     form = ", as [{...}]" if key.type is Type.OBJECTS else ""
-    old = ": an object alone is the form of SDK 2.20 and before" if key.name == "graphs" else ""
+    old = ": an object without a list is the form of SDK 2.20 and older" if key.name == "graphs" else ""
     return f"put it into a list{form}{old}"

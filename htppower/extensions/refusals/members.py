@@ -1,4 +1,4 @@
-"""The first look of the vendor's parser: each known key of each object, by its type, its words and its range."""
+"""The first pass of the vendor's parser: each known key of each object is checked by type, words and range."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from htppower.extensions.keys import Key
 
 _WHOLE = "the vendor's tools refuse the whole file"
-# Keys that only the second look sees, which passes over null and empty values.
+# Keys that only the second pass checks, which skips null and empty values.
 _ONLY_LEAVES = {
     (Section.CORE, "core_id"),
     (Section.GRAPH, "enable_predication"),
     (Section.CUSTOM_OBJECT, "hmxControl"),
     (Section.CUSTOM_OBJECT, "cengControl"),
 }
-# Keys that take a double that is a whole number, too.
+# Keys that also accept a double with a whole value.
 _UINT_LIKE = {
     (Section.GRAPH, name)
     for name in (
@@ -48,11 +48,11 @@ _UNCHECKED = (Section.OUTER_TOP, Section.BACKEND_EXTENSIONS, Section.CONTEXT_CON
 
 
 def refused_members(block: Block) -> Iterator[Wrong]:
-    """Yield what refuses the file in the values of an object, those in its lists included, and what it lacks."""
+    """Yield the reasons to refuse the file in an object: its values, the objects in its lists, its missing keys."""
     if block.section in _UNCHECKED:
         return
     if block.section in (Section.HMX, Section.CENG) and block.at[-2] == "custom":
-        # The object form of custom looks at these by their words alone.
+        # In the object form of custom, these are read only by their words.
         return
     seen: dict[str, Node] = {}
     for member, key in block.members():
@@ -64,7 +64,7 @@ def refused_members(block: Block) -> Iterator[Wrong]:
 
 
 def _of_value(key: Key, node: Node, *, first: bool) -> Iterator[Wrong]:
-    """Yield what is wrong with one value; of a key given twice only the type of the later ones is looked at."""
+    """Yield the problems of a value; if a key is given twice, only the type of the later values is checked."""
     place = (key.section, key.name)
     if place in _UINT_LIKE:
         if not (is_uint_like(node) or (is_integer(node) and not first)):
@@ -89,7 +89,7 @@ def _limits(key: Key) -> tuple[int, int]:
 
 
 def _word(key: Key, node: Node) -> Iterator[Wrong]:
-    # The parser compares what C takes for a text, which ends at a NUL; of mem_type all of it.
+    # The parser compares a text up to a NUL, where C ends it; for mem_type it compares the whole text.
     said = node.value if key.name == "mem_type" else node.value.partition("\0")[0]
     is_known = ARCH.match(said) is not None if key.name == "dsp_arch" else said in key.words
     if not is_known:
@@ -143,11 +143,11 @@ def _items(key: Key, node: Node) -> Iterator[Wrong]:
 
 
 def _in_list(key: Key, item: Node) -> Wrong:
-    return Wrong("EXT-11", item, f"{key.name} takes {key.type}, and {item.kind} is in it: {_WHOLE}")
+    return Wrong("EXT-11", item, f"{key.name} takes {key.type}, but it contains {item.kind}: {_WHOLE}")
 
 
 def _words_of_list(key: Key, node: Node) -> Iterator[Wrong]:
-    """Yield what is wrong in a list of words, which is not empty and has each once."""
+    """Yield the problems of a list of words, which must not be empty or repeat a word."""
     told: set[str] = set()
     for item in node.items:
         if item.kind is not Kind.TEXT:

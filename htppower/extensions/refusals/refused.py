@@ -1,4 +1,4 @@
-"""All that makes the vendor's parser refuse a file as a whole, so that its tools run without any of its settings."""
+"""All reasons why the vendor's parser refuses a whole file, so that the tools run without any of its settings."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from htppower.extensions.json_nodes import Node
     from htppower.extensions.refusals.leaves import Leaf
 
-# Keys of an outer file: whoever reads them reads no inner file.
+# Keys of an outer file; the code that reads them reads no inner file.
 _OF_OUTER = ("backend_extensions", "context_configs", "graph_configs")
 _WHOLE = "the vendor's tools refuse the whole file"
 
 
 def refused(file: ExtensionFile) -> list[Wrong]:
-    """Return what refuses a file, in the order of its objects."""
+    """Return the reasons to refuse a file, in the order of its objects."""
     found: list[Wrong] = []
     for block in inner_blocks(file):
         found += refused_members(block)
@@ -42,18 +42,18 @@ def refused(file: ExtensionFile) -> list[Wrong]:
 
 
 def _values(file: ExtensionFile) -> Iterator[Leaf]:
-    """Yield the plain values that no key of graphs or cores takes."""
+    """Yield the plain values that no key of graphs or cores accepts."""
     for leaf in refused_leaves(file.text.accepted()):
         if file.kind is not FileKind.OUTER or not leaf.path.startswith(_OF_OUTER):
             yield leaf
 
 
 def _unknown(leaf: Leaf) -> Wrong:
-    """Return what is wrong with such a value: where no word leads to it, the key is what is wrong."""
+    """Return the problem of such a value: its key if no word matches, otherwise the value."""
     where = Section.GRAPH if "graphs" in leaf.path else Section.CORE
     name = leaf.path.rpartition(".")[2]
     if leaf.word:
-        said = f"{leaf.node.kind} at {shortened(leaf.path)}, which no key of that name takes: {_WHOLE}"
+        said = f"{leaf.node.kind} at {shortened(leaf.path)}, which no key of that name accepts: {_WHOLE}"
         key = KEYS.get((where, name))
         return Wrong("EXT-11", leaf.node, said, "" if key is None else meant_by(key, leaf.node))
     said = f"the unknown key {shortened(leaf.path)}: {_WHOLE}"
@@ -62,12 +62,12 @@ def _unknown(leaf: Leaf) -> Wrong:
 
 
 def _by_lists(file: ExtensionFile) -> Iterator[Wrong]:
-    """Yield what refuses the file in its lists of graphs, devices and contexts, taken as a whole."""
+    """Yield the reasons to refuse the file in its lists of graphs, devices and contexts as a whole."""
     root = file.text.accepted()
     for member in root.firsts().values():
         yield from _empty_before(member, root)
         if "devices" in member.key:
-            # A list of devices by the word in its key is read as one, too.
+            # A list whose key contains the word devices is read as a list of devices, too.
             yield from refused_profile(member.node)
     devices = root.get("devices")
     if devices is not None:
@@ -75,9 +75,9 @@ def _by_lists(file: ExtensionFile) -> Iterator[Wrong]:
 
 
 def _empty_before(member: Member, root: Node) -> Iterator[Wrong]:
-    """Yield an object without any value that stands before one with values in the same list."""
+    """Yield an object without any value that comes before an object with values in the same list."""
     if "context" in member.key and _says_client_context(root.get("devices")):
-        # Their keys are told apart by the word context, which is in that key, too.
+        # The parser identifies contexts by the word context, which use_client_context contains, too.
         return
     empty: Node | None = None
     for item in member.node.items:
@@ -94,13 +94,13 @@ def _says_client_context(devices: Node | None) -> bool:
 
 
 def _client_context(devices: Node, root: Node) -> Iterator[Wrong]:
-    """Yield the key whose name has the word context in it, in a device behind one without it."""
+    """Yield the key use_client_context, whose name contains the word context, in a device after one without it."""
     context = root.get("context")
     if context is None or next(leaves(context), None) is None or not devices.items:
         return
     for item in devices.items[1:]:
         node = item.get("use_client_context")
         if node is not None and devices.items[0].get("use_client_context") is None:
-            said = f"use_client_context in a device behind one without it, and context: {_WHOLE}"
-            yield Wrong("EXT-18", node, said, "of several devices only the first is used: delete the others")
+            said = f"use_client_context in a device after one without it, and context: {_WHOLE}"
+            yield Wrong("EXT-18", node, said, "only the first of several devices is used: delete the others")
             return

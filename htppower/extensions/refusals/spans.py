@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 class Spans:
-    """Parts of a text, of which any two either stand beside each other or one in the other, as JSON values do.
+    """Parts of a text that, like JSON values, are either separate or nested.
 
     Args:
-        parts: the first character of each, and the one behind its last.
+        parts: the offsets of the first character of each part, and after its last.
     """
 
     def __init__(self, parts: Iterable[tuple[int, int]]) -> None:
@@ -23,6 +23,6 @@ class Spans:
         self._ends = list(accumulate((end for _, end in ordered), max))
 
     def cover(self, start: int, end: int) -> bool:
-        """Return whether a value stands in one of them, or is one."""
+        """Return whether a value is inside one of the parts, or equal to one."""
         before = bisect_right(self._starts, start)
         return before > 0 and end <= self._ends[before - 1]

@@ -1,4 +1,4 @@
-"""What refuses a file before any key of it is read."""
+"""Reasons to refuse a file before any of its keys is read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def refused_text(text: JsonText) -> tuple[int, str, str] | None:
-    """Return where and why the parser takes a text for no JSON object, and the mend; None where it takes it."""
+    """Return place, reason and correction if the parser does not accept a text as a JSON object; otherwise None."""
     if text.byte_order_mark:
         return 0, "a byte order mark", "save the file as UTF-8 without one"
     if text.problem is not None:

@@ -1,4 +1,4 @@
-"""What is wrong at a place of an extension file, before it is a finding."""
+"""A problem at a place of an extension file, before it becomes a finding."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 
 class Wrong(NamedTuple):
-    """One thing that is wrong.
+    """A single problem.
 
     Attributes:
-        rule: the id of the rule that is broken.
-        at: the value or the key at which it stands.
+        rule: the id of the broken rule.
+        at: the value or key with the problem.
         message: what is wrong, and what the vendor's tools do.
         hint: what to write instead; may be empty.
     """

@@ -111,10 +111,10 @@ def test_an_explicit_hmx_vote_stays_until_an_item_says_otherwise() -> None:
 @pytest.mark.parametrize(
     ("dcvs", "said"),
     [
-        (clocks("SVS", sleep_latency_us=5), "a sleep latency of 5 us, out of 10 to 65535 us; 10 here"),
+        (clocks("SVS", sleep_latency_us=5), "a sleep latency of 5 us, outside 10 to 65535 us; 10 here"),
         (
             clocks("SVS", busVoltageCornerMin="DCVS_VOLTAGE_VCORNER_TURBO"),
-            "min, target and max are TURBO, SVS, SVS, which is no order; sorted here",
+            "min, target and max are TURBO, SVS, SVS, which is the wrong order; sorted here",
         ),
     ],
 )

@@ -76,8 +76,8 @@ def test_a_profile_without_votes_is_system_settings(relax: Relax | None) -> None
     ("relax", "said"),
     [
         ({"after_init_us": 50_000}, "relax.after_init_us: 50000 us; the votes are lowered as soon as INIT has ended"),
-        ({"after_inference_us": 200_000}, "relax.after_inference_us: 200000 us; 300000 us: the voter knows 0 and"),
-        ({"after_inference_us": 100_000}, "relax.after_inference_us: 100000 us; 0 us: the voter knows 0 and"),
+        ({"after_inference_us": 200_000}, "relax.after_inference_us: 200000 us; 300000 us: the voter knows only 0 and"),
+        ({"after_inference_us": 100_000}, "relax.after_inference_us: 100000 us; 0 us: the voter knows only 0 and"),
         ({"lowering": Lowering.BACKGROUND}, "relax.lowering: background; the voter lowers before the inference"),
         (
             {"to": PowerState("low", "Low.", VoteSet(rpc_polling_time_us=5))},
@@ -162,7 +162,7 @@ def test_a_profile_is_not_written_where_another_core_says_what_counts(other: int
     """Of each key the last core's value is voted, whatever its id: the profile's own polling would not be."""
     cores = f'{{"core_id": 0}}, {{"core_id": {other}, "rpc_polling_time": 50}}'
     file = parse_extension_file(f'{{"devices": [{{"cores": [{cores}]}}]}}')
-    with pytest.raises(ProfileError, match=r"core 0 is not voted so: of several cores .*change its other cores first"):
+    with pytest.raises(ProfileError, match=r"core 0 would not be voted: .*change its other cores first"):
         merged(file, from_profile(BURST))
 
 

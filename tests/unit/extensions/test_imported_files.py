@@ -31,12 +31,12 @@ def test_devices_and_graphs_that_differ_are_profiles() -> None:
         ("camera_core0", "Imported from camera.json, device 0, cores 0, 1, 2: burst."),
         (
             "camera_device1_core0",
-            "Imported from camera.json, device 1, core 0: balanced (the vendor's voter reads the first device alone).",
+            "Imported from camera.json, device 1, core 0: balanced (the vendor's voter reads only the first device).",
         ),
         ("camera_graphs0", "Imported from camera.json, graphs a, b: power_saver."),
     ]
-    assert "INIT and DE-INIT vote as the core's burst does" in remarks(found[-1])
-    assert found[0].left_out == ("Not about votes, and left out: graphs.1.vtcm_mb.",)
+    assert "INIT and DE-INIT vote like the core's burst" in remarks(found[-1])
+    assert found[0].left_out == ("Not about votes, and omitted: graphs.1.vtcm_mb.",)
     (only,) = to_profiles(parse_extension_file(json.dumps({**text, "graphs": []}), "camera.json"), core=2)
     assert only.profile.name == "camera"
     with pytest.raises(ProfileError, match="no core 7"):
@@ -53,7 +53,7 @@ def test_the_device_and_what_is_no_vote_stand_in_comments() -> None:
     (found,) = to_profiles(parse_extension_file(json.dumps(text), "camera.json"))
     assert found.left_out == (
         'For the host, not for the profile: soc_model 69 (SM8750, V79), dsp_arch "v79".',
-        "Not about votes, and left out: memory.mem_type, context.0.weight_sharing_enabled.",
+        "Not about votes, and omitted: memory.mem_type, context.0.weight_sharing_enabled.",
     )
 
 
@@ -92,7 +92,7 @@ def test_cores_that_differ_are_one_as_to_the_vendor(core: int | None, base: str,
     (found,) = to_profiles(parse_extension_file(text, "camera.json"), core=core)
     assert found.base == load_profile(base)
     assert (found.profile.votes.rpc_polling_time_us or 0) == polling_us
-    assert "takes what the last of them says; --core takes those of one id alone" in remarks(found)
+    assert "uses the settings of the last; --core selects the cores of one id" in remarks(found)
 
 
 @pytest.mark.parametrize(
@@ -106,4 +106,4 @@ def test_devices_under_another_key_are_told_and_read(text: dict[str, Any]) -> No
     """The vendor's parser reads them by the word in the key (measured), and so does the import."""
     (found,) = to_profiles(parse_extension_file(json.dumps(text), "camera.json"))
     assert found.base == load_profile("balanced")
-    assert "is read as perf_profile, by the words in it (EXT-24" in remarks(found)
+    assert "is read as perf_profile, because of the words in it (EXT-24" in remarks(found)

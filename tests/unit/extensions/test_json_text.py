@@ -60,8 +60,8 @@ def test_no_text_is_taken_that_the_standard_library_refuses(text: str) -> None:
         ("{a: 1}", "1:2: JSON-1: 'a' where a key in double quotes is needed"),
         ("{'a': 1}", '1:2: JSON-1: single quotes (write ")'),
         ('// x\n{"a": 1}', "1:1: JSON-1: a comment (JSON has none: delete it)"),
-        ('{"a": 1} # x', "1:10: JSON-1: more behind the end of the JSON (keep one value)"),
-        ("{} {}", "1:4: JSON-1: more behind the end of the JSON (keep one value)"),
+        ('{"a": 1} # x', "1:10: JSON-1: text after the end of the JSON (keep one value)"),
+        ("{} {}", "1:4: JSON-1: text after the end of the JSON (keep one value)"),
         ('{"a": True}', "1:7: JSON-1: 'True' where a value is needed (write true)"),
         ('{"a": NaN}', "1:7: JSON-1: 'NaN' where a value is needed"),
         ('{"a": 010}', "1:7: JSON-1: '010' where a value is needed"),
@@ -145,5 +145,5 @@ def test_a_text_has_a_limit_of_values_and_of_keys() -> None:
         problem(f"[{','.join(['{}'] * 20_000)}]")
         == "1:59999: JSON-1: more than 20000 values (write only what it needs)"
     )
-    assert "1:1007: JSON-1: the keys that lead here have more than 1000" in problem(f'{{"{"k" * 1000}": {{"a": 1}}}}')
+    assert "1:1007: JSON-1: the path of keys to this place has more" in problem(f'{{"{"k" * 1000}": {{"a": 1}}}}')
     assert parse_json(f'{{"{"k" * 999}": {{"a": [{"1," * 9000} 1]}}}}').problem is None

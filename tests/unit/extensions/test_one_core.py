@@ -55,4 +55,4 @@ def test_graphs_in_another_place_are_read(whole: dict[str, Any]) -> None:
     made = to_profiles(parse_extension_file(json.dumps(whole), "a.json"))
     assert [each.of.rpartition(": ")[2] for each in made] == ["high_performance.", "balanced."]
     assert "graphs g" in made[1].of
-    assert not any("left out here" in remark.says for each in made for remark in each.remarks)
+    assert not any("omitted here" in remark.says for each in made for remark in each.remarks)

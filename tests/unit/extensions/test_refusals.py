@@ -100,7 +100,7 @@ def test_what_the_vendor_takes_is_not_refused(text: dict[str, Any] | str) -> Non
             "EXT-14: sleep_disable in an item of custom",
         ),
         ({"graphs": {}}, "EXT-11: graphs takes a list of objects, not an object"),
-        ({"devices": [1]}, "EXT-11: devices takes a list of objects, and an integer is in it"),
+        ({"devices": [1]}, "EXT-11: devices takes a list of objects, but it contains an integer"),
         ({"devices": [{"dsp_arch": "V79"}]}, "EXT-12: dsp_arch has no word 'V79'"),
         ({"memory": {"mem_type": "raw"}}, "EXT-12: mem_type has no word 'raw'"),
         ("\ufeff{}", "EXT-10: a byte order mark"),

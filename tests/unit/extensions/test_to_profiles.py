@@ -75,13 +75,13 @@ def test_keys_beside_the_profile_are_votes() -> None:
         "  hmx_timeout_us: 500",
         "  ddr_perf_mode: true",
     ]
-    assert "loses the raised votes with it" in remarks(found)
+    assert "loses the raised votes, too" in remarks(found)
 
 
 @pytest.mark.parametrize(
     ("core", "field", "value", "said"),
     [
-        ({"perf_profile": "burst", "rpc_polling_time": 20000}, "rpc_polling_time_us", 9999, "20000 us is voted as it"),
+        ({"perf_profile": "burst", "rpc_polling_time": 20000}, "rpc_polling_time_us", 9999, "20000 us is voted"),
         ({"perf_profile": "burst", "hmx_timeout_us": 5}, "hmx_timeout_us", None, "refuses an HMX timeout of 5 us"),
         ({"perf_profile": "balanced", "adaptive_polling_time": 5000}, "adaptive_polling_time_us", None, "not voted"),
         ({"perf_profile": "balanced", "ddr_perf_mode": True}, "ddr_perf_mode", None, "DDR-1"),
@@ -107,15 +107,15 @@ def test_rpc_votes_without_clocks_have_a_power_state_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("core", "votes_as", "said"),
     [
-        ({"perf_profile": "burst", "my_perf_profile": "balanced"}, "balanced", "read as perf_profile, by the words"),
+        ({"perf_profile": "burst", "my_perf_profile": "balanced"}, "balanced", "read as perf_profile, because of"),
         ({"my_perf_profile": "balanced", "perf_profile": "burst"}, "burst", "read as perf_profile"),
         (
             {"perf_profile": "burst", "zzz": {"perf_profile": "balanced"}},
             "balanced",
             "'zzz' in devices[].cores[] is read",
         ),
-        ({"perf_profile": "burst", "zzz": {}}, "burst", "'zzz' in devices[].cores[] is ignored without a word"),
-        ({"perf_profile": "burst", "custom": []}, "burst", "custom beside perf_profile burst is not voted"),
+        ({"perf_profile": "burst", "zzz": {}}, "burst", "'zzz' in devices[].cores[] is silently ignored"),
+        ({"perf_profile": "burst", "custom": []}, "burst", "custom with perf_profile burst is not voted"),
         ({"perf_profile": "burst", "core_id": [0]}, "burst", ""),
         ({"perf_profile": "burst", "core_id": {}}, "burst", ""),
         ({"perf_profile": "balanced\0x"}, "balanced", ""),
@@ -131,11 +131,11 @@ def test_what_the_vendor_takes_is_read_as_it_reads_it(core: dict[str, Any], vote
     found = imported(core)
     assert found.profile.votes.hvx == load_profile(votes_as).votes.hvx
     assert said in remarks(found)
-    assert ("left out here" in remarks(found)) is ("my_custom" in core)
+    assert ("omitted here" in remarks(found)) is ("my_custom" in core)
 
 
 def test_a_number_too_long_for_the_vendors_field_is_left_out() -> None:
     """A double under an unknown key passes the parser; what becomes of it there is not known."""
     found = imported({"perf_profile": "burst", "my_rpc_control_latency": 1e20})
     assert found.profile.votes.rpc_control_latency_us == 100
-    assert "no number of us; left out" in remarks(found)
+    assert "not a number of us; omitted" in remarks(found)

@@ -134,15 +134,15 @@ def test_a_vote_that_many_socs_lack_is_told_where_no_soc_is_named(
     assert (strict.exit_code, file.exists()) == (1, False)
     told = command.run("export", name, "-o", str(file))
     assert told.exit_code == 0
-    assert "warning: votes.ddr_perf_mode: true; written all the same: it is for Hexagon V81 or later" in told.stderr
+    assert "warning: votes.ddr_perf_mode: true; written anyway: it is for Hexagon V81 or later" in told.stderr
     assert "name the SoC with --soc" in told.stderr
     assert "EXT-30" in command.output("lint", str(file))
     for soc, is_there in (("SM8850", True), ("SM8750", False)):
         settled = command.run("export", name, "--soc", soc, "-o", str(file), "--force")
-        assert "written all the same" not in settled.stderr
+        assert "written anyway" not in settled.stderr
         assert ("ddr_perf_mode" in file.read_text()) is is_there
         assert "EXT-30" not in command.output("lint", str(file))
-        assert "written all the same" not in command.run("export", name, "--into", str(file)).stderr
+        assert "written anyway" not in command.run("export", name, "--into", str(file)).stderr
 
 
 @pytest.mark.parametrize("profile", ["burst", "balanced", "llm_decode_balanced", "system_settings"])

@@ -125,7 +125,7 @@ def test_keys_that_nothing_reads_are_told(command: Command, chat: Path) -> None:
     ]
     assert "did you mean soc_model?" in told.stderr
     comments = " ".join(line.removeprefix("#").strip() for line in told.stdout.splitlines() if line.startswith("#"))
-    assert "'devics' in the file is ignored without a word" in comments
+    assert "'devics' in the file is silently ignored" in comments
     assert "'my_perf_profile' in devices[].cores[] is read as perf_profile" in comments
     assert "extends: balanced" in told.stdout
     strict = command.run("import", str(chat), "--strict", "-o", str(chat.parent / "out"))
@@ -148,7 +148,7 @@ def test_a_json_file_of_another_kind_is_refused(command: Command, chat: Path, te
     chat.write_text(text)
     told = command.run("import", str(chat), "-o", str(chat.parent / "out"))
     assert (told.exit_code, told.stdout) == (2, "")
-    assert told.stderr.startswith(f"{chat}:1:2: KEY-1: no key here is one of an extension file")
+    assert told.stderr.startswith(f"{chat}:1:2: KEY-1: no key here belongs to an extension file")
     assert hint in told.stderr
     assert not (chat.parent / "out").exists()
 

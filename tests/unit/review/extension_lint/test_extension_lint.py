@@ -94,7 +94,7 @@ def test_a_text_for_a_number_is_told_which_number(
     [
         (
             {"graphs": {"vtcm_mb": 8}},
-            "put it into a list, as [{...}]: an object alone is the form of SDK 2.20 and before",
+            "put it into a list, as [{...}]: an object without a list is the form of SDK 2.20 and older",
         ),
         ({"devices": {"cores": [{"perf_profile": "burst"}]}}, "put it into a list, as [{...}]"),
         ({"devices": [{"cores": {"perf_profile": "burst"}}]}, "put it into a list, as [{...}]"),

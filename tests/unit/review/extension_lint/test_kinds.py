@@ -267,7 +267,7 @@ def test_diff_refuses_a_file_of_another_kind(command: Command, tmp_path: Path, d
     """As import does: it says nothing of a profile, and is not taken for high_performance."""
     done = command.run("diff", "burst", str(written(tmp_path / "other.json", data)))
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "no key here is one of an extension file" in " ".join(done.stderr.split())
+    assert "no key here belongs to an extension file" in " ".join(done.stderr.split())
     assert name in done.stderr
 
 
