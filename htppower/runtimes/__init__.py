@@ -1,4 +1,4 @@
-"""Settings of inference runtimes: a profile as what each takes, and that read back. One file a runtime.
+"""Settings of inference runtimes: profiles written as settings, and settings read as profiles. One file per runtime.
 
 May import votes, errors, rules, events, profiles and extensions; never backends.
 """

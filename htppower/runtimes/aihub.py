@@ -12,15 +12,13 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
 TITLE = "Qualcomm AI Hub"
-KNOWN = (
-    "What a job votes is not public: for a QNN context it is taken to be what the vendor's own tools vote, measured."
-)
-# A job takes these nine, and votes burst where none is named. Source: AI Hub's API reference.
+KNOWN = "The votes of a job are not public: a QNN context is assumed to vote like the vendor's own tools, measured."
+# A job accepts these nine modes, and votes burst without a mode. Source: AI Hub's API reference.
 MODES = (
     *("burst", "sustained_high_performance", "high_performance", "balanced", "low_balanced"),
     *("high_power_saver", "power_saver", "low_power_saver", "extreme_power_saver"),
 )
-# Of kHtp... names it documents these.
+# The documented kHtp... names.
 TFLITE_MODES = MODES[:-1]
 QNN_KEY = "context_htp_performance_mode"
 OTHER_KEY = "qnn_htp_performance_mode"

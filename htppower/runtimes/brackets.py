@@ -1,4 +1,4 @@
-"""Source code as groups in brackets, each with its elements: what stands between two commas, or is a statement."""
+"""Source code as nested bracket groups. The elements of a group are separated by commas, or are statements."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from htppower.runtimes.tokens import Language
 
 _OPENED_BY = {")": "(", "]": "[", "}": "{"}
-# Deeper brackets are passed over, and what stands in them is part of the element around it.
+# Deeper brackets are skipped; their content belongs to the element around them.
 _DEEPEST = 60
-# Behind these a statement goes on in the next line.
+# After these marks a statement continues on the next line.
 _ENDS_NO_LINE = frozenset(
     ("=", "+", "-", "*", "/", "%", "&", "|", "?", ":", ".", "<", "=>", "->", "::", ":=", "&&", "||", "?:", "?.", "==")
 )
-# And it goes on before these. A brace may open in the next line.
+# A statement also continues before these marks. A brace may open on the next line.
 _BEGINS_NO_LINE = frozenset(
     ("=", "+", "-", "/", "%", "|", "?", ":", ".", "=>", "->", "::", "&&", "||", "?:", "?.", "==", "{")
 )
@@ -26,12 +26,12 @@ _JOINS = ("->", ".", "::", "?.")
 
 
 class Group(NamedTuple):
-    """What stands in brackets.
+    """The content of a pair of brackets.
 
     Attributes:
-        bracket: the opening one; empty for the text as a whole.
-        start: where it stands.
-        elements: what is between commas, semicolons and, in braces, the ends of lines.
+        bracket: the opening bracket; empty for the whole text.
+        start: its offset.
+        elements: the parts between commas, semicolons and, in braces, line ends.
     """
 
     bracket: str
@@ -43,7 +43,7 @@ Node = Token | Group
 
 
 def is_mark(node: Node, *words: str) -> bool:
-    """Return whether a node is one of some marks."""
+    """Return whether a node is one of these marks."""
     return isinstance(node, Token) and node.kind is Kind.MARK and node.word in words
 
 
@@ -53,13 +53,13 @@ def is_name(node: Node) -> TypeGuard[Token]:
 
 
 def only_text(nodes: Sequence[Node]) -> Token | None:
-    """Return the text that an element is; None for an element that is anything else."""
+    """Return the text if an element consists only of it; otherwise None."""
     (node, *others) = nodes or (None,)
     return node if not others and isinstance(node, Token) and node.kind is Kind.TEXT else None
 
 
 def path_before(nodes: Sequence[Node], behind: int) -> list[str]:
-    """Return the names, joined by dots, arrows or colons, that end right before a node."""
+    """Return the names, joined by dots, arrows or colons, that end directly before a node."""
     names: list[str] = []
     at = behind - 1
     while at >= 0 and is_name(name := nodes[at]):
@@ -71,14 +71,14 @@ def path_before(nodes: Sequence[Node], behind: int) -> list[str]:
 
 
 def path(nodes: Sequence[Node]) -> list[Token]:
-    """Return the names that an element consists of, joined by dots or colons; empty for any other element."""
+    """Return the names of an element if it consists only of names joined by dots or colons; otherwise an empty list."""
     names = list(nodes[1:] if nodes and is_mark(nodes[0], "::") else nodes)
     joined = all(is_mark(each, *_JOINS) for each in names[1::2])
     return [each for each in names[::2] if is_name(each)] if joined and all(map(is_name, names[::2])) else []
 
 
 def grouped(tokens: Iterable[Token], language: Language) -> Group:
-    """Return tokens as one group, with the groups in it."""
+    """Return tokens as one group with nested groups."""
     root = Group("", 0, [[]])
     stack = [root]
     passed = 0
@@ -112,14 +112,14 @@ def grouped(tokens: Iterable[Token], language: Language) -> Group:
 
 
 def _is_new(group: Group, token: Token, language: Language) -> bool:
-    """Return whether a token in a new line begins a new statement."""
+    """Return whether a token on a new line begins a new statement."""
     element = group.elements[-1]
     if not element or group.bracket in ("(", "[") or (group.bracket == "{" and language.braces_are_sets):
         return False
     last = element[-1]
     if isinstance(last, Token):
         if last.kind is Kind.MARK and last.word in _ENDS_NO_LINE:
-            # Outside of brackets a colon ends the head of a body.
+            # Outside of brackets, a colon ends the head of a block.
             return last.word == ":" and not group.bracket
         if last.kind is Kind.TEXT and token.kind is Kind.TEXT:
             return False

@@ -1,4 +1,4 @@
-"""The runtimes by name; each is imported only when it is asked for."""
+"""The runtimes by name; the module of a runtime is imported only when it is needed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
     from htppower.runtimes.settings import Runtime, Settings
 
-# Every module by its name, in the order in which help has them.
+# The modules by name, in the order of the help text.
 _MODULES = {
     "onnxruntime": "htppower.runtimes.onnxruntime",
     "genai": "htppower.runtimes.genai",
@@ -31,5 +31,5 @@ def runtime(name: str) -> Runtime:
 
 
 def settings(profile: Profile, name: str) -> Settings:
-    """Return what to set in a runtime for a profile."""
+    """Return the settings of a runtime for a profile."""
     return runtime(name).write(profile)

@@ -1,4 +1,4 @@
-"""Settings in source code: pairs of key and value, arguments, calls, enumerators, and two lists side by side."""
+"""Settings in source code: pairs of key and value, arguments, calls, enumerators, and parallel lists."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ _BESIDE = ("backend_type", *OF_THE_DELEGATE)
 _EXECUTORCH = (RUN_TIME_OPTION, "QNN_RUNTIME_HTP_PERFORMANCE_MODE")
 _KEY_OF_FIELD, _VALUE_OF_FIELD = ("id", "key", "name"), ("value", "string_value")
 _DEFINES = frozenset(("def", "fun", "func", "function", "fn", "class"))
-# Calls that only read, compare, print or declare; the first word of the name, or the last.
+# Calls that only read, compare, print or declare; matched by the first or the last word of the name.
 _NO_SETTERS = re.compile(
     r"(?:get|find|has|contains|count|remove|pop|erase|print|println|printf|fprintf|log|logger|warn|warning|info|debug|"
     r"error|assert|expect|raise|throw|format|add_argument|argument|option|add_option|flag|absl|define|equals|compare|"
     r"replace|split|join|match|test|is|env|getenv|str|strcmp|in|echo|usage|help|fatal|panic)(?![a-z])"
     r"|.*(?:error|exception|equals?|_eq)$"
 )
-# Calls that take an enumerator, and calls whose one argument is the value of a setting: what of their name is its key.
+# Calls that take an enumerator. Then: calls with one argument that is the value of a setting, and the key of the
+# setting.
 _TAKES_MODES = re.compile("perf|mode|options|inference")
 _SETTERS = {
     "SetPerfProfileGlobal": (Where.APPBUILDER, "PerfProfile"),
@@ -45,13 +46,13 @@ _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class Scope(NamedTuple):
-    """What stands around an element.
+    """The context of an element.
 
     Attributes:
-        names: what its brackets are given to, in lower case, the innermost last.
-        literal: where the literal or block around it begins; -1 where there is none.
-        body: where the function around it begins, in languages without braces.
-        given_to: the object whose call or subscript it is.
+        names: the names that its brackets are assigned or passed to, in lower case, the innermost last.
+        literal: the offset of the literal or block around it, or -1.
+        body: the offset of the function around it, in languages without braces.
+        given_to: the object whose call or subscript contains it.
         within: the bracket around its group.
         reads: it is in a call that sets nothing.
     """
@@ -65,13 +66,13 @@ class Scope(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A key that was found with its value.
+    """A key with its value.
 
     Attributes:
         key, key_at: the key, and its place.
         value: its value; None if it is not a literal.
-        scope: what stands around it.
-        where: what it is a setting of; None if only the scope shows it.
+        scope: its context.
+        where: the kind of setting; None if only the context shows it.
     """
 
     key: str
@@ -82,12 +83,12 @@ class Found(NamedTuple):
 
 
 class CodeReader:
-    """Looks through the elements of a text.
+    """Searches the elements of a text for settings.
 
     Attributes:
         found: the keys with their values.
-        texts: the texts that may have settings within.
-        provider: where the QNN provider is used with options that are all there and have no mode.
+        texts: the texts that may contain settings.
+        provider: the places where the QNN provider is used with a complete set of options that has no mode.
     """
 
     def __init__(self, language: Language, *, of_qnn: bool) -> None:
@@ -100,7 +101,7 @@ class CodeReader:
         self._values: Group | None = None
 
     def read(self, group: Group, scope: Scope | None = None) -> None:
-        """Look through a group, and the groups in it."""
+        """Search a group and its nested groups."""
         scope = Scope() if scope is None else scope
         for element in filter(None, group.elements):
             first = element[0]
@@ -163,7 +164,7 @@ class CodeReader:
             self._pair(to, right, inner, of_names=group.bracket == "(")
 
     def _pair(self, key: Node, value: Sequence[Node], scope: Scope, *, of_names: bool = False) -> None:
-        """Keep a key with its value, if it is a key of settings; a name is one only as an argument."""
+        """Keep a key with its value if it is the key of a setting; a bare name counts only as an argument."""
         if not isinstance(key, Token):
             return
         word = key.word
@@ -185,7 +186,7 @@ class CodeReader:
             self.found.append(Found(key, names[0].start, value, scope, where))
 
     def _by_commas(self, group: Group, scope: Scope) -> None:
-        """Keep pairs of a list of two, of a command's words, and of the arguments of a call."""
+        """Keep pairs in a list of two items, in the words of a command, and in the arguments of a call."""
         is_set = self._sets and group.bracket == "{" and scope.within != "{"
         is_pair = len(group.elements) == 2 and not is_set  # noqa: PLR2004
         is_call = group.bracket == "(" and bool(scope.names[-1:] and scope.names[-1])
@@ -221,7 +222,7 @@ class CodeReader:
             self.found.append(Found(name, key.at, Value(text.word, text.at, quoted=True), scope, LISTS[name]))
 
     def _fields(self, nodes: list[Node], scope: Scope) -> None:
-        """Keep a pair that is spelt out: ``id: "htp_performance_mode" value: "burst"``."""
+        """Keep a pair with named fields: ``id: "htp_performance_mode" value: "burst"``."""
         words = [each for each in nodes[:9] if not is_mark(each, ":", "=")]
         names = [each.word if isinstance(each, Token) else "" for each in words]
         if len(words) < 4 or names[0] not in _KEY_OF_FIELD or names[2] not in _VALUE_OF_FIELD:  # noqa: PLR2004
@@ -236,7 +237,7 @@ class CodeReader:
                 self._pair(key, value, scope)
 
     def _side_by_side(self, element: list[Node], at: int, group: Group, scope: Scope) -> None:
-        """Keep the pairs of a list of keys and a list of values, as the C API of ONNX Runtime takes them."""
+        """Keep the pairs of a list of keys and a parallel list of values, as in the C API of ONNX Runtime."""
         if group.bracket == "(" or len(group.elements) < 2:  # noqa: PLR2004
             return
         name = next((each.word.lower() for each in reversed(element[:at]) if is_name(each)), "")
@@ -262,7 +263,7 @@ def _is_to(node: Node) -> bool:
 
 
 def _is_without_mode(value: list[Node]) -> bool:
-    """Return whether options of the provider are all there, as literals: the mode would be among them."""
+    """Return whether all options of the provider are literals: then a mode would be among them."""
     group = value[-1] if value else None
     if not isinstance(group, Group) or group.bracket != "{":
         return False
@@ -270,9 +271,9 @@ def _is_without_mode(value: list[Node]) -> bool:
 
 
 def placed(found: list[Found]) -> Iterator[tuple[Found, Where, tuple[str, ...]]]:
-    """Yield what was found with what it is a setting of, and what it has in common with those that it belongs to.
+    """Yield each found key with its kind of setting, and with its group, which related settings share.
 
-    A key that is there already begins another group, such as the options of a second run.
+    A key that the group already has begins a new group, such as the options of a second run.
     """
     numbers: dict[tuple[str, ...], int] = {}
     seen: set[tuple[str, ...]] = set()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from htppower.runtimes.tokens import Token
 
-# A flag, and its place.
+# A flag, with its place.
 FLAGS: Mapping[str, Where] = MappingProxyType(
     {
         "qualcomm_htp_performance_mode": Where.LITERT_FLAG,
@@ -39,12 +39,12 @@ LISTS: Mapping[str, Where] = MappingProxyType(
 _GSTREAMER = "QNNExternalDelegate,"
 # onnxruntime_perf_test: -i "htp_performance_mode|burst".
 _BAR = re.compile(r"(?<![\w.])(?:htp_performance_mode|rpc_control_latency|htp_perf_mode)\|")
-# A text without a match has no setting in it.
+# If this does not match a text, the text has no settings.
 SPOKEN = re.compile(rf"-(?:{'|'.join((*FLAGS, *LISTS))})|{_GSTREAMER}|{_BAR.pattern}|[\"'](?:qnn|ep|htp|rpc)[._]")
 _FLAG = re.compile(r"--?(?P<name>[\w-]+)(?P<equals>=?)")
 _ITEM = re.compile(r"(?<![\w.])(?P<key>[A-Za-z_][\w.]*)[ \t]*[=:|][ \t]*(?:\(\w+\))?[\"'\\]*(?P<value>[^\s;,\"'\\]+)")
 _VALUE = re.compile(r"[\"'\\]*(?!-\D)(?P<value>[\w.+-]*)(?P<behind>.?)")
-# Words that follow a flag in a sentence, such as a comment.
+# Words that follow a flag in prose, such as a comment.
 _OF_SENTENCES = frozenset(
     (
         *("a", "an", "and", "are", "as", "at", "be", "but", "by", "can", "do", "does", "flag", "for", "from", "has"),
@@ -52,7 +52,7 @@ _OF_SENTENCES = frozenset(
         *("then", "to", "was", "wins", "with", "without"),
     )
 )
-# Commands that only print what stands behind them.
+# Commands that only print their arguments.
 _PRINTS = re.compile(r"(?:echo|printf|print|(?i:write-(?:host|output|verbose|warning|error)))[ \t]")
 
 
@@ -60,8 +60,8 @@ class Setting(NamedTuple):
     """A setting on a command line.
 
     Attributes:
-        where: what it is a setting of.
-        key, value: as they are spelt.
+        where: the kind of setting.
+        key, value: in the spelling of the file.
         key_at, at: their places.
     """
 
@@ -73,7 +73,7 @@ class Setting(NamedTuple):
 
 
 def words_of(line: Sequence[Token]) -> list[tuple[int, int]]:
-    """Return the begin and the end of each word of a line; blanks outside of quotes divide words."""
+    """Return the start and end of each word of a line; blanks outside quotes separate words."""
     words: list[tuple[int, int]] = []
     for token in line:
         if words and words[-1][1] == token.start:
@@ -117,7 +117,7 @@ def _until_flag(text: str, words: list[tuple[int, int]], number: int, end: int) 
 
 
 def of_flag(text: str, name: str, key_at: int, value: tuple[int, int], *, sure: bool) -> Iterator[Setting]:
-    """Yield the setting that a flag with its value is; nothing for a word of a sentence, or a template."""
+    """Yield the setting of a flag and its value; nothing if the value is prose or a template."""
     found = _VALUE.match(text, *value)
     if found is None or not found["value"] or is_template(found["behind"]):
         return
@@ -126,7 +126,7 @@ def of_flag(text: str, name: str, key_at: int, value: tuple[int, int], *, sure: 
 
 
 def of_text(text: str, start: int, end: int) -> Iterator[Setting]:
-    """Yield the settings of a text that is a list of them by itself."""
+    """Yield the settings of a text that is a list of settings."""
     if text.startswith(_GSTREAMER, start) or _GSTREAMER in text[start:end]:
         yield from items(text, start, end, Where.DELEGATE)
     elif _BAR.search(text, start, end) is not None:

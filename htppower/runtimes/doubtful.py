@@ -1,4 +1,4 @@
-"""Values that look like settings and are none: placeholders, words for people, and flags of other programs."""
+"""Recognizes values that only look like settings: placeholders, words for people, and flags of other programs."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ if TYPE_CHECKING:
 
     from htppower.runtimes.statements import Statement
 
-# How a usage text names a value, and how a table names the variable that holds it.
+# Names of values in usage texts, and of variables in tables.
 _PLACEHOLDER = re.compile(r"(?:[A-Z]+_)*(?:MODE|PROFILE|LEVEL|LATENCY|VALUE|VAL|NAME|NUMBER|NUM|INT|STRING|STR|N|X)")
-# The programs whose flags are known. Another program may have a flag of the same name that takes other values.
+# The programs whose flags are known. Another program may use the same flag with other values.
 _PROGRAMS: Mapping[Where, re.Pattern[str]] = MappingProxyType(
     {
         Where.EXECUTORCH_FLAG: re.compile(r"runner|executorch|benchmark_model"),
         Where.TOOL_FLAG: re.compile(r"net-run|qnn-|snpe"),
     }
 )
-# What runs a program before a flag: an interpreter anywhere, or the first word of a command.
+# A program before a flag: an interpreter anywhere, or the first word of a command.
 _OTHER_PROGRAM = re.compile(
     r"\b(?:python[\d.]*|node|npm|npx|cargo|dotnet|java|go run|uv|poetry)\b|\.(?:py|js|ts|rb|jar)\b"
     r"|^[ \t]*(?:[$>][ \t]+)?[\"']?[\w./\\-]*\w[\"']?(?:[ \t][^=(,:]*)?$"
 )
-# A line may be all of a file: a program stands near its flags.
+# A line may be the whole file, so the program is searched only near its flags.
 _NEAR = 2000
 
 
 def is_placeholder(statement: Statement) -> bool:
-    """Return whether a value stands for another that is put in later."""
+    """Return whether a value is a placeholder that is replaced later."""
     if is_template(statement.value):
         return True
     return _is_unknown(statement) and _PLACEHOLDER.fullmatch(statement.value) is not None
 
 
 def is_none(statement: Statement, lines: list[str]) -> bool:
-    """Return whether a statement is no setting: a label, a list of choices, or a flag of another program.
+    """Return whether a statement is not a setting but a label, a list of choices, or another program's flag.
 
-    ``lines`` are those of its file. A value that its runtime knows is always a setting.
+    ``lines`` are the lines of its file. A value that its runtime knows is always a setting.
     """
     if statement.where is Where.GENAI or is_placeholder(statement) or not _is_unknown(statement):
         return False
@@ -55,7 +55,7 @@ def is_none(statement: Statement, lines: list[str]) -> bool:
 
 
 def _is_label(statement: Statement) -> bool:
-    """Return whether a value is words for people, such as ``Latency (us)``, and no mode with blanks in it."""
+    """Return whether a value is text for people, such as ``Latency (us)``, and not a mode that contains blanks."""
     option, words = statement.option, statement.value.lower().split()
     if option is None or len(words) < 2:  # noqa: PLR2004 - a blank
         return False

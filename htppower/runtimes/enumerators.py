@@ -1,4 +1,4 @@
-"""Modes in code that are enumerators: which runtime's each is, by what stands before it and what takes it."""
+"""Finds the runtime of an enumerator in code, by the names before it and by the function that receives it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from htppower.runtimes.tokens import Token
 
-# Enumerations with a name of their own.
+# Enumerations with unique names.
 _OWN: Mapping[str, tuple[Where, str]] = MappingProxyType(
     {
         **{name: (Where.LITERT_PYTHON, name) for name in ("HTP_PERFORMANCE_MODE", "QualcommHtpPerformanceMode")},
@@ -23,7 +23,7 @@ _OWN: Mapping[str, tuple[Where, str]] = MappingProxyType(
         "HtpPerfCtrlMode": (Where.LITERT_CPP, "HtpPerfCtrlMode"),
     }
 )
-# Enumerations whose names others have, too: the function that takes them tells.
+# Enumerations whose names are not unique: the function that receives the enumerator identifies them.
 _TAKEN_BY: Mapping[str, tuple[tuple[str, ...], Where]] = MappingProxyType(
     {
         "PerfProfile": (("setperfprofileglobal", "inference", "perf_profile"), Where.APPBUILDER),
@@ -35,10 +35,10 @@ _SHARED = "HtpPerformanceMode"
 
 
 def enumerator(names: Sequence[Token], function: str, *, of_qnn: bool) -> tuple[Where, str, Token] | None:
-    """Return what a name with others before it is a mode of, its key, and the mode; None where it is none.
+    """Return the kind of setting, the key and the mode of a qualified name; None if it is not a mode.
 
-    ``function`` is what takes it, in lower case: a call, or what it is assigned to. ``of_qnn`` says whether the text
-    speaks of QNN at all.
+    ``function`` receives the mode, in lower case: the function of a call, or the target of an assignment. ``of_qnn``
+    says whether the text mentions QNN.
     """
     owners = [each.word for each in names[:-1]]
     for number, owner in enumerate(owners):
@@ -56,18 +56,18 @@ def enumerator(names: Sequence[Token], function: str, *, of_qnn: bool) -> tuple[
 
 
 def _of_shared(mode: str, owners: Sequence[str]) -> Where | None:
-    """Return whose enumeration it is: LiteRT's in Kotlin and in C++, and the delegate's in Java, share a name."""
+    """Return the owner of the shared enumeration name: LiteRT in Kotlin and C++, or the delegate in Java."""
     if "QnnDelegate" in owners or mode.startswith("HTP_PERFORMANCE_"):
         return Where.DELEGATE_JAVA
     if mode.startswith("kHtp"):
-        return None  # ONNX Runtime has it within
+        return None  # a nested class of ONNX Runtime
     if mode[:1] == "k" and mode[1:2].isupper():
         return Where.LITERT_CPP
     return Where.LITERT_KOTLIN if mode[:1].isupper() else None
 
 
 def _bare(mode: Token, function: str) -> tuple[Where, str, Token] | None:
-    """Return what an enumerator without its enumeration is; a constant of the host's own is none."""
+    """Return the setting of an enumerator without its enumeration; None for a constant of the host itself."""
     if mode.word.startswith(C_MODE):
         return Where.LITERT_CPP, C_MODE, mode
     if mode.word.startswith("HTP_PERFORMANCE_") and function.endswith("sethtpperformancemode"):

@@ -1,4 +1,4 @@
-"""ExecuTorch's QNN backend: the mode in the program, or as an option at run time, by number."""
+"""ExecuTorch's QNN backend: the mode in the program, or a run-time option, by number."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
 TITLE = "ExecuTorch"
-KNOWN = "What ExecuTorch votes was read in its public source."
+KNOWN = "ExecuTorch's votes were read in its public source."
 RUN_TIME_OPTION = "qnn_runtime_htp_performance_mode"
 
 
@@ -27,7 +27,7 @@ def write(profile: Profile) -> Settings:
     number = NUMBERS[found.mode]
     parts = (
         Part(
-            "as the program is made",
+            "when the program is built",
             f"htp_options.performance_mode = QnnExecuTorchHtpPerformanceMode.{enumerator(found.mode)}",
             "python",
         ),
@@ -35,7 +35,7 @@ def write(profile: Profile) -> Settings:
             "at run time, in C++",
             f'backend_options.set_option("{RUN_TIME_OPTION}", {number});',
             "cpp",
-            note=f"The number {number} is {enumerator(found.mode)}: what is no int is ignored without a word.",
+            note=f"The number {number} is {enumerator(found.mode)}: a value that is not an int is silently ignored.",
         ),
         Part("command line of qnn_executor_runner", f"--htp_performance_mode={number}", "shell"),
     )

@@ -1,4 +1,4 @@
-"""Which mode of a runtime is nearest to a profile, and what of the profile it does not do."""
+"""Finds the mode of a runtime that is nearest to a profile, and the fields of the profile that it loses."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _NO_VOTE = "no vote"
 _OF_THE_PROCESS = "no vote: it stays as it is in the process"
 _HELD = "votes stay up from INIT until the model is released"
 
-# What a runtime does about a vote that it does not cast, where it is more than that.
+# What a runtime does instead of a vote that it does not send, if that needs an explanation.
 _WITHOUT_VOTE: Mapping[KeyPath, str] = MappingProxyType(
     {
         ("votes", "rpc_polling_time_us"): _OF_THE_PROCESS,
         ("votes", "adaptive_polling_time_us"): _OF_THE_PROCESS,
     }
 )
-# A vote that says what holds on an id without it, so that not to cast it says the same (rules HMX-4, RPC-5).
+# Votes that equal the state without a vote, so that omitting them changes nothing (rules HMX-4, RPC-5).
 _AS_WITHOUT_VOTE: Mapping[KeyPath, Any] = MappingProxyType(
     {
         ("votes", "hmx_v2"): HMX_DEFAULT,
@@ -44,9 +44,9 @@ _AS_WITHOUT_VOTE: Mapping[KeyPath, Any] = MappingProxyType(
     }
 )
 _CORNERS = tuple(VoltageCorner)
-# The power states of a profile, and what their fields are told as.
+# The power states of a profile, and the names of their fields in messages.
 _SIDES = {"to": "lowered", "after_deinit_to": "after_deinit"}
-# What no other runtime does, by the fields of relax.
+# What other runtimes do instead of fields of relax that they all lack.
 _NEVER_DONE: Mapping[str, str] = MappingProxyType(
     {"then": "it relaxes once", "raise_ahead_us": "it raises as an inference begins"}
 )
@@ -54,7 +54,7 @@ _NEVER_DONE: Mapping[str, str] = MappingProxyType(
 
 @functools.cache
 def records(runtime: str) -> Mapping[str, Profile]:
-    """Return what a runtime votes in each of its modes, from highest to lowest, as it ships."""
+    """Return the shipped records of a runtime's votes by mode, from highest to lowest."""
     found, _ = load_records(runtime=runtime)
     return MappingProxyType({own_name(record.name): record for record in found})
 
@@ -65,9 +65,9 @@ class Nearest:
 
     Attributes:
         mode: its name.
-        record: what the runtime votes in it, with the votes that are set besides.
+        record: the runtime's votes in this mode, with votes from additional settings.
         held: the runtime lowers nothing before the model is released.
-        lost: what of the profile it does not do.
+        lost: the fields of the profile that the mode does not express.
     """
 
     mode: str
@@ -79,15 +79,15 @@ class Nearest:
 def nearest(
     profile: Profile, runtimes: Collection[str], besides: Collection[str] = (), *, only: Collection[str] = ()
 ) -> Nearest:
-    """Return the mode with the nearest clocks, then with the fewest fields lost, then of the profile's lineage.
+    """Return the mode with the nearest clocks; then with the fewest lost fields; then of the profile's lineage.
 
-    Of equal ones it is the first.
+    Of equal modes, the first is returned.
 
     Args:
-        profile: what is wanted.
-        runtimes: whose modes are looked at.
-        besides: the votes that the runtime takes as settings of their own, by their fields in ``VoteSet``.
-        only: the modes that are looked at; empty for all.
+        profile: the profile to be expressed.
+        runtimes: the runtimes whose modes are considered.
+        besides: the votes that the runtime accepts as additional settings, by their fields in ``VoteSet``.
+        only: the modes that are considered; empty for all.
     """
     found = []
     for runtime in runtimes:
@@ -102,12 +102,12 @@ def nearest(
 
 
 def lost(profile: Profile, expressed: Profile, *, held: bool) -> Iterator[Lost]:
-    """Yield the fields of a profile that are otherwise in what a runtime does.
+    """Yield the fields of a profile that differ from what a runtime does.
 
     Args:
-        profile: what is wanted.
+        profile: the profile to be expressed.
         expressed: what the runtime does.
-        held: it lowers nothing before the model is released.
+        held: the runtime lowers nothing before the model is released.
     """
     yield from _votes_lost(("votes",), profile.votes, expressed.votes, _NO_VOTE)
     wanted, done = profile.relax, expressed.relax
@@ -123,7 +123,7 @@ def lost(profile: Profile, expressed: Profile, *, held: bool) -> Iterator[Lost]:
         return
     for name, side in _SIDES.items():
         states = getattr(wanted, name), getattr(done, name)
-        # What DE-INIT ends in is told where it differs from what was told already.
+        # The state after DE-INIT is reported only if it differs from the state that is reported already.
         if name != "to" and states == (wanted.to, done.to):
             continue
         left = _with_what_stays(states[1].votes, expressed.votes)
@@ -142,7 +142,7 @@ def _lost(at: KeyPath, says: str, instead: str) -> Lost:
 
 
 def _with_what_stays(lowered: VoteSet, raised: VoteSet) -> VoteSet:
-    """Return the votes of a power state, and of the process's settings what it leaves as they were raised."""
+    """Return the votes of a power state, with the raised values of process-wide settings that it leaves unset."""
     stays = {
         name: getattr(raised, name)
         for name in ("rpc_polling_time_us", "adaptive_polling_time_us")
@@ -152,12 +152,12 @@ def _with_what_stays(lowered: VoteSet, raised: VoteSet) -> VoteSet:
 
 
 def _spell_core(votes: VoteSet) -> str:
-    """Return the core clock of a vote set, as a file spells it."""
+    """Return the core clock of a vote set in the spelling of a file."""
     return spell(None if votes.hvx is None else votes.hvx.core)
 
 
 def _votes_lost(side: KeyPath, wanted: VoteSet, done: VoteSet, without: str) -> Iterator[Lost]:
-    """Yield the fields of one vote set that another does not have so."""
+    """Yield the fields of one vote set that differ in another."""
     said, cast = dict(vote_fields(wanted)), dict(vote_fields(done))
     for at in (*said, *(at for at in cast if at not in said)):
         value, instead = said.get(at), cast.get(at)
@@ -172,17 +172,17 @@ def _votes_lost(side: KeyPath, wanted: VoteSet, done: VoteSet, without: str) -> 
 def _distance(profile: Profile, found: Nearest) -> tuple[int, ...]:
     lineage = profile.lineage
     named = lineage.index(found.mode) if found.mode in lineage else len(lineage)
-    # To hold votes that are to be lowered costs more than any single field.
+    # Holding votes that should be lowered costs more than any single field.
     holds = found.held and not is_held(profile)
     return (*_clocks_apart(profile.votes, found.record.votes), holds, len(found.lost), named)
 
 
 def _clocks_apart(one: VoteSet, other: VoteSet) -> Iterator[int]:
-    """Yield how many corners lie between the core clocks of two vote sets, then between their bus clocks."""
+    """Yield the number of corners between the core clocks of two vote sets, then between their bus clocks."""
     for clock in ("core", "bus"):
         ranges = [getattr(votes.hvx, clock, None) for votes in (one, other)]
         if None in ranges:
-            # No vote is nearer to one for little than to one for much.
+            # A missing vote is as far from a low corner as from a high one.
             yield sum(1 + _place(getattr(each, limit)) for each in ranges if each is not None for limit in CORNER_KEYS)
         else:
             ends = [[_place(getattr(each, limit)) for each in ranges] for limit in CORNER_KEYS]
@@ -190,5 +190,5 @@ def _clocks_apart(one: VoteSet, other: VoteSet) -> Iterator[int]:
 
 
 def _place(corner: VoltageCorner | ExpandedCorner) -> int:
-    """Return the place of a corner among the plain ones; of an expanded one that of the nearest below it."""
+    """Return the place of a corner among the plain ones; for an expanded corner, of the nearest one below it."""
     return sum(as_expanded(each) <= as_expanded(corner) for each in _CORNERS) - 1

@@ -13,18 +13,19 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
 TITLE = "onnxruntime-genai"
-# Where the provider options of the language model stand; other models of a pipeline have the same below their names.
+# The path to the provider options of the language model; other models of a pipeline have the same path under their
+# names.
 PATH = ("model", "decoder", "session_options", "provider_options")
 
 
 def write(profile: Profile) -> Settings:
-    """Return a profile as provider options of genai_config.json: ONNX Runtime's provider votes."""
+    """Return a profile as provider options of genai_config.json; ONNX Runtime's provider then votes."""
     found = nearest_mode(profile)
     options = provider_settings(found, profile)
     node: object = [{"qnn": options}]
     for key in reversed(PATH):
         node = {key: node}
-    note = "Beside what the file has there, such as backend_path; the same goes into each model of a pipeline."
+    note = "In addition to the options in the file, such as backend_path; each model of a pipeline needs the same."
     text = json.dumps(node, indent=2)
     in_code = calls(
         "options of a Config", GENAI_CALLS, options, "For a config with the provider qnn, before its model."

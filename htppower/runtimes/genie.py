@@ -1,4 +1,4 @@
-"""Genie: an extension file, the dialog's JSON that names it, and the policy of its API."""
+"""Genie: an extension file, the JSON of the dialog that names it, and the policy of its API."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
 TITLE = "Genie"
-KNOWN = "What Genie votes was measured: the log of libGenie.so of onnxruntime-qnn 2.7.0 (QAIRT 2.51)."
+KNOWN = "Genie's votes were measured: the log of libGenie.so of onnxruntime-qnn 2.7.0 (QAIRT 2.51)."
 EXTENSION_FILE = "htp_backend_ext_config.json"
-# Where a dialog names the extension file, the inner one.
+# The path in a dialog to the extension file, the inner one.
 EXTENSIONS = ("dialog", "engine", "backend", "extensions")
-# The votes that have a key of their own beside perf_profile, and the keys. Where one is left out, the first two are
-# voted as the record says, the others not at all.
+# The votes with a separate key next to perf_profile, and the keys. Without the first two keys, the votes of the record
+# apply; without the others, nothing is voted.
 SIBLINGS = {
     "rpc_control_latency_us": "rpc_control_latency",
     "rpc_polling_time_us": "rpc_polling_time",
@@ -31,23 +31,23 @@ SIBLINGS = {
     "hmx_timeout_us": "hmx_timeout_us",
     "ddr_perf_mode": "ddr_perf_mode",
 }
-# What the files of the vendor's own examples say, though it is the default.
+# The vendor's own example files state this, although it is the default.
 _ALWAYS_SAID = ("rpc_control_latency_us",)
 _LLM_DECODE = "llm_decode profiles: QAIRT 2.48 and later, on Hexagon V79 and later."
-_CUSTOM = "As htppower export writes it, which can also put it into a file that there is."
+_CUSTOM = "The same as from htppower export, which can also write it into an existing file."
 _DDR = "Below Hexagon V81 delete ddr_perf_mode, which loses the raised votes there."
 _POLICY = (
     "For GeniePerformanceConfig_createFromJson (QAIRT 2.51). GenieDialog_setPerformancePolicy overrides the file at "
-    "once; what GenieDialog_getPerformancePolicy answers before is not what the file says."
+    "once; before that, GenieDialog_getPerformancePolicy does not return the file's policy."
 )
-# The API has no policy for these.
+# The API has no policy for these profiles.
 _NO_POLICY = ("default", "system_settings")
 
 
 def write(profile: Profile) -> Settings:
-    """Return a profile as an extension file, by the nearest name or vote by vote, and what goes with it.
+    """Return a profile as an extension file, by the nearest name or vote by vote, and the related settings.
 
-    Where the name loses something that votes of one's own do not, these come first.
+    If the name loses fields that explicit votes keep, the explicit votes come first.
     """
     for_decode = _llm_decode(profile)
     found = for_decode or nearest(profile, ("vendor",), tuple(SIBLINGS))
@@ -68,7 +68,7 @@ def write(profile: Profile) -> Settings:
             "dialog",
             json.dumps(dialog, indent=2),
             "json",
-            note="Beside what the dialog has there. Without extensions Genie casts no votes at all.",
+            note="In addition to the dialog's other keys. Without extensions Genie sends no votes at all.",
         ),
     ]
     if found.mode not in _NO_POLICY:
@@ -78,10 +78,10 @@ def write(profile: Profile) -> Settings:
 
 
 def _llm_decode(profile: Profile) -> Nearest | None:
-    """Return the vendor's profile for decode that a profile is, or extends with no other votes than keys of their own.
+    """Return the vendor's decode profile that a profile is, or extends with no other votes than those with own keys.
 
-    Several of them vote alike, so the lineage says which is meant. There is no measured record of their votes: those of
-    the shipped profile of that name are the vendor's table's.
+    Several of them vote alike, so the lineage decides. No record of their votes was measured: the shipped profiles with
+    these names have the votes of the vendor's table.
     """
     for name in profile.lineage:
         if name in LLM_DECODE_PROFILES:
@@ -99,7 +99,7 @@ def _by_name(profile: Profile, found: Nearest) -> str:
 
 
 def _siblings(profile: Profile, found: Nearest) -> dict[str, Any]:
-    """Return the keys of the votes that are not those of the mode itself."""
+    """Return the keys for the votes that differ from those of the mode itself."""
     own = (records("vendor").get(found.mode) or load_profile(found.mode)).votes
     votes = {name: getattr(profile.votes, name) for name in SIBLINGS}
     return {

@@ -1,4 +1,4 @@
-"""Options as a host writes them in its own language: maps of keys and values, and calls with a key and a value."""
+"""Options in a host's own language: maps of keys and values, and calls with a key and a value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from htppower.runtimes.settings import Part
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# For each language a map: what stands before it, a pair, and what stands behind.
+# A map for each language: the text before it, a pair, and the text after it.
 _MAPS = {
     "cpp": (
         "std::unordered_map<std::string, std::string> qnn_options{",
@@ -29,7 +29,7 @@ _MAPS = {
     "kotlin": ("val qnnOptions = mapOf(", '    "{}" to "{}",', ")\nsessionOptions.addQnn(qnnOptions)"),
     "python": ('providers = [("QNNExecutionProvider", {', '    "{}": "{}",', "})]"),
 }
-# For each language a call for each option of a run of ONNX Runtime, and for each option of onnxruntime-genai.
+# A call for each language: for the options of a run of ONNX Runtime, and for the options of onnxruntime-genai.
 RUN_CALLS = {
     "cpp": 'run_options.AddConfigEntry("{}", "{}");',
     "csharp": 'runOptions.AddRunConfigEntry("{}", "{}");',
@@ -55,7 +55,7 @@ def maps(where: str, options: Mapping[str, str], note: str) -> tuple[Part, ...]:
 
 
 def calls(where: str, of_languages: Mapping[str, str], options: Mapping[str, str], note: str) -> tuple[Part, ...]:
-    """Return options as a call for each, in each language."""
+    """Return options as one call each, in each language."""
     return tuple(
         Part(where, "\n".join(call.format(*each) for each in options.items()), language, note=note)
         for language, call in of_languages.items()

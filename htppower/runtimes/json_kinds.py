@@ -1,4 +1,4 @@
-"""Which file a JSON text is that has no key of an extension file at its top, and what to do with it."""
+"""Recognizes the kind of a JSON file without top-level keys of an extension file, and suggests what to do with it."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class OtherKind(NamedTuple):
     """A kind of file.
 
     Attributes:
-        name: what it is, with its article; empty if unknown.
-        hint: what to do with it, or what an extension file has.
+        name: a description with its article; empty if unknown.
+        hint: what to do with the file, or which keys an extension file has.
     """
 
     name: str
     hint: str
 
 
-# A file is of a kind if it has all these keys at the top. Source: the formats of these tools.
+# A file is of a kind if it has all of these keys at the top level. Source: the formats of these tools.
 _BY_KEYS = (
     (("passes",), OtherKind("a recipe of Olive", _CHECK)),
     (("input_model",), OtherKind("a recipe of Olive", _CHECK)),
@@ -63,9 +63,9 @@ _BY_FORM = {
 
 
 def other_kind(file: ExtensionFile) -> OtherKind | None:
-    """Return what a file is whose keys at the top are none of an extension file; None of one that has such a key.
+    """Return the kind of a file without top-level keys of an extension file; None for a file with such a key.
 
-    None also of one without any key, which is an extension file that says nothing.
+    Also None for a file without any key, which is an empty extension file.
     """
     keys = {member.key: member for member in file.text.accepted().members}
     if not keys or not keys.keys().isdisjoint((*_TOP, *known(Section.OUTER_TOP), OURS)):
@@ -75,7 +75,7 @@ def other_kind(file: ExtensionFile) -> OtherKind | None:
     said = said_by_json(file.text)
     by_keys = (kind for names, kind in _BY_KEYS if keys.keys() >= set(names))
     found = next(by_keys, None) or (None if said is None else _BY_FORM.get(said.form))
-    # A control latency is a key of both: the profile beside it is of extension files alone, and the vendor reads it.
+    # Both kinds have the key of a control latency. A profile next to it exists only in extension files.
     is_nested = any("perf_profile" in read_as((), member) for member in keys.values())
     if found is not None and not (is_nested and found.name == _BY_FORM[OPTIONS_OBJECT].name):
         return found

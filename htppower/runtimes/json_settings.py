@@ -1,4 +1,4 @@
-"""Settings in JSON: genai_config.json, Genie's dialogs and policies, and objects of options as hosts write them."""
+"""Settings in JSON: genai_config.json, Genie's dialogs and policies, and option objects of hosts."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ POLICY = "a policy of Genie"
 OPTIONS_OBJECT = "options"
 EXTENSION_FILE = "an extension file"
 _OF_EXTENSIONS = frozenset({"devices", "graphs", "backend_extensions", "groupContext"})
-# Keys of Genie's top objects with an engine: of a dialog, an embedding, an engine by itself, and of nodes. Source: the
-# Genie SDK's JSON configs; the nodes are those that GenieNode_create of QAIRT 2.51 knows (measured).
+# The top-level keys of Genie's objects that have an engine: a dialog, an embedding, a single engine, and nodes. Source:
+# the Genie SDK's JSON configs; the nodes are those that GenieNode_create of QAIRT 2.51 knows (measured).
 DIALOGS = (
     "dialog",
     "embedding",
@@ -36,10 +36,10 @@ DIALOGS = (
     "lut-encoder",
     "image-decoder",
 )
-# What those write who take Genie for one of the vendor's tools.
+# Keys that people write who confuse Genie with one of the vendor's tools.
 _OF_POWER = ("perf", "power", "rpc", "performance", "hmx")
 PREFIXES = {"qnn.": Where.RUN, "ep.dynamic.": Where.DYNAMIC, "ep.qnnexecutionprovider.": Where.SESSION}
-# An object of options under one of these keys is what the key says.
+# An object of options under one of these keys is of this kind.
 _NAMED = {
     "run_options": Where.RUN,
     "runoptions": Where.RUN,
@@ -48,17 +48,17 @@ _NAMED = {
     "external_delegate_options": Where.DELEGATE,
     "delegate_options": Where.DELEGATE,
 }
-# Of keys that both ONNX Runtime and the delegate have, these siblings are the delegate's alone.
+# ONNX Runtime and the delegate share some keys; these sibling keys exist only for the delegate.
 OF_THE_DELEGATE = ("htp_perf_ctrl_strategy", "dsp_performance_mode", "htp_precision", "htp_optimization_strategy")
 
 
 _QNN = ("qnn", "qnnexecutionprovider")
-# Keys of genai_config.json that lead to options, and name no model.
+# Keys of genai_config.json on the path to options that are not the names of models.
 _OF_NO_MODEL = ("model", "session_options", "pipeline", "provider_options", "run_options", *_QNN)
 
 
 def said_by_json(text: JsonText) -> Said | None:
-    """Return what a JSON text says of settings that vote; None where it is nothing that is known."""
+    """Return the voting settings of a JSON text; None if the text has no known form."""
     root = text.root
     if root is None or root.kind is not Kind.OBJECT:
         return None
@@ -102,7 +102,7 @@ def _of_genai_config(text: JsonText, root: Node) -> Said:
 
 
 def _genai_options(node: Node, at: tuple[str, ...] = ()) -> Iterator[tuple[Where, Member, tuple[str, ...]]]:
-    """Yield the provider options of every model, and the run options, with the keys that lead there."""
+    """Yield the provider options of every model, and the run options, with the path of keys to each."""
     for member in node.members:
         below = (*at, member.key)
         if member.key == "provider_options":
@@ -119,13 +119,13 @@ def _genai_options(node: Node, at: tuple[str, ...] = ()) -> Iterator[tuple[Where
 
 
 def _model_of(at: tuple[str, ...]) -> str:
-    """Return the name of the model whose session options these are."""
+    """Return the name of the model with these session options."""
     names = [key for key in at if key.lower() not in _OF_NO_MODEL and not key.isdecimal()]
     return names[-1] if names else ""
 
 
 def _member(node: Node | None, key: str) -> Member | None:
-    """Return a key with its value as Genie takes it: the last where it is given twice."""
+    """Return a member as Genie reads it: the last if the key is given twice."""
     return next((each for each in reversed(() if node is None else node.members) if each.key == key), None)
 
 
@@ -135,12 +135,12 @@ def _value(node: Node | None, key: str) -> Node | None:
 
 
 def _policy(root: Node) -> Member | None:
-    """Return the key with the policy, where a text is one."""
+    """Return the member with the policy if the text is a policy."""
     return _member(root.get("performance"), "policy") if len(root.members) == 1 else None
 
 
 def _engine(root: Node, name: str) -> Node | None:
-    """Return the value of a key if it has an engine."""
+    """Return the value of a key if it contains an engine."""
     node = _value(root, name)
     return node if _value(node, "engine") is not None else None
 
@@ -173,14 +173,14 @@ def _backends(dialog: Node | None) -> Iterator[Node]:
 
 
 def _of_power(node: Node) -> Iterator[Member]:
-    """Yield the keys of a block that would be about power, of which Genie has none."""
+    """Yield the keys of a block that seem to be about power; Genie has no such keys."""
     for member in node.members:
         if member.key not in ("extensions", "QnnHtp") and member.key.lower().startswith(_OF_POWER):
             yield member
 
 
 def of_objects(text: JsonText | Text, node: Node, at: tuple[str, ...], where: Where | None) -> Iterator[Statement]:
-    """Yield the settings of every object of a text that nothing else is known of."""
+    """Yield the settings of every object of a text that has no known form."""
     name, value = node.get("name") or node.get("key"), node.get("value")
     if name is not None and value is not None and is_of(where or Where.PROVIDER, str(name.value)):
         member = Member(str(name.value), name.start, name.end, value)
@@ -204,7 +204,7 @@ def _of_object(
 
 
 def _where(member: Member, siblings: set[str]) -> Where | None:
-    """Return what a key of an object of options is a setting of, as far as the object tells."""
+    """Return the kind of setting of a key in an object of options, as far as its siblings show it."""
     for prefix, where in PREFIXES.items():
         if member.key.startswith(prefix):
             return where

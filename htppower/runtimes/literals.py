@@ -1,4 +1,4 @@
-"""Values in code: what is a literal is known, and nothing else is."""
+"""Values in code: only literals are known."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from htppower.runtimes.brackets import Node
 
-# What stands for something else: $MODE, ${MODE}, {mode}, %MODE%, %s, <mode>, a|b, ...
+# Placeholders: $MODE, ${MODE}, {mode}, %MODE%, %s, <mode>, a|b, ...
 _TEMPLATE = re.compile(r"[${}<>%|]|\.\.\.|…")
-# Calls that return the literal that they are given, and methods that return the literal before them.
+# Calls that return their literal argument, and methods that return the literal before them.
 _AS_IT_IS = frozenset(("string", "String", "string_view", "from", "str", "to_string", "CString"))
 _METHODS = frozenset(("to_string", "to_owned", "into", "toString", "c_str"))
 _TRUTH = frozenset(("true", "false", "True", "False"))
@@ -26,8 +26,8 @@ class Value(NamedTuple):
     """A literal.
 
     Attributes:
-        word: how it is spelt, without quotes.
-        at: its begin in the text.
+        word: its spelling, without quotes.
+        at: its offset in the text.
         quoted: it is a text.
     """
 
@@ -37,12 +37,12 @@ class Value(NamedTuple):
 
 
 def is_template(word: str) -> bool:
-    """Return whether a text stands for another that is put in later, or for one of several."""
+    """Return whether a text is a placeholder that is replaced later, or a choice of several texts."""
     return _TEMPLATE.search(word) is not None
 
 
 def literal(nodes: Sequence[Node]) -> Value | None:
-    """Return an expression as a literal; None if it is a template or anything else."""
+    """Return an expression as a literal; None for a template or any other expression."""
     last: Any = nodes[-1] if nodes else None
     if isinstance(last, Group) and last.bracket == "(" and len(nodes) > 1:
         return _called(nodes, last)

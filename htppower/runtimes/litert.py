@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
 TITLE = "LiteRT"
-KNOWN = "What LiteRT votes was read in its public source; its flags were tried on ai-edge-litert 2.3.0."
-# The enumeration of LiteRT, of the older delegate, and, but for the last, of ExecuTorch. Source:
+KNOWN = "LiteRT's votes were read in its public source; its flags were tried on ai-edge-litert 2.3.0."
+# The enumeration of LiteRT, of the older delegate, and, except for the last mode, of ExecuTorch. Source:
 # litert/c/options/litert_qualcomm_options.h.
 NUMBERS: Mapping[str, int] = MappingProxyType(
     {
@@ -31,7 +31,7 @@ NUMBERS: Mapping[str, int] = MappingProxyType(
         "extreme_power_saver": 9,
     }
 )
-# Before each mode of the C API.
+# The prefix of each mode in the C API.
 C_MODE = "kLiteRtQualcommHtpPerformanceMode"
 CONTROL = MappingProxyType({"manual": 0, "auto": 1})
 MODE_FLAG = "--qualcomm_htp_performance_mode"
@@ -40,8 +40,8 @@ _AUTO = (
     "Auto raises on a thread of its own, so a vote may come after its inference began; it is for one inference at a "
     "time."
 )
-_HELD_IN_CODE = "The option for the control mode is left out here: the votes are held."
-_HELD_IN_PYTHON = "ai-edge-litert 2.3.0 has no option for the control mode in Python: its votes are held."
+_HELD_IN_CODE = "The option for the control mode is omitted here: the votes are held."
+_HELD_IN_PYTHON = "ai-edge-litert 2.3.0 has no Python option for the control mode: the votes are held."
 
 
 def enumerator(mode: str) -> str:
@@ -50,7 +50,7 @@ def enumerator(mode: str) -> str:
 
 
 def chosen(profile: Profile) -> tuple[Nearest, str]:
-    """Return the nearest mode, and whether its votes are held (manual) or cast around each inference (auto)."""
+    """Return the nearest mode, and whether its votes are held (manual) or sent around each inference (auto)."""
     held, automatic = (nearest(profile, (runtime,)) for runtime in ("litert", "litert-auto"))
     best = nearest(profile, ("litert", "litert-auto"))
     return best, "auto" if best == automatic and best != held else "manual"
@@ -60,7 +60,7 @@ def write(profile: Profile) -> Settings:
     """Return a profile as LiteRT's options."""
     found, control = chosen(profile)
     mode, number = found.mode, NUMBERS[found.mode]
-    # Where the control mode can't be said, votes are held.
+    # If the control mode can't be stated, votes are held.
     held = nearest(profile, ("litert",))
     parts = (
         Part("command line", f"{MODE_FLAG}={mode} {CONTROL_FLAG}={control}", "shell", note=_AUTO * (control == "auto")),

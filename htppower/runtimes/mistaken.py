@@ -1,6 +1,6 @@
-"""Keys that nobody reads, written for a setting that votes, and the keys that are meant.
+"""Keys that no runtime reads, written by mistake for a voting setting, and the correct keys.
 
-What is done with them was found as for the settings: measured, or read in public sources.
+The effect of such a key has the same sources as the settings: it was measured, or read in public sources.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from htppower.runtimes.options import OF_SESSIONS, OPTIONS, Where
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# ONNX Runtime ignores a key that it does not know; the others refuse it.
+# ONNX Runtime ignores an unknown key; the others refuse it.
 _SPELT_FREELY = (Where.PROVIDER, Where.SESSION, Where.RUN, Where.DYNAMIC, Where.GENAI)
-# Two letters swapped or one too many are above it, other options of the provider below; these begin otherwise.
+# Similarity: two swapped letters or one extra letter are above it, other options of the provider are below. Keys of
+# other kinds begin with these prefixes.
 _MISSPELT_ABOVE = 0.9
 _OTHER_KEYS = ("dsp_", "gpu_")
 _MOST_LETTERS_OFF = 2
-# What is written for another, by where it stands: keys that are read by nobody, and the keys that are.
+# By kind of setting: wrong keys that no runtime reads, and the keys that it reads.
 MISTAKEN: Mapping[tuple[Where, str], str] = MappingProxyType(
     {
         (Where.RUN, "qnn.perf_mode"): "qnn.htp_perf_mode",
@@ -54,11 +55,11 @@ MISTAKEN: Mapping[tuple[Where, str], str] = MappingProxyType(
 
 
 def meant(where: Where, key: str) -> str | None:
-    """Return the key that is read in place of one: empty where none is, None where nothing is known of the key."""
+    """Return the key that is read instead of a wrong one: empty if none is; None if the wrong key is not known."""
     found = MISTAKEN.get((where, key))
     if found is not None or (where, key) in OPTIONS or where not in _SPELT_FREELY or key.startswith(_OTHER_KEYS):
         return found
-    import difflib  # noqa: PLC0415 - only for a key that is not known
+    import difflib  # noqa: PLC0415 - needed only for an unknown key
 
     known = [spelt for at, spelt in OPTIONS if at is where and abs(len(spelt) - len(key)) <= _MOST_LETTERS_OFF]
     near = difflib.get_close_matches(key, known, n=1, cutoff=_MISSPELT_ABOVE)
@@ -66,5 +67,5 @@ def meant(where: Where, key: str) -> str | None:
 
 
 def is_of(where: Where, key: str) -> bool:
-    """Return whether a key is a setting that votes, or stands there for one."""
+    """Return whether a key is a voting setting, or a wrong key for one."""
     return (where, key) in OPTIONS or meant(where, key) is not None

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 TITLE = "MLPerf's mobile app, on SNPE"
 KNOWN = (
-    "The settings were read in mlcommons/mobile_app_open (SnpeExecutor.cc); what SNPE votes for a preset is taken to "
-    "be what the vendor's own tools vote, measured."
+    "The settings were read in mlcommons/mobile_app_open (SnpeExecutor.cc); SNPE is assumed to vote for a preset like "
+    "the vendor's own tools, which were measured."
 )
-# Any other name is taken for burst, and default for balanced.
+# Any other name is read as burst, and default is read as balanced.
 MODES = (
     *("burst", "sustained_high_performance", "high_performance", "balanced", "low_balanced"),
     *("high_power_saver", "power_saver", "low_power_saver", "system_settings"),
 )
-# The settings that the app reads and SNPE has; core_voltage_done is read by no line of it.
+# The settings that the app reads and SNPE has; core_voltage_done is never read.
 IDS = (
     *("perf_profile", "bus_voltage_start", "core_voltage_start", "bus_voltage_done", "hmx_voltage", "hmx_clock_perf"),
     *("dsp_start_sleep_latency", "dsp_done_sleep_latency"),
@@ -35,21 +35,21 @@ IDS = (
 
 
 def write(profile: Profile) -> Settings:
-    """Return a profile as custom settings: the nearest preset, and what can be said besides."""
-    # What is said of clocks besides needs a preset that votes on them.
+    """Return a profile as custom settings: the nearest preset, and settings that override parts of it."""
+    # Settings for clocks need a preset that votes on clocks.
     found = nearest(profile, ("vendor",), only=MODES if profile.votes.hvx is None else MODES[:-1])
     values, done = _overridden(profile, found)
     text = "\n".join(
         f'custom_setting {{\n  id: "{name}"\n  value: "{value}"\n}}'
         for name, value in {"perf_profile": found.mode, **values}.items()
     )
-    note = "In a benchmark_setting; ids that the app does not know are left alone."
+    note = "In a benchmark_setting; the app ignores ids that it does not know."
     part = Part("custom settings", text, "pbtxt", note=note)
     return Settings((part,), tuple(lost(profile, done, held=False)), KNOWN)
 
 
 def _overridden(profile: Profile, found: Nearest) -> tuple[Mapping[str, str], Profile]:
-    """Return the settings besides the preset, and what is voted with them."""
+    """Return the settings that override the preset, and the resulting votes."""
     preset = found.record
     values: dict[str, str] = {}
     votes = preset.votes
@@ -75,7 +75,7 @@ def _overridden(profile: Profile, found: Nearest) -> tuple[Mapping[str, str], Pr
 
 
 def _lowered(wanted: VoteSet, preset: VoteSet) -> tuple[VoteSet, dict[str, str]]:
-    """Return what is voted after a run, and the settings for that: bus and sleep latency, never the core."""
+    """Return the votes after a run, and the settings for them: bus and sleep latency, never the core."""
     if wanted.dcvs_v3 is None or preset.dcvs_v3 is None:
         return preset, {}
     clocks = dict(_clocks(wanted.dcvs_v3, preset.dcvs_v3, ("bus",)))
@@ -88,7 +88,7 @@ def _lowered(wanted: VoteSet, preset: VoteSet) -> tuple[VoteSet, dict[str, str]]
 
 
 def _clocks(wanted: DcvsV3, preset: DcvsV3, clocks: tuple[str, ...]) -> Iterator[tuple[str, VoltageRange]]:
-    """Yield the clocks that differ from the preset's and that one corner can say."""
+    """Yield the clocks that differ from the preset's and that a single corner can state."""
     for clock in clocks:
         corners: VoltageRange | None = getattr(wanted, clock)
         if corners is not None and corners.min == corners.target == corners.max and corners != getattr(preset, clock):

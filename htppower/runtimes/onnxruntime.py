@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import PowerState, Profile
 
 TITLE = "ONNX Runtime's QNN execution provider"
-KNOWN = "What the provider votes was measured: the log of onnxruntime-qnn 2.7.0."
+KNOWN = "The provider's votes were measured: the log of onnxruntime-qnn 2.7.0."
 PERFORMANCE_MODE = "htp_performance_mode"
 CONTROL_LATENCY = "rpc_control_latency"
 RUN_MODE = "qnn.htp_perf_mode"
 RUN_MODE_AFTER = "qnn.htp_perf_mode_post_run"
 RUN_LATENCY = "qnn.rpc_control_latency"
-# Without votes of its own, the provider leaves all to the host.
+# In this mode the provider has no votes of its own.
 NO_MODE = "default"
 
 
@@ -37,11 +37,11 @@ def provider_settings(found: Nearest, profile: Profile) -> dict[str, str]:
 
 
 def write(profile: Profile) -> Settings:
-    """Return a profile as options of the provider, held for the session, and as options of each run, lowered after."""
+    """Return a profile as provider options, held for the session, and as options of each run, lowered after it."""
     found = nearest_mode(profile)
     options = provider_settings(found, profile)
     parts = [Part("provider options", json.dumps(options, indent=2), "json")]
-    in_code = maps("provider options", options, "Beside what the host passes there, such as backend_path.")
+    in_code = maps("provider options", options, "In addition to the host's other options, such as backend_path.")
     if profile.relax is not None and found.mode != NO_MODE:
         of_run, note = _of_a_run(profile, found, profile.relax.to)
         parts.append(Part("options of each run", json.dumps(of_run, indent=2), "json", note=note))
@@ -50,7 +50,7 @@ def write(profile: Profile) -> Settings:
 
 
 def _of_a_run(profile: Profile, found: Nearest, state: PowerState) -> tuple[dict[str, str], str]:
-    """Return the options of a run that raise before it and lower right after it, and a comment on them."""
+    """Return the options of a run that raise before it and lower directly after it, and a comment on them."""
     lowered = nearest_mode(attrs.evolve(profile, votes=state.votes, relax=None, lineage=()))
     latency_us = profile.votes.rpc_control_latency_us
     options = {

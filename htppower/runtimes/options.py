@@ -1,7 +1,7 @@
-"""The one table of the runtimes' settings that vote: where each stands, what it takes, and what comes of anything else.
+"""The only table of the runtimes' voting settings: kind, accepted values, and the effect of any other value.
 
-What a runtime does with a wrong value was measured on onnxruntime 1.31.1 with onnxruntime-qnn 2.7.0,
-onnxruntime-genai 0.18.0, ai-edge-litert 2.3.0 and libGenie.so of QAIRT 2.51, or read in public sources (the others).
+The effect of wrong values was measured on onnxruntime 1.31.1 with onnxruntime-qnn 2.7.0, onnxruntime-genai 0.18.0,
+ai-edge-litert 2.3.0 and libGenie.so of QAIRT 2.51, or read in public sources (the others).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Where(str, enum.Enum):
-    """Where a setting stands."""
+    """The kind of place that contains a setting."""
 
     PROVIDER = "ONNX Runtime's provider options"
     SESSION = "ONNX Runtime's session config entries"
@@ -54,7 +54,7 @@ class Where(str, enum.Enum):
 
 
 class Takes(enum.Enum):
-    """What a setting takes.
+    """The kind of value of a setting.
 
     Attributes:
         NAME: one of its words.
@@ -69,17 +69,17 @@ class Takes(enum.Enum):
 
 @attrs.frozen
 class Option:
-    """A setting that votes.
+    """A voting setting.
 
     Attributes:
-        where: where it stands.
-        key: how it is spelt there.
-        takes: what it takes.
-        modes: the mode that each accepted spelling means, as profiles name it; for NUMBER by number, as text.
-        runtime: of which runtime a mode is the record.
-        any_case: upper and lower case are one.
-        unknown: what is done with any other value.
-        is_mode: it chooses a mode; False for one that goes with it.
+        where: the kind of place that contains it.
+        key: its spelling there.
+        takes: the kind of its value.
+        modes: the profile name of the mode for each accepted spelling; for NUMBER by number, as text.
+        runtime: the runtime whose records have the mode.
+        any_case: upper and lower case are equal.
+        unknown: what happens with any other value.
+        is_mode: it selects a mode; False for an additional setting.
     """
 
     where: Where
@@ -93,12 +93,12 @@ class Option:
 
 
 _NINE = aihub.MODES
-# With default it leaves all as it is.
+# The value default changes nothing.
 APPBUILDER_MODES = MappingProxyType(
     {"burst": "burst", "high_performance": "high_performance", "default": "system_settings"}
 )
-# Other options of ONNX Runtime's provider: a list of these names is not a key with its value. Source: ONNX Runtime's
-# page of the QNN execution provider.
+# Other options of ONNX Runtime's provider: in a list of these names, the next name is not the value of a key. Source:
+# ONNX Runtime's page of the QNN execution provider.
 OTHER_OPTIONS = frozenset(
     (
         *(
@@ -115,7 +115,7 @@ OTHER_OPTIONS = frozenset(
     )
 )
 OPTION_PREFIXES = ("htp_", "rpc_", "qnn_", "enable_", "disable_", "dsp_", "gpu_", "ep.", "qnn.")
-# Before a provider's option as a session config entry; among provider options such a key is ignored (measured).
+# The prefix of a provider's option as a session config entry; as a provider option, such a key is ignored (measured).
 OF_SESSIONS = "ep.qnnexecutionprovider."
 _OF_ORT = (*_NINE, "default")
 _ORT_UNKNOWN = "the provider warns once in its log, and votes nothing"
@@ -149,15 +149,15 @@ def _time(where: Where, key: str, unknown: str) -> Option:
 
 _ALL = (
     _ort(Where.PROVIDER, "htp_performance_mode"),
-    _time(Where.PROVIDER, "rpc_control_latency", "the session is not made"),
+    _time(Where.PROVIDER, "rpc_control_latency", "the session is not created"),
     _ort(Where.SESSION, f"{OF_SESSIONS}htp_performance_mode"),
-    _time(Where.SESSION, f"{OF_SESSIONS}rpc_control_latency", "the session is not made"),
+    _time(Where.SESSION, f"{OF_SESSIONS}rpc_control_latency", "the session is not created"),
     _ort(Where.RUN, "qnn.htp_perf_mode"),
     _ort(Where.RUN, "qnn.htp_perf_mode_post_run"),
     _time(Where.RUN, "qnn.rpc_control_latency", "the process ends"),
     _ort(Where.DYNAMIC, "ep.dynamic.qnn_htp_performance_mode"),
     _ort(Where.GENAI, "htp_performance_mode"),
-    _time(Where.GENAI, "rpc_control_latency", "the session is not made"),
+    _time(Where.GENAI, "rpc_control_latency", "the session is not created"),
     Option(
         Where.LITERT_FLAG,
         "qualcomm_htp_performance_mode",
@@ -257,7 +257,7 @@ _ALL = (
         Takes.NUMBER,
         _numbers(8),
         "executorch",
-        unknown="the program refuses its flags, or votes nothing that it knows",
+        unknown="the program refuses its flags, or votes nothing known",
     ),
     Option(
         Where.EXECUTORCH_OPTION,
@@ -305,7 +305,7 @@ _ALL = (
         Takes.NAME,
         _same((*_NINE, "default", "system_settings", "custom", *LLM_DECODE_PROFILES)),
         "vendor",
-        unknown="the tool refuses it, or takes high_performance",
+        unknown="the tool refuses it, or uses high_performance",
     ),
     Option(
         Where.MLPERF,
@@ -313,7 +313,7 @@ _ALL = (
         Takes.NAME,
         MappingProxyType({**_same(mlperf.MODES), "default": "balanced"}),
         "vendor",
-        unknown="the app takes burst in its place",
+        unknown="the app uses burst instead",
     ),
 )
 LARGEST_TIME_US = 2**32 - 1
@@ -321,7 +321,7 @@ OPTIONS: Mapping[tuple[Where, str], Option] = MappingProxyType({(each.where, eac
 
 
 def time_us(value: str) -> int | None:
-    """Return a setting that takes a time, in us; None where it is no whole number up to ``LARGEST_TIME_US``."""
+    """Return the value of a setting in us; None if it is not a whole number up to ``LARGEST_TIME_US``."""
     digits = value.lstrip("0") or value[-1:]
     if not (digits.isascii() and digits.isdecimal()) or len(digits) > len(str(LARGEST_TIME_US)):
         return None

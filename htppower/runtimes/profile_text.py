@@ -1,4 +1,4 @@
-"""Files of profiles and power states, as text, that settings read back are."""
+"""The files of profiles and power states, as text, for settings that are read as profiles."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def state_lines(name: str, summary: str, votes: VoteSet, *comments: str) -> str:
-    """Return the file of a power state, with comments above it."""
+    """Return the lines of a power state's file, with comments first."""
     return "\n".join((*map(comment, comments), state_text(PowerState(name, summary, votes)))) + "\n"
 
 
 def vote_lines(votes: VoteSet) -> Iterator[str]:
-    """Yield the lines of votes, as a file has them."""
+    """Yield the lines of votes in a file."""
     return (line for _, line in field_lines(vote_fields(votes)))

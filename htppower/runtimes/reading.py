@@ -1,4 +1,4 @@
-"""Settings read back: what a file says of settings that vote, and the profiles that these are.
+"""Reads settings: the voting settings of a file, and the profiles that they stand for.
 
 reader = sniff(text, "genai_config.json")
 if reader is not None:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 JSON_RULE = "SET-13"
 _CUSTOM = "custom"
-# No host has more; each may become a finding or a profile.
+# No host has more settings; each may become a finding or a profile.
 _MOST_SETTINGS = 5000
 _BY_SUFFIX = MappingProxyType(
     {
@@ -58,7 +58,7 @@ _MARK = codecs.BOM_UTF8.decode()
 
 
 def said(data: bytes | str, path: str) -> Said:
-    """Return what a file says of settings that vote; that it can't be read is among its problems."""
+    """Return the voting settings of a file; if it can't be read, the problems say so."""
     if len(data) > LARGEST_FILE_BYTES:
         return Said(problems=(Finding.of_file(path, "FILE-2", "larger than 1 MiB", "name a file of settings"),))
     try:
@@ -83,10 +83,10 @@ def _said(data: bytes | str, text: str, path: str) -> Said:
 
 
 def _literals(found: Said, text: str) -> Said:
-    """Return what is said without placeholders such as ``{{MODE}}``, and without what only looks like a setting.
+    """Return the settings without placeholders such as ``{{MODE}}``, and without values that only look like settings.
 
     Raises:
-        TooMany: it says more than a host has.
+        TooMany: there are more settings than any host has.
     """
     if len(found.statements) > _MOST_SETTINGS:
         raise TooMany(f"{_MOST_SETTINGS} settings")
@@ -105,7 +105,7 @@ def _literals(found: Said, text: str) -> Said:
 
 
 def _said_by_json(data: bytes | str, path: str) -> Said | None:
-    """Return what a JSON text says; None where it is none that is known, or is code that only begins like it."""
+    """Return the settings of a JSON text; None if it has no known form, or is code that only begins like JSON."""
     parsed = parse_json(data, path)
     if parsed.root is not None:
         found = said_by_json(parsed)
@@ -123,7 +123,7 @@ def _said_by_json(data: bytes | str, path: str) -> Said | None:
 
 
 def _marked(found: Said, parsed: JsonText) -> Said:
-    """Return what a JSON text says, and that a byte order mark refuses it where it does."""
+    """Return the settings of a JSON text, with a finding if its runtime refuses the byte order mark."""
     if found.form != GENAI or not parsed.byte_order_mark:
         return found
     problem = Finding(JSON_RULE, (), "a byte order mark", "save the file as UTF-8 without one", place=parsed.place(0))
@@ -131,30 +131,32 @@ def _marked(found: Said, parsed: JsonText) -> Said:
 
 
 def named_extensions(text: str, path: str) -> dict[str, Place] | None:
-    """Return the extension files that a dialog of Genie names, each with where; None where the text is no dialog.
+    """Return the extension files that a dialog of Genie names, with their places; None if the text is not a dialog.
 
     Raises:
-        ProfileError: it names none, so that it casts no votes, or one that is not here; or Genie refuses all of it
-            because of some keys.
+        ProfileError: it names no file, so that it sends no votes; it names a file that is missing; or Genie refuses
+            the whole dialog because of some keys.
     """
     found = said(text, path)
     if found.form != DIALOG:
         return None
-    wrong = [Finding("SET-8", (), f"Genie refuses the dialog for {key}", place=place) for key, place in found.refused]
-    hint = "name one in engine.backend.extensions"
+    wrong = [
+        Finding("SET-8", (), f"Genie refuses the dialog because of {key}", place=place) for key, place in found.refused
+    ]
+    hint = "name an extension file in engine.backend.extensions"
     wrong += [
-        Finding("SET-10", (), "the dialog names no extension file, and casts no votes", hint, place=place)
+        Finding("SET-10", (), "the dialog names no extension file, and sends no votes", hint, place=place)
         for place in found.silent
     ]
     if not wrong and not found.extensions:
-        message = "no backend of the dialog is of type QnnHtp, and it casts no votes"
+        message = "no backend of the dialog has the type QnnHtp, so it sends no votes"
         wrong.append(Finding.of_file(path, "SET-10", message, hint))
     if wrong:
         raise ProfileError(wrong)
     files = [(beside_dialog(path, named), named, place) for named, place in found.extensions]
     missing = [(named, place) for file, named, place in files if file is None]
     if missing:
-        hint = "copy it from the device to beside the dialog, or import it by its own path"
+        hint = "copy it from the device into the dialog's folder, or import it by its own path"
         raise ProfileError(
             Finding("FILE-1", (), f"the extension file {shortened(named)!r} is not here", hint, place=place)
             for named, place in missing
@@ -163,7 +165,7 @@ def named_extensions(text: str, path: str) -> dict[str, Place] | None:
 
 
 def sniff(text: str, name: str) -> Reader | None:
-    """Return what reads the settings in a text as profiles; None where it has none."""
+    """Return a function that reads the settings in a text as profiles; None if the text has no settings."""
     found = said(text, name)
     readable = found.form == PERF_CONFIG or any(
         each.option is not None and each.option.is_mode for each in found.statements
@@ -172,11 +174,11 @@ def sniff(text: str, name: str) -> Reader | None:
 
 
 def read(text: str, path: str) -> tuple[ProfileFiles, ...]:
-    """Return the profiles that the settings in a text are, each as a file.
+    """Return the profiles that the settings in a text stand for, each as a file.
 
     Raises:
-        ProfileError: the text can't be read, a mode or time in it is none that its runtime knows, or the only modes in
-            it are for after runs.
+        ProfileError: the text can't be read, its runtime does not know a mode or time in it, or all modes in it are for
+            the time after a run.
     """
     found = said(text, path)
     if found.problems:
@@ -190,8 +192,8 @@ def read(text: str, path: str) -> tuple[ProfileFiles, ...]:
     profiles = tuple(_named_apart(_profiles(found.statements, path)))
     alone = [each for each in found.statements if each.option is not None and each.option.is_mode]
     if alone and not profiles:
-        message = f"{alone[0].key} without the mode of the runs that it follows"
-        hint = f"set {alone[0].key.removesuffix('_post_run')} beside it"
+        message = f"{alone[0].key} without a mode for the runs before it"
+        hint = f"set {alone[0].key.removesuffix('_post_run')}, too"
         raise ProfileError([Finding("KEY-2", (), message, hint, place=alone[0].place)])
     return profiles
 
@@ -209,24 +211,24 @@ def _unknown(statement: Statement) -> Finding:
     if is_unquoted(statement):
         return no_text(statement.key, statement.value, statement.place)
     if statement.option is not None and statement.option.takes is Takes.TIME:
-        message = f"{statement.key} is {shortened(statement.value)!r}, no whole number of us up to {LARGEST_TIME_US}"
-        return Finding("SET-7", (), message, "write one, such as 100", place=statement.place)
+        message = f"{statement.key} is {shortened(statement.value)!r}, not a whole number of us up to {LARGEST_TIME_US}"
+        return Finding("SET-7", (), message, "write a number, such as 100", place=statement.place)
     if statement.mode == _CUSTOM:
-        message = f"{statement.key} is {_CUSTOM}, of which the votes stand in an extension file"
+        message = f"{statement.key} is {_CUSTOM}, whose votes are in an extension file"
         return Finding("KEY-2", (), message, "import that file", place=statement.place)
     message = f"{statement.key} is {statement.value!r}, which {statement.where} do not have"
     return Finding("SET-2", (), message, "htppower settings --check says what to write", place=statement.place)
 
 
 def no_text(key: str, value: str, place: Place) -> Finding:
-    """Return the finding for an option of genai_config.json whose value is not a text."""
+    """Return the finding about an option of genai_config.json whose value is not a text."""
     message = f"{key} is {shortened(value)} without quotes, and {Where.GENAI} are texts: the file is refused"
-    hint = "leave it out" if value[:1] in ("{", "[") or value == "null" else f'write "{shortened(value)}"'
+    hint = "omit it" if value[:1] in ("{", "[") or value == "null" else f'write "{shortened(value)}"'
     return Finding("SET-6", (), message, hint, place=place)
 
 
 def _profiles(statements: tuple[Statement, ...], path: str) -> Iterator[ProfileFiles]:
-    """Yield a profile for every mode, with what stands beside it."""
+    """Yield a profile for every mode, together with related settings."""
     for statement in statements:
         option = statement.option
         if option is None or not option.is_mode or statement.key.endswith("_post_run"):
@@ -240,7 +242,7 @@ def _profiles(statements: tuple[Statement, ...], path: str) -> Iterator[ProfileF
 def _profile(statement: Statement, beside: dict[str, Statement], path: str) -> ProfileFiles:
     mode, runtime = statement.mode, statement.option.runtime if statement.option else ""
     control = next((each.mode for each in beside.values() if each.mode in CONTROL), "")
-    # Records have no automatic default.
+    # Records include no automatic default.
     if runtime == "litert" and control == "auto" and mode != "default":
         runtime = "litert-auto"
     name = profile_name(statement.name or stem_of(path) or mode)
@@ -249,7 +251,7 @@ def _profile(statement: Statement, beside: dict[str, Statement], path: str) -> P
         *_of_no_counterpart(statement),
         f"profile: {name}",
         f"summary: {quoted(f'As {statement.key} {statement.value} of {statement.where}.')}",
-        # The vendor's profiles for decode have no record: the shipped ones vote its table.
+        # The vendor's decode profiles have no record: the shipped ones have the votes of the vendor's table.
         f"extends: {mode}" if mode in LLM_DECODE_PROFILES else f"extends: {runtime}:{mode}",
     ]
     latency = next((each for key, each in beside.items() if key.endswith("rpc_control_latency")), None)
@@ -268,7 +270,7 @@ def _of_no_counterpart(statement: Statement) -> Iterator[str]:
     if statement.where is Where.POLICY:
         yield "# The policy is set through the API, and overrides the extension file; a session chooses its profile."
     if statement.where in (Where.AIHUB_QNN, Where.AIHUB_ONNX, Where.AIHUB_TFLITE):
-        yield "# What a job on AI Hub votes is not public: this is what the runtime of that model votes elsewhere."
+        yield "# A job's votes on AI Hub are not public: these are the votes of the same model's runtime elsewhere."
 
 
 def _state_after_run(name: str, after: Statement) -> str:
@@ -277,7 +279,7 @@ def _state_after_run(name: str, after: Statement) -> str:
 
 
 def _named_apart(profiles: Iterator[ProfileFiles]) -> Iterator[ProfileFiles]:
-    """Yield profiles with a number behind each name that is there already."""
+    """Yield profiles; if a name exists already, a number is added to it."""
     seen: dict[str, int] = {}
     for each in profiles:
         seen[each.name] = seen.get(each.name, 0) + 1

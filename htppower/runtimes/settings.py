@@ -1,4 +1,4 @@
-"""What to set in a runtime for a profile, and what of the profile the runtime can't express."""
+"""The settings of a runtime for a profile, and the fields of the profile that the runtime can't express."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ LANGUAGES = ("json", "python", "kotlin", "java", "cpp", "csharp", "shell", "toml
 
 @attrs.frozen
 class Part:
-    """One text to paste.
+    """A text to paste.
 
     Attributes:
-        where: where it goes, such as ``provider options``.
+        where: the place to paste it, such as ``provider options``.
         text: the text, without a line break at its end.
         language: one of ``LANGUAGES``.
-        file: the usual name of the file that it is, empty where it is a part of one.
-        note: what there is to know of it, in a sentence or two; may be empty.
-        lost: what of the profile it can't express; None if that is the same as for the first text.
+        file: the usual name of the file; empty if the text is only a part of a file.
+        note: remarks, in a sentence or two; may be empty.
+        lost: the fields of the profile that it can't express; None if they are the same as for the first text.
     """
 
     where: str
@@ -40,10 +40,10 @@ class Settings:
     """A profile as settings of a runtime.
 
     Attributes:
-        parts: what to paste, the most important first.
-        in_code: the same in the languages of hosts; each part by itself, or with others of its language.
-        lost: what that can't express, in the order of a file.
-        known: where it is known from what the runtime votes, in a sentence.
+        parts: the texts to paste, the most important first.
+        in_code: the same in the languages of hosts; each text alone, or with others of its language.
+        lost: the fields that can't be expressed, in the order of a file.
+        known: the source of the runtime's votes, in a sentence.
     """
 
     parts: tuple[Part, ...]
@@ -52,21 +52,21 @@ class Settings:
     in_code: tuple[Part, ...] = ()
 
     def only(self, language: str) -> tuple[Part, ...]:
-        """Return what to paste in one language."""
+        """Return the texts to paste in one language."""
         return tuple(part for part in (*self.parts, *self.in_code) if part.language == language)
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The languages that there are, in the order of ``LANGUAGES``."""
+        """The available languages, in the order of ``LANGUAGES``."""
         there = {part.language for part in (*self.parts, *self.in_code)}
         return tuple(each for each in LANGUAGES if each in there)
 
 
 class Runtime(Protocol):
-    """A module of this room.
+    """The module of a runtime.
 
     Attributes:
-        TITLE: the runtime in words.
+        TITLE: the name of the runtime for people.
         write: returns a profile as settings of the runtime.
     """
 

@@ -40,7 +40,7 @@ def write(profile: Profile) -> Settings:
         return Settings((Part("command line", f"--perf_profile={NO_VOTES}", "shell"),), (), KNOWN)
     done = expressed(profile)
     preset = nearest(profile, ("vendor",), only=_PRESETS).mode
-    note = "In place of the file, by its name alone: what the preset votes was not measured."
+    note = "Instead of the file, only by its name: the votes of the preset were not measured."
     parts = (
         Part("--perf_config_yaml", "\n".join(_lines(done)), "yaml", FILE),
         Part("command line", f"--perf_profile={preset}", "shell", note=note),
@@ -49,7 +49,7 @@ def write(profile: Profile) -> Settings:
 
 
 def expressed(profile: Profile) -> Profile:
-    """Return what a perf config can say of a profile that votes."""
+    """Return the part of a voting profile that a perf config can express."""
     wanted = profile.relax
     if wanted is None:
         return profile
@@ -60,18 +60,18 @@ def expressed(profile: Profile) -> Profile:
         hmx_v2=hmx if hmx is not None and _has_names(hmx) else None,
         rpc_polling_time_us=polling_us,
     )
-    # The HMX vote and polling have one value for all phases.
+    # The HMX vote and polling each have a single value for all phases.
     to, after_deinit_to = (
         attrs.evolve(state, votes=VoteSet(_plain(state.votes.hvx), hmx_v2=votes.hmx_v2, rpc_polling_time_us=polling_us))
         for state in (wanted.to, wanted.after_deinit_to)
     )
-    # A time that is learnt is nearest to that from which it sets out.
+    # A learnt time is written as its first value.
     relax = Relax(to, 0, first_us(wanted.after_inference_us), wanted.lowering, after_deinit_to)
     return attrs.evolve(profile, votes=votes, relax=relax)
 
 
 def _plain(hvx: DcvsV3 | DcvsV3Exp | None) -> DcvsV3 | None:
-    """Return an HVX vote as a perf config has it: in plain corners, without sleep_disable."""
+    """Return an HVX vote as a perf config can state it: in plain corners, without sleep_disable."""
     plain = as_plain(hvx) if isinstance(hvx, DcvsV3Exp) else hvx
     return None if plain is None else attrs.evolve(plain, sleep_disable=None)
 

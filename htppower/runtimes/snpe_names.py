@@ -1,4 +1,4 @@
-"""How SNPE spells corners and modes in its perf config and in the settings of MLPerf's app.
+"""SNPE's spelling of corners and modes in its perf config and in the settings of MLPerf's app.
 
 Source: SNPE's DlEnums.h, and mlcommons/mobile_app_open SnpeExecutor.h.
 """

@@ -1,4 +1,4 @@
-"""SNPE's perf config as a profile."""
+"""Turns SNPE's perf config into a profile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from htppower.runtimes.profile_text import state_lines, vote_lines
 if TYPE_CHECKING:
     from htppower.runtimes.snpe_reading import PerfConfig
 
-# What a perf config has and a profile does not.
+# Keys of a perf config that a profile lacks.
 _NO_COUNTERPART = ("DSP_SLEEP_DISABLE_MS", "HIGH_PERFORMANCE_MODE", "FAST_INIT_ENABLE")
 
 
@@ -22,7 +22,7 @@ def imported(config: PerfConfig, path: str) -> ProfileFiles:
     """Return a perf config as a profile and its power state.
 
     Raises:
-        ProfileError: it has keys or values that SNPE does not have, or votes no clock.
+        ProfileError: it has keys or values that SNPE does not have, or does not vote on clocks.
     """
     problems = [
         *(Finding("SET-1", (), f"SNPE has no {key}", hint, place=place) for key, place, hint in config.said.unread),
@@ -39,7 +39,7 @@ def imported(config: PerfConfig, path: str) -> ProfileFiles:
     name = profile_name(stem_of(path) or "perf_config")
     state = f"{name}_done"
     place = config.places.get(("execute",), Place(path))
-    comments = [f"{place}: SNPE's section execute; its section init is not read beside it."]
+    comments = [f"{place}: SNPE's section execute; its section init is not read in addition."]
     for at, where in config.places.items():
         if at[-1:] and at[-1] in _NO_COUNTERPART:
             comments.append(f"{where}: {at[-1]} has no counterpart.")
@@ -55,9 +55,9 @@ def imported(config: PerfConfig, path: str) -> ProfileFiles:
         f"  after_inference_us: {config.sustain_us}",
         f"  lowering: {'background' if config.in_background else 'foreground'}",
     ]
-    states = {state: state_lines(state, f"What follows the inferences of {name}.", config.lowered)}
+    states = {state: state_lines(state, f"The votes after the inferences of {name}.", config.lowered)}
     if config.ends_in is not None and config.ends_in != config.lowered:
         last = f"{name}_deinit_done"
         lines.append(f"  after_deinit_to: {last}")
-        states[last] = state_lines(last, f"In which DE-INIT of {name} ends.", config.ends_in)
+        states[last] = state_lines(last, f"The votes after DE-INIT of {name}.", config.ends_in)
     return ProfileFiles(name, "\n".join(lines) + "\n", states, place)

@@ -1,4 +1,4 @@
-"""SNPE's perf config read back: which votes its keys make, and what of it SNPE does not have."""
+"""Reads SNPE's perf config: the votes of its keys, and keys and values that SNPE does not have."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _GENERAL: Mapping[str, Any] = MappingProxyType(
         "DSP_RPC_POLLING_TIME_US": VOTE_LIMITS[VoteSet, "rpc_polling_time_us"],
     }
 )
-# The keys of a phase, and the words that each takes.
+# The keys of a phase, and the words that each accepts.
 _OF_A_PHASE: Mapping[str, Any] = MappingProxyType(
     {
         **{f"DSP_ENABLE_DCVS_{when}": _TRUTH for when in _WHEN},
@@ -73,11 +73,11 @@ class PerfConfig:
     """A perf config.
 
     Attributes:
-        said: what of it can't be read, or is nothing that SNPE has.
-        raised, lowered: the votes of the phase execute, and what follows it.
-        ends_in: what follows the phase deinit; None where that is not voted.
+        said: problems, and keys and values that SNPE does not have.
+        raised, lowered: the votes of the phase execute, and the votes after it.
+        ends_in: the votes after the phase deinit; None if it has no votes.
         sustain_us: how long the votes stay up after an inference.
-        in_background: votes are cast on a thread of SNPE's own.
+        in_background: votes are sent on SNPE's own thread.
         places: the place of every value, by section and key.
     """
 
@@ -91,7 +91,7 @@ class PerfConfig:
 
 
 def read(text: str, path: str) -> PerfConfig:
-    """Return what a perf config says."""
+    """Return the content of a perf config."""
     document = read_document(joined(path), "perf config", text.encode())
     tree = document.tree if isinstance(document.tree, dict) else {}
     unread, unknown = [], []
@@ -110,9 +110,9 @@ def read(text: str, path: str) -> PerfConfig:
 
 
 def _wrong(value: Any, takes: Any) -> str | None:
-    """Return what to write in place of a value; None where it is right."""
+    """Return what to write instead of a value; None if it is right."""
     if isinstance(value, Unreadable):
-        return None  # the reader of YAML has told
+        return None  # the YAML reader has reported it
     if takes == _TRUTH:
         return None if isinstance(value, bool) else "write true or false"
     if takes == _NUMBER:
@@ -147,7 +147,7 @@ def _config(document: Document, said: Said, tree: Mapping[str, Mapping[str, Any]
 
 
 def _hvx(phase: Mapping[str, Any], when: str) -> DcvsV3 | None:
-    """Return the HVX vote of a phase; None where it has none."""
+    """Return the HVX vote of a phase, or None."""
     modes = {name: mode for mode, name in POWER_MODES.items()}
     bus, core = (_corners(phase, clock, when) for clock in ("BUS", "CORE"))
     if bus is None and core is None:

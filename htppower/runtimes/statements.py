@@ -1,4 +1,4 @@
-"""What a host's own files say of settings that vote: statements, each with its place."""
+"""The voting settings of a host's own files: statements, each with its place."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _MODE = re.compile(r"perf(?:ormance)?_?mode", re.IGNORECASE)
 
 @attrs.frozen
 class Statement:
-    """A setting and its value, as they stand in a file.
+    """A setting and its value in a file.
 
     Attributes:
-        where: what it is a setting of.
+        where: the kind of setting.
         key: its key.
-        value: its value as it is spelt, without quotes.
-        key_place, place: where both stand.
+        value: its value in the spelling of the file, without quotes.
+        key_place, place: the places of both.
         quoted: whether the value is a text; False for a number, true or false in JSON or code.
-        group: what tells the settings that belong together, such as those of one object.
-        name: what a profile of it may be called, such as the model whose options these are; may be empty.
+        group: identifies settings that belong together, such as those of one object.
+        name: a name for its profile, such as the model with these options; may be empty.
     """
 
     where: Where
@@ -44,17 +44,17 @@ class Statement:
 
     @property
     def option(self) -> Option | None:
-        """The setting of the table; None for a key that nothing reads there."""
+        """The setting in the table; None if no runtime reads the key there."""
         return OPTIONS.get((self.where, self.key))
 
     @property
     def meant(self) -> str | None:
-        """The key that is read in its place; None where the key itself is read, or nothing is known of it."""
+        """The correct key instead of a wrong one; None if the key itself is read, or if it is not known."""
         return meant(self.where, self.key)
 
     @property
     def mode(self) -> str:
-        """The mode that its value means; empty for one that the runtime does not know."""
+        """The mode of its value; empty if the runtime does not know the value."""
         option = self.option
         if option is None:
             return ""
@@ -63,20 +63,20 @@ class Statement:
 
 @attrs.frozen
 class Said:
-    """What a file says.
+    """The settings of a file.
 
     Attributes:
-        statements: its settings, in the order of the file.
-        problems: why it can't be read, or not to its end.
-        extensions: the extension files that Genie's dialogs name, each with its place.
-        refused: keys of Genie's dialogs that make Genie refuse all of the file, with their places.
+        statements: the settings, in the order of the file.
+        problems: why the file, or its rest, can't be read.
+        extensions: the extension files that Genie's dialogs name, with their places.
+        refused: keys because of which Genie refuses a whole dialog, with their places.
         silent: the places of Genie's dialogs that name no extension file.
-        unread: keys of SNPE's perf config that it does not have, each with its place and the nearest that it has.
-        unknown: values there that it does not have, each with its key before it, and its place and nearest likewise.
+        unread: unknown keys of SNPE's perf config, each with its place and the most similar known key.
+        unknown: unknown values there, each with its key first, then its place and the most similar known value.
         open_values: keys whose values are not literals, and so are unknown, with their places.
-        without_mode: where ONNX Runtime's provider is used with options that have no mode.
-        no_texts: keys with values that are not texts although the runtime takes only texts, each with value and place.
-        form: what the file is, in words; empty if unknown.
+        without_mode: places where ONNX Runtime's provider is used with options that have no mode.
+        no_texts: keys whose values are not texts although the runtime accepts only texts, with value and place.
+        form: a description of the file; empty if unknown.
     """
 
     statements: tuple[Statement, ...] = ()
@@ -93,12 +93,12 @@ class Said:
 
 
 def is_unquoted(statement: Statement) -> bool:
-    """Return whether a value is no text where only texts are taken."""
+    """Return whether a value is not a text although only texts are accepted."""
     return statement.where is Where.GENAI and not statement.quoted
 
 
 class Text:
-    """A text, and where its characters stand."""
+    """A text, with the places of its characters."""
 
     def __init__(self, text: str, path: str) -> None:
         self.text = text
@@ -115,12 +115,12 @@ class Text:
 
     @functools.cached_property
     def names_a_mode(self) -> bool:
-        """Whether a mode is named anywhere: it may be the one of a provider."""
+        """Whether any mode is named: it may be the mode of a provider."""
         return _MODE.search(self.text) is not None
 
     @functools.cached_property
     def _starts(self) -> list[int]:
-        """Where each line begins."""
+        """The offset of each line."""
         starts, at = [0], self.text.find("\n")
         while at >= 0:
             starts.append(at + 1)

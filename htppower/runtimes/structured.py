@@ -1,4 +1,4 @@
-"""Settings in YAML, notebooks, Markdown, and the texts of any JSON: what these hold is read as JSON or code is."""
+"""Settings in YAML, notebooks, Markdown, and in the texts of any JSON; their parts are read as JSON or code."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ NOTEBOOK = "a notebook"
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DEEPEST = 50
 _FENCE = re.compile(r"^[ \t]{0,8}(?P<fence>```|~~~)[`~]*[ \t]*\{?\.?(?P<word>[\w+#]*)[^\n]*\n?", re.MULTILINE)
-# The fence that closes may be indented, too.
+# The closing fence may be indented, too.
 _CLOSES = {each: re.compile(rf"^[ \t]{{0,8}}{each}[`~]*[ \t]*$", re.MULTILINE) for each in ("```", "~~~")}
-# A place in a longer line is only near: that it is right would take a look at all of the line.
+# In a longer line, the place is only approximate: an exact one would need a search of the whole line.
 _LONGEST_LINE = 10_000
 _WHOLE = re.compile(r"[-+]?[0-9]+", re.ASCII)
 
 
 class _Unreadable(Exception):  # noqa: N818 - never leaves this file
-    """YAML that is nested too deep."""
+    """YAML whose nesting is too deep."""
 
 
 def said_by_yaml(given: str, path: str) -> Said:
-    """Return the settings in YAML that vote, also those in its commands."""
+    """Return the voting settings in YAML, including those in its commands."""
     text = Text(given, path)
     try:
         roots = list(_documents(given))
@@ -57,7 +57,7 @@ def said_by_yaml(given: str, path: str) -> Said:
 
 def _documents(given: str) -> Iterator[Node]:
     """Yield the documents. An alias is not expanded: its anchor was read already."""
-    # For each open collection its event, and what it holds so far.
+    # For each open collection: its event, and its items so far.
     stack: list[tuple[Any, list[Node]]] = []
     for event in yaml.parse(given, Loader=_Loader):
         if isinstance(event, (yaml.SequenceStartEvent, yaml.MappingStartEvent)):
@@ -102,7 +102,7 @@ def _scalar(event: Any) -> Node:
 
 
 def said_by_texts(text: Text, node: Node) -> Iterator[Said]:
-    """Yield what the texts of a tree say that are command lines, and lists of a command's words."""
+    """Yield the settings in texts of a tree that are command lines, and in lists of a command's words."""
     if node.kind is Kind.TEXT and SPOKEN.search(text.text, node.start, node.end) is not None:
         yield said_by_part(text, node.start, node.end, SHELL)
     for word, value in itertools.pairwise(node.items):
@@ -129,7 +129,7 @@ def _of_cell(text: Text, cell: Node, name: str) -> Said:
         return Said()
     code = "".join(str(line.value) for line in source.items or (source,))
     lines = code.split("\n")
-    # Where each line begins: the first character of a text of its own, or of one text with all lines.
+    # The start of each line: the first character of a text with one line, or of a line in a text with all lines.
     starts = [line.start + 1 for line in source.items] or [
         *itertools.accumulate((_written(f"{line}\n") for line in lines), initial=source.start + 1)
     ]
@@ -142,12 +142,12 @@ def _of_cell(text: Text, cell: Node, name: str) -> Said:
 
 
 def _written(line: str) -> int:
-    """Return how many characters a text has in JSON, without its quotes."""
+    """Return the length of a text in JSON, without its quotes."""
     return len(json.dumps(line, ensure_ascii=False)) - 2
 
 
 def said_by_markdown(given: str, path: str) -> Said:
-    """Return what the code blocks of a Markdown text say."""
+    """Return the settings in the code blocks of a Markdown text."""
     text = Text(given, path)
     parts, at = [], 0
     while (opened := _FENCE.search(given, at)) is not None:
@@ -168,7 +168,7 @@ def _below(lines: int, place: Place) -> Place:
 
 
 def _moved(found: Said, placed: Callable[[Place], Place], name: str) -> Said:
-    """Return what a part of a file says, which was read by itself, with its places in the whole file."""
+    """Return the settings of a part that was read separately, with their places in the whole file."""
     return attrs.evolve(
         found,
         statements=tuple(

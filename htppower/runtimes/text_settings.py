@@ -23,11 +23,11 @@ TOML = "LiteRT's options in TOML"
 PBTXT = "MLPerf's settings"
 OTHER = "a text"
 
-# Source code of 1 MiB has fewer words: to read more would take many seconds.
+# Source code of 1 MiB has fewer words; reading more would take many seconds.
 _MOST_TOKENS = 300_000
-# A text within a text within a script.
+# The depth of a text in a text in a script.
 _DEEPEST = 3
-# A text without a match has no setting in it.
+# If this does not match a text, the text has no settings.
 _WORTH = re.compile(r"htp|rpc_|perf|power-mode|_options|QNN|custom_setting", re.IGNORECASE)
 _TOML_LINE = re.compile(r"^[ \t]*(?P<key>[\w.-]+)[ \t]*=[ \t]*(?P<quote>[\"']?)(?P<value>[^\"'\n#]*)", re.MULTILINE)
 _LATENCY = "rpc_control_latency"
@@ -36,11 +36,11 @@ _TOML_ONLY = re.compile(r"[ \t]*(?:[#;].*|\[[^\]]*\][ \t]*|[\w.-]+[ \t]*=.*)?\r?
 
 
 class TooMany(Exception):  # noqa: N818 - the reader of files makes a finding of it
-    """A text has more of something than is read."""
+    """A text has more items than are read."""
 
 
 def said_by_text(given: str, path: str) -> Said:
-    """Return what a text says of settings that vote.
+    """Return the voting settings of a text.
 
     Raises:
         TooMany: it has more words or settings than are read.
@@ -56,7 +56,7 @@ def said_by_text(given: str, path: str) -> Said:
 
 
 def said_by_part(text: Text, start: int, end: int, language: Language) -> Said:
-    """Return what a part of a text says, in a language."""
+    """Return the settings of a part of a text in a language."""
     found, open_values, providers = [], [], []
     for each in _of_code(text, start, end, language, 0):
         if isinstance(each, Statement):
@@ -77,8 +77,8 @@ def _of_toml(text: Text) -> Iterator[Statement]:
     if not all(map(_TOML_ONLY.fullmatch, text.text.split("\n"))):
         return
     lines = list(_TOML_LINE.finditer(text.text))
-    # LiteRT's options have no sections and take numbers: a name in a section, or beside an option of ONNX Runtime's
-    # provider, is of a host's own configuration for that provider.
+    # LiteRT's options have no sections and are numbers. A name in a section, or next to an option of ONNX Runtime's
+    # provider, belongs to a host's own configuration for that provider.
     of_provider = _SECTION.search(text.text) is not None or any(
         each["key"] in (_LATENCY, *OTHER_OPTIONS) for each in lines
     )
@@ -92,7 +92,7 @@ def _of_toml(text: Text) -> Iterator[Statement]:
 
 
 def joined(parts: list[Said]) -> Said:
-    """Return what several parts of a text say."""
+    """Return the combined settings of several parts of a text."""
     statements = tuple(each for part in parts for each in part.statements)
     return Said(
         statements,
@@ -103,7 +103,7 @@ def joined(parts: list[Said]) -> Said:
 
 
 def _of_code(text: Text, start: int, end: int, language: Language, depth: int) -> Iterator[Statement | tuple[str, int]]:
-    """Yield the settings of a part, keys whose values are not literals, and providers without a mode (no key)."""
+    """Yield the settings of a part, keys whose values are not literals, and providers without a mode (without key)."""
     read: Iterable[Token] = _limited(tokens(text.text, start, end, language))
     if language.is_commands:
         lines = [line for line in _lines(read) if not prints(text.text, line)]
@@ -131,7 +131,7 @@ def _of_code(text: Text, start: int, end: int, language: Language, depth: int) -
 
 
 def _of_inside(text: Text, token: Token, depth: int) -> Iterator[Statement | tuple[str, int]]:
-    """Yield what stands within a text: a command line, a list of settings, or code."""
+    """Yield the settings within a text: of a command line, of a list of settings, or of code."""
     start, end = token.at, token.at + len(token.word)
     if depth == _DEEPEST or SPOKEN.search(text.text, start, end) is None:
         return

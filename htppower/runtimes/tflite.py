@@ -1,4 +1,4 @@
-"""The older QNN delegate of TensorFlow Lite: numbers only, as keys and values, and as a text of GStreamer."""
+"""The older QNN delegate of TensorFlow Lite: only numbers, as keys and values, and as a text for GStreamer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
 TITLE = "TensorFlow Lite's QNN delegate"
-KNOWN = "What the delegate votes is taken to be what LiteRT does, which was read in its public source."
+KNOWN = "The delegate is assumed to vote like LiteRT, whose votes were read in its public source."
 _GSTREAMER = "delegate=external external-delegate-path=libQnnTFLiteDelegate.so external-delegate-options"
 
 
@@ -34,7 +34,7 @@ def write(profile: Profile) -> Settings:
         f"{name}=(string){value}" if value.isdecimal() else f"{name}={value}" for name, value in options.items()
     )
     python = ", ".join(f'"{name}": "{value}"' for name, value in options.items())
-    note = f"The number {options['htp_performance_mode']} is {found.mode}: a name in its place ends the process."
+    note = f"The number {options['htp_performance_mode']} is {found.mode}: a name instead ends the process."
     parts = (
         Part("delegate options", f"--external_delegate_options='{keys}'", "shell", note=note),
         Part("Python", f"load_delegate('libQnnTFLiteDelegate.so', options={{{python}}})", "python"),

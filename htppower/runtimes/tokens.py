@@ -1,7 +1,7 @@
 """Tokens of source code, scripts and texts: names, texts, numbers and marks, without the comments.
 
-One scanner serves all languages; a language says only which comments and quotes it has. No pattern fails behind a long
-match, and no search for an end is made twice, so that the time grows with the size of the text, whatever is in it.
+A single scanner serves all languages; a language only defines its comments and quotes. No pattern fails after a long
+match, and no end is searched twice, so the time is proportional to the size of the text, whatever its content.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ class Kind(enum.Enum):
     LINE = "the end of a line"
 
 
-# A named tuple: a file has one for each of its words.
+# A named tuple, since a file has one for each of its words.
 class Token(NamedTuple):
-    """One token.
+    """A single token.
 
     Attributes:
-        kind: what it is.
-        word: how it is spelt; of a text what stands between its quotes.
-        start, end: its first character in the whole text, and the one behind its last.
-        at: the begin of its word; in a text, behind the quote.
+        kind: its kind.
+        word: its spelling; for a text, the content between its quotes.
+        start, end: the offsets of its first character in the whole text, and after its last.
+        at: the offset of its word; for a text, the offset after the quote.
     """
 
     kind: Kind
@@ -49,8 +49,8 @@ class Language(NamedTuple):
 
     Attributes:
         pattern: one token, by the name of its group.
-        has_lines: its texts in single or double quotes may have several lines.
-        is_commands: its lines are commands, or may be.
+        has_lines: a text in single or double quotes may have several lines.
+        is_commands: its lines are commands, or may be commands.
         braces_are_sets: braces around words without colons are a set of words.
     """
 
@@ -68,10 +68,10 @@ _WORDS = r"""
 | (?P<mark>=>|->|::|:=|===?|!==?|\?[.:?]|&&|\|\||[+\-*/%&|^<>]=|\.\.\.?|\\.|.)
 """
 _PREFIX = r"(?P<prefix>(?i:u8r?|[rbuflt]{1,2}|[$@]{1,2})?\#{0,8})"
-# The characters of C: an apostrophe is also the mark of a lifetime in Rust, and parts the digits of a number in C++.
+# The character literals of C. In Rust an apostrophe also marks a lifetime; in C++ it also separates digits.
 _CHARACTER = r"(?P<character>'(?:\\[^\n][^'\n]{0,8}|[^'\\\n])')"
 _BLOCK = r"(?P<open>/\*|^[ \t]*\#[ \t]*if[ \t]+0\b)"
-# In a text of unknown language a comment begins here: not within a word or an address.
+# In a text of unknown language, a comment begins here: not inside a word or an address.
 _APART = r"(?<![^\s;,(){}\[\]])"
 
 
@@ -85,13 +85,13 @@ C_LIKE = _language(rf"(?P<comment>//[^\n]*)|{_BLOCK}|{_CHARACTER}", r'"""|\\"|"|
 SCRIPT = _language(rf"(?P<comment>//[^\n]*)|{_BLOCK}", r'"""|\\"|["\'`]')
 PYTHON = _language(r"(?P<comment>\#[^\n]*)", rf"{_TRIPLE}[\"']", braces_are_sets=True)
 SHELL = _language(
-    # The comment of several lines is PowerShell's.
+    # The multi-line comment is PowerShell's.
     rf"(?P<open>{_APART}<\#(?!\S))|(?P<comment>{_APART}\#[^\n]*|^[ \t]*(?:::|(?i:rem)\b)[^\n]*)",
     r"\\[\"']|\"|(?<!\w)'",
     has_lines=True,
     is_commands=True,
 )
-# A text of any kind.
+# Any kind of text.
 ANY = _language(
     rf"(?P<comment>{_APART}(?:\#|//)[^\n]*)|(?P<open>{_APART}/\*)",
     rf"{_TRIPLE}\\[\"']|\"|(?<!\w)'",
@@ -123,7 +123,7 @@ _OF_A_LINE: Mapping[str, re.Pattern[str]] = MappingProxyType(
 _OF_LINES: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {'"': re.compile(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL), "'": re.compile(r"[^']*")}
 )
-# What stands before the parenthesis of a raw text of C++, which closes with it.
+# The delimiter before the parenthesis of a C++ raw string, which also closes it.
 _DELIMITER = re.compile(r"[^()\\\s\"]{0,16}\(")
 
 
@@ -139,7 +139,7 @@ def language_of(path: str) -> Language:
 
 
 def named(word: str) -> Language:
-    """Return the language of a suffix or of a code block's word; ``ANY`` for another word."""
+    """Return the language for a suffix or for the word of a code block; ``ANY`` for other words."""
     word = word.lower()
     return _BY_SUFFIX.get(_CALLED.get(word, word), ANY)
 
@@ -148,11 +148,11 @@ def tokens(text: str, start: int, end: int, language: Language) -> Iterator[Toke
     """Yield the tokens of a part of a text."""
     match = language.pattern.match
     at = start
-    # Where the line ends, as far as it was looked for.
+    # The end of the current line, if it was searched already.
     line_end = start - 1
     while at < end:
         found = match(text, at, end)
-        if found is None:  # no character is without a mark, but a type checker can't know
+        if found is None:  # every character is at least a mark, but a type checker can't know that
             return
         group, first, at = found.lastgroup, at, found.end()
         if group in _KINDS:
@@ -160,7 +160,7 @@ def tokens(text: str, start: int, end: int, language: Language) -> Iterator[Toke
         elif group == "character":
             yield Token(Kind.TEXT, found[0][1:-1], first, at, first + 1)
         elif group == "open":
-            # Of #if 0 the end is the first #else, #elif or #endif.
+            # The end of #if 0 is the first #else, #elif or #endif.
             close = _CLOSES.get(found[0], "#e")
             at = _behind(text, close, at, end)
         elif group == "quote":
@@ -180,7 +180,7 @@ def _behind(text: str, what: str, at: int, end: int) -> int:
 
 
 def _text(text: str, found: re.Match[str], end: int, line_end: int, language: Language) -> tuple[tuple[int, int], int]:
-    """Return where the inside of a text begins and ends, and what is behind it; unclosed it ends with its line."""
+    """Return start and end of the content of a text, and the offset after it; an unclosed text ends with its line."""
     quote, prefix, at = found["quote"], found["prefix"], found.end()
     hashes = prefix.count("#")
     if prefix[-1:] == "R" and (raw := _DELIMITER.match(text, at, end)):
@@ -199,5 +199,5 @@ def _text(text: str, found: re.Match[str], end: int, line_end: int, language: La
 
 
 def _is_raw(prefix: str, language: Language) -> bool:
-    """Return whether a backslash does not keep a text open: verbatim texts of C#, and raw ones of Rust."""
+    """Return whether a backslash does not escape a quote: in verbatim texts of C#, and raw texts of Rust."""
     return "@" in prefix or (language is C_LIKE and "r" in prefix)

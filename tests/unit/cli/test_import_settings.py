@@ -63,7 +63,7 @@ def test_a_path_of_the_device_leads_to_the_file_beside_the_dialog(command: Comma
     told = command.run("import", str(file))
     assert told.exit_code == 2
     assert f"{file}:1:" in told.stderr
-    assert "is not here (copy it from the device to beside the dialog" in " ".join(told.stderr.split())
+    assert "is not here (copy it from the device into the dialog" in " ".join(told.stderr.split())
     (tmp_path / "inner.json").write_text(json.dumps(EXTENSIONS), encoding="utf-8")
     assert "rpc_control_latency_us: 70" in command.output("import", str(file))
 

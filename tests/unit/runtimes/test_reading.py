@@ -68,7 +68,7 @@ def test_a_number_in_genai_is_refused() -> None:
 
 def test_custom_votes_stand_elsewhere() -> None:
     """It is a mode that the tools know, and no profile."""
-    with pytest.raises(ProfileError, match=r"^mine\.sh:1:28: KEY-2: .* stand in an extension file"):
+    with pytest.raises(ProfileError, match=r"^mine\.sh:1:28: KEY-2: .* are in an extension file"):
         read("qnn-net-run --perf_profile custom", "mine.sh")
 
 
@@ -286,7 +286,7 @@ def test_what_is_wrong_is_an_error_with_its_place(text: str, where: str) -> None
 
 def test_what_follows_no_run_is_no_profile() -> None:
     """It was read as no profile at all, and import made nothing without a word."""
-    with pytest.raises(ProfileError, match=r"a\.json:2:31: KEY-2: .*without the mode of the runs"):
+    with pytest.raises(ProfileError, match=r"a\.json:2:31: KEY-2: .*without a mode for the runs"):
         read('{\n"qnn.htp_perf_mode_post_run": "burst"}', "a.json")
 
 

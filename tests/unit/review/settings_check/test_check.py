@@ -86,8 +86,8 @@ def found(text: str, name: str = "a.txt") -> list[tuple[str, str, str]]:
         ('{"performance": {"policy": "Burst"}}', "SET-5", "1:28", "write burst"),
         ('{"performance": {"policy": "burst", "policy": "Burst"}}', "SET-5", "1:47", "write burst"),
         (f'{_GENAI}{{"soc_model": 60}}{_END}', "SET-6", "1:87", 'write "60"'),
-        (f'{_GENAI}{{"soc_model": null}}{_END}', "SET-6", "1:87", "leave it out"),
-        (f'{_GENAI}{{"op_packages": ["x"]}}{_END}', "SET-6", "1:89", "leave it out"),
+        (f'{_GENAI}{{"soc_model": null}}{_END}', "SET-6", "1:87", "omit it"),
+        (f'{_GENAI}{{"op_packages": ["x"]}}{_END}', "SET-6", "1:89", "omit it"),
         (f'{_GENAI}{{"soc_model": "60", "vtcm_mb": 8}}{_END}', "SET-6", "1:104", 'write "8"'),
         ('{"model": {"decoder": {"run_options": {"qnn.rpc_control_latency": 100}}}}', "SET-6", "1:67", 'write "100"'),
         ('{"qnn.rpc_control_latency": "4294967296"}', "SET-7", "1:29", "write a whole number of us, such as 100"),
@@ -137,9 +137,9 @@ def test_no_mistake(text: str) -> None:
         (" +7", "7 is taken"),
         ("-1", "4294967295 is taken"),
         ("99999999999", "1215752191 is taken"),
-        ("18446744073709551616", "the session is not made"),
-        ("9" * 30, "the session is not made"),
-        ("us", "the session is not made"),
+        ("18446744073709551616", "the session is not created"),
+        ("9" * 30, "the session is not created"),
+        ("us", "the session is not created"),
     ],
 )
 def test_what_comes_of_a_wrong_time(value: str, then: str) -> None:
