@@ -1,6 +1,6 @@
 """The backends: the vendor's library, the simulated HTP, none at all, and a recorder in front of each.
 
-Each is imported when it is first used. May import votes, errors, rules and events; never profiles.
+Each is imported on first use. May import votes, errors, rules and events; never profiles.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ _EXPORTS = {
 }
 __all__ = [name for names in _EXPORTS.values() for name in names]
 
-if not TYPE_CHECKING:  # A type checker would take any name for one that exists.
+if not TYPE_CHECKING:  # With a __getattr__, type checkers would accept any name.
     __getattr__ = exported_lazily(__name__, _EXPORTS)
 
 
-# The environment variable that names the backend of every controller whose host names none.
+# The environment variable that names the backend of every controller whose host does not name one.
 VARIABLE = "HTPPOWER_BACKEND"
 NAMES = ("qnn", "simulated", "none", "qnn_or_none")
 
 
 def named_backend(name: str | None) -> Backend:
-    """Return a new backend by name; None takes the name in ``HTPPOWER_BACKEND``, or ``qnn`` if that is not set.
+    """Return a new backend by name; None uses the name in ``HTPPOWER_BACKEND``, or ``qnn`` if that is not set.
 
     ``qnn_or_none`` votes nothing if the vendor's library can't be used, and logs why as a WARNING. No other name falls
     back to another backend.
 
     Raises:
-        BackendUnavailable: it can't be used, or there is none of that name.
+        BackendUnavailable: it can't be used, or it does not exist.
     """
     from htppower.errors import BackendUnavailable, Unavailable  # noqa: PLC0415 - only when a name is given
 

@@ -44,7 +44,7 @@ class Description:
     Attributes:
         name: such as ``simulated``.
         library: the library, and the place of its file.
-        platform: what the votes act on; None if it is unknown.
+        platform: the platform of the votes; None if it is unknown.
         hardware: whether votes reach hardware.
         versions: the library's ``build``, ``core_api`` and ``htp_api``; may be empty.
         devices: the devices that the library reports.
@@ -89,17 +89,17 @@ class Backend(Protocol):
         """
 
     def renew(self) -> None:
-        """Free the device and make it anew, for a link to the DSP that works again.
+        """Free the device and create it again, for a link to the DSP that works again.
 
-        Every id and every setting of the process is gone afterwards, also if the device can't be made. In that case
+        Every id and every setting of the process is gone afterwards, even if the device can't be created. In that case
         the other calls raise ``VoteRejected`` with 14000 until a later ``renew`` succeeds.
 
         Raises:
-            BackendUnavailable: the device can't be made. It may be tried again later.
+            BackendUnavailable: the device can't be created. A later attempt may succeed.
         """
 
     def describe(self) -> Description:
-        """Return what the backend is. A controller asks once, when it is made."""
+        """Return a description of the backend. A controller asks once, when it is created."""
 
     def close(self) -> None:
         """Free what the backend holds. Closing twice is fine."""

@@ -19,5 +19,5 @@ class MonotonicClock:
 
     @property
     def now_us(self) -> int:
-        """Microseconds since the system's own starting point."""
+        """Microseconds since a point that the system chooses."""
         return time.monotonic_ns() // 1000

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-# The functions to call, by the object that each is called with. This is state of the module, since it is the process's:
-# os.register_at_fork keeps every function that it is given, so it is given one.
+# The functions to call, by the object that each is called with. This is module state because forks are process state:
+# os.register_at_fork keeps every function forever, so it gets only one.
 _CALLS: weakref.WeakKeyDictionary[Any, Callable[[Any], None]] = weakref.WeakKeyDictionary()
 
 

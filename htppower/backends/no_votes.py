@@ -1,4 +1,4 @@
-"""A backend without a library: it takes every call and votes nothing."""
+"""A backend without a library: it accepts every call and votes nothing."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _LOGGER = logging.getLogger("htppower")
 class NoVotes:
     """Lets a host run without votes, on a machine without the vendor's library.
 
-    Every call succeeds and does nothing: clocks stay where the system has them. It logs one WARNING when it is made,
+    Every call succeeds and does nothing: the system alone sets the clocks. It logs one WARNING when it is created,
     and the status of a controller on it says that no vote reaches hardware.
 
     Args:
-        why: why nothing is voted, for the WARNING and the status.
+        why: the reason for the WARNING and the status.
     """
 
     def __init__(self, why: str = "the host asked for no votes") -> None:
@@ -40,10 +40,10 @@ class NoVotes:
         """Do nothing."""
 
     def renew(self) -> None:
-        """Do nothing. No device is behind the ids, so they stay as they are."""
+        """Do nothing. There is no device, so ids are unaffected."""
 
     def describe(self) -> Description:
-        """Return that nothing is voted, and why."""
+        """Return a description that says that nothing is voted, and why."""
         return Description("none", f"nothing is voted: {self._why}", platform=None, hardware=False)
 
     def close(self) -> None:

@@ -29,11 +29,11 @@ class Call:
     Attributes:
         time_us: when it began, by the recorder's clock.
         function: ``createPowerConfigId``, ``setPowerConfig``, ``destroyPowerConfigId``, or ``renew`` for the native
-            calls that free the device and make it anew.
+            calls that free the device and create it again.
         power_config_id: the id; None for a failed createPowerConfigId and for ``renew``.
         configs: the votes of a setPowerConfig in native form; empty for other functions.
         code: the native code; 0 is success.
-        device_id, core_id: where the id was created; None if the recorder did not see it.
+        device_id, core_id: the device and core of the id; None if the recorder did not see its creation.
         votes: the vote set of a setPowerConfig.
     """
 

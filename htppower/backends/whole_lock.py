@@ -1,4 +1,4 @@
-"""Locks that ``with`` takes as a whole: no exception from outside separates the taking from the block."""
+"""Locks for ``with`` without a gap: no asynchronous exception can come between the acquire and the block."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from _thread import RLock
 class _WholeLock(RLock):  # type: ignore[misc]  # typeshed has a function of this name
     """A lock for CPython from 3.14 on.
 
-    There ``with`` enters by an ordinary call. The interpreter looks for exceptions from outside, such as Ctrl-C, when a
-    function in C has returned: a lock of ``threading`` is then held, and the block is not begun. It does not look when
-    a function in Python returns, nor after an operator. So this one is taken by an operator in a function. The end of
-    the block needs no such care: it is a function in C, and nothing is looked for before it.
+    There ``with`` enters by an ordinary call. The interpreter checks for asynchronous exceptions, such as Ctrl-C, when
+    a C function has returned: a lock of ``threading`` is then held, but the block has not begun. It does not check when
+    a Python function returns, nor after an operator. So this lock is acquired by an operator in a function. The end of
+    the block is safe without that: it is a C function, and there is no check before it.
     """
 
     __slots__ = ()

@@ -49,4 +49,4 @@ def test_a_binary_for_another_machine(tmp_path: Path) -> None:
     with pytest.raises(BackendUnavailable) as caught:
         QnnHtp(path)
     assert caught.value.reason is Unavailable.WRONG_ARCHITECTURE
-    assert f"{path} is built for hexagon, and this process for {qnn_library.machine()}" in str(caught.value)
+    assert f"{path} is built for hexagon, but this process for {qnn_library.machine()}" in str(caught.value)

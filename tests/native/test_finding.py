@@ -159,7 +159,7 @@ def test_the_current_directory_is_never_searched(standin: Standin, tmp_path: Pat
     reason, tried, _ = _search(here, *entries, **environment)
     assert reason == "NOT_FOUND"
     assert standin.trace == []
-    assert ("not asked" in tried[-1]) == (how in searched)
+    assert ("skipped" in tried[-1]) == (how in searched)
 
 
 def test_a_library_on_the_search_path_is_found(standin: Standin, tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_a_file_that_can_not_be_loaded(tmp_path: Path) -> None:
     assert error.reason is Unavailable.NOT_LOADABLE
     assert "invalid ELF header" in str(error)
     assert error.tried[-1] == Step("the path given", str(path), "invalid ELF header")
-    assert "this is no library" in error.hint
+    assert "this is not a library" in error.hint
 
 
 def test_a_library_without_the_symbol(tmp_path: Path) -> None:

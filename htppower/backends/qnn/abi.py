@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from htppower.votes.native import NativeConfig
 
 BACKEND_ID_HTP = 6
-# Before SDK 2.15 the functions stood at other places of the table.
+# Before SDK 2.15 the functions were at other places of the table.
 OLDEST_CORE_API = (2, 9)
 INFRASTRUCTURE_TYPE_PERF = 0
 DEVICE_TYPE_ON_CHIP = 0
@@ -36,7 +36,7 @@ def code_of(handle: int) -> int:
 
 
 def _struct(name: str, fields: Sequence[tuple[str, Any]]) -> Any:
-    # Without a dictionary of its own a struct refuses a field that it does not have.
+    # Without a __dict__, assigning to a missing field is an error.
     return type(name, (ctypes.Structure,), {"__slots__": (), "_fields_": list(fields)})
 
 
@@ -188,7 +188,7 @@ def power_config(config: NativeConfig) -> PowerConfig:
         ValueError: a number does not fit into 32 bits; ctypes would cut it off.
     """
     made = PowerConfig(config.number)
-    # An option of one number is a member of the union itself.
+    # An option that is a number is a member of the union itself.
     member = _MEMBERS.get(config.option)
     holder = made if member is None else getattr(made, member)
     for name, number in config.fields.items():
@@ -214,7 +214,7 @@ def device_configs(soc_model: int | None) -> Any:
     return configs
 
 
-# Place in the table of functions, and what each takes.
+# Each function's place in the table, and its argument types.
 FUNCTIONS: dict[str, tuple[int, tuple[Any, ...]]] = {
     "backendCreate": (1, (c_void_p, c_void_p, ctypes.POINTER(c_void_p))),
     "backendGetBuildId": (4, (ctypes.POINTER(c_char_p),)),

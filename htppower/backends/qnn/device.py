@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from htppower.backends.qnn.library import Library
 
 OLDEST = ".".join(map(str, abi.OLDEST_CORE_API))
-# The answers of a first and of later calls on a dead link.
+# The answers of the first and of later calls on a dead link.
 _DEAD_LINK = LINK_LOST | {TRANSPORT}
 # QNN_COMMON_ERROR_SYSTEM: on a dead link deviceFree frees the device and answers this (measured).
 _FREED_ON_DEAD_LINK = frozenset({1003})
@@ -98,10 +98,10 @@ class OpenDevice:
         return self._device.handle is not None
 
     def renew(self) -> None:
-        """Free the device and make it anew; its ids are gone. Log and backend stay.
+        """Free the device and create it again; its ids are gone. Log and backend stay.
 
         Raises:
-            BackendUnavailable: it can't be made anew. The device is then missing, and this may be tried again.
+            BackendUnavailable: it can't be created. The device is then missing, and a later attempt may succeed.
         """
         _destroy_until_dead(self.ids, self._device)
         self.ids.clear()
@@ -115,10 +115,10 @@ class OpenDevice:
         _destroy_left(chosen, self._device)
 
     def _make_device(self) -> None:
-        """Make the device, and look up its native functions.
+        """Create the device, and look up its native functions.
 
         Raises:
-            BackendUnavailable: one of both fails. The device is then missing.
+            BackendUnavailable: either of them fails. The device is then missing.
         """
         configs = abi.device_configs(self._soc_model)
         made = self._create("deviceCreate", self._log, configs, Unavailable.DEVICE_CREATE_FAILED)
@@ -160,7 +160,7 @@ class OpenDevice:
             message = f"{path} has core API {version}, older than {OLDEST}"
             raise self._unavailable(Unavailable.CORE_API_TOO_OLD, message, hint)
         if version.major != abi.OLDEST_CORE_API[0]:
-            message = f"{path} has core API {version}, and only major version {abi.OLDEST_CORE_API[0]} is known"
+            message = f"{path} has core API {version}, but only major version {abi.OLDEST_CORE_API[0]} is known"
             raise self._unavailable(Unavailable.CORE_API_UNKNOWN, message, "use an htppower that knows it")
         return interface
 
@@ -172,7 +172,7 @@ class OpenDevice:
         return function
 
     def _create_log(self, undo: contextlib.ExitStack) -> c_void_p | None:
-        """Create a log. Where that fails, the library is used without one."""
+        """Create a log. If that fails, the library is used without a log."""
         log = c_void_p()
         code = abi.code_of(self._functions["logCreate"](log_callback(), wanted_level(), byref(log)))
         if code:
@@ -196,7 +196,7 @@ class OpenDevice:
         handle = self._functions["deviceGetPlatformInfo"](log, byref(info))
         self._check(handle, "deviceGetPlatformInfo", Unavailable.DEVICE_CREATE_FAILED)
         if not info:
-            message = f"deviceGetPlatformInfo of {self._library.path} tells of no platform"
+            message = f"deviceGetPlatformInfo of {self._library.path} reports no platform"
             raise self._unavailable(Unavailable.DEVICE_CREATE_FAILED, message, "use another library")
         try:
             hardware = info.contents
@@ -209,7 +209,7 @@ class OpenDevice:
         handle = self._functions["deviceGetInfrastructure"](byref(found))
         self._check(handle, "deviceGetInfrastructure", Unavailable.NO_POWER_INFRASTRUCTURE)
         if not found or found.contents.infraType != abi.INFRASTRUCTURE_TYPE_PERF:
-            message = f"{self._library.path} has an infrastructure, but not of power votes"
+            message = f"{self._library.path} has an infrastructure, but none for power votes"
             raise self._unavailable(Unavailable.NO_POWER_INFRASTRUCTURE, message, "use another library")
         return found.contents
 
@@ -221,14 +221,14 @@ class OpenDevice:
         return function
 
     def _check(self, handle: int, function: str, reason: Unavailable) -> None:
-        """Raise what a call of the life cycle returned, unless it is 0."""
+        """Raise an error if a call of the life cycle did not return 0."""
         code = abi.code_of(handle)
         if code:
             reason = Unavailable.DEVICE_BUSY if code == DEVICE_ACCESS_DENIED else reason
             message = f"{function} of {self._library.path} returned {code} {code_name(code)}"
             hint = what_to_do_at_start(code)
             if code == DEVICE_INVALID_CONFIG and self._soc_model is not None:
-                hint = f"SoC model {self._soc_model} may be unknown to this library; on a device leave it out"
+                hint = f"SoC model {self._soc_model} may be unknown to this library; on a device, omit it"
             raise self._unavailable(reason, message, hint, code)
 
     def _unavailable(self, reason: Unavailable, message: str, hint: str, code: int | None = None) -> BackendUnavailable:
@@ -293,7 +293,7 @@ def _destroy_until_dead(ids: set[int], device: _DeviceHandle) -> None:
 
 
 def _free_one(name: str, free: Callable[..., int], *arguments: Any, expected: Container[int] = ()) -> int:
-    """Free one handle, and return the code. A failure is logged, so that the others are freed all the same."""
+    """Free one handle, and return the code. A failure is only logged, so that the others are freed, too."""
     code = abi.code_of(free(*arguments))
     if code and code not in expected:
         LOGGER.warning("%s returned %d %s", name, code, code_name(code))

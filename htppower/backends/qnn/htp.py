@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from htppower.votes.vote_set import VoteSet
 
-# A host may make new vote sets all the time, and their structs must not fill the memory.
+# A host may create new vote sets all the time; their structs must not fill the memory.
 _MOST_VOTE_SETS = 1024
 # A lookup by a plain tuple is twice as fast as by a vote set (measured).
 _KEY = operator.attrgetter(*BY_FIELD)
@@ -36,8 +36,8 @@ class QnnHtp:
     device and its ids: ``renew`` of either renews the device for both.
 
     Args:
-        library: the library's path; without one the library is looked for (docs: "Linux", "Android", "Windows").
-        soc_model: the SoC to make the device for, by model number or part number. Leave it out on a device: the library
+        library: the library's path; without it the library is searched (docs: "Linux", "Android", "Windows").
+        soc_model: the SoC to create the device for, by model number or part number. Omit it on a device: the library
             knows its SoC. It is a setting of the whole process.
 
     Raises:
@@ -49,7 +49,7 @@ class QnnHtp:
         model = find_soc(soc_model).model if isinstance(soc_model, str) else soc_model
         self._library = load_library(library)
         self._device = enter_device(self._library, model)
-        # The ids that this backend has made; it destroys them if the device outlives it.
+        # The ids that this backend has created; it destroys them if the device outlives it.
         self._own_ids: set[int] = set()
         self._leave = weakref.finalize(self, leave_device, self._device, self._own_ids)
         # The ids that are alive, of all backends on the device.
@@ -129,12 +129,12 @@ class QnnHtp:
         self._check(handle, function, power_config_id=power_config_id)
 
     def renew(self) -> None:
-        """Free the device and make it anew, for every backend on this library; all ids are gone.
+        """Free the device and create it again, for every backend on this library; all ids are gone.
 
-        Destroys the ids first, as far as the link still carries that.
+        The ids are destroyed first, as long as the link carries the calls.
 
         Raises:
-            BackendUnavailable: the device can't be made, and this may be tried again; or the backend is closed.
+            BackendUnavailable: the device can't be created, and a later attempt may succeed; or the backend is closed.
         """
         if not self._leave.alive:
             message = f"{self._library.path} can't be renewed: this backend is closed"
@@ -143,7 +143,7 @@ class QnnHtp:
         renew_device(self._device)
 
     def describe(self) -> Description:
-        """Return the library, the place of its file, and what it reports of the platform."""
+        """Return the library, its file, and the platform that it reports."""
         return self._description
 
     def close(self) -> None:
@@ -173,7 +173,7 @@ class QnnHtp:
         power_config_id: int | None = None,
         core: tuple[int, int] | None = None,
     ) -> None:
-        """Raise what a call of the power infrastructure returned, unless it is 0. All such calls end here."""
+        """Raise an error if a call of the power infrastructure did not return 0. All such calls end here."""
         if handle:
             code = abi.code_of(handle)
             raise VoteRejected(code, votes, function=function, power_config_id=power_config_id, core=core)
@@ -189,7 +189,7 @@ class QnnHtp:
             "qnn",
             f"{library.path}, build {device.build}, from {library.origin}",
             Platform(arch if arch in ARCHITECTURES else None, soc, operating_system()),
-            # The library for x86-64 answers like the others, and moves no clock.
+            # The library for x86-64 answers like the others, but changes no clock.
             hardware=machine() == "aarch64",
             versions=(("build", device.build), ("core_api", device.core_api), ("htp_api", device.htp_api)),
             devices=device.devices,
@@ -199,7 +199,7 @@ class QnnHtp:
 
 
 class _Structs:
-    """The structs of a vote set, ready for a call but for its id."""
+    """The structs of a vote set, complete except for the power config id."""
 
     __slots__ = ("_held", "address", "with_id")
 
@@ -207,7 +207,7 @@ class _Structs:
         structs = [abi.power_config(config) for config in votes.native(0)]
         pointers = abi.null_terminated(structs)
         abouts = [VOTE_OPTIONS[option] for option in votes.options]
-        # At most one, since a list holds an HVX vote in one form.
+        # At most one, since a list contains only one form of an HVX vote.
         with_id = [
             getattr(struct, about.member) for struct, about in zip(structs, abouts, strict=True) if about.has_context_id
         ]

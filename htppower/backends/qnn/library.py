@@ -28,12 +28,12 @@ SDK_VARIABLES = ("QNN_SDK_ROOT", "QAIRT_SDK_ROOT")
 PACKAGE = "onnxruntime_qnn"
 # The hints if the user named a library that is not there.
 _CORRECT = {
-    GIVEN: "correct the path, or leave it out to have the library looked for",
-    VARIABLE: f"set {VARIABLE} to the absolute path of the file, or unset it to have the library looked for",
+    GIVEN: "correct the path, or omit it to search for the library",
+    VARIABLE: f"set {VARIABLE} to the absolute path of the file, or unset it to search for the library",
 }
 
-# GCC's runtime. The library's wheel for Linux brings another unwinder of C++ exceptions, LLVM's. Where that is loaded
-# before any of GCC's, the next exception of any library in the process is a segmentation fault (measured, 2.7.0).
+# GCC's runtime. The library's wheel for Linux contains another unwinder of C++ exceptions, LLVM's. If LLVM's is loaded
+# before GCC's, the next exception of any library in the process is a segmentation fault (measured, 2.7.0).
 UNWINDER = "libgcc_s.so.1"
 
 # The folders of the SDK that hold the library for a system and machine, best first.
@@ -45,7 +45,7 @@ _TARGETS = {
     ("windows", "x86_64"): ("x86_64-windows-msvc",),
     ("qnx", "aarch64"): ("aarch64-qnx*",),
 }
-# Where the package keeps the library: in its own folder, or on Windows for x86-64 in one below it.
+# The folders of the package for the library: the package's own folder, or on Windows for x86-64 a subfolder.
 _PACKAGE_FOLDERS = ("", "libs/amd64")
 _ELF_MACHINES = {3: "x86", 40: "arm", 62: "x86_64", 164: "hexagon", 183: "aarch64"}
 _PE_MACHINES = {0x14C: "x86", 0x8664: "x86_64", 0xAA64: "aarch64"}
@@ -58,9 +58,9 @@ class Library:
 
     Attributes:
         handle: the library for ctypes.
-        path: the file, or its bare name where the system's loader found it.
+        path: the file, or its bare name if the system's loader found it.
         origin: the step of the search that found it.
-        tried: the steps of the search up to that one.
+        tried: the steps of the search up to that step.
     """
 
     handle: ctypes.CDLL = attrs.field(repr=False)
@@ -70,8 +70,8 @@ class Library:
 
     @property
     def number(self) -> int:
-        """The number of the library in this process: the loader loads a file once, under whatever path."""
-        return self.handle._handle  # noqa: SLF001 - ctypes gives it no other name
+        """The number of the library in this process; equal for all paths, since the loader loads a file only once."""
+        return self.handle._handle  # noqa: SLF001 - ctypes has no public name for it
 
 
 def operating_system() -> str:
@@ -98,12 +98,12 @@ def library_name() -> str:
 
 
 def load_library(given: str | os.PathLike[str] | None = None) -> Library:
-    """Find and load the library: by the path given, the variable, the SDK, the package, the system's loader.
+    """Find and load the library: by the given path, the variable, the SDK, the package, the system's loader.
 
-    Another library never replaces one that is named, by path or by variable.
+    If the library is named, by path or by variable, no other library is used instead.
 
     Raises:
-        BackendUnavailable: it was not found, can't be loaded, or is built for another machine; with what was tried.
+        BackendUnavailable: it was not found, can't be loaded, or is built for another machine; with the steps.
     """
     tried: list[Step] = []
     _load_unwinder()
@@ -121,7 +121,7 @@ def load_library(given: str | os.PathLike[str] | None = None) -> Library:
 
 
 def _load_unwinder() -> None:
-    """Load GCC's unwinder before the library can bring its own; not where the system has none."""
+    """Load GCC's unwinder before the library can load another; do nothing if the system does not have it."""
     if operating_system() == "linux":
         with contextlib.suppress(OSError):
             ctypes.CDLL(UNWINDER)
@@ -170,12 +170,12 @@ def _candidates(given: str | os.PathLike[str] | None) -> Iterator[tuple[str, Pat
 
 
 def _newest_first(path: Path) -> list[int]:
-    """Return the key that sorts compilers' folders by version: ``gcc11.2`` before ``gcc9.3``."""
+    """Return a sort key for the folders of compilers, by version: ``gcc11.2`` before ``gcc9.3``."""
     return [-int(number) for number in re.findall(r"\d+", path.parent.name)]
 
 
 def _package_folders() -> list[Path]:
-    """Return where the installed package may keep the library; one in the current directory does not count."""
+    """Return the folders of the installed package for the library; a package in the current directory is ignored."""
     installed = [entry for entry in sys.path if Path(entry).is_absolute() and not _is_here(entry)]
     spec = PathFinder.find_spec(PACKAGE, installed)
     places = (spec.submodule_search_locations or ()) if spec is not None else ()
@@ -197,7 +197,7 @@ def _ask_the_system(tried: list[Step]) -> Library:
     absolute = ("/", "$ORIGIN", "${ORIGIN}")
     relative = [entry for entry in re.split("[:;]", search_path) if not entry.startswith(absolute)]
     if search_path and relative and operating_system() != "windows":
-        tried.append(Step(SYSTEM, name, "not asked, LD_LIBRARY_PATH has an empty or relative entry"))
+        tried.append(Step(SYSTEM, name, "skipped: LD_LIBRARY_PATH has an empty or relative entry"))
         raise _not_found(name, _naming_hint(), tried)
     try:
         return Library(ctypes.CDLL(name), name, SYSTEM, (*tried, Step(SYSTEM, name, LOADED)))
@@ -208,8 +208,8 @@ def _ask_the_system(tried: list[Step]) -> Library:
 
 
 def _is_absent(name: str, words: str) -> bool:
-    """Return whether a loader says that the library itself is missing, not something that it needs."""
-    # In the words of glibc and musl, Android, and Windows.
+    """Return whether a loader reports that the library itself is missing, not one of its dependencies."""
+    # The words of glibc and musl, Android, and Windows.
     missing = any(phrase in words for phrase in ("No such file", "not found", "ot find"))
     return missing and name in words and "needed by" not in words
 
@@ -218,7 +218,7 @@ def _load(path: Path, origin: str, tried: list[Step]) -> ctypes.CDLL:
     built_for = machine_of(path)
     if built_for not in (None, machine()):
         tried.append(Step(origin, str(path), f"built for {built_for}"))
-        message = f"{path} is built for {built_for}, and this process for {machine()}"
+        message = f"{path} is built for {built_for}, but this process for {machine()}"
         hint = f"give the library for {machine()}"
         raise BackendUnavailable(Unavailable.WRONG_ARCHITECTURE, message, hint=hint, tried=tried)
     try:
@@ -256,7 +256,7 @@ def _not_found(what: str, hint: str, tried: list[Step]) -> BackendUnavailable:
 
 
 def _not_loadable(what: str, error: OSError, tried: list[Step], *, library: bool = True) -> BackendUnavailable:
-    hint = "leave it where it was installed, with what it needs beside it, or in LD_LIBRARY_PATH"
+    hint = "leave it where it was installed, with its dependencies next to it or in LD_LIBRARY_PATH"
     if not library:
-        hint = f"this is no library; give the path of {library_name()}"
+        hint = f"this is not a library; give the path of {library_name()}"
     return BackendUnavailable(Unavailable.NOT_LOADABLE, f"{what} can't be loaded: {error}", hint=hint, tried=tried)

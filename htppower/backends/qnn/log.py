@@ -26,9 +26,9 @@ _ERROR = 1
 
 
 def wanted_level() -> int:
-    """Return the vendor's level for what the logger is enabled for now; at least its errors.
+    """Return the vendor's level that fits the logger's current level; at least the level of errors.
 
-    The library prints errors on the standard output if no log takes them.
+    Without a log, the library prints errors on the standard output.
     """
     effective = LOGGER.getEffectiveLevel()
     return max((level for level, python in _LEVELS.items() if python >= effective), default=_ERROR)
@@ -66,6 +66,6 @@ def _vsnprintf() -> Any:
 
 
 def _text(line: bytes) -> str:
-    """Return a line without its end and without the mark of its level, such as `` <V> ``."""
+    """Return a line without its line end and without the mark of its level, such as `` <V> ``."""
     text = line.decode("utf-8", "replace").strip()
     return text[4:] if text[:1] == "<" and text[2:4] == "> " else text

@@ -29,7 +29,7 @@ class _Process:
         self.start_anew()
 
     def start_anew(self) -> None:
-        """Forget the devices: in a forked child they belong to the parent, and a thread of the parent's may lock."""
+        """In a forked child, forget the devices: they belong to the parent, whose threads may hold the lock."""
         self.lock = whole_lock()
         self.devices: weakref.WeakValueDictionary[tuple[int, int | None], OpenDevice] = weakref.WeakValueDictionary()
 
@@ -39,7 +39,7 @@ call_in_forked_children(_Process.start_anew, _PROCESS)
 
 
 def enter_device(library: Library, soc_model: int | None) -> OpenDevice:
-    """Return the open device of a library for one more user; ``leave_device`` gives it back.
+    """Return the open device of a library for an additional user; ``leave_device`` returns it.
 
     Raises:
         BackendUnavailable: it can't be opened.
@@ -57,17 +57,17 @@ def enter_device(library: Library, soc_model: int | None) -> OpenDevice:
 
 
 def renew_device(device: OpenDevice) -> None:
-    """Free the device and make it anew, for all its users.
+    """Free the device and create it again, for all its users.
 
     Raises:
-        BackendUnavailable: it can't be made anew.
+        BackendUnavailable: it can't be created again.
     """
     with _PROCESS.lock:
         device.renew()
 
 
 def leave_device(device: OpenDevice, own_ids: set[int]) -> None:
-    """Destroy the ids of a user who leaves, and free the device with its last user."""
+    """Destroy the ids of a leaving user, and free the device with its last user."""
     with _PROCESS.lock:
         device.users -= 1
         if device.users > 0:

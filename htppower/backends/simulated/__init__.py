@@ -1,4 +1,4 @@
-"""The simulated HTP: it answers as the vendor's library does, and aggregates votes as the DSP does.
+"""The simulated HTP: it answers like the vendor's library, and aggregates votes like the DSP.
 
 May import what ``backends`` may.
 """

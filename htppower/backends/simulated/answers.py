@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from htppower.votes.native import NativeConfig
 
 _LARGEST_LEGACY_CORNER = 0xFF
-# It reads perf modes as signed numbers: those from 2**31 on are negative to it, and pass.
+# The library reads perf modes as signed numbers: those from 2**31 on are negative for it, and are accepted.
 _WRONG_PERF_MODES = range(256, 2**31)
 
 
@@ -33,9 +33,9 @@ class LibraryVersion:
     """The differences of a version of the library from the others.
 
     Attributes:
-        name: of QAIRT, such as ``2.51``; the HTP API of QAIRT 2.N is 5.N.
+        name: the version of QAIRT, such as ``2.51``; the HTP API of QAIRT 2.N is 5.N.
         last_option: the highest option that it knows.
-        hmx_on_v89: whether it takes HMX and CENG votes on V89.
+        hmx_on_v89: whether it accepts HMX and CENG votes on V89.
         checks_hmx: whether it refuses legacy corners and wrong perf modes in an HMX vote.
     """
 
@@ -63,10 +63,10 @@ NEWEST = "2.51"
 
 
 def find_version(name: str) -> LibraryVersion:
-    """Return the version of this name, such as ``2.51`` or ``2.51.0``.
+    """Return the version with this name, such as ``2.51`` or ``2.51.0``.
 
     Raises:
-        ValueError: it was not measured; the message names those that were.
+        ValueError: it was not measured; the message names the measured versions.
     """
     found = LIBRARY_VERSIONS.get(".".join(name.split(".")[:2]))
     if found is None:
@@ -90,7 +90,7 @@ def answer(
     if not 1 <= config.number <= version.last_option:
         return UNSUPPORTED_CONFIG
     option = Option(config.number)
-    # A list holds a vote in one form, the plain or the expanded; checked before the architecture is.
+    # A list may hold only one form of a vote, plain or expanded; checked before the architecture.
     if VOTE_OPTIONS[option].other_form in earlier:
         return INVALID_INPUT
     # Measured on x86-64: DDR_PERF_MODE is refused on every architecture.
@@ -115,14 +115,14 @@ def _is_valid(
 
 
 def has_option(version: LibraryVersion, platform: Platform, option: Option) -> bool:
-    """Return whether a version of the library takes an option on a platform."""
-    # Assumed of CENG_EXP: no SoC is V89 to that version.
+    """Return whether a version of the library accepts an option on a platform."""
+    # An assumption for CENG_EXP: this version knows no SoC with V89.
     on_v89 = platform.arch is not None and platform.arch in VOTE_OPTIONS[option].not_on_archs and version.hmx_on_v89
     return on_v89 or platform.has(option)
 
 
 def _is_expanded(about: VoteOption, fields: Mapping[str, int]) -> bool:
-    """Return whether no corner that is set is a legacy one, and every perf mode is in range."""
+    """Return whether no set corner is a legacy one, and every perf mode is in range."""
     for field in about.fields:
         if field.name.endswith("perf_mode") and fields.get(field.native[0], 0) in _WRONG_PERF_MODES:
             return False

@@ -2,8 +2,8 @@
 
 The device library holds a lock of the process over each remote call, so calls side by side gain nothing. While it
 rebuilds its link, a second call spoils the rebuild, and every later call fails (measured). So a simulated library
-refuses a call that overlaps another, and counts it for the test to see: a controller may take the error for a failed
-vote.
+rebuilds its link, a second call spoils the rebuild, and every later call fails (measured). So a simulated library
+refuses a call that overlaps another, and counts it for the test, since a controller may take the error for a failed
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen(eq=False)
 class _Call:
-    """A call that is under way, equal only to itself."""
+    """A call in progress, equal only to itself."""
 
     function: str
     thread: int
@@ -36,12 +36,12 @@ class Calls:
     """The native calls of one simulated library.
 
     Args:
-        lock: is held while a call takes effect, but not while it takes its time.
+        lock: is held while a call takes effect, but not during its delay.
         link: the link to the DSP, whose rebuild takes time; None if there is none.
 
     Attributes:
         faults: the failures to come.
-        overlaps: how many calls were refused because a call of another thread was under way.
+        overlaps: how many calls were refused because a call of another thread was in progress.
     """
 
     def __init__(self, lock: RLock, link: Link | None) -> None:
@@ -54,7 +54,7 @@ class Calls:
         self._delays_us: dict[str, int] = {}
 
     def delay(self, delay_us: int, function: str | None) -> None:
-        """Let every call of a native function take this long.
+        """Make every call of a native function take this long.
 
         Raises:
             ValueError: the time is negative, or no function has that name.
@@ -68,10 +68,10 @@ class Calls:
 
     @contextlib.contextmanager
     def make(self, function: str, sleep: Callable[[float], None]) -> Iterator[None]:
-        """Make a call: ``sleep`` for its delay, let it take effect, and ``sleep`` for the rebuild that it brought.
+        """Make a call: ``sleep`` for its delay, let it take effect, and ``sleep`` for a rebuild that it causes.
 
         Raises:
-            RuntimeError: a call of another thread is under way.
+            RuntimeError: a call of another thread is in progress.
         """
         with self.under_way(function):
             _wait(self._delays_us.get(function, 0), sleep)
@@ -81,10 +81,10 @@ class Calls:
 
     @contextlib.contextmanager
     def under_way(self, function: str) -> Iterator[None]:
-        """Mark a call of a function as under way. A call may begin within another of the same thread.
+        """Mark a call of a function as in progress. A call may begin within another of the same thread.
 
         Raises:
-            RuntimeError: a call of another thread is under way; the message names both functions.
+            RuntimeError: a call of another thread is in progress; the message names both functions.
         """
         call = _Call(function, threading.get_ident())
         try:

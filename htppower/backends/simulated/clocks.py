@@ -1,4 +1,4 @@
-"""The clocks that votes add up to, as the DSP aggregates them over its clients.
+"""The clocks that result from votes, as the DSP aggregates them over its clients.
 
 Source: the Hexagon SDK's documentation of HAP_power. The vendor's performance infrastructure maps to it. A client is
 one power config id. "DISABLE is no vote and leaves a limit unchanged" is taken to mean the aggregated limit: a client
@@ -30,16 +30,16 @@ _NO_VOTE = frozenset({_DISABLE, ExpandedCorner.DISABLE.value})
 class Effective:
     """The clocks and settings in force on a core, in native numbers.
 
-    A clock on which nothing is voted is DISABLE: 16, and 0 in expanded corners.
+    A clock without a vote is DISABLE: 16, and 0 in expanded corners.
 
     Attributes:
         core_min, core_target, core_max, bus_min, bus_target, bus_max: corners of the core and bus clocks; expanded ones
             if an active client votes in these.
         hmx_min, hmx_target, hmx_max: expanded corners of the HMX clock.
-        sleep_latency_us: the smallest wish of any client; 65535 is none.
+        sleep_latency_us: the smallest latency that any client tolerates; 65535 is any latency.
         sleep_disable: whether any client keeps the DSP from sleeping.
         dcvs_enable: whether DCVS may move the clocks.
-        rpc_polling_time_us, rpc_control_latency_us, adaptive_polling_time_us: of the whole process.
+        rpc_polling_time_us, rpc_control_latency_us, adaptive_polling_time_us: settings of the whole process.
         ceng_min, ceng_target, ceng_max: expanded corners of the compression engine's clock.
     """
 
@@ -86,7 +86,7 @@ class ProcessSettings:
         return attrs.evolve(self, **{about.field: value}) if is_vote else self
 
     def after_restart(self) -> ProcessSettings:
-        """Return the settings after a restart of the DSP: adaptive polling is a setting of the device library's own."""
+        """Return the settings after a restart of the DSP: adaptive polling stays, since the device library keeps it."""
         return ProcessSettings(adaptive_polling_time_us=self.adaptive_polling_time_us)
 
 
@@ -111,7 +111,7 @@ class Client:
 
     @property
     def active(self) -> bool:
-        """A client counts only with a target other than DISABLE."""
+        """Whether the client counts: only with a target other than DISABLE."""
         return self.core[1] not in _NO_VOTE or self.bus[1] not in _NO_VOTE
 
     @property
@@ -156,11 +156,11 @@ class Client:
 
 
 def effective_clocks(clients: Sequence[Client], process: ProcessSettings) -> Effective:
-    """Return what the votes of a core's clients add up to."""
+    """Return the aggregated votes of a core's clients."""
     active = [client for client in clients if client.active]
     held = [client for client in active if not client.dcvs_enable]
     dcvs_enable = len(held) < len(active) or not active
-    # Beside a client that lets DCVS work, the target of one that does not becomes a floor.
+    # If a client lets DCVS work, the target of a client that does not becomes a floor.
     floors = held if dcvs_enable else []
     alone = len(active) == 1
     in_expanded = any(client.expanded for client in active)

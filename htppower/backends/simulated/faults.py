@@ -1,4 +1,4 @@
-"""Failures that a simulated library is told to answer with."""
+"""Failures that a simulated library returns on request."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import attrs
 from htppower.votes.native_codes import SUCCESS
 
 FUNCTIONS = ("createPowerConfigId", "setPowerConfig", "destroyPowerConfigId")
-# The native calls that free the device and make it anew.
+# The native calls that free the device and create it again.
 RENEW = "renew"
 _NAMES = (*FUNCTIONS, RENEW)
 
 
 def check_function(function: str) -> None:
-    """Refuse a name that no native function has.
+    """Refuse a name that is not a native function.
 
     Raises:
-        ValueError: with the names that there are.
+        ValueError: with the known names.
     """
     if function not in _NAMES:
         raise ValueError(f"no native function {function!r}; one of {', '.join(_NAMES)}")
@@ -24,7 +24,7 @@ def check_function(function: str) -> None:
 
 @attrs.frozen(repr=False, eq=False)
 class _Fault:
-    """A failure to come, of the calls of a function whose numbers, counted from 1, are in the range."""
+    """A future failure of the calls of a function whose numbers, counted from 1, are in the range."""
 
     code: int
     function: str
@@ -43,7 +43,7 @@ class Faults:
         """Fail calls to come, as ``SimulatedHtp.fail_next`` says.
 
         Raises:
-            ValueError: no such function, or numbers that can't be meant.
+            ValueError: no such function, or a number out of range.
         """
         check_function(function)
         if code == SUCCESS or nth < 1 or times < 1 or applied < 0:
@@ -56,7 +56,7 @@ class Faults:
         self._faults.clear()
 
     def of_next(self, function: str) -> tuple[int, int]:
-        """Count a call, and return the code that it fails with, 0 if none, and how many votes are applied before."""
+        """Count a call, and return its code, 0 for success, and how many votes are applied before a failure."""
         self._made[function] += 1
         for fault in self._faults:
             if fault.function == function and self._made[function] in fault.calls:

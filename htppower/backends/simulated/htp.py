@@ -1,6 +1,6 @@
-"""The simulated HTP: answers as the vendor's library does, and keeps the clocks as the DSP would.
+"""The simulated HTP: answers like the vendor's library, and keeps the clocks like the DSP.
 
-It answers as the real ``libQnnHtp.so`` does, by version (``answers``), for x86-64 or for a device (``libraries``).
+It answers like the real ``libQnnHtp.so``, by version (``answers``), for x86-64 or for a device (``libraries``).
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ class SimulatedHtp:
         soc_model: its SoC, by model number or part number, such as ``57`` or ``"SM8650"``.
         platform: its operating system: android, linux, windows or qnx.
         devices, cores: how many there are.
-        library_version: it answers as this version of the library, by QAIRT, 2.47 to 2.51.
+        library_version: the version of the library, by QAIRT, whose answers it gives: 2.47 to 2.51.
         first_id: the first power config id; the real library starts anywhere, also above 2**31.
-        link: ``plain`` answers as the library for x86-64, ``device`` as that for devices, with a link that can break.
+        link: ``plain`` answers like the library for x86-64; ``device`` like that for devices, whose link can break.
         sleep: waits for a number of seconds if calls take time.
 
     Attributes:
-        platform: what it simulates.
-        second_user: another user of the library holds the device, too: with ``link="device"`` a ``renew`` then leaves
-            the link as it is.
+        platform: the simulated platform.
+        second_user: another user of the library holds the device, too: with ``link="device"`` a ``renew`` then does not
+            change the link.
 
     Raises:
         UnknownPlatform: an architecture, SoC or operating system that is not in the tables.
@@ -84,10 +84,10 @@ class SimulatedHtp:
         self._lock = whole_lock()
         self._calls = Calls(self._lock, None if self._device is None else self._device.link)
         self._clients: dict[int, Client] = {}
-        # The ids that a refused create has written.
+        # The ids that refused creates have written.
         self._refused: set[int] = set()
         self._process = ProcessSettings()
-        # After a renewal that failed.
+        # After a failed renewal.
         self._without_device = False
         # With a plain link: a restart that no call has met yet, a fatal restart, and either of them before a call.
         self._restarted = False
@@ -114,10 +114,10 @@ class SimulatedHtp:
             raise VoteRejected(code, function="destroyPowerConfigId", power_config_id=power_config_id)
 
     def renew(self) -> None:
-        """Free the device and make it anew: every id and every setting of the process is gone.
+        """Free the device and create it again: every id and every setting of the process is gone.
 
         Raises:
-            BackendUnavailable: the DSP is down, or ``fail_next`` asked for it; the device is then missing.
+            BackendUnavailable: the DSP is down, or ``fail_next`` requested it; the device is then missing.
         """
         with self._calls.make(RENEW, self._sleep):
             code, _ = self._calls.faults.of_next(RENEW)
@@ -133,7 +133,7 @@ class SimulatedHtp:
             raise BackendUnavailable(Unavailable.DEVICE_CREATE_FAILED, message, hint=hint, code=code)
 
     def describe(self) -> Description:
-        """Return what is simulated."""
+        """Return a description of the simulated platform."""
         soc, arch = self.platform.soc, self.platform.arch or 0
         model, vtcm_mb = (0, 0) if soc is None else (soc.model, soc.vtcm_mb or 0)
         cores = tuple(range(self._cores))
@@ -146,7 +146,7 @@ class SimulatedHtp:
         )
 
     def close(self) -> None:
-        """Free every id, as freeing the device does."""
+        """Free every id, like freeing the device."""
         with self._lock:
             self._forget_all()
 
@@ -214,7 +214,7 @@ class SimulatedHtp:
 
     @property
     def overlaps(self) -> int:
-        """How many calls were refused because a call of another thread was under way."""
+        """How many calls were refused because a call of another thread was in progress."""
         return self._calls.overlaps
 
     def clear_faults(self) -> None:
@@ -227,14 +227,14 @@ class SimulatedHtp:
     ) -> None:
         """Fail later calls of a native function, or of ``renew``, with a native code.
 
-        The ``nth`` call from now on fails, 1 being the very next, and as many as ``times`` from there. The first
+        The ``nth`` call from now on fails, 1 being the very next, and ``times`` calls in total. The first
         ``applied`` votes of a setPowerConfig take effect before it fails.
         """
         with self._lock:
             self._calls.faults.add(code, function, nth, times, applied)
 
     def delay_calls(self, delay_us: int, function: str | None = None) -> None:
-        """Make each native call, or each call of one function or of ``renew``, take this long; 0 takes it back."""
+        """Make each native call, or each call of one function or of ``renew``, take this long; 0 ends that."""
         self._calls.delay(delay_us, function)
 
     def restart_subsystem(
@@ -246,9 +246,9 @@ class SimulatedHtp:
             fatal: the DSP stays down until it is restarted without ``fatal``. A plain link answers 1011 to every call;
                 a device's answers 1011 once, and then 13003 or 13006 until ``renew``.
             forget_ids: the library no longer knows the ids that were alive. The device library does not forget them.
-            fastrpc: what FastRPC answers on a device: ``reset``; ``gone``, which rebuilds the link only at votes of an
-                id; or ``crashed``, a crash of the process domain, which rebuilds it never.
-            rebuild_us: how long the call takes that rebuilds a device's link.
+            fastrpc: the answer of FastRPC on a device: ``reset``; ``gone``, which rebuilds the link only at votes of an
+                id; or ``crashed``, a crash of the process domain, which never rebuilds it.
+            rebuild_us: how long the call that rebuilds a device's link takes.
         """
         with self._lock:
             if self._device is not None or fastrpc != "reset" or rebuild_us:
@@ -271,23 +271,23 @@ class SimulatedHtp:
             self._device_link().spoil_rebuild()
 
     def refuse_settings(self, *options: str) -> None:
-        """Let FastRPC refuse settings on a device, ``RPC_POLLING_TIME`` or ``RPC_CONTROL_LATENCY``, and no others."""
+        """Make FastRPC refuse settings on a device, ``RPC_POLLING_TIME`` or ``RPC_CONTROL_LATENCY``, and no others."""
         with self._lock:
             self._device_link().refuse_settings(options)
 
     def _device_link(self) -> Link:
         if self._device is None:
-            raise ValueError("a plain link can't do that: make the simulated HTP with link='device'")
+            raise ValueError("a plain link can't do that: create the simulated HTP with link='device'")
         return self._device.link
 
     def _forget_all(self) -> None:
-        """Forget ids, votes and settings, as the library and the DSP do if the device is freed."""
+        """Forget ids, votes and settings, like the library and the DSP if the device is freed."""
         self._clients.clear()
         self._library.left.clear()
         self._process = ProcessSettings()
 
     def _fault(self, function: str) -> tuple[int, int]:
-        """Return the code that this call is to fail with, and how many votes are applied before."""
+        """Return the code with which this call fails, and how many votes are applied before."""
         fault = self._calls.faults.of_next(function)
         if self._dead or self._restarted:
             self._unnoticed = False

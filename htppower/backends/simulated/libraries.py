@@ -1,6 +1,6 @@
-"""How a library carries out the list of a setPowerConfig: the one for x86-64, and the one for devices.
+"""How a library executes the list of a setPowerConfig: the library for x86-64, and the library for devices.
 
-Both answer alike to most options (``answers``). They differ in what becomes of a list that is refused in part.
+Both give the same answers to most options (``answers``). They differ in the effect of a list that is refused in part.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LinkKind = Literal["plain", "device"]
 
-# Measured on V68, V73, V75, V79 and V81; assumed of the others.
+# Measured on V68, V73, V75, V79 and V81; assumed for the others.
 _FIRST_ARCH_WITH_POLLING = 73
 _FIRST_ARCH_WITH_DDR = 79
 _SHORTEST_REFUSED_POLLING_US = 10_000
@@ -38,10 +38,10 @@ _PICK_DEFAULT = NativeConfig("HMX_V2", {"hmxPickDefault": 1})
 
 
 class PlainLibrary:
-    """The library for x86-64: options are applied in list order up to the first that is refused.
+    """The library for x86-64: options are applied in list order up to the first refused option.
 
     Attributes:
-        left: the clients whose votes are in force without an id; none.
+        left: the clients whose votes are in force without an id; always empty.
     """
 
     def __init__(self, version: LibraryVersion, platform: Platform) -> None:
@@ -74,7 +74,7 @@ class PlainLibrary:
 
     @staticmethod
     def destroy(_power_config_id: int, _client: Client, fault: int) -> tuple[int, bool]:
-        """Return the code of a destroy that is to fail with ``fault``, 0 for none, and whether the id is gone."""
+        """Return the code of a destroy that is to fail with ``fault``, 0 for success, and whether the id is gone."""
         return fault, fault == SUCCESS
 
 
@@ -83,8 +83,8 @@ class Remembered:
     """The device library's memory of an id. A restart of the DSP changes nothing in it.
 
     Attributes:
-        hvx: it has read an HVX vote, also in a list that it did not send in the end.
-        hmx: it has read an HMX vote, and adds no HMX vote of its own any more.
+        hvx: it has read an HVX vote, possibly in a list that it did not send in the end.
+        hmx: it has read an HMX vote, and no longer adds an HMX vote of its own.
         bus_at_max: it has read bus corners, and all of the last ones are the highest.
     """
 
@@ -95,7 +95,7 @@ class Remembered:
     __repr__ = field_repr
 
     def after(self, config: NativeConfig) -> Remembered:
-        """Return what is remembered after the library has read a vote."""
+        """Return the memory after the library has read a vote."""
         if config.number == Option.HMX_V2:
             return attrs.evolve(self, hmx=True)
         if config.number not in _HVX:
@@ -154,7 +154,7 @@ class DeviceLibrary:
         return code, process
 
     def destroy(self, power_config_id: int, client: Client, fault: int) -> tuple[int, bool]:
-        """Return the code of a destroy that is to fail with ``fault``, 0 for none, and that the id is gone."""
+        """Return the code of a destroy that is to fail with ``fault``, 0 for success, and that the id is gone."""
         self._remembered.pop(power_config_id, None)
         code = fault or self.link.invoke()
         if code != SUCCESS:
@@ -162,9 +162,9 @@ class DeviceLibrary:
         return code, True
 
     def renew(self, *, second_user: bool) -> bool:
-        """Free the device and make it anew; return whether the DSP was there.
+        """Free the device and create it again; return whether the DSP was there.
 
-        All device handles of the process share the link. It stays as it is while a second user has a handle.
+        All device handles of the process share the link. It does not change while a second user has a handle.
         """
         self._remembered.clear()
         return second_user or self.link.renew()
@@ -172,7 +172,7 @@ class DeviceLibrary:
     def _read(
         self, config: NativeConfig, power_config_id: int, remembered: Remembered, earlier: Collection[int]
     ) -> int:
-        """Return the code for one option of a list; a setting of FastRPC's is sent."""
+        """Return the code for one option of a list; a setting of FastRPC is sent."""
         if config.number == Option.DDR_PERF_MODE:
             if self._arch < _FIRST_ARCH_WITH_DDR:
                 return UNSUPPORTED

@@ -1,6 +1,6 @@
 """A model of the device library's link to the DSP: which calls fail, which rebuild the link, and which leave it dead.
 
-Measured with the device library on a FastRPC that answered as it was told to; no DSP took part. A call travels in one
+Measured with the device library on a FastRPC with scripted answers; no DSP took part. A call travels in one
 of two ways. An invoke carries votes of a power config id, or destroys the id. A control carries one setting of the
 process.
 """
@@ -14,10 +14,10 @@ from htppower.votes.native_codes import FAILED, SUCCESS, SYSTEM_COMMUNICATION, S
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-# What FastRPC answers to a call after the DSP has lost the process: connection reset (0x68), no such connection (0x27)
-# or connection refused (0x72), or a crash of the process domain (0x8000040d). Only the first two bring a rebuild.
+# The answer of FastRPC to a call after the DSP has lost the process: connection reset (0x68), no such connection (0x27)
+# or connection refused (0x72), or a crash of the process domain (0x8000040d). Only the first two cause a rebuild.
 FastRpcAnswer = Literal["reset", "gone", "crashed"]
-# The settings of the process that FastRPC is asked for, each by a control.
+# The settings of the process that are requested from FastRPC, each by a control.
 SETTINGS = ("RPC_CONTROL_LATENCY", "RPC_POLLING_TIME")
 
 
@@ -29,7 +29,7 @@ class Link:
         self._dsp_is_up = True
         # The library has given up, and never opens the link again by itself.
         self._dead = False
-        # What FastRPC answers because of a restart that the library has not met yet.
+        # The answer of FastRPC because of a restart that the library has not met yet.
         self._answer: FastRpcAnswer | None = None
         self._rebuild_us = 0
         self._next_rebuild_is_spoilt = False
@@ -50,10 +50,10 @@ class Link:
         return self._rebuild() if self._answer == "reset" and not self._dead else FAILED
 
     def restart(self, answer: FastRpcAnswer, *, fatal: bool, rebuild_us: int) -> None:
-        """Let the DSP lose the process.
+        """Make the DSP lose the process.
 
         Args:
-            answer: what FastRPC answers to the next calls.
+            answer: the answer of FastRPC to the next calls.
             fatal: the DSP stays down until the next restart without ``fatal``.
             rebuild_us: how long the rebuild takes.
 
@@ -69,7 +69,7 @@ class Link:
         self._rebuild_us = rebuild_us
 
     def spoil_rebuild(self) -> None:
-        """Let the next rebuild fail, as if another thread called at the same time."""
+        """Make the next rebuild fail, as if another thread called at the same time."""
         self._next_rebuild_is_spoilt = True
 
     def refuse_settings(self, settings: Collection[str]) -> None:

@@ -35,20 +35,20 @@ class Timing:
     """How long calls and inferences take on a simulated HTP, in us, and what it draws, in W.
 
     Attributes:
-        raise_call_us: a setPowerConfig that raises the target of a core clock.
-        lower_call_us: any other setPowerConfig.
-        inference_us: an inference at speed 1 that follows another at once, without polling.
+        raise_call_us: the time of a setPowerConfig that raises the target of a core clock.
+        lower_call_us: the time of any other setPowerConfig.
+        inference_us: the time of an inference at speed 1 that directly follows another, without polling.
         after_raise_us: how much longer the first inference takes after the target of its core's clock has risen.
-        after_idle_us: how much longer one takes that begins at least ``asleep_after_us`` after the last, by the sleep
-            latency in force; 0 for one that is not here.
+        after_idle_us: how much longer an inference takes that begins at least ``asleep_after_us`` after the last, by
+            the sleep latency in force; 0 for a latency that is not listed.
         asleep_after_us: how long the DSP idles before it sleeps.
         polling_saves_us: how much shorter an inference is while RPC polling is in force for that long or longer.
-        speeds: how fast work runs, by the native number of the core clock's target; 1 for one that is not here.
+        speeds: the speed of work, by the native number of the core clock's target; 1 for a number that is not listed.
         jitter_us: returns how much longer the next call or inference takes; negative for shorter.
-        active_w: while an inference runs.
-        raised_idle_w: while nothing runs and some vote holds clocks (DCVS is off).
-        relaxed_idle_w: while nothing runs and every vote lets DCVS move the clocks.
-        released_idle_w: while nothing runs and no vote asks for more than the lowest corner.
+        active_w: the power while an inference runs.
+        raised_idle_w: the power while nothing runs and some vote holds clocks (DCVS is off).
+        relaxed_idle_w: the power while nothing runs and every vote lets DCVS move the clocks.
+        released_idle_w: the power while nothing runs and no vote asks for more than the lowest corner.
     """
 
     raise_call_us: int = 0
@@ -72,7 +72,7 @@ class TimedHtp(SimulatedHtp):
     """A simulated HTP whose calls and inferences take time and draw power.
 
     Args:
-        timing: how much.
+        timing: the times and powers.
         clock: the time of ``sleep``; it counts energy and idle times.
         sleep: waits for a number of seconds, such as ``VirtualTime.sleep``.
         more: arguments of ``SimulatedHtp``.
@@ -92,26 +92,26 @@ class TimedHtp(SimulatedHtp):
         self._meter = whole_lock()
         self._counted_us = self._clock.now_us
         self._energy_j = 0.0
-        # By core: the inferences that run, when the last one ended, and whether the clock has risen since.
+        # By core: the running inferences, the end of the last one, and whether the clock has risen since.
         self._running: dict[tuple[int, int], int] = {}
         self._ended_us: dict[tuple[int, int], int] = {}
         self._risen: set[tuple[int, int]] = set()
 
     @property
     def power_w(self) -> float:
-        """What all cores draw now, in W."""
+        """The power that all cores draw now, in W."""
         with self._meter:
             return sum(map(self._power_of, self._cores_of_all()))
 
     @property
     def energy_j(self) -> float:
-        """What all cores have drawn so far, in J."""
+        """The energy that all cores have drawn so far, in J."""
         with self._meter:
             self._count()
             return self._energy_j
 
     def infer(self, device_id: int = 0, core_id: int = 0) -> None:
-        """Run an inference: return when it would have ended by the votes in force as it began."""
+        """Run an inference; return after the time that it takes with the votes in force at its beginning."""
         core = (device_id, core_id)
         with self._meter:
             self._count()
@@ -147,7 +147,7 @@ class TimedHtp(SimulatedHtp):
             return super().native_destroy(power_config_id)
 
     def renew(self) -> None:
-        """Free the device and make it anew, as ``SimulatedHtp`` does."""
+        """Free the device and create it again, as ``SimulatedHtp`` does."""
         with self._calls.under_way(RENEW), self._meter:
             self._count()
             super().renew()
@@ -174,7 +174,7 @@ class TimedHtp(SimulatedHtp):
         return max(round(taken_us) + timing.jitter_us(), 0)
 
     def _count(self) -> None:
-        """Add what was drawn since this was asked last."""
+        """Add the energy that was drawn since the last call."""
         now_us = self._clock.now_us
         self._energy_j += self.power_w * (now_us - self._counted_us) / _US
         self._counted_us = now_us
