@@ -134,7 +134,7 @@ class Caster:
         """Create an id anew. The library destroys an unknown id without an error, so the old id is gone for sure."""
         number = session.ledgers[core_id].power_config_id
         if self._destroy(session, number) is not None:
-            self._abandon(number)
+            self._destroy_later(number)
         session.ledgers = {other: ledger for other, ledger in session.ledgers.items() if other != core_id}
         self._create_id(session, core_id)
 
@@ -248,28 +248,28 @@ class Caster:
         self._settings.ask(session, None)
         numbers = [ledger.power_config_id for ledger in session.ledgers.values()]
         failures: list[tuple[int, VoteRejected]] = []
-        is_well = self._recovery.is_well
+        may_destroy = self._recovery.may_destroy_ids
         carrier = numbers[0] if numbers else self._recovery.any_id()
         settings = self._settings.difference()
-        if settings and carrier is not None and is_well:
+        if settings and carrier is not None and may_destroy:
             try:
                 self._send_settings(session, carrier, settings, strict=False)
             except VoteRejected as error:
                 failures.append((carrier, without_frames(error)))
         for number in numbers:
-            failed = self._destroy(session, number) if is_well else self._recovery.link.error
+            failed = self._destroy(session, number) if may_destroy else self._recovery.link.error
             if failed is not None:
                 failures.append((number, failed))
-                self._abandon(number)
+                self._destroy_later(number)
         session.ledgers = {}
         return failures
 
-    def _abandon(self, number: int) -> None:
+    def _destroy_later(self, number: int) -> None:
         """Have the back-off destroy an id later."""
-        self._recovery.orphans[number] = functools.partial(self._bring_down, number)
+        self._recovery.orphans[number] = functools.partial(self._destroy_orphan, number)
         self._recovery.retry_later()
 
-    def _bring_down(self, number: int) -> None:
+    def _destroy_orphan(self, number: int) -> None:
         """Give back the settings of the process, and destroy an id that no session has any more.
 
         Raises:

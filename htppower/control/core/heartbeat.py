@@ -63,7 +63,7 @@ class Heartbeat:
         """Arm the alarm: a session is raised."""
         self._arm(self._time.now_us + self._heartbeat_us)
 
-    def rest(self) -> None:
+    def stop_if_idle(self) -> None:
         """Disarm the alarm if no session is open."""
         if not self._home.registry.sessions:
             self._alarm.disarm()

@@ -97,13 +97,13 @@ class Link:
         )
 
     @property
-    def is_down(self) -> bool:
+    def needs_renewal(self) -> bool:
         """Whether the device must be made anew before a call is made."""
         return self.state in (LinkState.DEAD, LinkState.HELD) and not self.renewed
 
     def may_call(self, now_us: int) -> bool:
         """Return whether a call may be made now."""
-        return now_us >= self.closed_until_us and not self.is_down
+        return now_us >= self.closed_until_us and not self.needs_renewal
 
     def was_renewed(self) -> None:
         """Note that the device was made anew: the next calls show whether that helped."""
@@ -136,11 +136,11 @@ class Link:
         self.renewed = False
         self.fire(event)
 
-    def told(self, means: Meaning, error: VoteRejected) -> None:
+    def host_reported(self, means: Meaning, error: VoteRejected) -> None:
         """Note that a call of the host returned the code of a lost link."""
         self.error = error
         self.closed_until_us = 0
-        self.fire(LinkEvent.TOLD if self.is_down else _EVENTS[means])
+        self.fire(LinkEvent.TOLD if self.needs_renewal else _EVENTS[means])
 
     def fire(self, event: LinkEvent) -> None:
         """Fire the machine; begin a new epoch if every vote is gone."""

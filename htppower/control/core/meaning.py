@@ -37,7 +37,7 @@ class Meaning(enum.Enum):
     BAD_ID = "the library does not know the id, or the vote is not valid on it"
 
 
-class Carried(enum.Enum):
+class CallKind(enum.Enum):
     """The kind of a call."""
 
     CREATE = "createPowerConfigId, which makes no remote call"
@@ -59,13 +59,13 @@ _OF_AN_ID = MappingProxyType(
         DEVICE_INVALID_HANDLE: Meaning.BAD_ID,
     }
 )
-_BY_CARRIED = MappingProxyType(
+_BY_KIND = MappingProxyType(
     {
-        Carried.CREATE: MappingProxyType({TRANSPORT: Meaning.SUSPECT}),
-        Carried.VOTES: _OF_AN_ID,
-        Carried.DESTROY: _OF_AN_ID,
+        CallKind.CREATE: MappingProxyType({TRANSPORT: Meaning.SUSPECT}),
+        CallKind.VOTES: _OF_AN_ID,
+        CallKind.DESTROY: _OF_AN_ID,
         # A FastRPC without polling answers 13006 to the setting, while votes of clocks still work.
-        Carried.SETTINGS: MappingProxyType(
+        CallKind.SETTINGS: MappingProxyType(
             {
                 UNSUPPORTED_CONFIG: Meaning.ABSENT,
                 UNSUPPORTED: Meaning.ABSENT,
@@ -77,22 +77,22 @@ _BY_CARRIED = MappingProxyType(
 )
 
 
-def meaning(code: int, carried: Carried = Carried.VOTES) -> Meaning:
+def meaning(code: int, kind: CallKind = CallKind.VOTES) -> Meaning:
     """Return the meaning of a native code for a call of this kind."""
-    return _OF_ALL.get(code) or _BY_CARRIED[carried].get(code, Meaning.REFUSED)
+    return _OF_ALL.get(code) or _BY_KIND[kind].get(code, Meaning.REFUSED)
 
 
-def carried_by(error: VoteRejected) -> Carried:
+def kind_of(error: VoteRejected) -> CallKind:
     """Return the kind of the call that failed."""
     if error.function != "setPowerConfig":
-        return Carried.CREATE if error.function == "createPowerConfigId" else Carried.DESTROY
+        return CallKind.CREATE if error.function == "createPowerConfigId" else CallKind.DESTROY
     is_of_the_process = error.votes is not None and not PROCESS_WIDE.isdisjoint(error.votes.options)
-    return Carried.SETTINGS if is_of_the_process else Carried.VOTES
+    return CallKind.SETTINGS if is_of_the_process else CallKind.VOTES
 
 
 def meaning_of(error: VoteRejected) -> Meaning:
     """Return what the failure of a call means."""
-    return meaning(error.code, carried_by(error))
+    return meaning(error.code, kind_of(error))
 
 
 def tells_of_a_lost_link(code: int) -> bool:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOST_STEPS = 16
 # After a loss, or a failure that also occurs on a healthy link, a step is retried once at once.
 _TRIED_AGAIN = (Meaning.LOST, Meaning.SUSPECT)
-_LOWERINGS = frozenset({Trigger.LOWER, Trigger.LOWER_FURTHER})
+_LOWERING_TRIGGERS = frozenset({Trigger.LOWER, Trigger.LOWER_FURTHER})
 
 
 class Reconciler:
@@ -92,7 +92,7 @@ class Reconciler:
             session.gate.set_open()
         elif error is not None:
             self._machine.lose(session, error, Cause.SESSION_OPENED)
-            self._recovery.failed_to_settle(session)
+            self._recovery.note_failure(session)
         if self._registry.closed:
             # The controller was closed during the calls, and its close may have missed this session.
             self.close(session)
@@ -176,8 +176,8 @@ class Reconciler:
             failures.append(error)
         self._machine.make(session, Step(Trigger.DESTROY), Cause.SESSION_CLOSED, None)
         self._registry.remove(session)
-        self._recovery.done(session)
-        self._home.heartbeat.rest()
+        self._recovery.note_known(session)
+        self._home.heartbeat.stop_if_idle()
         return failures
 
     def cast_again(self, session: SessionRecord) -> None:
@@ -188,14 +188,14 @@ class Reconciler:
             self._caster.cast_again(session)
         except VoteRejected as error:
             self._machine.lose(session, without_frames(error), Cause.HEARTBEAT)
-            self._recovery.failed_to_settle(session)
+            self._recovery.note_failure(session)
             if meaning_of(error) in (*_TRIED_AGAIN, Meaning.BAD_ID):
                 self.settle(session, Cause.LINK_LOST)
 
     def _cast(self, session: SessionRecord, step: Step) -> None:
         """Make the calls of a step; the state machine calls it before the state changes."""
         if step.votes is not None:
-            self._caster.cast(session, step.votes, lowers=step.trigger in _LOWERINGS)
+            self._caster.cast(session, step.votes, lowers=step.trigger in _LOWERING_TRIGGERS)
         elif step.trigger is Trigger.RELEASE:
             for number, error in self._caster.give_back(session):
                 self._events.tell(ReleaseFailed, session, power_config_id=number, error=kept(error))
@@ -214,28 +214,28 @@ class Reconciler:
             error = self._machine.make(session, step, cause, phase)
             if error is not None:
                 if tried_again or meaning_of(error) not in _TRIED_AGAIN:
-                    self._recovery.failed_to_settle(session)
+                    self._recovery.note_failure(session)
                     return error
                 tried_again = True
                 session.epoch = self._link.epoch
                 continue
             cast = step.votes
-            if self._rests(session, step):
+            if self._is_settled(session, step):
                 break
             self._update_plan(session, cause, None)
-        if session in self._recovery.lacking:
-            self._recovery.done(session)
+        if session in self._recovery.unknown_sessions:
+            self._recovery.note_known(session)
         return None
 
     def _give_up_for_now(self, session: SessionRecord, cause: Cause) -> None:
         """Make the session UNKNOWN without a call; the back-off settles it later."""
         if session.state is not State.UNKNOWN:
             self._machine.lose(session, None, cause)
-        if session not in self._recovery.lacking:
-            self._recovery.lacks(session)
+        if session not in self._recovery.unknown_sessions:
+            self._recovery.note_unknown(session)
         self._recovery.retry_later()
 
-    def _rests(self, session: SessionRecord, step: Step) -> bool:
+    def _is_settled(self, session: SessionRecord, step: Step) -> bool:
         """Return whether the step was the last one; open the gate of a session that is raised and in use.
 
         The gate of a lowered session is shut, so a phase that begins now waits for the line.
@@ -284,7 +284,7 @@ class Reconciler:
         session.forget()
         if session.state in (State.RAISED, State.LOWERED):
             self._machine.lose(session, None, Cause.LINK_LOST)
-            self._recovery.lacks(session)
+            self._recovery.note_unknown(session)
         session.epoch = self._link.epoch
 
     def _update_plan(self, session: SessionRecord, cause: Cause, reason: str | None) -> bool:

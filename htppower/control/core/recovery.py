@@ -18,7 +18,7 @@ from htppower.control.core.link import (
     LONGEST_RETRY_US,
     Link,
 )
-from htppower.control.core.meaning import Carried, Meaning, carried_by, meaning_of
+from htppower.control.core.meaning import CallKind, Meaning, kind_of, meaning_of
 from htppower.control.time.alarms import SingleAlarm
 from htppower.errors import VoteRejected
 from htppower.events import Cause, LinkChanged, LinkState
@@ -50,7 +50,7 @@ class Recovery:
     Attributes:
         link: the state of the link.
         orphans: ids that no session has any more and that are not destroyed yet, each with what destroys it.
-        lacking: the sessions that are UNKNOWN. The session that was tried last is at the end, so a session that always
+        unknown_sessions: the sessions that are UNKNOWN, the one that was tried last at the end: a session that always
             fails delays no other.
     """
 
@@ -59,7 +59,7 @@ class Recovery:
         self._time = time
         self.link = Link(self._changed)
         self.orphans: dict[int, Callable[[], None]] = {}
-        self.lacking: dict[SessionRecord, None] = {}
+        self.unknown_sessions: dict[SessionRecord, None] = {}
         self._alarm = SingleAlarm(time, "a retry", self._rang)
         self._delay_us = FIRST_RETRY_US
         self._lost_us: int | None = None
@@ -77,7 +77,7 @@ class Recovery:
         means = meaning_of(error)
         if means in (Meaning.ABSENT, Meaning.BAD_ID):
             return
-        if means is Meaning.REFUSED and carried_by(error) in (Carried.SETTINGS, Carried.CREATE):
+        if means is Meaning.REFUSED and kind_of(error) in (CallKind.SETTINGS, CallKind.CREATE):
             return
         epoch, was_renewed = self.link.epoch, self.link.renewed
         self.link.failed(means, error)
@@ -100,11 +100,11 @@ class Recovery:
             self._alarm.arm(self._told_us + SAME_LOSS_US)
             return
         self._lost_us = now_us
-        if self.link.is_down:
+        if self.link.needs_renewal:
             self._told_us = now_us
-        self.link.told(means, error)
+        self.link.host_reported(means, error)
         self._follow(epoch)
-        if self.link.is_down and self.link.epoch == epoch:
+        if self.link.needs_renewal and self.link.epoch == epoch:
             self._renew_soon()
 
     def _follow(self, epoch: int) -> None:
@@ -113,7 +113,7 @@ class Recovery:
             self._lost_us = self._time.now_us
             self._engine.settings.lose()
             self.settle_all(Cause.LINK_LOST)
-        if self.link.is_down:
+        if self.link.needs_renewal:
             self.retry_later()
             if self.link.epoch != epoch:
                 self._renew_soon()
@@ -135,7 +135,7 @@ class Recovery:
     def _renew(self, renewals: int) -> None:
         """Make the device anew, if the link is dead and no other renewal came first; the ids are gone then."""
         link = self.link
-        if not link.is_down or self._renewals != renewals:
+        if not link.needs_renewal or self._renewals != renewals:
             return
         self._renewals += 1
         self.orphans.clear()
@@ -152,28 +152,28 @@ class Recovery:
         link.was_renewed()
         self.settle_all(Cause.LINK_LOST)
 
-    def lacks(self, session: SessionRecord) -> None:
+    def note_unknown(self, session: SessionRecord) -> None:
         """Note that a session is UNKNOWN."""
-        self.lacking.pop(session, None)
-        self.lacking[session] = None
+        self.unknown_sessions.pop(session, None)
+        self.unknown_sessions[session] = None
 
-    def failed_to_settle(self, session: SessionRecord) -> None:
+    def note_failure(self, session: SessionRecord) -> None:
         """Note that settling a session has failed, and retry later."""
-        self.lacks(session)
+        self.note_unknown(session)
         session.failures += 1
         at_us = self.retry_later()
         if session.failures > 1:
             session.retry_us = at_us
 
-    def done(self, session: SessionRecord) -> None:
+    def note_known(self, session: SessionRecord) -> None:
         """Note that a session is no longer UNKNOWN, or is closed."""
-        self.lacking.pop(session, None)
+        self.unknown_sessions.pop(session, None)
         session.failures = session.retry_us = 0
-        self._rest()
+        self._end_back_off()
 
-    def _rest(self) -> None:
+    def _end_back_off(self) -> None:
         """End the back-off if no session is UNKNOWN, no orphan is left and the link is up."""
-        if not self.lacking and not self.orphans and not self.link.is_down:
+        if not self.unknown_sessions and not self.orphans and not self.link.needs_renewal:
             self._delay_us = FIRST_RETRY_US
             self._alarm.disarm()
 
@@ -189,7 +189,7 @@ class Recovery:
         return None if first is None else first.power_config_id
 
     @property
-    def is_well(self) -> bool:
+    def may_destroy_ids(self) -> bool:
         """Whether the link works, as far as is known, and a call may be made now. A failed destroy loses the id."""
         return self.link.state in (LinkState.WELL, LinkState.LOST) and self.may_call()
 
@@ -198,7 +198,7 @@ class Recovery:
         now_us = self._time.now_us
         if self._alarm.armed and self._alarm.at_us > now_us:
             return self._alarm.at_us
-        is_held = self.link.state is LinkState.HELD and self.link.is_down
+        is_held = self.link.state is LinkState.HELD and self.link.needs_renewal
         at_us = now_us + (HELD_RETRY_US if is_held else self._delay_us)
         # An alarm that has rung waits for the line, and arms the next one.
         if not self._alarm.armed:
@@ -217,7 +217,7 @@ class Recovery:
             except VoteRejected as error:
                 if meaning_of(error) is not Meaning.BAD_ID:
                     self.orphans[power_config_id] = destroy
-        self._rest()
+        self._end_back_off()
 
     def stop(self) -> None:
         """Stop all retries: the last controller has left."""
@@ -226,7 +226,7 @@ class Recovery:
     def disown(self) -> None:
         """In a forked child: leave the alarm to the parent."""
         self._alarm = SingleAlarm(self._time, "a retry", self._rang)
-        self.orphans, self.lacking = {}, {}
+        self.orphans, self.unknown_sessions = {}, {}
 
     def _rang(self) -> None:
         self._engine.post(self._retry, Urgency.LOWER)
@@ -236,13 +236,13 @@ class Recovery:
         self._delay_us = min(2 * self._delay_us, LONGEST_RETRY_US)
         # If a call fails again, it arms the alarm again.
         self.link.closed_until_us = 0
-        if self.link.is_down:
+        if self.link.needs_renewal:
             self._renew(self._renewals)
-        for session in self.lacking:
+        for session in self.unknown_sessions:
             session.retry_us = 0
             self._settle_soon(session, Cause.RETRIED)
         self.destroy_orphans()
-        if self.lacking or self.orphans or self.link.is_down:
+        if self.unknown_sessions or self.orphans or self.link.needs_renewal:
             self.retry_later()
 
     def _changed(self, before: LinkState) -> None:
@@ -254,9 +254,9 @@ class Recovery:
             self._alarm.disarm()
         if state is LinkState.WELL:
             self._delay_us = FIRST_RETRY_US
-            for session in self.lacking:
+            for session in self.unknown_sessions:
                 self._settle_soon(session, Cause.RETRIED)
-        if self.orphans or self.lacking:
+        if self.orphans or self.unknown_sessions:
             self.retry_later()
         for home in self._engine.homes:
             home.events.tell(LinkChanged, None, source=before, dest=state, error=self.link.error)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _NAME = "htppower"
 logging.getLogger("transitions.core").addFilter(lambda record: not _is_ours(record))
 # The causes of a lowering by an alarm: the sustain time is over, or the lowering runs in the background.
-_LOWERINGS = frozenset({Cause.SUSTAIN_EXPIRED, Cause.INFERENCE_ENDED, Cause.EXPECTED_IN_VAIN})
+_ALARM_CAUSES = frozenset({Cause.SUSTAIN_EXPIRED, Cause.INFERENCE_ENDED, Cause.EXPECTED_IN_VAIN})
 
 
 @attrs.frozen
@@ -173,7 +173,7 @@ class SessionMachine:
     def make(self, session: SessionRecord, step: Step, cause: Cause, phase: Phase | None) -> VoteRejected | None:
         """Make a step; if a call fails, the session is lost. Return the call that failed."""
         trigger, source, gate = step.trigger, session.state, session.gate
-        by_alarm = trigger is Trigger.LOWER and cause in _LOWERINGS and phase is None
+        by_alarm = trigger is Trigger.LOWER and cause in _ALARM_CAUSES and phase is None
         deadline_us = gate.sustain.deadline_us if by_alarm else NO_DEADLINE
         # After a change of profile, a hold, a cap or a close no sustain is pending, so the lowering can't be late.
         is_due = deadline_us != NO_DEADLINE and not gate.closing

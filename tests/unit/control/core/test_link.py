@@ -76,10 +76,10 @@ def test_which_states_may_be_called(state: LinkState) -> None:
     link = Told().bring(state)
     link.closed_until_us = 10
     down = state in (DEAD, HELD)
-    assert [link.is_down, link.may_call(9), link.may_call(10)] == [down, False, not down]
+    assert [link.needs_renewal, link.may_call(9), link.may_call(10)] == [down, False, not down]
     link.was_renewed()
     link.closed_until_us = 10
-    assert [link.is_down, link.may_call(9), link.may_call(10)] == [False, False, True]
+    assert [link.needs_renewal, link.may_call(9), link.may_call(10)] == [False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -145,6 +145,6 @@ def test_what_a_host_tells(state: LinkState, means: Meaning) -> None:
     """A living link is lost or dead, as told; a dead one is to be renewed. No back-off is waited for."""
     link = Told().bring(state)
     link.closed_until_us = 10
-    link.told(means, ERROR)
+    link.host_reported(means, ERROR)
     assert link.state is (DEAD if state in (DEAD, HELD) else LOST if means is Meaning.LOST else DEAD)
     assert link.closed_until_us == 0

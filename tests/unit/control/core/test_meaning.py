@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from htppower.control.core.meaning import Carried, Meaning, meaning, tells_of_a_lost_link
+from htppower.control.core.meaning import CallKind, Meaning, meaning, tells_of_a_lost_link
 
 DONE, LOST, DEAD, SUSPECT, REFUSED, ABSENT, BAD_ID = Meaning
 
@@ -29,7 +29,7 @@ TABLE = {
 def test_what_a_code_means(code: int) -> None:
     """A code means what the table says; one that is not in it, as 7, says nothing but that the call failed."""
     create, of_an_id, settings = TABLE[code]
-    assert [meaning(code, carried) for carried in Carried] == [create, of_an_id, of_an_id, settings]
+    assert [meaning(code, carried) for carried in CallKind] == [create, of_an_id, of_an_id, settings]
 
 
 @pytest.mark.parametrize("code", TABLE)

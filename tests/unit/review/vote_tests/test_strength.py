@@ -173,7 +173,7 @@ def the_deadline_is_missed(patch: Patch) -> None:
 
 def a_restart_is_not_told(patch: Patch) -> None:
     """A lost link changes nothing of what is believed to be in force."""
-    patch.setattr(Recovery, "failed", lambda _self, _means, _carried, _error: None)
+    patch.setattr(Recovery, "failed", lambda _self, _error: None)
     patch.setattr(Recovery, "link_lost", lambda _self, _means, _error: None)
 
 
