@@ -1,4 +1,4 @@
-"""The command ``htppower advise``: its forms, its options, and how it refuses."""
+"""The command ``htppower advise``: its forms, options and refusals."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def write(folder: Path, name: str, text: str) -> str:
 
 @pytest.fixture
 def late(tmp_path: Path) -> str:
-    """Return a file of inferences whose answers come late, the first of them cold."""
+    """Return a file of inferences with late answers; the first inference is cold."""
     return write(tmp_path, "late.csv", viewer_csv(made([COLD, *[LATE] * 29])))
 
 
 def test_advice_is_told_with_all_that_belongs_to_it(command: Command, late: str) -> None:
-    """What was measured, the shares, the advice in order with evidence and what to do, and what was looked at."""
+    """The text shows measurements, shares, the advice in order with evidence and actions, and the checks."""
     text = command.output("advise", late, "--profile", "balanced", "--soc", "SM8750")
     assert "CSV of qnn-profile-viewer, 30 inferences, profile balanced, SM8750" in text
     assert "RPC and wake-up" in text
@@ -52,7 +52,7 @@ def test_advice_is_told_with_all_that_belongs_to_it(command: Command, late: str)
 
 
 def test_nothing_to_gain_is_said(command: Command, tmp_path: Path) -> None:
-    """Where no rule has anything to say that is said, with what was looked at."""
+    """If no rule applies, the text reports this and lists the checks."""
     good = write(tmp_path, "good.csv", ort_csv(made([Recipe()] * 30)))
     text = command.output("advise", good)
     assert "Nothing to gain" in text
@@ -64,7 +64,7 @@ def test_nothing_to_gain_is_said(command: Command, tmp_path: Path) -> None:
 
 
 def test_the_json_has_what_the_text_has(command: Command, late: str) -> None:
-    """Each advice with its evidence and numbers; each event with its id, unit, median and limits."""
+    """Each advice has its evidence and numbers; each event has its id, unit, median and limits."""
     document = json.loads(command.output("advise", late, "--format", "json", "--profile", "balanced"))
     assert document["format_version"] == 1
     assert [each["rule"] for each in document["advice"]] == ["ADV-1", "ADV-4"]
@@ -82,7 +82,7 @@ def test_the_json_has_what_the_text_has(command: Command, late: str) -> None:
 
 
 def test_what_a_profile_says_changes_the_advice(command: Command, tmp_path: Path, late: str) -> None:
-    """Under a profile that polls a late answer is a matter of votes that are not in force; a SoC may lack polling."""
+    """If the profile polls, a late answer means that its votes are not in force. A SoC may lack polling."""
     text = command.output("advise", late, "--profile", "burst")
     assert "htppower status" in text
     assert "confidence  medium" in text
@@ -95,7 +95,7 @@ def test_what_a_profile_says_changes_the_advice(command: Command, tmp_path: Path
 
 
 def test_each_file_may_have_its_profile(command: Command, tmp_path: Path) -> None:
-    """Profiles are those of the files in their order; another number of them is a usage error."""
+    """The profiles belong to the files in the same order; a different number of profiles is a usage error."""
     files = [write(tmp_path, f"{name}.csv", ort_csv(made([Recipe()] * 20))) for name in "ab"]
     flat = command.output("advise", *files, "--profile", "burst", "--profile", "power_saver")
     assert "1. ADV-7" in flat
@@ -107,7 +107,7 @@ def test_each_file_may_have_its_profile(command: Command, tmp_path: Path) -> Non
 
 
 def test_no_figure_is_called_a_clock(command: Command, tmp_path: Path) -> None:
-    """Cycles of all units over a time are not a clock: only the change of the ratio between two profiles is told."""
+    """Cycles of all units over a time are not a clock; only the change of the ratio between two profiles is shown."""
     fast, slow = (
         write(tmp_path, f"{mhz}.csv", ort_csv(made([Recipe(mhz=mhz, compute=2e6 / mhz)] * 20))) for mhz in (1400, 983)
     )
@@ -120,7 +120,7 @@ def test_no_figure_is_called_a_clock(command: Command, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 def test_no_line_is_wider(command: Command, tmp_path: Path, late: str, width: int) -> None:
-    """Whatever the width is, every line fits it, and no word of the advice is lost."""
+    """At every width, each line fits and no word of the advice is lost."""
     text = write(tmp_path, "averages.txt", viewer_text(made([LATE] * 20), graph="a-graph-with-a-rather-long-name"))
     lines = command.output("advise", late, text, columns=width).splitlines()
     assert [line for line in lines if shown_width(line) > width] == []
@@ -144,7 +144,7 @@ class Outline(HTMLParser):
 
 
 def test_the_page_is_whole_and_asks_for_nothing(command: Command, tmp_path: Path, late: str) -> None:
-    """One document with a picture, both colour schemes and no reference; names in a file add no element to it."""
+    """The page is one document with a picture and both colour schemes, and loads nothing. File names are escaped."""
     page = command.output("advise", late, "--format", "html")
     outline = Outline(page)
     assert (outline.tags.count("svg"), outline.tags.count("h1"), outline.tags.count("main")) == (1, 1, 1)
@@ -161,7 +161,7 @@ def test_the_page_is_whole_and_asks_for_nothing(command: Command, tmp_path: Path
 
 
 def test_the_page_says_each_note_once(command: Command, tmp_path: Path) -> None:
-    """Of several files, too: with the names of those that it is about where it is not about all."""
+    """A note on several files names the files it is about, unless it is about all of them."""
     inferences = made([LATE] * 9)
     without_cycles: list[dict[Event, float]] = [
         {event: each for event, each in one.items() if event is not Event.CYCLES} for one in inferences
@@ -179,7 +179,7 @@ def test_the_page_says_each_note_once(command: Command, tmp_path: Path) -> None:
 
 
 def test_files_are_written_besides(command: Command, tmp_path: Path, late: str) -> None:
-    """--output writes a form, too, as with the other commands."""
+    """--output writes other forms as well, as in the other commands."""
     outputs = [f"{form}={tmp_path / form}" for form in ("html", "json", "text")]
     text = command.output("advise", late, *(part for each in outputs for part in ("--output", each)))
     assert (tmp_path / "text").read_text(encoding="utf-8") == f"{text.rstrip()}\n"
@@ -188,7 +188,7 @@ def test_files_are_written_besides(command: Command, tmp_path: Path, late: str) 
 
 
 def test_what_can_not_be_read_is_refused(command: Command, tmp_path: Path, late: str) -> None:
-    """With 2 and one line that says where; nothing is told of the other files, and nothing is written."""
+    """One line names the file and the place, with exit code 2. No other file is reported; nothing is written."""
     broken = write(
         tmp_path, "broken.csv", f"{ort_csv(made([LATE]))}0,BACKEND,much,US,BACKEND,ROOT,RPC (execute) time\n"
     )
@@ -200,7 +200,7 @@ def test_what_can_not_be_read_is_refused(command: Command, tmp_path: Path, late:
 
 
 def test_the_simulation_is_said(command: Command, tmp_path: Path) -> None:
-    """Its numbers get no advice, and that is said in every form."""
+    """Numbers of the simulation get no advice, and every form reports this."""
     rpc = (Event.RPC, Event.QNN_ACCELERATOR)
     simulated: list[dict[Event, float]] = [
         {event: number for event, number in each.items() if event not in rpc} for each in made([COLD] * 5)
@@ -215,7 +215,7 @@ def test_the_simulation_is_said(command: Command, tmp_path: Path) -> None:
 
 
 def test_many_graphs_are_cut_short(command: Command, tmp_path: Path) -> None:
-    """The text draws the first dozen, the JSON has all."""
+    """The text draws the first twelve graphs; the JSON has all."""
     rows = [qairt_json(made([LATE] * 3, seed)) for seed in range(15)]
     files = [write(tmp_path, f"{number}.json", text) for number, text in enumerate(rows)]
     assert "3 more measurements are not drawn here" in command.output("advise", *files)
@@ -223,7 +223,7 @@ def test_many_graphs_are_cut_short(command: Command, tmp_path: Path) -> None:
 
 
 def test_every_rule_of_advice_is_explained(command: Command) -> None:
-    """By its id, in either case: why, what it looks at, what to do, and its source."""
+    """The id in upper or lower case gives the reason, the inputs, the action and the source."""
     for rule in ADVICE_RULES.values():
         told = json.loads(command.output("explain", rule.id.lower(), "--format", "json"))["rule"]
         assert (told["id"], told["says"], told["why"]) == (rule.id, rule.says, rule.why)
@@ -233,14 +233,14 @@ def test_every_rule_of_advice_is_explained(command: Command) -> None:
 
 
 def test_the_file_of_the_docs_has_its_answer(command: Command) -> None:
-    """The published report of an SM8750 is of a graph too small for its profile."""
+    """The advice for the published SM8750 report is that the graph is too small for its profile."""
     path = ROOT / "docs" / "measurements" / "sm8750.json"
     document = json.loads(command.output("advise", str(path), "--profile", "burst", "--format", "json"))
     assert [each["rule"] for each in document["advice"]] == ["ADV-6", "ADV-1", "ADV-4"]
 
 
 def test_each_file_keeps_what_to_do_about_it(command: Command, tmp_path: Path) -> None:
-    """One rule on several files is told once; where what to do differs it is told for each, by name."""
+    """A rule that applies to several files is shown once; if the actions differ, each file is named with its action."""
     often = made([Recipe(power=9000.0, waits=9020.0)] * 20)
     files = [
         write(tmp_path, "a.csv", ort_csv(often)),
@@ -258,7 +258,7 @@ def test_each_file_keeps_what_to_do_about_it(command: Command, tmp_path: Path) -
 
 
 def test_a_recording_of_our_own_leads_to_what_reads_it(command: Command, tmp_path: Path) -> None:
-    """No profiler wrote it; the commands that read it are named."""
+    """A recording is not a profiler's output; the error names the commands that read recordings."""
     with VoteController(backend=SimulatedHtp(arch=75)) as controller:
         controller.record(tmp_path / "own.json")
         with controller.session("burst").inference():
@@ -271,7 +271,7 @@ def test_a_recording_of_our_own_leads_to_what_reads_it(command: Command, tmp_pat
 
 
 def test_a_folder_in_the_place_of_a_file_is_called_a_folder(command: Command, tmp_path: Path) -> None:
-    """``check the path`` would be of no use: the path is there."""
+    """The path exists, so the hint ``check the path`` would not help."""
     result = command.run("advise", str(tmp_path))
     said = f"htppower: {tmp_path}: is a folder (name a file in it)\n"
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", said)

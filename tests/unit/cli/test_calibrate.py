@@ -1,4 +1,4 @@
-"""``htppower calibrate``: the plan, the model that is written, and what is refused."""
+"""``htppower calibrate``: the plan, the written model, and the refusals."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ QUICK = ("--backend", "simulated", "--count", "2", "--idle", "1ms", "--power-tim
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder that is the current one, with a host in it."""
+    """Return the current folder with a host in it."""
     (tmp_path / "some_host.py").write_text(HOST)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -62,7 +62,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_dry_run_prints_the_plan_and_votes_on_nothing(
     command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each step with what it measures and takes; nothing is opened, called or written."""
+    """The plan lists each step with its measurement and duration; nothing is opened, called or written."""
     monkeypatch.setattr(SimulatedHtp, "__init__", lambda *_: pytest.fail("a backend was opened"))
     (folder / "rail").write_text("5")
     before = sorted(folder.glob("*.*"))
@@ -78,7 +78,7 @@ def test_a_dry_run_prints_the_plan_and_votes_on_nothing(
 
 @pytest.mark.parametrize("run", ["some_host", "some_host:nothing", "some_host:number", "no_such_host:infer", "no.onnx"])
 def test_a_dry_run_refuses_what_can_not_be_run(command: Command, folder: Path, run: str) -> None:
-    """It says the same of an inference that there is not as the measurement does, and prints no plan."""
+    """The dry run gives the same error as the measurement, and prints no plan."""
     dry = command.run("calibrate", "--dry-run", "--run", run)
     real = command.run("calibrate", "-o", str(folder / "x.yaml"), "--run", run, *QUICK)
     assert (dry.exit_code, dry.stdout, dry.stderr) == (2, "", real.stderr)
@@ -86,7 +86,7 @@ def test_a_dry_run_refuses_what_can_not_be_run(command: Command, folder: Path, r
 
 
 def test_it_writes_a_model_that_lint_takes(command: Command, folder: Path) -> None:
-    """What was measured says so, the rest is that of the base; the report names both values, and the file."""
+    """Measured values are marked, and all others come from the base; the report names both values and the file."""
     (folder / "rail").write_text("1500")
     rail = ("--power-file", "rail", "--power-unit", "mW")
     said = command.run(
@@ -111,7 +111,7 @@ def test_it_writes_a_model_that_lint_takes(command: Command, folder: Path) -> No
 
 
 def test_without_an_inference_the_calls_are_measured(command: Command, folder: Path) -> None:
-    """And the notes say what to name for more; a power rail may come from a command."""
+    """The notes name the options that measure more; a power rail may come from a command."""
     said = command.run("calibrate", "-o", "calls.yaml", *QUICK)
     assert (said.exit_code, "note: no inference was run" in said.stderr) == (0, True)
     measured = {name for name, each in load_device_model(folder / "calls.yaml").quantities().items() if each.count}
@@ -143,7 +143,7 @@ def test_without_an_inference_the_calls_are_measured(command: Command, folder: P
 def test_what_can_not_be_measured_is_said_and_nothing_is_written(
     command: Command, folder: Path, arguments: tuple[str, ...], said: str
 ) -> None:
-    """With exit code 2, and no traceback."""
+    """The exit code is 2, without a traceback."""
     before = sorted(folder.glob("*.*"))
     result = command.run("calibrate", *arguments, *QUICK)
     assert (result.exit_code, "internal error" in result.stderr) == (2, False)
@@ -152,7 +152,7 @@ def test_what_can_not_be_measured_is_said_and_nothing_is_written(
 
 
 def test_a_rail_in_another_unit_is_said_and_nothing_is_written(command: Command, folder: Path) -> None:
-    """A rail of 1.5 W in uW, taken for W, is more than any device draws; of the wrong order there is a note."""
+    """A rail of 1.5 W, read with the wrong unit, draws more than any device; an unlikely value gets a note."""
     rail = folder / "rail"
     rail.write_text("1500000")
     arguments = ("calibrate", "-o", "x.yaml", "--power-file", "rail", *QUICK)
@@ -165,7 +165,7 @@ def test_a_rail_in_another_unit_is_said_and_nothing_is_written(command: Command,
 
 
 def test_ctrl_c_leaves_no_file_and_an_old_one_as_it_was(command: Command, folder: Path) -> None:
-    """With exit code 130; the votes are given back (tests/unit/tuning/models/test_ended_calibration.py)."""
+    """The exit code is 130; tests/unit/tuning/models/test_ended_calibration.py checks that the votes are cleared."""
     (folder / "x.yaml").write_text("mine")
     result = command.run("calibrate", "-o", "x.yaml", "--force", "--run", "some_host:stop", *QUICK)
     assert (result.exit_code, (folder / "x.yaml").read_text()) == (130, "mine")

@@ -1,4 +1,4 @@
-"""The table of the commands, which help shows without importing them."""
+"""The table of commands, which the help shows without importing the commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_does_what_the_table_says(name: str) -> None:
-    """The help of all commands says of each the first sentence of its own help."""
+    """The table holds the first sentence of each command's own help."""
     entry = COMMANDS[name]
     command = importlib.import_module(entry.module).command
     said = " ".join(command.help.partition("\n\n")[0].split())
@@ -24,14 +24,14 @@ def test_a_command_does_what_the_table_says(name: str) -> None:
 
 
 def test_each_command_stands_in_one_section() -> None:
-    """No name is there twice."""
+    """No command is in two sections."""
     assert len(COMMANDS) == sum(map(len, SECTIONS.values()))
 
 
 def test_an_interrupt_before_a_command_is_called_is_a_line_and_130(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What click would say itself has another code, with which a shell does not stop a loop."""
+    """Click's own exit code would not stop a loop in a shell."""
 
     def interrupted() -> int:
         raise KeyboardInterrupt
@@ -42,7 +42,7 @@ def test_an_interrupt_before_a_command_is_called_is_a_line_and_130(
 
 
 def test_no_arguments_are_answered_with_the_help(command: Command) -> None:
-    """The text is that of ``-h``, on standard error, and the exit code is that of a wrong call."""
+    """The text of ``-h`` goes to standard error, with the exit code of a usage error."""
     result = command.run()
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == command.run("-h").stdout

@@ -1,4 +1,4 @@
-"""What a shell completes, asked for as a shell does."""
+"""Completion, requested in the way of a shell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def completed(*words: str) -> list[str]:
-    """Return what is offered for the last word; for files the kind alone."""
+    """Return the proposals for the last word; for files, only the kind."""
     *before, incomplete = words
     items = ShellComplete(main, {}, "htppower", "_HTPPOWER_COMPLETE").get_completions(before, incomplete)
     return [item.value if item.type == "plain" else f"<{item.type}>" for item in items]
@@ -54,7 +54,7 @@ def completed(*words: str) -> list[str]:
     ],
 )
 def test_what_can_stand_there_is_offered(words: tuple[str, ...], offered: list[str]) -> None:
-    """Profiles, power states, fields, rules, codes, corners, SoCs and forms are offered where they can stand."""
+    """Each position completes its own names: profiles, power states, fields, rules, codes, corners, SoCs or forms."""
     said = completed(*words)
     if words[0] == "nonsense":
         assert "<file>" not in said
@@ -63,7 +63,7 @@ def test_what_can_stand_there_is_offered(words: tuple[str, ...], offered: list[s
 
 
 def test_profiles_of_named_folders_are_offered(tmp_path: Path) -> None:
-    """A folder that is named before is looked at, too; a wrong file in it, or a wrong folder, makes no noise."""
+    """A folder given earlier in the command is searched too; a wrong file in it, or a wrong folder, prints nothing."""
     (tmp_path / "camera.yaml").write_text("profile: camera\nextends: burst\n", encoding="utf-8")
     (tmp_path / "broken.yaml").write_text("profile: [\n", encoding="utf-8")
     assert completed("profile", "--profiles", str(tmp_path), "cam") == ["camera"]
@@ -73,7 +73,7 @@ def test_profiles_of_named_folders_are_offered(tmp_path: Path) -> None:
 
 
 def test_what_a_profile_states_below_relax_is_offered(tmp_path: Path) -> None:
-    """The keys of a learnt time and of ``then``, where the profile has them, and a device model in a named folder."""
+    """The keys of a learnt time and of ``then`` are proposed if the profile has them; so are models in a folder."""
     (tmp_path / "devices").mkdir()
     (tmp_path / "devices" / "board.yaml").touch()
     path = tmp_path / "mine.yaml"
@@ -94,6 +94,6 @@ def test_what_a_profile_states_below_relax_is_offered(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_script_of_each_shell_is_printed(command: Command, shell: str) -> None:
-    """The script calls the command by the variable that it looks at."""
+    """The script calls the command with the variable that the command reads."""
     assert f"_HTPPOWER_COMPLETE={shell}_complete" in command.output("completion", shell)
     assert command.run("completion", "tcsh").exit_code == 2

@@ -18,7 +18,7 @@ SETTINGS = 'profiles = ["mine"]\nstrict = true\nexclude = ["drafts"]\n'
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a project as the current folder: lint warns about its profile, and its draft is wrong."""
+    """Return the current folder as a project: lint warns about its profile, and its draft has an error."""
     for folder in ("mine", "mine/drafts", "src/deep"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "mine" / "cam.yaml").write_text(CAM, encoding="utf-8")
@@ -46,7 +46,7 @@ def test_names_are_looked_up_in_the_folders_of_the_project(command: Command) -> 
 
 @pytest.mark.usefixtures("configured")
 def test_lint_is_as_strict_and_leaves_out_what_the_project_says(command: Command) -> None:
-    """The command line overrides the file."""
+    """The file sets --strict and the exclusions; the command line overrides the file."""
     told = command.output("lint", "mine", exit_code=1)
     assert "SUS-1" in told
     assert "draft" not in told
@@ -57,13 +57,13 @@ def test_lint_is_as_strict_and_leaves_out_what_the_project_says(command: Command
 def test_a_folder_below_the_project_has_its_settings(
     command: Command, configured: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The paths of the file start at its own folder."""
+    """Paths in the file are relative to the folder of the file."""
     monkeypatch.chdir(configured / "src" / "deep")
     assert command.output("show", "cam").startswith("profile: cam\n")
 
 
 def test_the_nearest_file_counts(command: Command, configured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settings of two files are not mixed; a project file that says nothing of htppower is passed over."""
+    """Settings of two files are not mixed; a project file without settings of htppower is skipped."""
     (configured / "src" / "pyproject.toml").write_text('[project]\nname = "other"\n', encoding="utf-8")
     monkeypatch.chdir(configured / "src")
     assert command.run("show", "cam").exit_code == 0
@@ -72,7 +72,7 @@ def test_the_nearest_file_counts(command: Command, configured: Path, monkeypatch
 
 
 def test_options_that_the_file_gives_are_not_refused(command: Command, configured: Path) -> None:
-    """A command that has no use for its folders ignores them."""
+    """A command that does not need the project's folders ignores them."""
     (configured / "genai_config.json").write_text('{"model": {"decoder": {}}}', encoding="utf-8")
     assert "is for settings of a profile" not in command.run("settings", "--check", "genai_config.json").stderr
 
@@ -99,7 +99,7 @@ def test_options_that_the_file_gives_are_not_refused(command: Command, configure
     ],
 )
 def test_what_is_wrong_in_the_file_is_refused(command: Command, project: Path, text: str, said: str) -> None:
-    """The error names the file and what to write, with exit code 2."""
+    """The error names the file and the fix, with exit code 2."""
     (project / "htppower.toml").write_text(text, encoding="utf-8")
     result = command.run("list")
     assert result.exit_code == 2
@@ -111,14 +111,14 @@ def test_what_is_wrong_in_the_file_is_refused(command: Command, project: Path, t
     "text", [f"strict = '{'x' * 90000}'\n", f"{'k' * 90000} = 1\n", f"exclude = [{'1,' * 90000}]\n"]
 )
 def test_a_long_value_is_shortened(command: Command, project: Path, text: str) -> None:
-    """A message quotes only the beginning of what a file says."""
+    """A message quotes only the beginning of a value."""
     (project / "htppower.toml").write_text(text, encoding="utf-8")
     result = command.run("list")
     assert (result.exit_code, len(result.stderr) < 1000) == (2, True)
 
 
 def test_dots_in_texts_are_no_parts_of_a_key(command: Command, project: Path) -> None:
-    """Comments and texts may hold as many dots as they like."""
+    """Comments and texts may hold any number of dots."""
     dots = "a.b." * 100
     text = f"# {dots}\nexclude = [\"{dots}\", '{dots}', \"\"\"\n{dots}\"\"\", '''\n{dots}''']\n"
     (project / "htppower.toml").write_text(text, encoding="utf-8")
@@ -127,13 +127,13 @@ def test_dots_in_texts_are_no_parts_of_a_key(command: Command, project: Path) ->
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
 def test_a_pipe_is_not_waited_for(command: Command, project: Path) -> None:
-    """Nothing may ever write to it."""
+    """A pipe may never get any data, so it is not read."""
     os.mkfifo(project / "htppower.toml")
     assert command.run("list").exit_code == 2
 
 
 @pytest.mark.parametrize("text", ["[project\n", '[tool.other]\nname = "htppower"\n', "[tool.htppower-lint]\n"])
 def test_a_project_file_without_the_table_is_passed_over(command: Command, project: Path, text: str) -> None:
-    """Even if it is wrong: other tools report that."""
+    """A project file without the table is skipped even if it is wrong: other tools report that."""
     (project / "pyproject.toml").write_text(text, encoding="utf-8")
     assert command.run("list").exit_code == 0

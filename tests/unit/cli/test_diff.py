@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 @pytest.mark.usefixtures("sides")
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
 def test_every_form_is_the_reviewed_one(command: Command, form: str) -> None:
-    """What is told of two folders is, in every form, what was reviewed."""
+    """The diff of two folders equals the golden file in every form."""
     command.assert_golden(f"diff-{form}.txt", "diff", "old", "new", "--format", form, exit_code=1)
 
 
 def test_the_same_is_exit_0(command: Command) -> None:
-    """Nothing that differs is exit 0 and a line that says so."""
+    """Without a difference, the exit code is 0 and one line reports this."""
     assert command.output("diff", "burst", "burst") == "nothing differs in what is resolved\n"
     assert json.loads(command.output("diff", "burst", "burst", "--format", "json"))["same"] is True
 
 
 @pytest.mark.usefixtures("sides")
 def test_fail_on_counts_its_effects_only(command: Command) -> None:
-    """With --fail-on a difference of another effect is exit 0; it may be repeated."""
+    """With --fail-on, only differences with the named effects fail; the option may be repeated."""
     assert command.run("diff", "old", "new", "--fail-on", "raises-power").exit_code == 1
     assert command.run("diff", "new", "old", "--fail-on", "changes-timing").exit_code == 1
     assert command.run("diff", "burst", "burst", "--fail-on", "raises-power").exit_code == 0
@@ -39,7 +39,7 @@ def test_fail_on_counts_its_effects_only(command: Command) -> None:
 
 @pytest.mark.usefixtures("sides")
 def test_outputs_are_written_beside_what_is_printed(command: Command) -> None:
-    """Several forms in one run, each as it would be printed; with one that can't be written none is."""
+    """One run may write several forms, each as it would be printed; if one can't be written, none is."""
     printed = command.output("diff", "old", "new", "--output", "json=o.json", "--output", "html=o.html", exit_code=1)
     assert printed == command.output("diff", "old", "new", exit_code=1)
     told = command.output("diff", "old", "new", "--format", "json", exit_code=1)
@@ -51,19 +51,19 @@ def test_outputs_are_written_beside_what_is_printed(command: Command) -> None:
 
 
 def test_nothing_compared_with_nothing_is_exit_2(command: Command, tmp_path: Path) -> None:
-    """Folders without profiles are no success: the wrong folder must not be green."""
+    """Two folders without profiles are an error, so that a wrong folder is not reported as equal."""
     result = command.run("diff", str(tmp_path), str(tmp_path))
     assert (result.exit_code, "no profile there" in result.stderr) == (2, True)
     assert command.run("diff", str(tmp_path), "burst").exit_code == 2
 
 
 def test_power_states_are_compared_by_name(command: Command) -> None:
-    """Two power states can be compared, as two profiles can."""
+    """Two power states are compared in the same way as two profiles."""
     assert "dcvs_v3.sleep_latency_us  2000 -> 65535" in command.output("diff", "relaxed", "released", exit_code=1)
 
 
 def test_bad_input_is_exit_2(command: Command, tmp_path: Path) -> None:
-    """What can't be found, read or resolved is named with its place, and nothing is compared."""
+    """If an input can't be found, read or resolved, the error names its place and nothing is compared."""
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text("profile: wrong\nextends: burst\nvotes: {rpc_polling_time_us: 10000}\n", encoding="utf-8")
     for arguments, said in (
@@ -79,7 +79,7 @@ def test_bad_input_is_exit_2(command: Command, tmp_path: Path) -> None:
 
 
 def test_without_git_it_is_said_what_to_do(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there is no git a revision can't be had, and two folders still can be compared."""
+    """Without git, the error suggests to compare two folders."""
     monkeypatch.setenv("PATH", "")
     result = command.run("diff", "--against", "HEAD", ".")
     assert (result.exit_code, "compare two folders" in result.stderr) == (2, True)

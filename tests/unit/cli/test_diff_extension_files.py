@@ -1,4 +1,4 @@
-"""``htppower diff`` of the vendor's extension files: by what they vote."""
+"""``htppower diff`` of the vendor's extension files compares their votes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def item(states: list[str], corner: str, **more: Any) -> dict[str, Any]:
 
 
 def test_a_file_is_compared_with_the_profile_that_it_votes(command: Command) -> None:
-    """A file of burst is burst, from both sides; another profile differs as the profiles do."""
+    """A file of burst equals burst on either side; another profile differs exactly as the two profiles differ."""
     chat = write("chat.json", CHAT)
     assert told(command, chat, "burst", exit_code=0) == []
     assert told(command, "burst", chat, exit_code=0) == []
@@ -67,7 +67,7 @@ def test_a_file_is_compared_with_the_profile_that_it_votes(command: Command) -> 
 
 
 def test_the_place_is_that_of_the_key_that_did_it(command: Command) -> None:
-    """A key beside the profile, the profile, or a key that is gone, whose place is in the old file."""
+    """The place is the profile, a key next to it, or a removed key with its place in the old file."""
     old = write("old.json", CHAT)
     new = write("new.json", CHAT.replace("100", "200").replace("burst", "high_performance"))
     causes = {change[2]: change[6] for change in told(command, old, new)}
@@ -82,7 +82,7 @@ def test_the_place_is_that_of_the_key_that_did_it(command: Command) -> None:
 
 
 def test_what_casts_no_vote_is_told_as_such(command: Command) -> None:
-    """The SoC, the memory and unknown keys differ without an effect on votes; the order of keys does not count."""
+    """The SoC, the memory and unknown keys differ without an effect on votes; the order of keys does not matter."""
     old = write("old.json", CHAT)
     new = write("new.json", CHAT.replace("69", "57").replace('"memory": {', '"other": [1], "memory": {'))
     found = [change[2:6] for change in told(command, old, new)]
@@ -94,7 +94,7 @@ def test_what_casts_no_vote_is_told_as_such(command: Command) -> None:
 
 
 def test_the_cores_of_a_device_are_compared_together(command: Command) -> None:
-    """As the vendor's voter takes them: the last one's word counts for all, and another's casts no vote."""
+    """The vendor's voter uses only the last core's profile; a change of another core casts no vote."""
     one, two = {"core_id": 0, "perf_profile": "burst"}, {"core_id": 1, "perf_profile": "balanced"}
     old = write("old.json", cores(one, two))
     for name, each, called in (("turned.json", (two, one), "cores 1+0"), ("one.json", (one,), "core 0")):
@@ -110,7 +110,7 @@ def test_the_cores_of_a_device_are_compared_together(command: Command) -> None:
 
 
 def test_what_a_later_core_outvotes_casts_no_vote(command: Command) -> None:
-    """It is told with its place, and raises no power."""
+    """The change is shown with its place, and raises no power."""
     last = {"core_id": 1, "perf_profile": "balanced", "rpc_polling_time": 9999}
     old = write("old.json", cores({"core_id": 0, "perf_profile": "balanced"}, last))
     new = write("new.json", cores({"core_id": 0, "perf_profile": "burst", "rpc_polling_time": 5}, last))
@@ -123,7 +123,7 @@ def test_what_a_later_core_outvotes_casts_no_vote(command: Command) -> None:
 
 
 def test_devices_are_paired_by_their_places_and_graphs_by_name(command: Command) -> None:
-    """A graph without a profile of its own votes as the first device; a device on one side only is told as such."""
+    """A graph without its own profile votes as the first device; a device on only one side is added or removed."""
     one, two = {"core_id": 0, "perf_profile": "burst"}, {"core_id": 1, "perf_profile": "balanced"}
     both = write("both.json", {"devices": [{"cores": [one]}, {"cores": [one, two]}]})
     said = command.output("diff", both, write("one.json", cores(one)), "--format", "json", exit_code=1)
@@ -135,7 +135,7 @@ def test_devices_are_paired_by_their_places_and_graphs_by_name(command: Command)
 
 
 def test_custom_items_are_compared_field_by_field(command: Command) -> None:
-    """A corner of one item differs in the state that it is for, at its key."""
+    """If an item changes a corner, the difference is shown for the state and the key of that item."""
     old = cores({"core_id": 0, "perf_profile": "custom", "custom": [item(START, "TURBO"), item(DONE, "SVS")]})
     new = json.loads(json.dumps(old))
     new["devices"][0]["cores"][0]["custom"][1]["dcvsControl"]["coreVoltageCornerMax"] = "DCVS_VOLTAGE_VCORNER_NOM"
@@ -146,7 +146,7 @@ def test_custom_items_are_compared_field_by_field(command: Command) -> None:
 
 
 def test_a_state_with_votes_of_its_own_is_told_by_its_name(command: Command) -> None:
-    """An item for INIT alone differs there, from a file and from a profile, and nowhere else."""
+    """An item for INIT alone differs in that state only, whether the other side is a file or a profile."""
     done = item(DONE, "SVS")
     old = write("old.json", cores({"perf_profile": "custom", "custom": [item(START, "NOM"), done]}))
     items = [item(START[1:], "NOM"), item(START[:1], "TURBO"), done]
@@ -162,7 +162,7 @@ def test_a_state_with_votes_of_its_own_is_told_by_its_name(command: Command) -> 
 
 
 def test_a_refused_file_is_exit_2_with_its_place(command: Command) -> None:
-    """Of such a file nothing is voted, so there is nothing to compare."""
+    """A refused file casts no votes, so there is nothing to compare."""
     bad = write("bad.json", CHAT.replace('"burst"', '"brst"'))
     for text, said in (
         (bad, "bad.json:2:44: EXT-"),
@@ -175,7 +175,7 @@ def test_a_refused_file_is_exit_2_with_its_place(command: Command) -> None:
 
 
 def test_folders_hold_both(command: Command) -> None:
-    """Profiles and extension files stand beside each other, these by path; outer files and other JSON are left out."""
+    """A folder may mix profiles and extension files (named by path); outer files and other JSON are skipped."""
     for side, corner in (("old", "burst"), ("new", "balanced")):
         write(f"{side}/chat.json", cores({"perf_profile": corner}))
         write(f"{side}/mine.yaml", f"profile: mine\nextends: {corner}\n")
@@ -185,7 +185,7 @@ def test_folders_hold_both(command: Command) -> None:
 
 
 def test_every_form_tells_it(command: Command) -> None:
-    """Text, Markdown and the page name core and key; timelines run each core as its profile."""
+    """Text, Markdown and the page name core and key; the timelines run each core as its profile."""
     old, new = write("old.json", CHAT), write("new.json", CHAT.replace("burst", "balanced"))
     for form in ("text", "markdown", "html"):
         said = command.output("diff", old, new, "--format", form, exit_code=1)
@@ -195,7 +195,7 @@ def test_every_form_tells_it(command: Command) -> None:
 
 
 def test_values_beyond_the_limits_are_shown_as_they_are_written(command: Command) -> None:
-    """Polling is cast as it is written; an HMX timeout out of its range is not, so that two of them do the same."""
+    """Polling is voted as written. An HMX timeout out of range is not voted, so two such values do the same."""
     usual = write("usual.json", cores({"perf_profile": "burst"}))
     long = write("long.json", cores({"perf_profile": "burst", "rpc_polling_time": 20_000}))
     assert [change[2:6] for change in told(command, usual, long)] == [
@@ -211,7 +211,7 @@ def test_values_beyond_the_limits_are_shown_as_they_are_written(command: Command
 
 
 def test_a_custom_vote_beyond_the_limits_is_shown_as_it_is_written(command: Command) -> None:
-    """A sleep latency and corners out of order, which import sorts, are cast so; a perf mode without meaning is not."""
+    """Import sorts corners and limits the latency; diff compares them as written. An invalid perf mode is not voted."""
     sides = []
     for name, latency, lowest, mode in (("a", 5, "NOM", 100), ("b", 9, "TURBO", 101)):
         made = item([*START, *DONE], "NOM", hmxControl={"hmxPickDefault": 0, "hmxPerfMode": mode})
@@ -226,7 +226,7 @@ def test_a_custom_vote_beyond_the_limits_is_shown_as_it_is_written(command: Comm
 
 
 def test_a_profile_under_another_key_is_the_place_of_its_changes(command: Command) -> None:
-    """The key that is read as perf_profile has done it."""
+    """The place is the key that is read as perf_profile."""
     old = write("old.json", cores({"perf_profile": "burst"}))
     new = write("new.json", '{"devices": [{"cores": [{"perf_profile": "burst",\n "my_perf_profile": "balanced"}]}]}')
     causes = {(change[6]["line"], change[6]["column"]) for change in told(command, old, new) if "dcvs" in change[2]}

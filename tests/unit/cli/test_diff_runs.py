@@ -1,4 +1,4 @@
-"""The dry runs of both sides of ``htppower diff``: side by side, and as a page."""
+"""The dry runs of ``htppower diff``: both sides as text and as a page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
 def test_timelines_are_the_reviewed_ones(command: Command, sides: Path, form: str) -> None:
-    """Both dry runs side by side, with what they cost, are what was reviewed."""
+    """The text of both dry runs, with their costs, equals the golden file."""
     (sides / "new" / "mine.yaml").write_text(MINE, encoding="utf-8")
     command.assert_golden(
         f"diff-timeline-{form}.txt", "diff", "old", "new", "--timeline", "--format", form, exit_code=1
@@ -24,7 +24,7 @@ def test_timelines_are_the_reviewed_ones(command: Command, sides: Path, form: st
 
 @pytest.mark.usefixtures("sides")
 def test_a_timeline_says_how_time_raised_changes(command: Command) -> None:
-    """The workload is the one that is asked for, and what it costs on both sides is said."""
+    """The run uses the given workload, and the text has the costs of both sides."""
     told = command.output("diff", "old/base.yaml", "new/base.yaml", "--timeline", "--inferences", "1", exit_code=1)
     assert "time raised: 115 ms -> 2.015 s (+1.9 s)" in told
     assert "native calls: 10 -> 10 (the same)" in told
@@ -37,7 +37,7 @@ def test_a_timeline_says_how_time_raised_changes(command: Command) -> None:
 
 @pytest.mark.usefixtures("sides")
 def test_a_page_has_both_timelines(command: Command) -> None:
-    """The page of a diff is one file with the changes and, for each profile that changed or is new, two pictures."""
+    """The page is one file with the changes, and two pictures for each changed or new profile."""
     page = command.output("diff", "old", "new", "--format", "html", exit_code=1)
     assert page.count("<svg") == 6
     assert "dcvs_v3.core.min" in page
@@ -49,7 +49,7 @@ def test_a_page_has_both_timelines(command: Command) -> None:
 
 @pytest.mark.parametrize("option", [["--soc", "SM8750"], ["--arch", "V75"], ["--platform", "qnx"], ["--gap-us", "5"]])
 def test_options_of_the_dry_runs_are_refused_without_any(command: Command, option: list[str]) -> None:
-    """A platform or workload that nothing is run on is a mistake, said so."""
+    """A platform or workload without a dry run is a usage error."""
     result = command.run("diff", "burst", "balanced", *option)
     assert (result.exit_code, "leave it out" in result.stderr) == (2, True)
     assert command.run("diff", "burst", "balanced", "--timeline", *option).exit_code == 1
@@ -57,7 +57,7 @@ def test_options_of_the_dry_runs_are_refused_without_any(command: Command, optio
 
 @pytest.mark.usefixtures("sides")
 def test_a_profile_that_the_platform_refuses_is_exit_2(command: Command) -> None:
-    """What can't be run can't be compared as runs."""
+    """A profile that can't run on the platform can't be compared there."""
     for side in ("old", "new"):
         text = "profile: mine\nextends: burst\nvotes: {ddr_perf_mode: true}\n" + f"summary: {side}.\n"
         Path(side, "mine.yaml").write_text(text, encoding="utf-8")
@@ -68,7 +68,7 @@ def test_a_profile_that_the_platform_refuses_is_exit_2(command: Command) -> None
 
 @pytest.mark.usefixtures("sides")
 def test_a_timeline_tells_what_is_voted_otherwise(command: Command) -> None:
-    """Lines that differ say in what, also where the clocks are alike."""
+    """A changed line says what differs, even if the clocks are the same."""
     told = command.output("diff", "old/base.yaml", "new/base.yaml", "--timeline", exit_code=1, columns=200)
     assert "core {min: SVS, target: NOM, max: NOM_PLUS}" in told
     assert "sleep_latency_us 500 |" in told
@@ -76,7 +76,7 @@ def test_a_timeline_tells_what_is_voted_otherwise(command: Command) -> None:
 
 
 def test_a_held_record_is_raised_all_the_time(command: Command) -> None:
-    """Its votes stay in force in state LOWERED, so that counts as time raised."""
+    """A record's votes stay in force in state LOWERED, so that time counts as raised."""
     told = command.output("diff", "onnxruntime:burst", "vendor:burst", "--timeline", exit_code=1)
     assert "time raised: 65 ms -> 345 ms (+280 ms)" in told
     run = ("profile", "onnxruntime:burst", "--dry-run")

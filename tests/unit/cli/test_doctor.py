@@ -1,4 +1,4 @@
-"""``htppower doctor`` without a library: what it does with a backend of ours."""
+"""``htppower doctor`` with a simulated backend instead of a library."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class GivesTheNullClient(SimulatedHtp):
     """A library that gives id 0."""
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
-        """Create an id, and say that it is 0."""
+        """Create an id, and return 0 as its number."""
         super().create_power_config_id(device_id, core_id)
         return 0
 
 
 def test_doctor_says_what_the_null_client_is(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One line says what id 0 is, by its rule, where votes are taken."""
+    """One line explains id 0 with the rule of the null client."""
     monkeypatch.setattr(diagnosis, "QnnHtp", lambda *_: SimulatedHtp(arch=81))
     output = command.output("doctor")
     assert "the NULL client: a vote on it may override every other setting of the process" in " ".join(output.split())
@@ -31,7 +31,7 @@ def test_doctor_says_what_the_null_client_is(command: Command, monkeypatch: pyte
 
 
 def test_doctor_casts_no_vote_on_id_0(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A library that gives id 0 is not usable, and nothing is voted on it nor destroyed."""
+    """A library that gives id 0 is not usable; nothing is voted on id 0, and it is not destroyed."""
     recorder = RecordingBackend(GivesTheNullClient(arch=81))
     monkeypatch.setattr(diagnosis, "QnnHtp", lambda *_: recorder)
     result = command.run("doctor")
@@ -40,7 +40,7 @@ def test_doctor_casts_no_vote_on_id_0(command: Command, monkeypatch: pytest.Monk
 
 
 def test_doctor_indents_what_follows_a_long_line(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that no line beneath a profile's can be taken for another profile."""
+    """An indented line can't be mistaken for another profile."""
     monkeypatch.setattr(diagnosis, "QnnHtp", lambda *_: SimulatedHtp(arch=68))
     lines = command.output("doctor").splitlines()
     first = next(place for place, line in enumerate(lines) if line.startswith("profiles "))

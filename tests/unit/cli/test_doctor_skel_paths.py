@@ -1,4 +1,4 @@
-"""``htppower doctor`` on the variables that lead FastRPC to the skel."""
+"""``htppower doctor`` on the variables that tell FastRPC where the skel is."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def skels(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", VARIABLES)
 def test_a_folder_with_the_skel_is_all_that_is_needed(name: str, skels: Path) -> None:
-    """It may follow other folders and an empty entry; an unknown architecture takes any skel."""
+    """Other folders or an empty entry may come first; an unknown architecture takes any skel."""
     for arch in (75, None):
         assert judged({name: f"{skels.parent};;{skels}"}, arch).faults == ()
     assert judged({}, 75).faults == ()
 
 
 def test_colons_are_told_and_mended(skels: Path) -> None:
-    """FastRPC separates by semicolons; a folder with a colon in its name is one."""
+    """FastRPC separates folders by semicolons, so a colon is part of a folder's name."""
     paths = judged({"ADSP_LIBRARY_PATH": f"{skels}:{skels.parent}"}, 75)
     assert [fault.partition(":")[0] for fault in paths.faults] == ["ADSP_LIBRARY_PATH has '"]
     assert paths.lines == (f'export ADSP_LIBRARY_PATH="{skels};{skels.parent}"',)
@@ -47,7 +47,7 @@ def test_colons_are_told_and_mended(skels: Path) -> None:
 
 
 def test_relative_and_missing_folders_are_told(skels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A relative one is written in full in the line to type, and a missing one left out."""
+    """In the proposed line, a relative folder becomes absolute and a missing folder is left out."""
     monkeypatch.chdir(skels)
     paths = judged({"DSP_LIBRARY_PATH": ".;/not/there"}, 75)
     assert "relative folder ." in paths.faults[0]
@@ -56,7 +56,7 @@ def test_relative_and_missing_folders_are_told(skels: Path, monkeypatch: pytest.
 
 
 def test_the_skel_of_another_hexagon_is_not_enough(skels: Path, tmp_path: Path) -> None:
-    """The line puts the folder of the right one first: near the library, as the SDK has it, else a place to fill in."""
+    """The proposed line begins with the folder of the right skel near the library, or with a placeholder."""
     paths = judged({"CDSP_LIBRARY_PATH": str(skels)}, 81)
     assert paths.faults == ("libQnnHtpV81Skel.so is in no folder of CDSP_LIBRARY_PATH",)
     assert paths.lines == (f'export CDSP_LIBRARY_PATH="/FOLDER/OF/THE/SKEL;{skels}"',)
@@ -71,7 +71,7 @@ def test_the_skel_of_another_hexagon_is_not_enough(skels: Path, tmp_path: Path) 
 
 
 def test_an_empty_variable_is_unset(skels: Path) -> None:
-    """And a value with what a shell would replace is quoted so that it is not."""
+    """The proposed line quotes a value if a shell would replace a part of it."""
     paths = judged({"ADSP_LIBRARY_PATH": "", "DSP_LIBRARY_PATH": str(skels)}, 75)
     assert (paths.faults, paths.lines) == (("ADSP_LIBRARY_PATH is empty",), ("unset ADSP_LIBRARY_PATH",))
     (line,) = judged({"ADSP_LIBRARY_PATH": f"{skels.rename(skels.parent / '$a')}:/"}, 75).lines
@@ -82,7 +82,7 @@ def test_an_empty_variable_is_unset(skels: Path) -> None:
 def test_doctor_says_what_is_wrong_and_what_to_type(
     command: Command, monkeypatch: pytest.MonkeyPatch, skels: Path, soc: str | None
 ) -> None:
-    """The line to type is whole in text and in JSON, also if no library opens."""
+    """The proposed line is whole in text and in JSON, even if no library opens."""
     monkeypatch.setattr(diagnosis, "QnnHtp", lambda *_: SimulatedHtp(arch=75))
     library = [] if soc is None else ["--library", str(skels / "not_there.so"), "--soc", soc]
     if soc is not None:

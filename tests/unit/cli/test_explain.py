@@ -1,4 +1,4 @@
-"""``htppower explain PROFILE FIELD``: what it says of each field, and its exit codes."""
+"""``htppower explain PROFILE FIELD``: the text for each field, and the exit codes."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_all_fields_in_short(command: Command) -> None:
-    """Without a field every one is told in short, the power state's too: as it was reviewed."""
+    """Without a field, the short list of all fields equals the golden file, power state included."""
     command.assert_golden("explain-burst.txt", "explain", "burst")
 
 
 def test_a_field_in_full(command: Command, mine: str) -> None:
-    """A field is told with its chain of overrides, its native form, its rules and the vendor's section."""
+    """A field is shown with its chain of overrides, its native form, its rules and the vendor's section."""
     command.assert_golden("explain-core.txt", "explain", mine, "dcvs_v3.core")
 
 
 def test_a_field_as_json(command: Command, mine: str) -> None:
-    """The JSON has the same, with numbers as numbers."""
+    """The JSON has the same facts, with numbers as numbers."""
     (field,) = json.loads(command.output("explain", mine, "core.min", "--format", "json"))["fields"]
     assert (field["field"], field["value"]) == ("votes.dcvs_v3.core.min", "NOM")
     assert [(each["path"], each["line"], each["value"]) for each in field["chain"]][:2] == [
@@ -73,14 +73,14 @@ def test_a_field_as_json(command: Command, mine: str) -> None:
     ],
 )
 def test_a_field_is_found_by_its_end_or_by_what_it_is_in(command: Command, name: str, fields: list[str]) -> None:
-    """A name may leave out what comes before, and a mapping stands for its fields."""
+    """The end of a field's name is enough, and the name of a mapping selects all its fields."""
     told = json.loads(command.output("explain", "burst", name, "--format", "json"))["fields"]
     assert [field["field"] for field in told] == fields
 
 
 @pytest.mark.parametrize(("side", "state"), [("lowered", "relaxed_up_down"), ("after_deinit", "released_up_down")])
 def test_a_whole_side(command: Command, side: str, state: str) -> None:
-    """``lowered`` is every field of the power state, and a power state can be explained by itself."""
+    """``lowered`` selects every field of the power state; a power state can be explained too."""
     lowered = json.loads(command.output("explain", "burst", side, "--format", "json"))["fields"]
     alone = json.loads(command.output("explain", state, "votes", "--format", "json"))["fields"]
     assert [each["field"].partition(".")[2] for each in lowered] == [each["field"].partition(".")[2] for each in alone]
@@ -89,7 +89,7 @@ def test_a_whole_side(command: Command, side: str, state: str) -> None:
 
 @pytest.mark.parametrize("name", SHIPPED_PROFILES)
 def test_what_is_explained_is_what_is_sent(command: Command, name: str) -> None:
-    """The native fields of a profile, taken together, are exactly the native list of its votes, the id aside."""
+    """The native fields of a profile, apart from the id, are exactly the native list of its votes."""
     told = json.loads(command.output("explain", name, "--format", "json"))["fields"]
     explained: dict[str, dict[str, int]] = {}
     for field in told:
@@ -99,12 +99,12 @@ def test_what_is_explained_is_what_is_sent(command: Command, name: str) -> None:
     for fields in sent.values():
         fields.pop("contextId", None)
         for flag in ("setSleepDisable", "sleepDisable"):
-            fields.pop(flag, None)  # unset in every shipped profile: not told, since nothing is voted
+            fields.pop(flag, None)  # unset in every shipped profile: not shown, since nothing is voted
     assert explained == sent
 
 
 def test_every_field_has_a_meaning_a_section_and_known_rules() -> None:
-    """Nothing that a profile can state is left unexplained."""
+    """Every field of a profile is explained."""
     for name in ("burst", "system_settings"):
         for at, value in profile_fields(load_profile(name)):
             for part, _ in limits(at, value):
@@ -122,7 +122,7 @@ def test_every_field_has_a_meaning_a_section_and_known_rules() -> None:
 def test_the_rules_on_a_whole_option_are_told_once(
     command: Command, tmp_path: Path, name: str, rules: set[str]
 ) -> None:
-    """Where the fields of an option are explained together, the first comes with the rules on all of the option."""
+    """If all fields of an option are explained, only the first lists the rules on the whole option."""
     path = tmp_path / "mine.yaml"
     expanded = (
         "{power_mode: PERFORMANCE, sleep_latency_us: 40, sleep_disable: unset, bus: TUR, core: TUR, "
@@ -142,7 +142,7 @@ def test_the_rules_on_a_whole_option_are_told_once(
 
 @pytest.mark.parametrize("option", ["ceng", "ceng_exp", "dcvs_v3_exp"])
 def test_an_option_that_is_left_out_is_explained(command: Command, option: str) -> None:
-    """It is told as unset where it is asked for, with what it does, its rules and section; else it is not listed."""
+    """A named option is shown as unset, with its effect, rules and section; a list of all fields leaves it out."""
     about = BY_FIELD[option]
     for name, field in (
         ("burst", option),
@@ -163,7 +163,7 @@ def test_an_option_that_is_left_out_is_explained(command: Command, option: str) 
 
 
 def test_a_power_state_is_explained_and_shown_by_path(command: Command, tmp_path: Path) -> None:
-    """A power state's file is known for what it is, wherever it stands."""
+    """A power state's file is recognized by its content, in any folder."""
     file = tmp_path / "low.yaml"
     file.write_text(command.output("show", "relaxed").replace("state: relaxed", "state: low"), encoding="utf-8")
     assert "SVS2" in command.output("explain", str(file), "core")
@@ -171,7 +171,7 @@ def test_a_power_state_is_explained_and_shown_by_path(command: Command, tmp_path
 
 
 def test_a_default_that_no_file_states_is_said_so(command: Command, tmp_path: Path) -> None:
-    """A field that was left out is told with its default, in short and in full, and has no chain."""
+    """A field that no file states is shown with its default, in short and in full, and has no chain."""
     text = command.output("show", "balanced").replace("  lowering: foreground\n", "")
     path = tmp_path / "mine.yaml"
     path.write_text(text, encoding="utf-8")
@@ -182,7 +182,7 @@ def test_a_default_that_no_file_states_is_said_so(command: Command, tmp_path: Pa
 
 
 def test_what_nothing_takes_back_is_said_so(command: Command) -> None:
-    """A control latency that is unset is not taken back (rule RPC-5); other votes are."""
+    """An unset control latency is not reset (rule RPC-5); other votes are."""
     for field, name, said in (
         ("rpc_control_latency_us", "relaxed", "nothing takes an earlier one back (RPC-5)"),
         ("hmx_timeout_us", "burst", "htppower takes an earlier one back"),
@@ -191,7 +191,7 @@ def test_what_nothing_takes_back_is_said_so(command: Command) -> None:
 
 
 def test_bad_input_is_exit_2(command: Command, tmp_path: Path) -> None:
-    """A wrong name or field is told with the nearest, a wrong file with its place."""
+    """For a wrong name or field, the error suggests the nearest; for a wrong file, it gives the place."""
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text("profile: wrong\nextends: burst\nfoo: 1\n", encoding="utf-8")
     for arguments, said in (
@@ -214,7 +214,7 @@ def test_bad_input_is_exit_2(command: Command, tmp_path: Path) -> None:
 
 
 def test_a_sentence_is_said_once(command: Command) -> None:
-    """What a field does is said at the first field that does it, and not again for each power state."""
+    """The effect of a field is explained once, and not again for each power state."""
     said = " ".join(command.output("explain", "burst").split())
     does = meaning_of(("votes", "dcvs_v3", "sleep_latency_us")).does
     assert said.count(" ".join(does.split())) == 1

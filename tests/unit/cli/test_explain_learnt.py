@@ -1,4 +1,4 @@
-"""``htppower explain`` of what a profile relaxes to and when: what is learnt, what is left out, what was overridden."""
+"""``htppower explain`` of relaxing: learnt times, fields that are left out, and overridden values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def learning(tmp_path: Path) -> str:
-    """Return the path of a profile whose time is learnt, with a second power state."""
+    """Return the path of a profile with a learnt time and a second power state."""
     path = tmp_path / "mine.yaml"
     path.write_text(
         "profile: mine\nextends: burst\nrelax:\n  after_inference_us: {adaptive: {break_even_us: 100000}}\n"
@@ -39,14 +39,14 @@ def learning(tmp_path: Path) -> str:
     ],
 )
 def test_what_is_learnt_is_explained(command: Command, learning: str, name: str, value: str) -> None:
-    """Each field has its value, also where that is a default, and says what it does."""
+    """Each field has its value, even if that is a default, and a sentence on its effect."""
     (field,) = json.loads(command.output("explain", learning, name, "--format", "json"))["fields"]
     assert field["value"] == value
     assert field["does"].endswith(".")
 
 
 def test_a_mapping_of_a_learnt_time_stands_for_its_numbers(command: Command, learning: str) -> None:
-    """``adaptive`` and ``then`` are no fields: what is in them is told."""
+    """``adaptive`` and ``then`` are mappings: the fields in them are explained."""
     for name, fields in (
         ("after_inference_us.adaptive", ["break_even_us", "least_us", "most_us"]),
         ("then", ["to", "after_us"]),
@@ -56,7 +56,7 @@ def test_a_mapping_of_a_learnt_time_stands_for_its_numbers(command: Command, lea
 
 
 def test_a_number_that_a_mapping_replaces_is_overridden(command: Command, learning: str) -> None:
-    """A time that is learnt takes all of an inherited number's place; its rules are those on each of its numbers."""
+    """A learnt time overrides an inherited number as a whole; it is explained with the rules on each of its numbers."""
     told = command.output("explain", learning, "after_inference_us")
     assert "300000 (overridden)" in told
     assert all(rule in told for rule in ("SUS-1", "SUS-3", "SUS-4", "SUS-5", "SUS-6", "REV-8"))
@@ -64,7 +64,7 @@ def test_a_number_that_a_mapping_replaces_is_overridden(command: Command, learni
 
 
 def test_what_is_left_out_of_a_learnt_time_is_written_nowhere(command: Command, learning: str, tmp_path: Path) -> None:
-    """A number that was overridden states no key of what is learnt in its place; nor does a goal that it overrode."""
+    """An overridden number gives no key of the learnt time; a key that it overrode is not in the chain either."""
     for line in command.output("explain", learning, "adaptive").splitlines():
         assert "burst.yaml" not in line
     number, again = tmp_path / "number.yaml", tmp_path / "again.yaml"
@@ -82,7 +82,7 @@ def test_what_is_left_out_of_a_learnt_time_is_written_nowhere(command: Command, 
 
 
 def test_what_is_left_out_of_relax_is_explained_where_it_is_asked_for(command: Command) -> None:
-    """A profile without them has the fields that most leave out, and lists them only where they are named."""
+    """Most profiles leave these fields out, so explain shows them only by name."""
     told = json.loads(command.output("explain", "burst", "then", "--format", "json"))["fields"]
     assert [(each["field"], each["value"], each["chain"]) for each in told] == [("relax.then", "unset", [])]
     assert "relax.then" not in command.output("explain", "burst")

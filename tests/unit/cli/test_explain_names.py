@@ -1,4 +1,4 @@
-"""``htppower explain NAME``: rules, native codes, corners, and what nothing is called."""
+"""``htppower explain NAME``: rules, native codes, corners and unknown names."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ if TYPE_CHECKING:
     ],
 )
 def test_what_nothing_is_called_is_met_by_the_nearest_of_its_kind(command: Command, name: str, hint: str) -> None:
-    """A code or a field is no misspelt profile: the hint is of what was asked for."""
+    """The hint for a wrong code is a code, and for a wrong field a field, not a profile."""
     result = command.run("explain", "--", name)
     assert (result.exit_code, f"({hint}" in result.stderr) == (2, True)
 
 
 def test_a_rule_names_fields_that_there_are() -> None:
-    """Each field that a rule names can be explained, and is explained with that rule."""
+    """Each field that a rule names exists, and its explanation names that rule."""
     for rule in CATALOGUE.values():
         for at in rule.fields:
             assert rule.id in meaning_of(at).rules
 
 
 def test_a_rule_is_explained(command: Command) -> None:
-    """The id of a rule, in either case, is explained: why, what breaks it, the mend, its weight and source."""
+    """In upper or lower case, the id gives the reason, a broken example, the mend, the weight and the source."""
     for rule, entry in CATALOGUE.items():
         told = json.loads(command.output("explain", rule, "--format", "json"))["rule"]
         assert (told["id"], told["says"], told["weighs"]) == (rule, entry.says, entry.breach.value)
@@ -66,7 +66,7 @@ def test_a_rule_is_explained(command: Command) -> None:
 
 
 def test_a_native_code_is_explained(command: Command) -> None:
-    """Each code that the headers name is explained, by its number and by its name; another is no name of anything."""
+    """Each code of the headers is explained by number and by name; any other number is an error."""
     for code in known_codes():
         told = json.loads(command.output("explain", str(code), "--format", "json"))["code"]
         assert (told["id"], told["says"]) == (str(code), code_name(code))
@@ -79,7 +79,7 @@ def test_a_native_code_is_explained(command: Command) -> None:
 
 
 def test_a_corner_is_explained(command: Command, tmp_path: Path) -> None:
-    """A corner is told with its number, its place in the order, and an example that lint finds wrong and then right."""
+    """A corner has its number, its place in the order, and two examples: one that lint rejects, one it accepts."""
     for kind in (VoltageCorner, ExpandedCorner):
         for name in ("DISABLE", "SVS", "NOM", min(kind, key=int).name, max(kind, key=int).name):
             told = json.loads(command.output("explain", name, "--format", "json"))["corners"]
@@ -96,13 +96,13 @@ def test_a_corner_is_explained(command: Command, tmp_path: Path) -> None:
 
 
 def test_a_word_is_found_by_the_end_of_its_place(command: Command) -> None:
-    """``then.after_us`` is told of as ``after_us`` is, without a profile that states it."""
+    """``then.after_us`` is explained in the same way as ``after_us``, even if no profile states it."""
     whole = command.output("explain", "relax.then.after_us")
     assert command.output("explain", "then.after_us") == command.output("explain", "after_us") == whole
 
 
 def test_without_a_name_all_is_listed(command: Command) -> None:
-    """Every rule, code, corner, state, phase, architecture and SoC is in the list, in text and in JSON."""
+    """The list has every rule, code, corner, state, phase, architecture and SoC, in text and in JSON."""
     told = command.output("explain")
     for name in (*rule_ids(), *codes(), *corners(), "RAISED", "DE-INIT", "V75", "SM8650", *LinkState.__members__):
         assert name in told
@@ -139,14 +139,14 @@ def test_a_platform_or_a_word_of_a_session_is_explained(command: Command, name: 
 
 @pytest.mark.parametrize(("arch", "lacks"), [("V68", "hmx_v2"), ("V75", "ddr_perf_mode"), ("V81", "dcvs_v3_exp")])
 def test_a_platform_says_which_votes_it_lacks(command: Command, arch: str, lacks: str) -> None:
-    """The list has the votes that a session on that platform would drop."""
+    """The list has the votes that a session on that platform drops."""
     subject = json.loads(command.output("explain", arch, "--format", "json"))["architecture"]
     assert lacks in subject["lacks"].split(", ")
     assert lacks not in subject["votes"].split(", ")
 
 
 def test_a_profile_named_like_a_chip_is_the_profile(command: Command, tmp_path: Path) -> None:
-    """The user's own file comes first."""
+    """The user's own file takes precedence."""
     (tmp_path / "SM8650.yaml").write_text("profile: SM8650\nextends: burst\n", encoding="utf-8")
     assert "after_inference_us" in command.output("explain", "SM8650", "--profiles", str(tmp_path))
 
@@ -160,5 +160,5 @@ def test_a_profile_named_like_a_chip_is_the_profile(command: Command, tmp_path: 
     ],
 )
 def test_a_part_number_is_not_answered_with_another_generation(command: Command, name: str, hint: str) -> None:
-    """The hint follows the rules of --soc: a chip without an HTP is told as one, and a guess is of its generation."""
+    """The hint follows the rules of --soc: a chip without an HTP is named, and a guess has the same generation."""
     assert hint in command.run("explain", name).stderr

@@ -1,4 +1,4 @@
-"""Commands read files from elsewhere without waiting, and show no content of the target of a link."""
+"""Commands do not wait for files of unknown origin, and show no content behind a link."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TABLE = "begin_us,end_us\n0,5\n100,105\n"
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the current folder, with files from elsewhere; secrets are outside of it."""
+    """Return the current folder with files of unknown origin; the secrets are outside of it."""
     (tmp_path / "folder").mkdir()
     monkeypatch.chdir(tmp_path / "folder")
     return tmp_path / "folder"
@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("name", SECRETS)
 @pytest.mark.parametrize("suffix", [".csv", ".json", ".yaml", ".jsonaa", ".jsonab", ".json.1"])
 def test_nothing_is_shown_of_what_a_link_leads_to(command: Command, folder: Path, name: str, suffix: str) -> None:
-    """Neither a fleet nor lint shows a word of it, in any form, nor does a command that is given the link."""
+    """No form of a fleet or of lint shows a word of the linked file, nor does a command that is given the link."""
     (folder.parent / name).write_text(SECRETS[name], encoding="utf-8")
     (folder / "ok.csv").write_text(TABLE, encoding="utf-8")
     if suffix in (".jsonab", ".json.1"):
@@ -60,7 +60,7 @@ def test_nothing_is_shown_of_what_a_link_leads_to(command: Command, folder: Path
 
 
 def test_a_linked_extension_file_is_told_as_a_link(command: Command, folder: Path) -> None:
-    """In a folder, and by its path; a link within the folder is linted as its file is."""
+    """A link in a folder or given by path is reported as a link; a link within the folder is linted as its file."""
     (folder.parent / "out.json").write_text(SECRETS["devices.json"], encoding="utf-8")
     (folder / "link.json").symlink_to("../out.json")
     for path in (".", "link.json", str(folder / "link.json")):
@@ -72,7 +72,7 @@ def test_a_linked_extension_file_is_told_as_a_link(command: Command, folder: Pat
 
 
 def test_a_table_without_a_known_column_is_told_by_lengths(command: Command, folder: Path) -> None:
-    """How many columns, and how long they are, is enough to find it."""
+    """The number of columns and their lengths are enough to find the table."""
     (folder / "odd.csv").write_text("alpha,be,,gamma delta\n1,2,3,4\n", encoding="utf-8")
     said = command.run("trace", "odd.csv").stderr
     assert "the first line has 4 columns, of 5, 2, 0, 11 characters" in " ".join(said.split())
@@ -80,7 +80,7 @@ def test_a_table_without_a_known_column_is_told_by_lengths(command: Command, fol
 
 @pytest.mark.parametrize("name", ["t.json", "t.jsonab", "fifo.csv"])
 def test_a_pipe_among_the_traces_of_a_fleet_is_passed_over(command: Command, folder: Path, name: str) -> None:
-    """Whether it is the newest file of a recording, a later part, or a file alone."""
+    """The pipe may be the newest file of a recording, a later part, or a separate file."""
     recording = trace_files.own([Ran(place * 10, place * 10 + 5, "a") for place in range(9)])
     (folder / "ok.csv").write_text(TABLE, encoding="utf-8")
     (folder / ("t.json.1" if name == "t.json" else "t.jsonaa")).write_text(recording, encoding="utf-8")
@@ -112,14 +112,14 @@ def test_a_link_or_pipe_in_the_place_of_the_results_is_refused(command: Command,
 def test_an_endless_device_and_a_pipe_that_nobody_writes_to_are_refused(
     command: Command, folder: Path, arguments: tuple[str, ...]
 ) -> None:
-    """Also if --from says the kind of the file, so that its content is not checked."""
+    """A device or pipe is refused even if --from names the kind of the file, which skips the check of its content."""
     os.mkfifo(folder / "pipe")
     assert "/dev/zero: is a device" in command.run(*arguments, "/dev/zero").stderr
     assert command.run(*arguments, "pipe").exit_code == 2
 
 
 def test_a_pipe_that_the_user_names_is_read(command: Command) -> None:
-    """Such as the pipe of the shell's <(command)."""
+    """A pipe such as the shell's <(command) is read."""
     read, write = os.pipe()
     os.write(write, TABLE.encode())
     os.close(write)
@@ -130,7 +130,7 @@ def test_a_pipe_that_the_user_names_is_read(command: Command) -> None:
 
 
 def test_a_link_that_the_user_names_is_read(command: Command, folder: Path) -> None:
-    """It may lead out of its folder."""
+    """The link may lead out of its folder."""
     (folder.parent / "real.csv").write_text(TABLE, encoding="utf-8")
     (folder / "link.csv").symlink_to("../real.csv")
     assert "2 inferences" in command.output("trace", "link.csv")

@@ -1,4 +1,4 @@
-"""What a command takes for a path."""
+"""Paths given to a command."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _said(kind: GivenPath | click.Path, path: str) -> object:
-    """Return the path as a type takes it, or what it says of it."""
+    """Return the path that the type accepts, or its error message."""
     try:
         return kind.convert(path, None, None)
     except click.BadParameter as error:
@@ -29,7 +29,7 @@ def _said(kind: GivenPath | click.Path, path: str) -> object:
 def test_a_path_is_taken_or_refused_as_by_click(
     ours: GivenPath, of_click: click.Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, readable: bool
 ) -> None:
-    """A file, a folder, a link that leads nowhere, nothing at all, and the standard input, readable or not."""
+    """The answers are the same for a file, a folder, a broken link, a missing path and the standard input."""
     if not readable:
         monkeypatch.setattr(os, "access", lambda _path, _mode: False)
     (tmp_path / "file").touch()

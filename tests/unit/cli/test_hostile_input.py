@@ -1,4 +1,4 @@
-"""Input that is meant to do harm, or that nobody thought of: said in a line, and nothing is harmed."""
+"""Hostile or strange input gives a message of one line, and does no harm."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write(path: Path, text: str = CLEAN) -> Path:
 
 @POSIX
 def test_a_device_or_pipe_is_written_to_and_never_replaced(command: Command, tmp_path: Path) -> None:
-    """An output that leads to a pipe ends up in it; the pipe stays one."""
+    """An output to a pipe is written into the pipe, which stays a pipe."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -45,7 +45,7 @@ def test_a_device_or_pipe_is_written_to_and_never_replaced(command: Command, tmp
 
 @POSIX
 def test_two_names_of_one_output_are_refused(command: Command, tmp_path: Path) -> None:
-    """One file can't be two outputs, however it is spelt; nothing is left behind."""
+    """One file can't be two outputs under two spellings; nothing is left behind."""
     mine = write(tmp_path / "mine.yaml")
     (tmp_path / "sub").mkdir()
     outputs = (f"json={tmp_path / 'out'}", f"text={tmp_path / 'sub' / '..' / 'out'}")
@@ -58,7 +58,7 @@ def test_two_names_of_one_output_are_refused(command: Command, tmp_path: Path) -
 
 
 def test_a_write_that_breaks_off_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While a new file is being made the old one is whole, and what was made of the new one goes."""
+    """The old file stays whole until the new file is complete, and an incomplete new file is removed."""
     old = write(tmp_path / "old", "old")
 
     def full(_path: str, _mode: int) -> None:
@@ -73,7 +73,7 @@ def test_a_write_that_breaks_off_leaves_the_old_file(tmp_path: Path, monkeypatch
 
 @POSIX
 def test_names_do_nothing_to_a_terminal(command: Command, tmp_path: Path) -> None:
-    """What a file or profile is called is shown, escaped, in every form that people read."""
+    """The name of a file or profile is escaped in every form that people read."""
     hostile = "a\x1b]0;pwn\x07\nb: error DCVS-2 forged"
     folder = tmp_path / hostile
     write(folder / "mine.yaml", "profile: mine\nextends: low_balanced\nvotes: {rpc_polling_time_us: 9}\n")
@@ -92,7 +92,7 @@ def test_names_do_nothing_to_a_terminal(command: Command, tmp_path: Path) -> Non
 
 @POSIX
 def test_names_do_nothing_to_markdown(command: Command, tmp_path: Path) -> None:
-    """A folder's name stays in its cell."""
+    """The name of a folder stays in its table cell."""
     for side in ("old", "new"):
         write(tmp_path / side / "p | q\n\n# Approved ![x](x.png)" / "mine.yaml", f"{CLEAN}summary: {side}.\n")
     write(tmp_path / "new" / "p | q\n\n# Approved" / "more.yaml", CLEAN.replace("mine", "more"))
@@ -105,7 +105,7 @@ def test_names_do_nothing_to_markdown(command: Command, tmp_path: Path) -> None:
 @POSIX
 @pytest.mark.parametrize("form", ["text", "json", "github", "sarif", "junit"])
 def test_a_name_that_no_encoding_has_is_written(command: Command, tmp_path: Path, form: str) -> None:
-    """A file's name that is not UTF-8 crashes no form."""
+    """A file name that is not UTF-8 crashes no form."""
     file = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.yaml"))
     try:
         write(file)
@@ -118,7 +118,7 @@ def test_a_name_that_no_encoding_has_is_written(command: Command, tmp_path: Path
 
 
 def test_a_huge_file_is_not_read(command: Command, tmp_path: Path) -> None:
-    """Of a file larger than any profile no more is read than shows that it is."""
+    """Only enough of the file is read to see that it is larger than any profile."""
     file = tmp_path / "huge.yaml"
     with file.open("wb") as opened:
         opened.truncate(50 * LARGEST_FILE_BYTES)
@@ -128,7 +128,7 @@ def test_a_huge_file_is_not_read(command: Command, tmp_path: Path) -> None:
 
 
 def test_a_long_line_is_told_in_part(command: Command, tmp_path: Path) -> None:
-    """Of a line with many findings the first 100 are told, each with its part of the line: reports do not explode."""
+    """Only the first 100 findings of a line are shown, each with its part of the line, so that reports stay small."""
     keys = ", ".join(f"key{number}: 1" for number in range(900))
     file = write(tmp_path / "mine.yaml", f"{{profile: mine, extends: burst, {keys}}}\n")
     for form in ("json", "sarif", "junit", "text"):
@@ -140,7 +140,7 @@ def test_a_long_line_is_told_in_part(command: Command, tmp_path: Path) -> None:
 
 
 def test_totals_count_what_is_not_told(command: Command, tmp_path: Path) -> None:
-    """Totals are of all findings; the one that stands for many expects nothing, since they are of many rules."""
+    """Totals count all findings; the last finding stands for many rules, so it has no expectation."""
     keys = "".join(f"key{number}: 1\n" for number in range(1500))
     file = write(tmp_path / "mine.yaml", f"{CLEAN}{keys}")
     said = command.output("lint", str(file), exit_code=1)
@@ -163,7 +163,7 @@ def test_totals_count_what_is_not_told(command: Command, tmp_path: Path) -> None
     ],
 )
 def test_a_profile_is_known_however_it_is_spelt(command: Command, tmp_path: Path, text: str) -> None:
-    """A profile written as JSON, or indented, is compared and linted as any other."""
+    """A profile as JSON, or indented, is compared and linted like any other."""
     for side, base in (("old", "power_saver"), ("new", "burst")):
         write(tmp_path / side / "mine.yaml", text % base)
     assert command.run("diff", str(tmp_path / "old"), str(tmp_path / "new"), "--fail-on", "raises-power").exit_code == 1
@@ -171,7 +171,7 @@ def test_a_profile_is_known_however_it_is_spelt(command: Command, tmp_path: Path
 
 
 def test_other_yaml_is_left_out_and_counted(command: Command, tmp_path: Path) -> None:
-    """YAML that is no profile is left out of a folder, and that is said; a file that is named is looked at."""
+    """A folder's report counts the YAML files that are not profiles; such a file given by path is checked."""
     write(tmp_path / "mine.yaml")
     compose = write(tmp_path / "docker-compose.yaml", "services: {a: {image: b}}\n")
     assert command.output("lint", str(tmp_path)) == "1 file: no findings; left out: 1 that hold neither\n"
@@ -181,7 +181,7 @@ def test_other_yaml_is_left_out_and_counted(command: Command, tmp_path: Path) ->
 
 
 def test_two_profiles_of_one_name_can_not_be_compared(command: Command, tmp_path: Path) -> None:
-    """A second profile of a name would hide the first, and is a problem that names both files."""
+    """A second profile with the same name would hide the first, so the error names both files."""
     for name in ("a", "b"):
         write(tmp_path / f"{name}.yaml", CLEAN)
     result = command.run("diff", str(tmp_path), str(tmp_path))
@@ -191,7 +191,7 @@ def test_two_profiles_of_one_name_can_not_be_compared(command: Command, tmp_path
 
 
 def test_a_folder_of_power_states_is_compared(command: Command, tmp_path: Path) -> None:
-    """A folder ``states`` by itself is no crash."""
+    """A folder ``states`` can be compared without its profiles."""
     state = command.output("show", "relaxed").replace("state: relaxed", "state: low")
     for side, latency in (("old", "2000"), ("new", "1999")):
         write(tmp_path / side / "states" / "low.yaml", state.replace("2000", latency))
@@ -200,14 +200,14 @@ def test_a_folder_of_power_states_is_compared(command: Command, tmp_path: Path) 
 
 
 def test_explaining_what_a_rule_refuses_is_exit_2(command: Command, tmp_path: Path) -> None:
-    """Bad input is exit 2 for explain, whether a rule or the format refuses it."""
+    """The exit code is the same whether a rule or the format refuses the input."""
     file = write(tmp_path / "mine.yaml", f"{CLEAN}votes: {{rpc_polling_time_us: 20000}}\n")
     result = command.run("explain", str(file))
     assert (result.exit_code, "RPC-1" in result.stderr) == (2, True)
 
 
 def test_a_value_behind_an_alias_has_a_place(command: Command, tmp_path: Path) -> None:
-    """What an alias repeats is explained where the alias stands."""
+    """A value behind an alias is explained at the line of the alias."""
     aliased = "votes:\n  dcvs_v3:\n    bus: &c {min: NOM, target: NOM, max: TURBO}\n    core: *c\n"
     file = write(tmp_path / "mine.yaml", CLEAN + aliased)
     assert f"{file}:6  NOM" in command.output("explain", str(file), "core.min", columns=400)
@@ -215,7 +215,7 @@ def test_a_value_behind_an_alias_has_a_place(command: Command, tmp_path: Path) -
 
 @POSIX
 def test_links_and_pipes_hide_nothing(command: Command, tmp_path: Path) -> None:
-    """A link to itself, one to a pipe, and a pipe are told; all other files are read, those behind a link once."""
+    """A link to itself, a link to a pipe and a pipe are reported. All other files are read, a linked file once."""
     for name in ("b", "c"):
         write(
             tmp_path / "d" / f"{name}.yaml", f"profile: {name}\nextends: burst\nvotes: {{rpc_polling_time_us: 99999}}\n"
@@ -231,7 +231,7 @@ def test_links_and_pipes_hide_nothing(command: Command, tmp_path: Path) -> None:
 
 
 def test_a_profile_can_not_pass_for_a_test(command: Command, tmp_path: Path) -> None:
-    """What only stands inside a text makes a file no test."""
+    """Keys of a test inside a text do not make a file a test."""
     evil = 'profile: evil\nextends: burst\nsummary: "x\ntest: a\ncases: b"\nvotes: {rpc_polling_time_us: 99999}\n'
     write(tmp_path / "evil.yaml", evil)
     assert "RPC-1" in command.output("lint", str(tmp_path), exit_code=1)
@@ -240,7 +240,7 @@ def test_a_profile_can_not_pass_for_a_test(command: Command, tmp_path: Path) -> 
 def test_the_folder_in_which_it_is_run_makes_no_difference(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A power state is one, and finds those beside it, from inside its folder too."""
+    """A power state finds the others in its folder, also if the command runs in that folder."""
     state = command.output("show", "relaxed").replace("state: relaxed", "state: low")
     write(tmp_path / "states" / "low.yaml", state)
     write(tmp_path / "states" / "lower.yaml", "state: lower\nextends: low\n")
@@ -252,6 +252,6 @@ def test_the_folder_in_which_it_is_run_makes_no_difference(
 
 
 def test_an_empty_path_is_not_the_folder_that_one_is_in(command: Command) -> None:
-    """It may come from a variable of the shell that is not set: everything here would be looked at, and found well."""
+    """An unset variable of the shell gives an empty path, which must not mean the current folder."""
     result = command.run("lint", "")
     assert (result.exit_code, "can't be read: no such file or folder" in result.stderr) == (2, True)

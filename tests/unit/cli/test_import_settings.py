@@ -1,4 +1,4 @@
-"""``htppower import`` of settings of runtimes, and of Genie's dialogs."""
+"""``htppower import`` of settings of runtimes and of Genie's dialogs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def dialog(**backend: object) -> str:
 
 
 def test_settings_are_profiles_that_vote_as_their_runtime(command: Command, tmp_path: Path) -> None:
-    """What is made for a runtime comes back as files that load and lint, with what follows a run as a power state."""
+    """The files load and pass lint; the votes after a run become a power state."""
     made, folder = tmp_path / "genai_config.json", tmp_path / "profiles"
     command.output("settings", "burst", "--for", "genai", "-o", str(made))
     assert command.output("import", str(made), "-o", str(folder)) == f"{folder / 'decoder.yaml'}\n"
@@ -38,7 +38,7 @@ def test_settings_are_profiles_that_vote_as_their_runtime(command: Command, tmp_
 
 
 def test_a_dialog_of_genie_leads_to_its_extension_file(command: Command, tmp_path: Path) -> None:
-    """The inner file beside it is imported, as by its own name."""
+    """The inner file in the dialog's folder gives the same profile as by its own name."""
     (tmp_path / "inner.json").write_text(json.dumps(EXTENSIONS), encoding="utf-8")
     file = tmp_path / "dialog.json"
     file.write_text(dialog(extensions="inner.json"), encoding="utf-8")
@@ -48,7 +48,7 @@ def test_a_dialog_of_genie_leads_to_its_extension_file(command: Command, tmp_pat
 
 @pytest.mark.parametrize("key", ["text-generator", "image-encoder", "audio-encoder", "standalone-engine", "embedding"])
 def test_a_node_of_genie_leads_to_its_extension_file(command: Command, tmp_path: Path, key: str) -> None:
-    """As a dialog does."""
+    """A node gives the same profile as a dialog."""
     (tmp_path / "inner.json").write_text(json.dumps(EXTENSIONS), encoding="utf-8")
     file = tmp_path / "node.json"
     file.write_text(dialog(extensions="inner.json").replace('"dialog"', f'"{key}"'), encoding="utf-8")
@@ -57,7 +57,7 @@ def test_a_node_of_genie_leads_to_its_extension_file(command: Command, tmp_path:
 
 @pytest.mark.parametrize("named", ["/storage/emulated/0/inner.json", "{{MODEL_DIR}}/inner.json", "C:\\app\\inner.json"])
 def test_a_path_of_the_device_leads_to_the_file_beside_the_dialog(command: Command, tmp_path: Path, named: str) -> None:
-    """The name decides. If there is no such file, an error at the path says that it is not here."""
+    """The file is found by its name. If it is missing, the error at the path reports this."""
     file = tmp_path / "dialog.json"
     file.write_text(dialog(extensions=named), encoding="utf-8")
     told = command.run("import", str(file))
@@ -74,7 +74,7 @@ def test_a_path_of_the_device_leads_to_the_file_beside_the_dialog(command: Comma
 def test_an_outer_file_in_a_dialog_is_imported_as_genie_reads_it(
     command: Command, tmp_path: Path, outer: dict[str, object], voted: str
 ) -> None:
-    """It is not followed to the inner file (measured); that is told, and with --strict refused."""
+    """Genie does not follow it to the inner file (measured); this is a message, and an error with --strict."""
     (tmp_path / "inner.json").write_text(json.dumps(EXTENSIONS), encoding="utf-8")
     whole = {"backend_extensions": {"config_file_path": "inner.json"}, **outer}
     (tmp_path / "outer.json").write_text(json.dumps(whole), encoding="utf-8")
@@ -96,7 +96,7 @@ def test_an_outer_file_in_a_dialog_is_imported_as_genie_reads_it(
     "text", ["import onnxruntime\n", "profile: mine\nextends: burst\n", "# a = 1\nb = 2\n", "--flag"]
 )
 def test_a_text_without_settings_that_vote(command: Command, tmp_path: Path, text: str) -> None:
-    """It is told as that, and not by the first word that is no JSON."""
+    """The error is about missing settings, not about the first word that is not JSON."""
     file = tmp_path / "host.py"
     file.write_text(text, encoding="utf-8")
     told = command.run("import", str(file))
@@ -105,7 +105,7 @@ def test_a_text_without_settings_that_vote(command: Command, tmp_path: Path, tex
 
 
 def test_of_two_extension_files_genie_takes_the_last(command: Command, tmp_path: Path) -> None:
-    """As of any key that its JSON has twice."""
+    """Genie's JSON reader takes the last of two equal keys."""
     (tmp_path / "inner.json").write_text(json.dumps(EXTENSIONS), encoding="utf-8")
     file = tmp_path / "dialog.json"
     twice = '"extensions": "none.json", "extensions": "inner.json"'
@@ -127,7 +127,7 @@ def test_of_two_extension_files_genie_takes_the_last(command: Command, tmp_path:
     ],
 )
 def test_what_votes_nothing_is_refused(command: Command, tmp_path: Path, text: str, said: str) -> None:
-    """With its place, and exit code 2."""
+    """The error has a place and exit code 2."""
     file = tmp_path / "file.json"
     file.write_text(text, encoding="utf-8")
     result = command.run("import", str(file))
@@ -136,7 +136,7 @@ def test_what_votes_nothing_is_refused(command: Command, tmp_path: Path, text: s
 
 
 def test_the_options_of_extension_files_are_no_options_of_settings(command: Command, tmp_path: Path) -> None:
-    """A core and a name say nothing of a setting."""
+    """The options for a core and a name do not apply to settings."""
     file = tmp_path / "options.json"
     file.write_text('{"htp_performance_mode": "burst"}', encoding="utf-8")
     for option in (("--core", "0"), ("--name", "mine")):

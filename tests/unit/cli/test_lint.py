@@ -39,19 +39,19 @@ def write(folder: Path, text: str, name: str = "mine.yaml") -> str:
 @freeze_time("2026-11-21")
 @pytest.mark.parametrize("form", ["text", "json", "github", "sarif", "junit"])
 def test_every_form_is_the_reviewed_one(command: Command, form: str) -> None:
-    """What lint tells of a folder of mistakes is, in every form, what was reviewed."""
+    """The report on a folder of mistakes equals the golden file in every form."""
     command.assert_golden(f"lint-{form}.txt", "lint", "reviewed", "--format", form, exit_code=1)
 
 
 def test_the_shipped_profiles_are_clean(command: Command) -> None:
-    """The shipped profiles and power states have no finding, strictly, in any form."""
+    """With --strict, the shipped profiles and power states have no finding in any form."""
     shipped = str(shipped_folder())
     assert command.output("lint", "--strict", shipped).endswith(": no findings\n")
     assert command.output("lint", "--strict", "--format", "github", shipped) == ""
 
 
 def test_tests_beside_the_profiles_are_no_profiles(command: Command, tmp_path: Path) -> None:
-    """Of a folder tests the tests are left out, and profiles are linted."""
+    """In a folder with both, only the profiles are linted."""
     write(tmp_path, CLEAN)
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "mine.yaml").write_text("test: mine\nprofile: mine\n")
@@ -68,7 +68,7 @@ def test_tests_beside_the_profiles_are_no_profiles(command: Command, tmp_path: P
     ],
 )
 def test_no_key_of_a_test_hides_a_profile(command: Command, tmp_path: Path, hidden: str) -> None:
-    """A profile with one key of a test, or with such keys in a text, is linted."""
+    """A profile that has one key of a test, or such keys in a text, is linted."""
     file = tmp_path / "mine.yaml"
     file.write_text(hidden)
     done = command.run("lint", str(tmp_path))
@@ -76,7 +76,7 @@ def test_no_key_of_a_test_hides_a_profile(command: Command, tmp_path: Path, hidd
 
 
 def test_exit_codes(command: Command, tmp_path: Path) -> None:
-    """0 without findings and with warnings only, 1 with errors or, strictly, warnings, 2 where it can't be run."""
+    """No finding and warnings give 0; errors give 1, as warnings do with --strict; an unreadable path gives 2."""
     clean, warned = write(tmp_path, CLEAN), write(tmp_path / "a", WARNED)
     wrong = write(tmp_path / "b", "profile: mine\n")
     assert command.run("lint", clean).exit_code == 0
@@ -90,7 +90,7 @@ def test_exit_codes(command: Command, tmp_path: Path) -> None:
 
 
 def test_a_path_that_is_not_there_is_named(command: Command, tmp_path: Path) -> None:
-    """All paths that can't be read are told at once, and nothing else is."""
+    """The error names all paths that can't be read, and has no findings."""
     result = command.run("lint", str(tmp_path / "one"), str(tmp_path / "two.yaml"), str(tmp_path))
     assert result.stdout == ""
     assert [line.partition(": ")[0] for line in result.stderr.splitlines()] == [
@@ -101,7 +101,7 @@ def test_a_path_that_is_not_there_is_named(command: Command, tmp_path: Path) -> 
 
 
 def test_a_folder_without_a_profile_is_exit_2(command: Command, tmp_path: Path) -> None:
-    """To look at nothing is no success: the wrong folder must not be green; a test that is named is left out."""
+    """A wrong folder must not be a success; a test given by path is skipped with exit code 0."""
     (tmp_path / "values.yaml").write_text("a: 1\n", encoding="utf-8")
     result = command.run("lint", str(tmp_path))
     assert (result.exit_code, "FILE-1: no profile in this folder" in result.stderr) == (2, True)
@@ -109,14 +109,14 @@ def test_a_folder_without_a_profile_is_exit_2(command: Command, tmp_path: Path) 
 
 
 def test_junit_fails_for_what_counts(command: Command, tmp_path: Path) -> None:
-    """A warning fails a test of the report only where it fails the run."""
+    """A warning is a failure in the report only if it fails the run."""
     warned = write(tmp_path, WARNED)
     assert 'failures="0"' in command.output("lint", warned, "--format", "junit")
     assert 'failures="0"' not in command.output("lint", warned, "--format", "junit", "--strict", exit_code=1)
 
 
 def test_notes_are_told_on_demand_and_never_count(command: Command, tmp_path: Path) -> None:
-    """A note is silent; with --notes it is told, and even strictly it is no reason to fail."""
+    """--notes shows notes, and even --strict does not fail because of them."""
     clean = write(tmp_path, CLEAN)
     assert "RPC-5" not in command.output("lint", clean)
     assert "note RPC-5" in command.output("lint", clean, "--notes", "--strict")
@@ -127,7 +127,7 @@ def test_notes_are_told_on_demand_and_never_count(command: Command, tmp_path: Pa
     [(["--platform", "qnx"], "RPC-4"), (["--arch", "V73"], "HMX-1"), (["--soc", "SM8550"], "HMX-1")],
 )
 def test_a_platform_adds_what_degrades_there(command: Command, tmp_path: Path, arguments: list[str], rule: str) -> None:
-    """What a platform does not have is a warning where the platform is named, and only there."""
+    """An option that a platform lacks is a warning only if that platform is named."""
     hmx = "votes: {hmx_v2: {min: TUR, target: TUR, max: TUR, perf_mode: HIGH}}\n"
     mine = write(tmp_path, CLEAN + hmx)
     assert rule not in command.output("lint", mine)
@@ -136,7 +136,7 @@ def test_a_platform_adds_what_degrades_there(command: Command, tmp_path: Path, a
 
 
 def test_ddr_performance_mode_is_an_error_on_an_older_platform(command: Command, tmp_path: Path) -> None:
-    """DDR-1 has a half that only a platform breaks: an error there, told once."""
+    """Half of DDR-1 depends on the platform: with the older platform it is one error."""
     mine = write(tmp_path, CLEAN + "votes: {ddr_perf_mode: true}\n")
     assert "DDR-1" not in command.output("lint", mine)
     assert "DDR-1" not in command.output("lint", mine, "--arch", "V81")
@@ -144,19 +144,19 @@ def test_ddr_performance_mode_is_an_error_on_an_older_platform(command: Command,
 
 
 def test_every_system_can_be_named() -> None:
-    """The systems that commands offer without waiting for the platforms are those of the platforms."""
+    """Commands list the systems without loading the platforms; both lists are equal."""
     assert SYSTEMS == OPERATING_SYSTEMS
 
 
 def test_an_unknown_platform_is_exit_2(command: Command, tmp_path: Path) -> None:
-    """A SoC that there is not, and SoC and architecture together, can't be run."""
+    """An unknown SoC, and a SoC together with an architecture, are usage errors."""
     clean = write(tmp_path, CLEAN)
     assert command.run("lint", clean, "--soc", "SM1").exit_code == 2
     assert command.run("lint", clean, "--soc", "SM8650", "--arch", "V75").exit_code == 2
 
 
 def test_names_are_looked_up_beside_the_file_and_in_named_folders(command: Command, tmp_path: Path) -> None:
-    """A base in the same folder is found by its name, and one elsewhere where its folder is named."""
+    """A base is found by name in the folder of the file, or in a folder that the command names."""
     write(tmp_path, "profile: base\nextends: burst\n", "base.yaml")
     beside = write(tmp_path, "profile: mine\nextends: base\n")
     elsewhere = write(tmp_path / "other", "profile: mine\nextends: base\n")
@@ -186,7 +186,7 @@ def test_several_forms_in_one_run(command: Command, tmp_path: Path) -> None:
 
 
 def test_text_that_is_written_has_no_colours(command: Command, tmp_path: Path) -> None:
-    """A file is written without what only a terminal understands."""
+    """A written file has no terminal sequences."""
     written = tmp_path / "out.txt"
     command.output("lint", "reviewed", "--output", f"text={written}", exit_code=1)
     assert "\x1b" not in written.read_text(encoding="utf-8")
@@ -194,13 +194,13 @@ def test_text_that_is_written_has_no_colours(command: Command, tmp_path: Path) -
 
 @pytest.mark.parametrize("bad", ["sarif", "sarif=", "pdf=out", "=out"])
 def test_an_output_that_says_no_form_or_file_is_exit_2(command: Command, bad: str) -> None:
-    """--output takes FORM=FILE with a known form, and says so."""
+    """--output takes FORM=FILE with a known form, and the error says this."""
     result = command.run("lint", "reviewed", "--output", bad)
     assert (result.exit_code, "FORM=FILE" in result.stderr) == (2, True)
 
 
 def test_outputs_are_written_whole_or_not_at_all(command: Command, tmp_path: Path) -> None:
-    """Where one output can't be written none is, nothing is left lying about, and what was there stays."""
+    """If one output can't be written, none is; nothing is left behind, and existing files stay."""
     old = tmp_path / "old.json"
     old.write_text("old", encoding="utf-8")
     (tmp_path / "folder").mkdir()
@@ -215,7 +215,7 @@ def test_outputs_are_written_whole_or_not_at_all(command: Command, tmp_path: Pat
 
 
 def test_an_output_keeps_the_rights_of_the_file_it_replaces(command: Command, tmp_path: Path) -> None:
-    """A file that is replaced stays as readable as it was."""
+    """A replaced file keeps its permissions."""
     file = tmp_path / "out.json"
     file.write_text("old", encoding="utf-8")
     file.chmod(0o640)
@@ -225,7 +225,7 @@ def test_an_output_keeps_the_rights_of_the_file_it_replaces(command: Command, tm
 
 
 def test_what_is_expected_of_two_goals_fits_them(command: Command, tmp_path: Path) -> None:
-    """Both keys are known: what is wrong is that one excludes the other, and the finding's expectation says so."""
+    """Both keys are known, but one excludes the other; the finding's expectation says this."""
     learnt = "{adaptive: {cold_starts: 5 %, break_even_us: 100000}}"
     mine = tmp_path / "mine.yaml"
     mine.write_text(f"profile: mine\nextends: burst\nrelax: {{after_inference_us: {learnt}}}\n", encoding="utf-8")

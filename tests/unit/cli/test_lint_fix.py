@@ -72,7 +72,7 @@ def rules(command: Command, *arguments: str) -> list[str]:
 
 
 def lint_of(text: str, *arguments: str) -> str:
-    """Return what is told of a text on the standard input."""
+    """Return the findings for a text on the standard input."""
     result = CliRunner(env={"COLUMNS": "200"}).invoke(main, ["lint", "-", *arguments], input=text)
     assert "Traceback" not in result.output
     return str(result.output)
@@ -81,7 +81,7 @@ def lint_of(text: str, *arguments: str) -> str:
 @pytest.mark.parametrize("line_break", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_what_has_one_right_mend_is_mended(command: Command, folder: Path, line_break: str, mark: bytes) -> None:
-    """Comments, layout, line breaks and mark stay; lint is clean then, and a second run changes nothing."""
+    """Comments, layout, line ends and byte order mark stay; lint is clean then, and a second run changes nothing."""
     file = folder / "cam.yaml"
     file.write_bytes(mark + WRONG.replace("\n", line_break).encode())
     result = command.run("lint", "cam.yaml", "--fix")
@@ -94,7 +94,7 @@ def test_what_has_one_right_mend_is_mended(command: Command, folder: Path, line_
 
 
 def test_what_has_several_mends_stays(command: Command, folder: Path) -> None:
-    """Octal or decimal, text or truth value, another corner, a missing field: that is for the author to say."""
+    """Octal or decimal, text or boolean, another corner, a missing field: only the author can decide."""
     text = (
         "profile: cam\nextends: burst\nvotes: {rpc_polling_time_us: 010, hmx_timeout_us: yes}\n"
         "relax: {after_init_us: 12:30:45, to: relaxde}\n"
@@ -107,7 +107,7 @@ def test_what_has_several_mends_stays(command: Command, folder: Path) -> None:
 
 
 def test_a_mend_may_show_what_was_hidden(command: Command, folder: Path) -> None:
-    """A number that can be read can break a rule of votes: the mend stays, and the rule is told."""
+    """A corrected number may break a rule of votes: the mend stays, and the finding is reported."""
     text = "profile: cam\nextends: burst\nvotes: {rpc_polling_time_us: '20000'}\n"
     (folder / "cam.yaml").write_text(text, encoding="utf-8")
     assert rules(command, ".", "--fix") == ["RPC-1"]
@@ -115,7 +115,7 @@ def test_a_mend_may_show_what_was_hidden(command: Command, folder: Path) -> None
 
 
 def test_part_of_a_suppression(command: Command, folder: Path) -> None:
-    """Of a suppression that lifts some findings, only the rules that it needs not go."""
+    """If a suppression lifts some findings, only its unused rules are removed."""
     text = (
         "profile: cam\nextends: low_balanced\nvotes:\n"
         "  rpc_polling_time_us: 500  # htppower: disable=REV-2,RPC-3,RPC-6 until=2999-01-01 because=tried\n"
@@ -126,7 +126,7 @@ def test_part_of_a_suppression(command: Command, folder: Path) -> None:
 
 
 def test_files_are_written_whole_or_not_at_all(command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where one file can't be made, none changes, and nothing is left beside them."""
+    """If one file can't be written, none changes, and nothing is left behind."""
     for name in ("a", "b"):
         (folder / f"{name}.yaml").write_text(f"profile: {name}\nextends: Burst\n", encoding="utf-8")
     made: list[str] = []
@@ -151,7 +151,7 @@ NEEDLESS = "profile: cam\nextends: burst  # htppower: disable=REV-2 until=2999-0
 
 @pytest.mark.parametrize("named", ["prof", "prof/cam.yaml"])
 def test_nothing_is_written_through_a_link_that_leads_away(command: Command, folder: Path, named: str) -> None:
-    """A folder that is reviewed may come from anyone: a file outside of it stays as it is, and the finding is told."""
+    """A file outside of the linted folder stays as it was, and its finding is reported."""
     outside = folder / "outside"
     (folder / "prof").mkdir()
     outside.mkdir()
@@ -163,7 +163,7 @@ def test_nothing_is_written_through_a_link_that_leads_away(command: Command, fol
 
 
 def test_a_link_within_the_folder_is_followed(command: Command, folder: Path) -> None:
-    """The file behind it is mended, and the link stays one."""
+    """The file behind the link is mended, and the link stays a link."""
     (folder / "drafts").mkdir()
     (folder / "drafts" / "cam.yaml").write_text(NEEDLESS, encoding="utf-8")
     (folder / "cam.yaml").symlink_to("drafts/cam.yaml")
@@ -174,7 +174,7 @@ def test_a_link_within_the_folder_is_followed(command: Command, folder: Path) ->
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
 def test_a_pipe_is_not_waited_for(command: Command, folder: Path) -> None:
-    """What is no file is told as such, and never opened to be mended: refused where it is named, found in a folder."""
+    """A pipe is never opened: given by path it is an error, in a folder it is a finding."""
     os.mkfifo(folder / "cam.yaml")
     assert rules(command, ".", "--fix") == ["FILE-1"]
     named = command.run("lint", "cam.yaml", "--fix")
@@ -194,7 +194,7 @@ FIELDS = st.sampled_from(
 def test_whatever_is_mended_leaves_no_more_errors(
     command: Command, folder: Path, votes: dict[str, str], end: str
 ) -> None:
-    """No mend makes anything worse, a second run has nothing to do, and all else in the file is as it was."""
+    """A mend adds no errors, a second run changes nothing, and the rest of the file is as it was."""
     lines = [f"  {field}: {value}{end}" for field, value in votes.items()]
     text = "\n".join(["profile: cam", "extends: burst", "votes:", *lines, ""])
     (folder / "cam.yaml").write_text(text, encoding="utf-8")
@@ -209,7 +209,7 @@ def test_whatever_is_mended_leaves_no_more_errors(
 
 
 def test_the_standard_input_is_linted_as_a_file_of_this_folder(folder: Path) -> None:
-    """What it extends is looked up here, and nothing is said of a name that it does not have."""
+    """Bases are found in the current folder, and no finding is about the missing file name."""
     (folder / "base.yaml").write_text("profile: base\nextends: burst\nsummary: A base.\n", encoding="utf-8")
     assert lint_of("profile: cam\nextends: base\n") == "1 file: no findings\n"
     told = lint_of("profile: cam\nextends: base\nvotes: {rpc_polling_time_us: 10000}\n")
@@ -221,19 +221,19 @@ def test_the_standard_input_is_linted_as_a_file_of_this_folder(folder: Path) -> 
 
 @pytest.mark.parametrize("text", ["", "[", "\t", "a: \x00", "x" * 2_000_000])
 def test_anything_on_the_standard_input_is_told(text: str) -> None:
-    """What is no YAML, too large or empty is a finding as in a file."""
+    """Invalid YAML, too much text and empty text are findings, as in a file."""
     assert re.match(r"-:\d+:\d+: error (YAML|FILE)-\d ", lint_of(text))
 
 
 def test_a_standard_input_that_is_closed_is_a_wrong_use(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without one, Python has no stream at all."""
+    """Python has no stream at all if the standard input is closed."""
     monkeypatch.setattr("htppower.cli.inputs.sys", SimpleNamespace(stdin=None, stdout=sys.stdout))
     result = command.run("lint", "-")
     assert (result.exit_code, "Error: there is no standard input" in result.stderr) == (2, True)
 
 
 def test_the_standard_input_is_not_mended(command: Command) -> None:
-    """There is no file to write: that is a wrong use."""
+    """Nothing can be written back, so this is a usage error."""
     result = command.run("lint", "-", "--fix")
     assert (result.exit_code, "standard input is none" in result.stderr) == (2, True)
 
@@ -253,7 +253,7 @@ def test_the_standard_input_is_not_mended(command: Command) -> None:
 def test_what_is_excluded_is_left_out(
     command: Command, folder: Path, patterns: tuple[str, ...], left: set[str]
 ) -> None:
-    """A pattern stands for files and folders of that name anywhere."""
+    """A pattern matches files and folders of that name at any depth."""
     for name in ("a.yaml", "drafts/b.yaml", "drafts/deep/c.yaml"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("profile: x\nextends: none\n", encoding="utf-8")
@@ -266,7 +266,7 @@ def test_what_is_excluded_is_left_out(
 
 
 def test_a_deep_path_takes_little_work_to_leave_out() -> None:
-    """The work for a file does not grow with the square of its folders."""
+    """The work for a file does not grow with the square of its depth."""
     deep, many = "d/" * 1500 + "drafts/a.yaml", ("drafts/*.yaml", *(f"x{number}*" for number in range(1000)))
     began_s = time.thread_time()
     assert matches(deep, many)
@@ -275,9 +275,9 @@ def test_a_deep_path_takes_little_work_to_leave_out() -> None:
 
 
 def test_folders_of_which_nothing_is_left_are_wrong_folders(command: Command, folder: Path) -> None:
-    """As a folder without profiles is, so that a pattern that leaves out too much is no success.
+    """A pattern that excludes all profiles of a folder is an error, as a folder without profiles is.
 
-    Where something else is linted, a folder may be left out as a whole; so may every file that is named, as by a hook.
+    It is not an error if another path is linted, or if only files are named, as a hook does.
     """
     for name in ("a.yaml", "drafts/b.yaml"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -291,7 +291,7 @@ def test_folders_of_which_nothing_is_left_are_wrong_folders(command: Command, fo
 
 
 def test_a_diff_shows_what_would_be_mended_and_writes_nothing(command: Command, folder: Path) -> None:
-    """It is the unified diff from the file to what --fix makes of it, with exit code 1; with or without --fix."""
+    """The unified diff leads from the file to the result of --fix, with exit code 1, with or without --fix."""
     (folder / "cam.yaml").write_text(WRONG, encoding="utf-8")
     told = command.output("lint", "--diff", "cam.yaml", exit_code=1)
     assert told.startswith("--- cam.yaml\n+++ cam.yaml\n@@")
@@ -306,19 +306,19 @@ def test_a_diff_shows_what_would_be_mended_and_writes_nothing(command: Command, 
 
 
 def test_a_diff_of_what_needs_no_mend_is_empty(command: Command, folder: Path) -> None:
-    """The exit code is 0, also if there are findings that nothing mends."""
+    """The exit code is 0 even if there are findings without a mend."""
     (folder / "cam.yaml").write_text("profile: other\nextends: burst\n", encoding="utf-8")
     assert command.output("lint", "--diff", "cam.yaml") == ""
 
 
 def test_a_diff_says_that_the_last_line_has_no_end(command: Command, folder: Path) -> None:
-    """As git does, so that the diff can be applied."""
+    """The diff has git's line for this, so that it can be applied."""
     (folder / "cam.yaml").write_text('profile: cam\nextends: "burst"\nrelax: {after_init_us: "5"}', encoding="utf-8")
     assert command.output("lint", "--diff", "cam.yaml", exit_code=1).count("\\ No newline at end of file\n") == 2
 
 
 def test_a_number_of_the_header_is_mended(command: Command, folder: Path) -> None:
-    """It is certain which corner a number or an enumerator of the vendor's header is."""
+    """A number or an enumerator of the vendor's header names exactly one corner."""
     text = "profile: cam\nextends: burst\nvotes: {dcvs_v3: {core: 160, bus: {min: 0x60, target: NOM, max: '128'}}}\n"
     (folder / "cam.yaml").write_text(text, encoding="utf-8")
     command.run("lint", "--fix", "cam.yaml")
@@ -327,7 +327,7 @@ def test_a_number_of_the_header_is_mended(command: Command, folder: Path) -> Non
 
 
 def test_statistics_count_the_findings_of_each_rule(command: Command, folder: Path) -> None:
-    """The most frequent comes first; JSON has the same; the exit code is the same as without statistics."""
+    """The most frequent rule comes first, also in JSON; the exit code does not change."""
     wrong = "profile: {}\nextends: burst\nvotes: {{dcvs_v3: {{core: 7, bus: 8}}}}\nrelax: {{after_inference_us: 5}}\n"
     for name in ("one", "two"):
         (folder / f"{name}.yaml").write_text(wrong.format(name), encoding="utf-8")
@@ -342,6 +342,6 @@ def test_statistics_count_the_findings_of_each_rule(command: Command, folder: Pa
 
 
 def test_statistics_of_sound_files(command: Command, folder: Path) -> None:
-    """There is nothing to count."""
+    """The statistics are empty."""
     (folder / "cam.yaml").write_text("profile: cam\nextends: burst\n", encoding="utf-8")
     assert command.output("lint", ".", "--statistics").strip() == "no findings"

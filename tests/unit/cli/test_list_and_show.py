@@ -1,4 +1,4 @@
-"""``htppower list`` and ``htppower show``, and what all commands have in common."""
+"""``htppower list`` and ``htppower show``, and behaviour that all commands share."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def test_list_text(command: Command) -> None:
-    """The list is the reviewed one, in the vendor's order."""
+    """The list equals the golden file, in the vendor's order."""
     command.assert_golden("list.txt", "list")
 
 
 def test_list_json(command: Command) -> None:
-    """The JSON of the list has a line for each profile, null where it does not vote."""
+    """The list as JSON has an entry for each profile, with null for missing votes."""
     document = json.loads(command.output("list", "--format", "json"))
     assert document["format_version"] == 1
     lines = {line["name"]: line for line in document["profiles"]}
@@ -41,7 +41,7 @@ def test_list_json(command: Command) -> None:
 
 
 def test_list_tells_a_sustain_time_that_is_learnt(command: Command, tmp_path: Path) -> None:
-    """The text has its limits; JSON the time from which it sets out, and what it is learnt by."""
+    """The text has the limits of the time; the JSON has the first time and the settings of the learner."""
     text = "profile: mine\nextends: burst\nrelax: {{after_inference_us: {{adaptive: {{{}}}}}}}\n"
     for name, said in (("mine", "break_even_us: 100000"), ("share", "cold_starts: 5 %, most_us: 500000")):
         (tmp_path / f"{name}.yaml").write_text(text.format(said).replace("mine", name), encoding="utf-8")
@@ -61,7 +61,7 @@ def test_list_tells_a_sustain_time_that_is_learnt(command: Command, tmp_path: Pa
 
 
 def test_list_takes_in_a_named_folder(command: Command, tmp_path: Path) -> None:
-    """Profiles of a named folder come after the shipped ones; an invalid one is an error with its place."""
+    """Profiles of a named folder come after the shipped ones; an invalid profile is an error with its place."""
     (tmp_path / "mine.yaml").write_text("profile: mine\nextends: burst\n", encoding="utf-8")
     assert "\nmine " in command.output("list", "--profiles", str(tmp_path))
     (tmp_path / "bad.yaml").write_text("profile: bad\n", encoding="utf-8")
@@ -72,7 +72,7 @@ def test_list_takes_in_a_named_folder(command: Command, tmp_path: Path) -> None:
 
 
 def test_list_says_what_a_shipped_name_hides(command: Command, tmp_path: Path) -> None:
-    """A file of a shipped name is not used, and the list says so; one whose profile has another name is still found."""
+    """A file with a shipped name is not used, which the list reports; a profile under another name is still found."""
     (tmp_path / "burst.yaml").write_text("profile: burst\nextends: balanced\n", encoding="utf-8")
     (tmp_path / "other.yaml").write_text("profile: camera\nextends: burst\n", encoding="utf-8")
     result = command.run("list", "--profiles", str(tmp_path))
@@ -82,7 +82,7 @@ def test_list_says_what_a_shipped_name_hides(command: Command, tmp_path: Path) -
 
 
 def test_list_of_what_a_rule_refuses_is_exit_1(command: Command, tmp_path: Path) -> None:
-    """Where every problem is a rule's, the exit code is 1, as for the other commands."""
+    """If rules refuse every profile, the exit code is 1, as for the other commands."""
     text = "profile: mine\nextends: burst\nvotes: {rpc_polling_time_us: 10000}\n"
     (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
     assert command.run("list", "--profiles", str(tmp_path)).exit_code == 1
@@ -90,7 +90,7 @@ def test_list_of_what_a_rule_refuses_is_exit_1(command: Command, tmp_path: Path)
 
 @pytest.mark.parametrize("name", SHIPPED_PROFILES)
 def test_show_prints_a_file_that_loads_to_the_same(command: Command, tmp_path: Path, name: str) -> None:
-    """What show prints is itself a profile file with the same values."""
+    """The output of show is a profile file with the same values."""
     shown = tmp_path / "shown.yaml"
     shown.write_text(command.output("show", name), encoding="utf-8")
     profile = load_profile(name)
@@ -98,7 +98,7 @@ def test_show_prints_a_file_that_loads_to_the_same(command: Command, tmp_path: P
 
 
 def test_show_says_where_an_inherited_value_was_written(command: Command, tmp_path: Path) -> None:
-    """A resolved profile shows file and line of what it inherits, explicit corners and HMX votes spelt out."""
+    """A resolved profile shows file and line of inherited values, and spells out explicit corners and HMX votes."""
     path = tmp_path / "mine.yaml"
     path.write_text(
         "profile: mine\nextends: burst\nvotes:\n  dcvs_v3: {bus: {min: SVS, target: NOM, max: TURBO}}\n"
@@ -116,7 +116,7 @@ def test_show_says_where_an_inherited_value_was_written(command: Command, tmp_pa
 
 
 def test_show_says_where_lowering_comes_from(command: Command, tmp_path: Path) -> None:
-    """One's own value stands alone, an inherited one has its place, and one that is left out is the default."""
+    """A stated value has no comment, an inherited value has its place, and a missing value is shown as the default."""
     own, inherits, old = (tmp_path / f"{name}.yaml" for name in ("own", "inherits", "old"))
     own.write_text("profile: own\nextends: balanced\nrelax: {lowering: background}\n", encoding="utf-8")
     inherits.write_text("profile: inherits\nextends: ./own.yaml\n", encoding="utf-8")
@@ -129,7 +129,7 @@ def test_show_says_where_lowering_comes_from(command: Command, tmp_path: Path) -
 
 
 def test_show_says_where_deinit_ends(command: Command, tmp_path: Path) -> None:
-    """Where it is left out, it is the power state between the phases, as the default."""
+    """If the profile states none, the default is the power state between the phases."""
     old = tmp_path / "old.yaml"
     told = command.output("show", "balanced").replace("  after_deinit_to: released\n", "")
     old.write_text(told, encoding="utf-8")
@@ -138,20 +138,20 @@ def test_show_says_where_deinit_ends(command: Command, tmp_path: Path) -> None:
 
 
 def test_show_of_a_power_state(command: Command) -> None:
-    """The name of a power state shows it, as a file of its own form."""
+    """A power state is shown in the form of its own files."""
     lines = command.output("show", "relaxed").splitlines()
     assert lines[0] == "state: relaxed"
     assert "    bus: {min: SVS2, target: SVS, max: SVS}" in lines
 
 
 def test_show_of_a_wrong_name_suggests_the_nearest(command: Command) -> None:
-    """A misspelt name is exit 2 with the nearest."""
+    """The error suggests the nearest name, with exit code 2."""
     result = command.run("show", "low_power_savr")
     assert (result.exit_code, "low_power_saver" in result.stderr) == (2, True)
 
 
 def test_a_wrong_command_suggests_the_nearest(command: Command) -> None:
-    """A misspelt command is exit 2 with the nearest."""
+    """The error suggests the nearest command, with exit code 2."""
     result = command.run("profle")
     assert (result.exit_code, "did you mean profile?" in result.stderr) == (2, True)
 
@@ -164,7 +164,7 @@ def test_help_and_version(command: Command) -> None:
 
 
 def test_an_unexpected_error_is_no_traceback(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever goes wrong inside is one line on standard error and exit 2."""
+    """An internal error is one line on standard error, with exit code 2."""
 
     def broken(*_args: object) -> None:
         raise RuntimeError("mine")
@@ -181,14 +181,14 @@ def test_an_unexpected_error_is_no_traceback(command: Command, monkeypatch: pyte
 def test_an_unknown_name_says_where_it_was_looked_for(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...]
 ) -> None:
-    """A profile in a folder that nobody named is not found: the message says how to name it."""
+    """If the profile's folder was not given, the message says how to give it."""
     (tmp_path / "profiles").mkdir()
     (tmp_path / "profiles" / "mine.yaml").write_text("profile: mine\nextends: no_such\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     says = "name its folder by --profiles, or give its path"
     result = command.run(*asked)
     assert (result.exit_code, says in result.stderr) == (2, True)
-    # A name in a file that was found is looked for as that file says.
+    # A name in a found file is resolved by the rules of that file.
     result = command.run(*(word.replace("mine", "profiles/mine.yaml") for word in asked))
     assert (result.exit_code, "NAME-1" in result.stderr, says in result.stderr) == (2, True, False)
 
@@ -200,7 +200,7 @@ def test_an_unknown_name_says_where_it_was_looked_for(
 def test_a_folder_that_is_named_as_a_profile_is_called_a_folder(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...]
 ) -> None:
-    """It is an unknown name, whose message says what is there, what to do, and where was looked."""
+    """The message says that the path is a folder, where the name was searched, and what to do."""
     (tmp_path / "my-profiles").mkdir()
     (tmp_path / "bursts").mkdir()
     monkeypatch.chdir(tmp_path)

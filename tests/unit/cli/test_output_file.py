@@ -1,4 +1,4 @@
-"""``htppower profile --output``, times with their unit, and where findings and errors point."""
+"""``htppower profile --output``, times with their unit, and the references in findings and errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RUN = ("profile", "burst", "--dry-run")
 
 
 def test_a_file_alone_takes_the_place_of_what_is_printed(command: Command, tmp_path: Path) -> None:
-    """The report is written in the form of --format, whole, and nothing is printed."""
+    """The report is written whole in the form of --format, and nothing is printed."""
     for form in ("text", "json", "svg", "html", "trace"):
         path = tmp_path / f"run.{form}"
         assert command.output(*RUN, "--format", form, "--output", str(path)) == ""
@@ -28,7 +28,7 @@ def test_a_file_alone_takes_the_place_of_what_is_printed(command: Command, tmp_p
 
 
 def test_forms_with_files_are_written_besides(command: Command, tmp_path: Path) -> None:
-    """FORM=FILE is written, too, as in lint and diff; the width of a terminal does not reach a file."""
+    """FORM=FILE is written as well, as in lint and diff; the width of a terminal has no effect on a file."""
     svg, text = tmp_path / "a.svg", tmp_path / "a=b.txt"
     printed = command.output(*RUN, "--output", f"svg={svg}", "--output", f"text={text}", columns=200)
     assert "setPowerConfig" in printed
@@ -41,12 +41,12 @@ def test_forms_with_files_are_written_besides(command: Command, tmp_path: Path) 
     [("--output", each) for each in ("", "pdf=x", "svg=", ".", "-", "json=-")],
 )
 def test_an_output_that_can_not_be_meant_is_exit_2(command: Command, arguments: tuple[str, ...]) -> None:
-    """An unknown form, no file, a folder and the standard output are refused, and nothing is printed."""
+    """An unknown form, a missing file name, a folder and the standard output are refused, and nothing is printed."""
     assert command.run(*RUN, *arguments).exit_code == 2
 
 
 def test_an_output_in_a_folder_that_is_missing(command: Command, tmp_path: Path) -> None:
-    """The message says what to do; where a file stands in the folder's place, it says what the system does."""
+    """The message says what to do; if a parent of the path is a file, the message is the system's."""
     result = command.run(*RUN, "--output", str(tmp_path / "nothere" / "x.svg"))
     said = f"htppower: can't write {tmp_path / 'nothere' / 'x.svg'}: its folder is missing: make that first\n"
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", said)
@@ -56,7 +56,7 @@ def test_an_output_in_a_folder_that_is_missing(command: Command, tmp_path: Path)
 
 
 def test_an_output_is_for_a_dry_run(command: Command, tmp_path: Path) -> None:
-    """A run on the device has no report to write."""
+    """A run on the device writes no report."""
     result = command.run("profile", "burst", "--output", str(tmp_path / "x"), "--", "true")
     assert (result.exit_code, "--output is for a dry run" in result.stderr) == (2, True)
 
@@ -65,14 +65,14 @@ def test_an_output_is_for_a_dry_run(command: Command, tmp_path: Path) -> None:
     ("spelt", "inference_us"), [("5ms", 5000), ("300us", 300), ("1s", 1_000_000), ("1.5 ms", 1500)]
 )
 def test_times_are_given_with_their_unit(command: Command, spelt: str, inference_us: int) -> None:
-    """An option takes 5ms, 300us and 1s; JSON has the time in us."""
+    """An option accepts 5ms, 300us and 1s; JSON has the time in us."""
     for option in ("--inference-time", "--inference-us"):
         document = json.loads(command.output(*RUN, option, spelt, "--gap", "2ms", "--format", "json"))
         assert (document["workload"]["inference_us"], document["workload"]["gap_us"]) == (inference_us, 2000)
 
 
 def test_an_option_that_ends_in_us_takes_a_number(command: Command) -> None:
-    """The name of the option says the unit."""
+    """The name of the option gives the unit."""
     document = json.loads(command.output(*RUN, "--inference-us", "700", "--gap-us", "30", "--format", "json"))
     assert (document["workload"]["inference_us"], document["workload"]["gap_us"]) == (700, 30)
 
@@ -91,7 +91,7 @@ def test_an_option_that_ends_in_us_takes_a_number(command: Command) -> None:
     ],
 )
 def test_a_time_without_a_unit_is_refused(command: Command, arguments: tuple[str, ...]) -> None:
-    """The error names the three spellings that would do."""
+    """The error names three spellings with a unit."""
     result = command.run(*arguments)
     number = arguments[-1]
     assert result.exit_code == 2
@@ -99,14 +99,14 @@ def test_a_time_without_a_unit_is_refused(command: Command, arguments: tuple[str
 
 
 def test_a_time_given_twice_is_refused(command: Command) -> None:
-    """The time with its unit and the number of us are one setting."""
+    """The time with a unit and the number of us are the same setting."""
     result = command.run(*RUN, "--gap", "5ms", "--gap-us", "5")
     assert (result.exit_code, "--gap-us repeats a time" in result.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("spelt", ["5 parsecs", "-5ms", "2h", "ms", "0.1us"])
 def test_what_is_no_time_is_exit_2(command: Command, spelt: str) -> None:
-    """It is said how a time is written, or which are allowed."""
+    """The error says how to write a time, or which times are allowed."""
     result = command.run(*RUN, "--gap", spelt)
     assert result.exit_code == 2
     assert "'--gap'" in result.stderr
@@ -114,7 +114,7 @@ def test_what_is_no_time_is_exit_2(command: Command, spelt: str) -> None:
 
 @pytest.mark.parametrize("form", ["text", "json", "github", "sarif"])
 def test_every_finding_points_to_its_explanation(command: Command, tmp_path: Path, form: str) -> None:
-    """Each form names the command that explains the rule, and no file that the user may not have."""
+    """Each form names the command that explains the rule, and no file that may be missing."""
     (tmp_path / "mine.yaml").write_text(WRONG, encoding="utf-8")
     said = command.output("lint", str(tmp_path), "--format", form, exit_code=1)
     for rule in ("DCVS-1", "RPC-1"):
@@ -123,7 +123,7 @@ def test_every_finding_points_to_its_explanation(command: Command, tmp_path: Pat
 
 
 def test_an_error_points_to_its_explanation(command: Command, tmp_path: Path) -> None:
-    """Each broken rule is named once more with the command that explains it."""
+    """The error names each broken rule once with the command that explains it."""
     path = tmp_path / "mine.yaml"
     path.write_text(WRONG, encoding="utf-8")
     result = command.run("show", str(path))
@@ -132,7 +132,7 @@ def test_an_error_points_to_its_explanation(command: Command, tmp_path: Path) ->
 
 
 def test_sarif_has_help_and_a_uri_on_demand(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each rule has why, an example and the mend as text and Markdown; a URI where one is configured."""
+    """Each rule has the reason, an example and the mend as text and Markdown, and a URI if the option gives one."""
     (tmp_path / "mine.yaml").write_text(WRONG, encoding="utf-8")
 
     def rules(*options: str) -> list[dict[str, object]]:
@@ -156,6 +156,6 @@ def test_sarif_has_help_and_a_uri_on_demand(command: Command, tmp_path: Path, mo
 
 @pytest.mark.parametrize("uri", ["rules.html", "https://example.org/my rules", "https://x/{name}", "https://x/\n"])
 def test_a_help_uri_that_sarif_forbids_is_refused(command: Command, uri: str) -> None:
-    """Whoever uploads the report would learn of it late, and without the option's name."""
+    """Otherwise the error would come only at the upload of the report."""
     result = command.run("lint", str(shipped_folder()), "--format", "sarif", "--help-uri", uri)
     assert (result.exit_code, "'--help-uri'" in result.stderr, result.stdout) == (2, True, "")

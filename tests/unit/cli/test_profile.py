@@ -25,7 +25,7 @@ def _write(tmp_path: Path, text: str) -> str:
 
 
 def test_json_has_the_keys_of_format_version_1(command: Command) -> None:
-    """The JSON has exactly the keys of its format version."""
+    """The keys are exactly the documented ones."""
     document = _document(command, "burst")
     assert document["format_version"] == 1
     assert list(document) == [
@@ -44,7 +44,7 @@ def test_json_has_the_keys_of_format_version_1(command: Command) -> None:
 
 
 def test_the_sustain_timer_lowers_exactly_after_the_last_inference(command: Command) -> None:
-    """Burst is lowered 300000 us after the end of its last inference, to the microsecond, in no phase."""
+    """Burst is lowered exactly 300000 us after the end of its last inference, without a phase."""
     calls = _document(command, "burst", "--inferences", "2", "--inference-us", "1234", "--gap-us", "10")["calls"]
     lowerings = [call for call in calls if call["cause"] == "sustain expired"]
     assert [call["configs"][0]["option"] for call in lowerings] == ["DCVS_V3", "RPC_POLLING_TIME"]
@@ -55,7 +55,7 @@ def test_the_sustain_timer_lowers_exactly_after_the_last_inference(command: Comm
 
 @pytest.mark.parametrize("inferences", [0, 1, 50])
 def test_inferences_in_a_window_cost_no_call(command: Command, inferences: int) -> None:
-    """Burst makes as many calls for 50 inferences as for one; without one it is never raised for it."""
+    """Burst makes as many calls for 50 inferences as for one; without inferences it is never raised for them."""
     document = _document(command, "burst", "--inferences", str(inferences))
     assert document["summary"]["set_power_config"] == (12 if inferences else 8)
 
@@ -69,14 +69,14 @@ def test_a_platform_that_lacks_votes_says_so(command: Command) -> None:
 
 
 def test_a_bare_architecture_has_no_soc(command: Command) -> None:
-    """--arch names an architecture of no SoC in particular; below V75 no HMX vote is sent."""
+    """--arch names an architecture without a SoC; below V75 no HMX vote is sent."""
     document = _document(command, "burst", "--arch", "V73")
     assert document["platform"] == {"soc_model": None, "soc": None, "arch": "V73"}
     assert "HMX_V2" not in json.dumps(document["calls"])
 
 
 def test_a_profile_by_path_and_in_a_named_folder(command: Command, tmp_path: Path) -> None:
-    """A profile file is taken by path, or by name from a folder that is named."""
+    """A profile is found by path, or by name in a named folder."""
     path = _write(tmp_path, "profile: mine\nextends: burst\nrelax: {after_inference_us: 50000}\n")
     by_path, by_name = _document(command, path), _document(command, "mine", "--profiles", str(tmp_path))
     assert by_path == by_name
@@ -84,7 +84,7 @@ def test_a_profile_by_path_and_in_a_named_folder(command: Command, tmp_path: Pat
 
 
 def test_real_time_on_the_simulated_backend_does_the_same(command: Command) -> None:
-    """--backend simulated without --dry-run makes the same calls with the same votes, in real time."""
+    """In real time, --backend simulated makes the same calls with the same votes as a dry run."""
     arguments = ("profile", "high_performance", "--inferences", "1", "--format", "json")
     real = json.loads(command.output(*arguments, "--backend", "simulated"))
     virtual = json.loads(command.output(*arguments, "--dry-run"))
@@ -117,14 +117,14 @@ def test_real_time_on_the_simulated_backend_does_the_same(command: Command) -> N
     ],
 )
 def test_options_that_do_not_go_together(command: Command, arguments: list[str], what: str) -> None:
-    """What a dry run and a run on the device do not share is a usage error, before anything is opened."""
+    """Options of only a dry run, or only a device run, exclude each other, before anything is opened."""
     result = command.run("profile", "burst", *arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert what in result.stderr
 
 
 def test_without_a_library_the_dry_run_is_named(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who holds a profile up without a command may have meant to look at it; who runs one under it has not."""
+    """The error suggests a dry run, unless --for or a command is given."""
     monkeypatch.setenv("HTPPOWER_QNN_LIBRARY", "/nowhere/libQnnHtp.so")
     for arguments, named in (((), True), (("--for", "1s"), False), (("--", "true"), False)):
         result = command.run("profile", "burst", *arguments)
@@ -132,7 +132,7 @@ def test_without_a_library_the_dry_run_is_named(command: Command, monkeypatch: p
 
 
 def test_a_wrong_name_suggests_the_nearest(command: Command) -> None:
-    """A misspelt profile is exit 2 with the nearest name; so are a misspelt SoC and architecture."""
+    """A wrong profile, SoC or architecture is exit 2, with the nearest name."""
     for arguments, near in (
         (["brust", "--dry-run"], "burst"),
         (["burst", "--dry-run", "--soc", "SM865"], "SM8650"),
@@ -144,7 +144,7 @@ def test_a_wrong_name_suggests_the_nearest(command: Command) -> None:
 
 
 def test_an_invalid_file_prints_every_problem_with_its_place(command: Command, tmp_path: Path) -> None:
-    """An invalid file is exit 2, and each problem one line with file, line, column and rule."""
+    """The exit code is 2; each problem is one line with file, line, column and rule."""
     path = _write(tmp_path, "profile: mine\nextends: burst\nvotes:\n  dcvs_v3:\n    slep: 1\n    dcvs_enable: yes\n")
     result = command.run("profile", path, "--dry-run")
     assert result.exit_code == 2
@@ -153,7 +153,7 @@ def test_an_invalid_file_prints_every_problem_with_its_place(command: Command, t
 
 
 def test_a_profile_that_a_rule_refuses_is_exit_1(command: Command, tmp_path: Path) -> None:
-    """A well-formed profile that a rule refuses, by itself or on this platform, is exit 1."""
+    """A well-formed profile that breaks a rule, on its own or on this platform, is exit 1."""
     path = _write(tmp_path, "profile: mine\nextends: burst\nvotes: {rpc_polling_time_us: 10000}\n")
     result = command.run("profile", path, "--dry-run")
     assert (result.exit_code, "RPC-1" in result.stderr) == (1, True)
@@ -163,7 +163,7 @@ def test_a_profile_that_a_rule_refuses_is_exit_1(command: Command, tmp_path: Pat
 
 
 def test_a_warning_is_shown_and_no_error(command: Command, tmp_path: Path) -> None:
-    """A profile that a rule warns of runs, with the warning in the summary."""
+    """The profile runs, and the summary shows the warning."""
     path = _write(tmp_path, "profile: mine\nextends: burst\nrelax: {after_inference_us: 5000}\n")
     assert "SUS-1" in command.output("profile", path, "--dry-run")
 
@@ -180,14 +180,14 @@ def test_a_warning_is_shown_and_no_error(command: Command, tmp_path: Path) -> No
     ],
 )
 def test_usage_errors_are_exit_2(command: Command, arguments: list[str]) -> None:
-    """What can't be meant is exit 2 with the usage."""
+    """The error shows the usage."""
     result = command.run("profile", *arguments)
     assert result.exit_code == 2
     assert "Usage" in result.stderr
 
 
 def test_the_text_says_what_was_run_and_that_nothing_was_sent(command: Command) -> None:
-    """The head names profile, file, platform, workload, and that no hardware was touched."""
+    """The head names profile, file, platform and workload, and says that no hardware was touched."""
     text = command.output("profile", "burst", "--dry-run", "--soc", "57")
     for words in ("burst: Highest clocks", "<profiles>", "SM8650", "Hexagon V75", "nothing was sent to hardware"):
         assert words in text

@@ -24,7 +24,7 @@ VENDOR_TABLE = {
     "low_power_saver": (1000, False, "SVS2", "released"),
     "extreme_power_saver": (1000, False, "DISABLE", "extreme_released"),
 }
-# Sleep latency, and min, target and max of both clocks. The vendor has no extreme_released; it is what hosts do.
+# Sleep latency, and min, target and max of both clocks. The vendor has no extreme_released state; hosts use these.
 VENDOR_STATES = {
     "relaxed": (2000, ("SVS2", "SVS", "SVS")),
     "released": (65535, ("MIN_VOLTAGE_CORNER",) * 3),
@@ -34,26 +34,26 @@ VENDOR_STATES = {
 
 @pytest.mark.parametrize("profile", SHIPPED_PROFILES)
 def test_text(command: Command, profile: str) -> None:
-    """The timeline of a profile is the reviewed one."""
+    """The timeline of a profile equals the golden file."""
     command.assert_golden(f"{profile}.txt", "profile", profile, "--dry-run")
 
 
 @pytest.mark.parametrize("profile", SHIPPED_PROFILES)
 def test_json(command: Command, profile: str) -> None:
-    """The JSON of a profile is the reviewed one."""
+    """The JSON of a profile equals the golden file."""
     command.assert_golden(f"{profile}.json", "profile", profile, "--dry-run", "--format", "json")
 
 
 @pytest.mark.parametrize("arguments", [("--arch", "V73"), ("--platform", "qnx"), ("--soc", "SM8850")])
 def test_other_platforms(command: Command, arguments: tuple[str, str]) -> None:
-    """Burst on V73, on QNX and on a V81 SoC casts what these platforms have, and says what they lack."""
+    """On V73, QNX and a V81 SoC, burst casts the votes that the platform supports, and names the missing ones."""
     name = f"burst-{arguments[1]}.txt"
     command.assert_golden(name, "profile", "burst", "--dry-run", *arguments)
 
 
 @pytest.mark.parametrize("profile", SHIPPED_PROFILES)
 def test_text_has_no_colour_when_it_is_piped(command: Command, profile: str) -> None:
-    """What is no terminal gets no sequences."""
+    """If the output is not a terminal, it has no escape sequences."""
     lines = command.output("profile", profile, "--dry-run").splitlines()
     assert not any("\x1b" in line for line in lines)
 
@@ -71,7 +71,7 @@ def _votes(command: Command, profile: str) -> list[dict[str, dict[str, Any]]]:
 
 @pytest.mark.parametrize("profile", VENDOR_TABLE)
 def test_the_raising_votes_are_the_vendors_table(command: Command, profile: str) -> None:
-    """What INIT casts equals the vendor's table, cell by cell."""
+    """The votes of INIT equal the vendor's table, cell by cell."""
     sleep_us, polling, corner, _ = VENDOR_TABLE[profile]
     raised = _votes(command, profile)[0]
     dcvs = raised["DCVS_V3"]
@@ -85,7 +85,7 @@ def test_the_raising_votes_are_the_vendors_table(command: Command, profile: str)
 
 @pytest.mark.parametrize("profile", VENDOR_TABLE)
 def test_the_lowering_votes_are_the_vendors_table(command: Command, profile: str) -> None:
-    """What is cast after INIT equals the vendor's power state, cell by cell."""
+    """The votes after INIT equal the vendor's power state, cell by cell."""
     sleep_us, corners = VENDOR_STATES[VENDOR_TABLE[profile][3]]
     lowered = _votes(command, profile)[1]["DCVS_V3"]
     assert lowered["fields"]["sleepLatency"] == sleep_us

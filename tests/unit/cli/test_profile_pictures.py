@@ -20,7 +20,7 @@ FORMATS = ("svg", "html", "trace")
     ("form", "name"), [("svg", "burst.svg"), ("html", "burst.html"), ("trace", "burst.trace.json")]
 )
 def test_golden(command: Command, form: str, name: str) -> None:
-    """The pictures of burst are the reviewed ones."""
+    """The pictures of burst equal the golden files."""
     command.assert_golden(name, "profile", "burst", "--dry-run", "--format", form)
 
 
@@ -37,7 +37,7 @@ def test_the_simulated_backend_in_real_time_is_drawn_too(command: Command) -> No
 
 
 def test_a_run_ends_when_its_session_is_destroyed(command: Command) -> None:
-    """In real time, too, no time is spent after the end."""
+    """In real time, too, the command does not wait after the end of the session."""
     arguments = ("--backend", "simulated", "--inferences", "0", "--inference-us", "0", "--gap-us", "0")
     document = json.loads(command.output("profile", "balanced", *arguments, "--format", "json"))
     assert document["summary"]["time_in_state_us"]["DESTROYED"] == 0
@@ -48,7 +48,7 @@ def test_a_run_ends_when_its_session_is_destroyed(command: Command) -> None:
 def test_an_invalid_file_is_exit_2_and_prints_no_picture(
     command: Command, tmp_path: Path, form: str, text: str
 ) -> None:
-    """A file that can't be read is an error at its place, and nothing on standard output."""
+    """A file that can't be read is an error at its place, and standard output is empty."""
     path = tmp_path / "mine.yaml"
     path.write_text(text, encoding="utf-8")
     result = command.run("profile", str(path), "--dry-run", "--format", form)
@@ -67,7 +67,7 @@ def test_an_invalid_file_is_exit_2_and_prints_no_picture(
 def test_a_picture_is_printed_whole_or_not_at_all(
     command: Command, monkeypatch: pytest.MonkeyPatch, form: str, maker: str
 ) -> None:
-    """Where making a picture fails half-way, nothing of it is printed."""
+    """If drawing fails half-way, nothing is printed."""
 
     def fail(*_: object) -> str:
         raise RuntimeError("half-way")
@@ -80,7 +80,7 @@ def test_a_picture_is_printed_whole_or_not_at_all(
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_formats_of_pictures_are_not_for_the_device(command: Command, form: str) -> None:
-    """On the device there is no report to draw: a usage error."""
+    """A run on the device has no report to draw: a usage error."""
     result = command.run("profile", "burst", "--for", "1s", "--format", form)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "--format is for a dry run" in result.stderr

@@ -1,4 +1,4 @@
-"""The line that says how far a command is."""
+"""The line that shows the progress of a command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from htppower.cli.progress import Progress, shown_progress, size_of
 
 @pytest.mark.parametrize("width", [79, 39, 30, 20])
 def test_the_line_fits_and_keeps_its_end(width: int) -> None:
-    """A long name is cut in its middle; how much is done stays."""
+    """A long name is shortened in the middle; the numbers stay."""
     progress = Progress()
     progress.begin("reading /srv/traces/of/many/devices/in/a/long/folder/device.json", 1_000)
     progress.add(250)
@@ -21,7 +21,7 @@ def test_the_line_fits_and_keeps_its_end(width: int) -> None:
 
 
 def test_shares_and_counts() -> None:
-    """A share is of what is known, a count has its unit, and what is not known is left out."""
+    """A known total gives a share, a count has its unit, and unknown numbers are left out."""
     progress = Progress()
     progress.begin("tuning", 1.0)
     progress.at(0.5)
@@ -38,19 +38,19 @@ def test_shares_and_counts() -> None:
 
 
 def test_a_name_can_not_act_on_the_terminal() -> None:
-    """A character that can't be printed is shown as an escape."""
+    """A character that can't be printed is escaped."""
     progress = Progress()
     progress.begin("reading \x1b[31m\r\n.csv")
     assert progress.line(1, 80).isprintable()
 
 
 def test_nothing_is_drawn_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    """Not even a thread is started."""
+    """Without a terminal, not even a thread is started."""
     with shown_progress() as progress:
         progress.begin("reading")
     assert capsys.readouterr() == ("", "")
 
 
 def test_a_size_that_is_not_known() -> None:
-    """The standard input has none, and a device neither."""
+    """The standard input has no size, and a device has none either."""
     assert size_of("-") is size_of("/dev/null") is size_of("a\0b") is None

@@ -1,4 +1,4 @@
-"""``htppower schema``: it writes the JSON Schemas, and tells which are stale."""
+"""``htppower schema`` writes the JSON Schemas, and names the stale ones."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SCHEMAS = shipped_folder() / "schemas"
 
 
 def test_the_committed_schemas_are_what_the_code_says(command: Command) -> None:
-    """Nothing was changed in the classes without the command that writes the schemas."""
+    """Run the command that writes the schemas after each change of the classes."""
     assert command.output("schema", str(SCHEMAS), "--check") == ""
     assert {file.name for file in SCHEMAS.iterdir()} == {f"{name}.json" for name in FILES}
 
 
 def test_the_command_writes_a_folder_and_tells_what_is_stale(command: Command, tmp_path: Path) -> None:
-    """It writes what is missing or another, tells which, and with --check only tells, with exit code 1."""
+    """The command writes and names the files that are missing or differ; --check only names them, with exit code 1."""
     folder = tmp_path / "new" / "schemas"
     missing = command.run("schema", str(folder), "--check")
     assert (missing.exit_code, folder.exists()) == (1, False)
@@ -37,7 +37,7 @@ def test_the_command_writes_a_folder_and_tells_what_is_stale(command: Command, t
 
 
 def test_a_folder_that_can_not_be_written_is_2(command: Command, tmp_path: Path) -> None:
-    """A file in the place of the folder is told, and nothing is left behind."""
+    """The error names a file that has the folder's path, and nothing is left behind."""
     (tmp_path / "file").write_text("mine")
     result = command.run("schema", str(tmp_path / "file" / "schemas"))
     assert (result.exit_code, "can't write" in result.stderr) == (2, True)
@@ -45,7 +45,7 @@ def test_a_folder_that_can_not_be_written_is_2(command: Command, tmp_path: Path)
 
 
 def test_all_schemas_are_written_or_none(command: Command, tmp_path: Path) -> None:
-    """Where the last can't be, the first is as it was, and the message names the one that can't."""
+    """If the last schema can't be written, the first stays as it was, and the error names the last."""
     (tmp_path / "profile.json").write_text("mine")
     (tmp_path / "test.json").mkdir()
     result = command.run("schema", str(tmp_path))

@@ -1,4 +1,4 @@
-"""``--sdk``: the vendor's table of an older SDK, as far as it is known."""
+"""``--sdk``: the vendor's table of an older SDK."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DCVS_OFF = SHIPPED_PROFILES[:3]
 
 @pytest.mark.parametrize("name", [*DCVS_ON, *DCVS_OFF])
 def test_dcvs_is_as_it_was(name: str) -> None:
-    """Until SDK 2.25 DCVS was on from balanced down; nothing else is said to have been another."""
+    """Until SDK 2.25 DCVS was on from balanced down; the other votes are as today."""
     then, now = load_profile(f"sdk-2.25:{name}"), load_profile(name)
     assert then.votes.dcvs_v3 is not None
     assert now.votes.dcvs_v3 is not None
@@ -27,7 +27,7 @@ def test_dcvs_is_as_it_was(name: str) -> None:
 
 
 def test_the_commands_that_take_it(command: Command) -> None:
-    """Show, the dry run and the list take the profile of that table, of any version with the same two numbers."""
+    """Show, the dry run and the list use the old table, for any version with the same first two numbers."""
     assert "dcvs_enable: true" in command.output("show", "balanced", "--sdk", "2.25")
     assert "dcvs_enable: false" in command.output("show", "balanced")
     dry_run = command.output("profile", "balanced", "--dry-run", "--sdk", "2.25.3")
@@ -42,7 +42,7 @@ def test_the_commands_that_take_it(command: Command) -> None:
     ("version", "dcvs"), [("2.9", "true"), ("2.24.1", "true"), ("2.39", "false"), ("2.51", "false")]
 )
 def test_a_version_has_the_table_of_its_time(command: Command, version: str, dcvs: str) -> None:
-    """Every version until 2.25 has that table, and from 2.39 on today's is taken."""
+    """Every version until 2.25 has the old table; from 2.39 on, today's table applies."""
     assert f"dcvs_enable: {dcvs}" in command.output("show", "balanced", "--sdk", version)
 
 
@@ -59,7 +59,7 @@ def test_a_version_has_the_table_of_its_time(command: Command, version: str, dcv
     ],
 )
 def test_what_is_no_such_table_is_refused(command: Command, args: tuple[str, ...], says: str) -> None:
-    """A version whose table is not known, and a name that is not in it, are errors that say what is known."""
+    """The errors name the known versions, or the names in the table."""
     result = command.run(*args)
     assert result.exit_code == 2
     assert says in " ".join(result.stderr.split())

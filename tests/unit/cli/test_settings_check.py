@@ -1,4 +1,4 @@
-"""``htppower settings --check``: findings in a host's own settings, in the shapes of lint."""
+"""``htppower settings --check``: findings in a host's own settings, in the forms of lint."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def host(tmp_path: Path) -> Path:
 
 
 def test_findings_have_place_line_hint_and_rule(command: Command, host: Path) -> None:
-    """As lint tells them, with the line and a marker."""
+    """A finding is printed as lint prints it, with the line and a marker."""
     told = command.output("settings", "--check", str(host), exit_code=1)
     assert f"{host}:2:31: error SET-1" in " ".join(told.split())
     assert '2 | options.add_run_config_entry("qnn.perf_mode", "burst")' in told
@@ -39,7 +39,7 @@ def test_findings_have_place_line_hint_and_rule(command: Command, host: Path) ->
 
 @pytest.mark.parametrize("form", ["json", "github", "sarif", "junit"])
 def test_the_forms_of_lint(command: Command, host: Path, form: str, tmp_path: Path) -> None:
-    """Every form has both findings; a file of it is written, too."""
+    """Every form has both findings, also if it is written to a file."""
     told = command.output("settings", "--check", str(host), "--format", form, exit_code=1)
     assert "SET-1" in told
     assert "SET-7" in told
@@ -52,7 +52,7 @@ def test_the_forms_of_lint(command: Command, host: Path, form: str, tmp_path: Pa
 
 
 def test_warnings_count_where_that_is_asked_for(command: Command, tmp_path: Path) -> None:
-    """A run that is not lowered is a warning."""
+    """A run that is not lowered is a warning, which counts with --strict."""
     file = tmp_path / "options.json"
     file.write_text('{"qnn.htp_perf_mode": "burst"}', encoding="utf-8")
     assert "warning SET-11" in command.output("settings", "--check", str(file))
@@ -60,7 +60,7 @@ def test_warnings_count_where_that_is_asked_for(command: Command, tmp_path: Path
 
 
 def test_a_file_without_settings_is_told(command: Command, tmp_path: Path) -> None:
-    """So that a check of the wrong file is no silent success; an extension file has a check of its own."""
+    """A check of the wrong file must not succeed silently; an extension file has its own check."""
     other, extension = tmp_path / "other.txt", tmp_path / "extension.json"
     other.write_text("nothing\n", encoding="utf-8")
     extension.write_text('{"devices": []}', encoding="utf-8")
@@ -75,7 +75,7 @@ def test_a_file_without_settings_is_told(command: Command, tmp_path: Path) -> No
     [(b"\xff\xfe", "FILE-3"), (b"x" * 2**20 + b"x", "FILE-2"), (b'{"a": 1,}', "SET-13")],
 )
 def test_what_can_not_be_read(command: Command, tmp_path: Path, content: bytes, rule: str) -> None:
-    """It is a finding, at the file's first line where it has no place, and never a traceback."""
+    """The problem is a finding, at line 1 if it has no place, and never a traceback."""
     file = tmp_path / "options.json"
     file.write_bytes(content)
     told = " ".join(command.output("settings", "--check", str(file), exit_code=1).split())
@@ -83,14 +83,14 @@ def test_what_can_not_be_read(command: Command, tmp_path: Path, content: bytes, 
 
 
 def test_a_file_that_is_not_there_is_a_use_of_the_command_that_fails(command: Command, host: Path) -> None:
-    """The code is 2, as for every command, and what the other files say is told all the same."""
+    """The exit code is 2, and the findings of the other files are still printed."""
     told = command.output("settings", "--check", "nosuch.py", str(host), exit_code=2)
     assert "FILE-1" in told
     assert "SET-7" in told
 
 
 def test_the_other_extension_file_is_looked_at_where_it_is(command: Command, tmp_path: Path) -> None:
-    """One that is not beside the dialog may be on the device, which is a warning; an absolute path is the device's."""
+    """A missing file may be on the device, so it is a warning; an absolute path is always on the device."""
     dialog = tmp_path / "dialog.json"
     backend = {"type": "QnnHtp", "extensions": "outer.json"}
     dialog.write_text(json.dumps({"dialog": {"engine": {"backend": backend}}}), encoding="utf-8")
@@ -119,7 +119,7 @@ def dialog_naming(folder: Path, named: str, key: str = "dialog") -> str:
 @pytest.mark.parametrize("named", ["inner.json", "inner.conf", "sub/inner.json", "/storage/app/inner.json"])
 @pytest.mark.parametrize("key", ["dialog", "image-encoder", "text-encoder", "lut-encoder", "standalone-engine"])
 def test_the_extension_file_of_a_dialog_is_checked(command: Command, tmp_path: Path, named: str, key: str) -> None:
-    """At its own path, whatever its name; a path on the device stands for the file of that name next to the dialog."""
+    """The file is found by its path; for a path on the device, the file of that name next to the dialog is checked."""
     inner = tmp_path / (named if not named.startswith("/") else "inner.json")
     inner.parent.mkdir(exist_ok=True)
     inner.write_text(INNER.replace("burst", "BURST"), encoding="utf-8")
@@ -130,7 +130,7 @@ def test_the_extension_file_of_a_dialog_is_checked(command: Command, tmp_path: P
 
 
 def test_the_extension_file_of_a_dialog_is_not_read_outside_of_its_folder(command: Command, tmp_path: Path) -> None:
-    """Neither by a path that leads out nor by a link; a warning says that it is not checked."""
+    """Neither a path nor a link may lead out of the folder; a warning says that the file was not checked."""
     (tmp_path / "secret.json").write_text(INNER.replace("burst", "BURST"), encoding="utf-8")
     folder = tmp_path / "app"
     folder.mkdir()
@@ -142,7 +142,7 @@ def test_the_extension_file_of_a_dialog_is_not_read_outside_of_its_folder(comman
 
 
 def test_a_suppression_in_the_extension_file_of_a_dialog_holds(command: Command, tmp_path: Path) -> None:
-    """As it does where lint reads the file by itself."""
+    """The suppression has the same effect as when lint reads the file."""
     lifted = {"disable": "EXT-31", "until": "2999-01-01", "because": "it is the default"}
     (tmp_path / "inner.json").write_text(json.dumps({"devices": [], "htppower": [lifted]}), encoding="utf-8")
     assert "no findings" in command.output("settings", "--check", dialog_naming(tmp_path, "inner.json"))
@@ -159,7 +159,7 @@ def test_a_suppression_in_the_extension_file_of_a_dialog_holds(command: Command,
 def test_what_genie_votes_for_an_outer_file_is_told(
     command: Command, tmp_path: Path, outer: dict[str, object], voted: str
 ) -> None:
-    """It reads the outer file as an inner one, and does not follow it (measured)."""
+    """Genie reads the outer file as an inner one, and does not follow it (measured)."""
     whole = {"backend_extensions": {"config_file_path": "inner.json"}, **outer}
     (tmp_path / "outer.json").write_text(json.dumps(whole), encoding="utf-8")
     told = " ".join(command.output("settings", "--check", dialog_naming(tmp_path, "outer.json"), exit_code=1).split())
@@ -176,7 +176,7 @@ def test_what_genie_votes_for_an_outer_file_is_told(
     ],
 )
 def test_what_is_no_literal_is_told_as_unread(command: Command, tmp_path: Path, name: str, text: str) -> None:
-    """It is not a finding, and no message claims that the file votes nothing; import makes nothing of it."""
+    """A value that is not a literal gives a message and not a finding, and import makes no profile of it."""
     file = tmp_path / name
     file.write_text(text, encoding="utf-8")
     told = f"{file}: no setting in it that htppower can read; the value of htp_performance_mode in line 2 is not"
@@ -205,7 +205,7 @@ def test_what_is_no_literal_is_told_as_unread(command: Command, tmp_path: Path, 
 def test_a_provider_without_a_mode_is_told(
     command: Command, tmp_path: Path, name: str, text: str, *, is_told: bool
 ) -> None:
-    """Only if its options are all there, and nothing in the file names a mode; it is not a finding."""
+    """A message names a provider whose options are all visible, if the file has no mode; it is not a finding."""
     file = tmp_path / name
     file.write_text(text, encoding="utf-8")
     result = command.run("settings", "--check", str(file))
@@ -214,7 +214,7 @@ def test_a_provider_without_a_mode_is_told(
 
 
 def test_yaml_that_can_not_be_read_is_told(command: Command, tmp_path: Path) -> None:
-    """A template is no YAML, and not a file without settings."""
+    """A template is not YAML, and must not pass as a file without settings."""
     file = tmp_path / "serve.yaml"
     file.write_text("a: 1\n{% if fast %}\nhtp_performance_mode: burst\n{% endif %}\n", encoding="utf-8")
     told = " ".join(command.output("settings", "--check", str(file), exit_code=1).split())

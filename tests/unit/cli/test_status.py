@@ -1,4 +1,4 @@
-"""``htppower status``: what another process has voted, live or as it was last."""
+"""``htppower status``: the votes of another process, live or from its last file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WRITTEN = "2026-01-01T12:00:00.000+00:00"
 
 @pytest.fixture
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Yield a status with something in every part, as a process of another machine wrote it."""
+    """Yield a status with a value in every part, as written on another machine."""
     monkeypatch.chdir(tmp_path)
     bench = Bench.make(SimulatedHtp(arch=75, cores=2, platform="qnx"))
     camera = bench.controller.session("burst", owner="camera", core_ids=(0, 1))
@@ -59,8 +59,8 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def _noon() -> Iterator[None]:
-    """Keep the wall clock 400 ms after the file was written."""
-    # pytest times the fixture itself by its own clock.
+    """Fix the wall clock at 400 ms after the file was written."""
+    # pytest times the fixture with its own clock.
     with freezegun.freeze_time("2026-01-01 12:00:00.4", ignore=["_pytest.timing"]):
         yield
 
@@ -73,13 +73,13 @@ def rewrite(path: Path, **fields: object) -> None:
 
 @pytest.mark.usefixtures("served", "_noon")
 def test_text(command: Command) -> None:
-    """The text is the reviewed one: what is voted, since when and why, in 80 columns."""
+    """The text equals the golden file: votes, since when and why, in 80 columns."""
     command.assert_golden("status.txt", "status", "status.json")
     assert max(map(len, command.output("status", "status.json").splitlines())) <= 80
 
 
 def test_both_times_that_are_learnt_are_shown(command: Command, tmp_path: Path) -> None:
-    """The sustain time and the one until votes relax further, each with what it has cost beside the vendor's."""
+    """The sustain time and the time until votes relax further are shown, each with its cost next to the vendor's."""
     bench = Bench.make()
     profile = learning(break_even_us=100_000)
     assert profile.relax is not None
@@ -99,7 +99,7 @@ def test_both_times_that_are_learnt_are_shown(command: Command, tmp_path: Path) 
 
 
 def test_an_inference_that_waits_for_its_end_shows_its_age(command: Command, tmp_path: Path) -> None:
-    """Of the tickets that have not ended, how many there are and how old the oldest is."""
+    """The text has the number of open tickets and the age of the oldest."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     tickets = [session.begin()]
@@ -116,7 +116,7 @@ def test_an_inference_that_waits_for_its_end_shows_its_age(command: Command, tmp
 
 @pytest.mark.parametrize(("sharing", "words"), [(1, "another controller"), (2, "2 other controllers")])
 def test_who_shares_the_settings_of_the_process(command: Command, served: Path, sharing: int, words: str) -> None:
-    """Which controller it is stands there where another one is on its backend, and only then."""
+    """The controller's number is shown only if another controller uses the same backend."""
     assert "controller " not in command.output("status", str(served))
     rewrite(served, number=3, sharing=sharing)
     said = " ".join(command.output("status", str(served)).split())
@@ -125,18 +125,18 @@ def test_who_shares_the_settings_of_the_process(command: Command, served: Path, 
 
 @pytest.mark.usefixtures("served", "_noon")
 def test_json(command: Command) -> None:
-    """The JSON is the file's, with how old it is and what is known of the process."""
+    """The JSON is that file, with its age and the state of the process."""
     command.assert_golden("status.json", "status", "status.json", "--format", "json")
 
 
 def test_durations_in_words() -> None:
-    """Each duration is told in the unit that suits it."""
+    """Each duration has a suitable unit."""
     spans = [rough_duration(each) for each in (0, 999, 1_000, 210_400, 1_500_000, 300_000_000, 9_000_000_000, 10**12)]
     assert spans == ["0 us", "999 us", "1 ms", "210 ms", "1.5 s", "5 min", "2.5 h", "12 days"]
 
 
 def test_a_pid_that_was_given_again_is_another_process(command: Command, tmp_path: Path) -> None:
-    """A live process that has the pid by now, but was started at another time, is not taken for the writer."""
+    """A live process with the same pid but another start time is not the writer."""
     bench = Bench.make()
     path = tmp_path / "status.json"
     bench.controller.serve_status(path)._disown()
@@ -151,7 +151,7 @@ def _unwrapped(text: str) -> str:
 
 
 def test_ages_move_where_the_file_still_holds(command: Command, tmp_path: Path) -> None:
-    """An idle host writes nothing, and what it wrote is so: ages and shares are up to now, also hours later."""
+    """An idle host writes nothing because nothing changes: ages and shares run up to now, even hours later."""
     bench = Bench.make()
     path = tmp_path / "status.json"
     session = bench.controller.session("high_performance", owner="idle")
@@ -174,7 +174,7 @@ def test_ages_move_where_the_file_still_holds(command: Command, tmp_path: Path) 
 
 @pytest.mark.parametrize("moves", ["just written", "recording", "call", "closed", "gone"])
 def test_ages_stand_where_the_file_may_not_hold(command: Command, tmp_path: Path, moves: str) -> None:
-    """While a change may wait to be written, with a call or a recording under way, and after the process has ended."""
+    """Ages stop if a change may not be written yet, during a call or recording, and after the process has ended."""
     bench = Bench.make()
     path = tmp_path / "status.json"
     session = bench.controller.session("high_performance")
@@ -201,7 +201,7 @@ def test_ages_stand_where_the_file_may_not_hold(command: Command, tmp_path: Path
 
 
 def test_when_a_session_comes_down(command: Command, tmp_path: Path) -> None:
-    """Until then it says in how long from now; after that only that it was to, since an inference may have begun."""
+    """Before that time, the text says in how long; later, only that it was due: an inference may have begun."""
     bench = Bench.make()
     path = tmp_path / "status.json"
     bench.infer(bench.controller.session("burst"))
@@ -217,7 +217,7 @@ def test_when_a_session_comes_down(command: Command, tmp_path: Path) -> None:
 
 
 def test_inferences_and_those_that_waited(command: Command, tmp_path: Path) -> None:
-    """How many there were, which share of them waited for a call, and how long; an older file has none of it."""
+    """The text has their number, the share that waited for a call, and how long; an older file has none of this."""
     bench = Bench.make()
     path = tmp_path / "status.json"
     bench.simulated._sleep = bench.time.sleep
@@ -254,7 +254,7 @@ def test_nothing_is_drawn_out_to_now(command: Command, served: Path) -> None:
 
 @pytest.mark.parametrize("hardware", [True, False])
 def test_what_became_of_the_votes_of_a_process_that_is_gone(command: Command, served: Path, hardware: bool) -> None:
-    """Nobody here can see whether the driver has removed them; a simulated HTP has no driver."""
+    """The driver's clean-up can't be seen from here; a simulated HTP has no driver."""
     backend = {**json.loads(served.read_text(encoding="ascii"))["backend"], "hardware": hardware}
     rewrite(served, pid=os.getpid(), started_ticks=1, place=place(), backend=backend)
     said = _unwrapped(command.output("status", str(served)))
@@ -277,7 +277,7 @@ def test_what_became_of_the_votes_of_a_process_that_is_gone(command: Command, se
     ],
 )
 def test_what_is_no_status(command: Command, tmp_path: Path, content: str | None, said: str) -> None:
-    """It is told in a line, with exit code 2, and what to do."""
+    """The error is one line that says what to do, with exit code 2."""
     path = tmp_path / "s\x1b[31m"
     if content is not None:
         path.write_text(content, encoding="utf-8")
@@ -305,14 +305,14 @@ def test_what_is_no_status(command: Command, tmp_path: Path, content: str | None
 def test_a_status_with_something_else_in_a_field(
     command: Command, served: Path, fields: dict[str, Any], said: str
 ) -> None:
-    """The field is named, with exit code 2."""
+    """The error names the field, with exit code 2."""
     rewrite(served, **fields)
     result = command.run("status", str(served))
     assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
 
 
 def test_hostile_texts_do_nothing_to_a_terminal(command: Command, served: Path) -> None:
-    """Control characters are shown as escapes, wherever they stand."""
+    """Control characters are escaped in every field."""
     text = served.read_text(encoding="ascii")
     served.write_text(text.replace('"burst"', '"\\u001b[2J\\n"').replace('"camera"', '"\\u202e"'), encoding="ascii")
     output = command.output("status", str(served))
@@ -321,14 +321,14 @@ def test_hostile_texts_do_nothing_to_a_terminal(command: Command, served: Path) 
 
 
 def test_fields_to_come_are_let_pass(command: Command, served: Path) -> None:
-    """A field that is not known, of a later version with the same format, is no error."""
+    """An unknown field of a later version with the same format is ignored."""
     rewrite(served, later={"x": 1})
     assert command.run("status", str(served)).exit_code == 0
 
 
 @pytest.mark.usefixtures("_noon")
 def test_watching_on_a_pipe(served: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each change is a block; a file that is gone or no status is told once, and waited for."""
+    """Each change is a block; a missing or invalid file is reported once, and the command waits for it."""
     watch = Watch(served, read_status(served), "json", terminal=False)
     whole = served.read_text(encoding="ascii")
 
@@ -350,7 +350,7 @@ def test_watching_on_a_pipe(served: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_recording_is_told(command: Command, served: Path) -> None:
-    """Where to, how many inferences are written and lost, and why it can't be written; nothing where there is none."""
+    """The text has the path, the inferences written and lost, and the error, only if there is a recording."""
     assert "recording" not in command.output("status", str(served))
     recording = {"path": "/run/trace.json", "written": 7, "pending": 1, "lost": 0, "error": None}
     rewrite(served, recording=recording)
@@ -361,7 +361,7 @@ def test_a_recording_is_told(command: Command, served: Path) -> None:
 
 
 def test_a_link_that_is_not_well_is_told(command: Command, served: Path) -> None:
-    """Its state stands in the head, in words; a file of an earlier version has none, nor has a link that is well."""
+    """The head has the link's state in words; a healthy link, or a file of an earlier version, has none."""
     assert "\nlink " not in command.output("status", str(served))
     rewrite(served, link="HELD")
     said = " ".join(command.output("status", str(served)).split())

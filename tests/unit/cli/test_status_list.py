@@ -1,4 +1,4 @@
-"""``htppower status`` without a path: every controller of this user that serves one, and what it did of late."""
+"""``htppower status`` without a path: every controller of this user that serves a status, and its recent states."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ S = 1_000_000
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    """Yield a controller in virtual time that serves its status in a runtime folder of its own."""
+    """Yield a controller in virtual time that serves its status in its own runtime folder."""
     folder = tmp_path / "run"
     folder.mkdir(mode=0o700)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
-    # Not those of other processes, which serve where the environment does not say.
+    # Exclude other processes, which serve in the default folder.
     monkeypatch.setattr("htppower.cli.status.served.runtime_folders", lambda: (folder / "htppower",))
     made = Bench.make()
     yield made
@@ -46,14 +46,14 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
 def test_without_any_it_is_said_who_serves_one(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An empty list is no error, and says how to come into it."""
+    """An empty list is not an error, and says how to serve a status."""
     monkeypatch.setattr("htppower.cli.status.served.runtime_folders", lambda: (tmp_path / "none",))
     assert "controller.serve_status()" in command.output("status")
     assert json.loads(command.output("status", "--format", "json")) == {"format_version": 1, "statuses": []}
 
 
 def test_every_controller_is_listed(command: Command, bench: Bench) -> None:
-    """Each is told with its process, its sessions, their states and for how much of the time they were up."""
+    """Each controller has its process, its sessions, their states and the share of time raised."""
     camera = bench.controller.session("burst", owner="camera")
     other = Bench.make()
     with camera.inference():
@@ -62,7 +62,7 @@ def test_every_controller_is_listed(command: Command, bench: Bench) -> None:
     files = [bench.controller.serve_status(), other.controller.serve_status()]
     said = command.output("status", columns=200)
     assert said.count(f"process      {os.getpid()}") == 2
-    # The file is some milliseconds old, which count; of a busy machine's, more.
+    # The age of the file counts: some milliseconds, or more on a busy machine.
     assert re.search(r"session 1    camera: LOWERED for (\d{3} ms|\d\.\d s), burst; up \d\d% of \d\.\d s", said)
     assert "sessions     none is open" in said
     listed = json.loads(command.output("status", "--format", "json"))["statuses"]
@@ -76,7 +76,7 @@ def test_every_controller_is_listed(command: Command, bench: Bench) -> None:
 
 
 def test_the_oldest_process_comes_first(tmp_path: Path, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whichever wrote last: a list that is watched keeps its order. A tenth controller comes after a ninth."""
+    """The order does not depend on the last write, and a tenth controller comes after a ninth."""
     with bench.controller.serve_status() as file:
         document = json.loads(file.path.read_text(encoding="utf-8"))
     folder = tmp_path / "several"
@@ -91,7 +91,7 @@ def test_the_oldest_process_comes_first(tmp_path: Path, bench: Bench, monkeypatc
 
 
 def test_the_list_says_what_decides_since_when_and_why(command: Command, bench: Bench) -> None:
-    """A cap or a hold with its reason, the cause of the last transition, the votes, and how many inferences waited."""
+    """A row has a cap or hold with its reason, the cause of the last transition, the votes, and inferences waited."""
     camera = bench.controller.session("burst", owner="camera")
     tracker = bench.controller.session("high_power_saver", owner="tracker")
     cap = bench.controller.cap("balanced", reason="battery at 12 %")
@@ -113,7 +113,7 @@ def test_the_list_says_what_decides_since_when_and_why(command: Command, bench: 
 def test_the_running_come_first_and_the_gone_last(
     command: Command, bench: Bench, monkeypatch: pytest.MonkeyPatch, hardware: bool
 ) -> None:
-    """One that was killed with its votes up is listed last; one that left nothing up only with --all, or in JSON."""
+    """A killed process with raised votes comes last; one that left no votes is listed only with --all or in JSON."""
     with bench.controller.session("burst").inference():
         path = bench.controller.serve_status().path
         document = json.loads(path.read_text(encoding="ascii"))
@@ -137,7 +137,7 @@ def test_the_running_come_first_and_the_gone_last(
 
 @pytest.mark.parametrize("width", [60, 80, 200])
 def test_it_fits_the_width(command: Command, bench: Bench, width: int) -> None:
-    """No line of the list or of one status is wider than the terminal, whatever owners are called."""
+    """No line of the list or of one status is wider than the terminal, however long an owner's name is."""
     owner = "an owner with a name that is far longer than any terminal is wide " * 3
     session = bench.controller.session("burst", owner=owner)
     bench.controller.serve_status()
@@ -148,13 +148,13 @@ def test_it_fits_the_width(command: Command, bench: Bench, width: int) -> None:
 
 
 def test_a_process_that_serves_none_is_named_as_one(command: Command) -> None:
-    """The number of a process is no file that can't be read: it is said that the process serves no status."""
+    """A number is a process id, so the error says that the process serves no status."""
     result = command.run("status", "999999999")
     assert (result.exit_code, "no process 999999999 of this user serves a status" in result.stderr) == (2, True)
 
 
 def test_what_can_not_be_read_is_named(command: Command, bench: Bench) -> None:
-    """A file that holds no status is named, and the others are listed."""
+    """The error names the file, and the other controllers are listed."""
     folder = bench.controller.serve_status().path.parent
     (folder / "1-1.json").write_text("[]", encoding="ascii")
     (folder / "2-1.json").write_text("", encoding="ascii")
@@ -166,13 +166,13 @@ def test_what_can_not_be_read_is_named(command: Command, bench: Bench) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="owners of POSIX")
 def test_what_others_may_write_is_passed_over(command: Command, bench: Bench) -> None:
-    """A folder in which another user could have put a status is not read."""
+    """A folder that another user may write to is not read."""
     bench.controller.serve_status().path.parent.chmod(0o777)
     assert "none " in command.output("status")
 
 
 def test_a_link_that_is_not_well_is_told(bench: Bench, command: Command) -> None:
-    """It stands once for each process, above its sessions."""
+    """The link's state appears once for each process, above its sessions."""
     session = bench.controller.session("burst", owner="camera")
     bench.simulated.fail_next(1011, "renew")
     bench.controller.link_lost(1011)
@@ -185,7 +185,7 @@ def test_a_link_that_is_not_well_is_told(bench: Bench, command: Command) -> None
 
 
 def test_watching_on_a_pipe_prints_what_changed(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each change is printed once; nothing is where nothing changed."""
+    """Each change is printed once; without a change, nothing is printed."""
     bench.controller.serve_status()
     watch = Overview("text", terminal=False)
     watch.look(0)
@@ -201,7 +201,7 @@ def test_watching_on_a_pipe_prints_what_changed(bench: Bench, capsys: pytest.Cap
 def test_watching_a_terminal_has_colours_and_a_timeline(
     bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """States are in colour, and each session has a strip of what it did."""
+    """States are coloured, and each session has a timeline of its states."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     with bench.controller.session("burst").inference():
         bench.controller.serve_status()
@@ -215,7 +215,7 @@ def test_watching_a_terminal_has_colours_and_a_timeline(
 def test_a_timeline_is_as_long_as_a_narrow_terminal_allows(
     bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
-    """It stands in one line, and says for how long it goes back: the list, and one status."""
+    """The timeline takes one line, in the list and in one status, and shows how far it goes back."""
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("LINES", "100")
     session = bench.controller.session("burst")
@@ -240,7 +240,7 @@ def _strip(histories: Histories, now_us: int) -> str:
 
 
 def test_the_timeline_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A column is a second: full where it was raised for all of it, empty where for none, a dot where unknown."""
+    """A column is one second: full if raised all the time, empty if never, a dot if unknown."""
     monkeypatch.setattr("sys.stdout", type("Utf8", (), {"encoding": "utf-8"}))
     histories = Histories()
     assert set(_strip(histories, 0)) == {"\u00b7"}
@@ -255,7 +255,7 @@ def test_the_timeline_moves(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_still_holds_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The seconds after the last writing of an idle host are known: nothing is up, and no inference begins."""
+    """For an idle host, the seconds after the last write are known: nothing is raised, and no inference begins."""
     monkeypatch.setattr("sys.stdout", type("Ascii", (), {"encoding": "ascii"}))
     histories = Histories()
     histories.see("x", _view(10 * S, 0, "LOWERED"))
@@ -268,7 +268,7 @@ def test_what_still_holds_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rates_are_those_of_the_last_seconds() -> None:
-    """How many inferences a second began, which share of them waited, and for how long; not since the beginning."""
+    """The list has the inferences of the last seconds: their rate, the share that waited, and how long."""
     histories = Histories()
     assert histories.rate(("x", 1)) is None
     for second in range(20):
@@ -284,7 +284,7 @@ def test_rates_are_those_of_the_last_seconds() -> None:
 
 
 def test_a_session_without_votes_has_no_rate() -> None:
-    """Its inferences change no vote, so the file is not written for them: a rate of 0 would be wrong."""
+    """Inferences without votes do not cause a write of the file, so a rate of 0 would be wrong."""
     histories = Histories()
     for second in (1, 2):
         view = _view(second * S, 0, "UNVOTED")
@@ -295,13 +295,13 @@ def test_a_session_without_votes_has_no_rate() -> None:
 
 @pytest.mark.parametrize(("age_us", "said"), [(549_000, "4 ms when written"), (1_000, "4 ms"), (2 * S, "2.0 s")])
 def test_an_age_that_may_be_far_too_low_says_so(age_us: int, said: str) -> None:
-    """Half a second after the writing, 4 ms in a state is misleading; a millisecond after it, or if it holds, not."""
+    """4 ms in a state is misleading half a second after the writing, unless the state still holds."""
     view = Seen({"time_us": 10 * S}, age_us, Life.RUNNING, holds=age_us == 2 * S)
     assert lasted_in_list(view, 10 * S - 4_000) == said
 
 
 def test_what_nobody_wrote_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seconds after the last writing are not known: what a session does meanwhile is drawn once it is written."""
+    """Seconds after the last write are unknown; the states of a session are drawn with the next write."""
     monkeypatch.setattr("sys.stdout", type("Ascii", (), {"encoding": "ascii"}))
     histories = Histories()
     histories.see("x", _view(9 * S, 0, "RAISED"))
@@ -313,7 +313,7 @@ def test_what_nobody_wrote_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_new_controller_in_an_old_file_begins_anew() -> None:
-    """Where the times go back, what was before is forgotten, and nothing fails."""
+    """If times go back, the history is dropped."""
     histories = Histories()
     histories.see("x", _view(100 * S, 50 * S, "RAISED"))
     histories.see("x", _view(1 * S, 0, "LOWERED"))
@@ -322,6 +322,6 @@ def test_a_new_controller_in_an_old_file_begins_anew() -> None:
 
 
 def test_a_list_of_nothing_has_a_width() -> None:
-    """The list is a text of its own, too."""
+    """The empty list fits the width too."""
     assert max(map(len, overview((), 60).splitlines())) <= 60
     assert isinstance(find_served(datetime.datetime.now(datetime.timezone.utc)), tuple)

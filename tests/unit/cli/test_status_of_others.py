@@ -1,4 +1,4 @@
-"""``htppower status`` of root: the hosts of all users, and nothing that a user has put there for root to read."""
+"""``htppower status`` of root lists the hosts of all users, and reads no file that a user prepared for root."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def given_away(*paths: Path) -> None:
-    """Give files to the other user."""
+    """Give the files to the other user."""
     for path in paths:
         os.chown(path, OTHER, OTHER, follow_symlinks=False)
 
 
 def test_root_sees_the_hosts_of_all_users(command: Command, folder: Path) -> None:
-    """Each with its user; its process id is a name for it as for one of root's own."""
+    """Each host has its user; a process id selects it, as for root's own."""
     said = command.output("status", columns=200)
     assert f"process      {os.getpid()} of user {OTHER}; " in said
     assert "camera: RAISED" in said
@@ -55,13 +55,13 @@ def test_root_sees_the_hosts_of_all_users(command: Command, folder: Path) -> Non
 
 
 def test_a_process_of_a_third_user_is_not_taken_for_the_writer(command: Command, folder: Path) -> None:
-    """A user can write the id of any process into a file, so the status does not call such a process running."""
+    """A user can write any process id into a file, so a process of a third user is not called running."""
     assert folder.exists()
     assert "whether it runs can't be told" in " ".join(command.output("status").split())
 
 
 def test_other_users_see_their_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without root the folders of others are not looked at."""
+    """Without root, the folders of other users are not read."""
     assert [each.path for each in folders_of_others()] == [folder]
     monkeypatch.setattr(os, "geteuid", lambda: OTHER + 1)
     assert list(folders_of_others()) == []
@@ -69,7 +69,7 @@ def test_other_users_see_their_own(folder: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("wrong", ["link", "writable", "owner"])
 def test_a_folder_that_is_not_the_users_alone_is_passed_over(command: Command, folder: Path, wrong: str) -> None:
-    """A link may lead anywhere, and what a third user may write is not the user's."""
+    """A folder is skipped if it is a link, or if a third user may write to it."""
     if wrong == "link":
         moved = folder.rename(folder.with_name("elsewhere"))
         folder.symlink_to(moved)
@@ -83,7 +83,7 @@ def test_a_folder_that_is_not_the_users_alone_is_passed_over(command: Command, f
 
 @pytest.mark.parametrize("wrong", ["link", "pipe", "owner", "writable", "folder"])
 def test_a_file_that_is_not_the_users_alone_is_not_read(command: Command, folder: Path, wrong: str) -> None:
-    """Neither a link to a file of root's, nor a pipe that never ends, nor what a third user wrote; it is told."""
+    """A link to root's file, a pipe and a third user's file are reported and not read."""
     path = folder / f"{os.getpid()}-1.json"
     target = folder.parent / "secret.json"
     path.rename(target)
@@ -107,7 +107,7 @@ def test_a_file_that_is_not_the_users_alone_is_not_read(command: Command, folder
 
 
 def test_a_folder_that_becomes_a_link_meanwhile_is_not_followed(folder: Path) -> None:
-    """The user may change it between the look at it and the reading."""
+    """The user may replace the folder between the check and the read."""
     path = folder / f"{os.getpid()}-1.json"
     os.close(open_status(path, OTHER))
     moved = folder.rename(folder.with_name("elsewhere"))

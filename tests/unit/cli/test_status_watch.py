@@ -1,4 +1,4 @@
-"""``htppower status --watch`` on a terminal: its table, its keys, and what a small one shows."""
+"""``htppower status --watch`` on a terminal: its table, its keys, and small terminals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ S = 1_000_000
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    """Yield a controller with three sessions that serves its status in a runtime folder of its own."""
+    """Yield a controller with three sessions that serves its status in its own runtime folder."""
     folder = tmp_path / "run"
     folder.mkdir(mode=0o700)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
@@ -45,7 +45,7 @@ def sized(monkeypatch: pytest.MonkeyPatch, columns: int, lines: int) -> None:
 
 
 def drawn(capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """Return the lines that were drawn last, without what moves the cursor."""
+    """Return the lines drawn last, without cursor movements."""
     return re.sub(r"\x1b\[[?0-9]*[A-Za-z]", "", capsys.readouterr().out.rpartition("\x1b[H")[2]).split("\n")
 
 
@@ -53,7 +53,7 @@ def drawn(capsys: pytest.CaptureFixture[str]) -> list[str]:
 def test_it_fits_the_terminal(
     bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int, lines: int
 ) -> None:
-    """Neither the table nor one status is wider or higher than the terminal, however small that is."""
+    """Neither the table nor one status is wider or higher than the terminal, however small it is."""
     sized(monkeypatch, columns, lines)
     file = bench.controller.serve_status().path
     table = Overview("text", terminal=True)
@@ -67,7 +67,7 @@ def test_it_fits_the_terminal(
 
 
 def test_scrolling(bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each key moves by as much as it says, and no further than there is something to see."""
+    """Each key moves by its distance, but not past the end."""
     sized(monkeypatch, 40, 12)
     bench.controller.serve_status()
     screen = Screen()
@@ -87,7 +87,7 @@ def test_scrolling(bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch
 
 
 def test_sorting(bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """S and > sort by the next column, < by the one before; the heading has a star, and every column comes in turn."""
+    """S and > sort by the next column, < by the previous one. The heading has a star; every column can be chosen."""
     sized(monkeypatch, 120, 40)
     bench.controller.serve_status()
     table = Overview("text", terminal=True)
@@ -103,7 +103,7 @@ def test_sorting(bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: 
 def test_the_busiest_comes_first(
     bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Sorted by the rate, a session that works stands above those that do not, with its share that waited."""
+    """Sorted by rate, a working session is above the idle ones, with the share that waited."""
     sized(monkeypatch, 120, 40)
     beta = bench.controller.session("burst", owner="delta")
     bench.controller.serve_status()
@@ -122,7 +122,7 @@ def test_the_busiest_comes_first(
 
 
 def test_the_table_says_why(bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beneath each row stands the profile with what decides it, and since when."""
+    """Beneath each row is the profile with the reason for the state, and since when."""
     sized(monkeypatch, 120, 40)
     bench.controller.serve_status()
     Overview("text", terminal=True).look(0)

@@ -1,4 +1,4 @@
-"""What reaches a terminal: colours as the environment asks for them, and nothing from a file that acts on it."""
+"""Output to a terminal: colours as the environment asks, and no control sequence from a file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from command import Command
 
 CLI = Path(htppower.__file__).parent / "cli"
-# Every way of a terminal to be told something, and rich's markup.
+# Every kind of terminal sequence, and rich's markup.
 MARKUP = "[/x] [link=http://example.invalid]here[/link] [bold]b"
 HOSTILE = f"\x1b[31m \x1b]0;owned\x07 \x9b2J \x7f \r \u202e {MARKUP}"
 STYLES = re.compile(r"\x1b\[(0|1|2|3[1-6])m")
@@ -52,7 +52,7 @@ COLOURFUL = (
 def test_the_environment_decides_on_colours(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], terminal: bool, colour: bool
 ) -> None:
-    """NO_COLOR, FORCE_COLOR and TERM=dumb decide, in this order; otherwise a terminal gets colours.."""
+    """NO_COLOR, FORCE_COLOR and TERM=dumb decide, in this order; otherwise only a terminal gets colours."""
     for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
@@ -65,7 +65,7 @@ def test_the_environment_decides_on_colours(
 
 @pytest.mark.parametrize("arguments", COLOURFUL, ids=" ".join)
 def test_every_command_obeys(command: Command, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]) -> None:
-    """Colours are there on request, and without them the same words are."""
+    """Colours appear on request, and the words are the same without them."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     forced = command.run(*arguments).stdout
     monkeypatch.setenv("NO_COLOR", "1")
@@ -76,7 +76,7 @@ def test_every_command_obeys(command: Command, monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_a_file_gets_no_styles(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What --output writes has none, whatever the environment asks for."""
+    """--output writes no styles, whatever the environment asks for."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     command.run("diff", "burst", "balanced", "--output", f"text={tmp_path / 'out'}")
     written = (tmp_path / "out").read_text(encoding="utf-8")
@@ -136,7 +136,7 @@ ON_A_FOLDER = (
 def test_no_text_of_a_file_acts_on_a_terminal(
     command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
-    """Names, summaries, paths and arguments are shown as escapes, and begin no line of their own."""
+    """Names, summaries, paths and arguments are escaped, and can't begin a line."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     folder = str(_hostile_folder(tmp_path))
     result = command.run(*(argument.replace("FOLDER", folder) for argument in arguments))
@@ -149,7 +149,7 @@ def test_no_text_of_a_file_acts_on_a_terminal(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="as above")
 def test_a_table_takes_no_text_for_markup(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """On a terminal, too, a summary with rich's markup is shown as it is written."""
+    """On a terminal, too, a summary with rich's markup is shown as written."""
     monkeypatch.setenv("FORCE_COLOR", "1")
     result = command.run("list", "--profiles", str(_hostile_folder(tmp_path)), columns=400)
     assert "internal error" not in result.output
@@ -161,7 +161,7 @@ def test_a_table_takes_no_text_for_markup(command: Command, monkeypatch: pytest.
 @pytest.mark.skipif(sys.platform == "win32", reason="as above")
 @pytest.mark.parametrize("form", ["svg", "html", "trace"])
 def test_a_picture_acts_on_no_terminal(command: Command, tmp_path: Path, form: str) -> None:
-    """A picture that is printed or written holds no control character, wherever its profile lies."""
+    """A picture has no control character, printed or written, wherever its profile is."""
     mine = str(_hostile_folder(tmp_path) / "mine.yaml")
     said = command.output("profile", mine, "--dry-run", "--format", form)
     assert said == safe_markup(said)
@@ -173,14 +173,14 @@ def test_a_picture_acts_on_no_terminal(command: Command, tmp_path: Path, form: s
 
 
 def test_markup_keeps_the_letters_of_every_script() -> None:
-    """Of HTML, SVG and XML only control characters and halves of characters are escaped."""
+    """In HTML, SVG and XML, only control characters and surrogates are escaped."""
     text = "\u05e9\u05dc\u05d5\u05dd \u200d \u00a0 \u2192\n\t"
     assert safe_markup(text) == text
     assert safe_markup("\x9b\x1b\ud800") == "\\x9b\\x1b\\ud800"
 
 
 def test_a_style_is_of_one_text_and_no_text_can_end_it() -> None:
-    """What is styled is made printable first, so that it holds no mark of ours; the marks do not count as width."""
+    """A styled text is made printable first, so that it can't hold a style mark; the marks do not count as width."""
     hostile = styled("a\ufdd1\x1b[32m\n", "bold")
     assert coloured(hostile) == "\x1b[1ma\\ufdd1\\x1b[32m\\n\x1b[0m"
     assert plain(hostile) == "a\\ufdd1\\x1b[32m\\n"
@@ -189,7 +189,7 @@ def test_a_style_is_of_one_text_and_no_text_can_end_it() -> None:
 
 
 def test_nothing_else_prints() -> None:
-    """The command line prints in one module: no other calls click's or Python's own functions for it."""
+    """Only the module ``terminal`` of the command line calls click's or Python's functions that print."""
     forbidden = {"echo", "secho", "style", "unstyle", "Console", "print_exc", "write_stdout"}
     found = []
     for path in CLI.rglob("*.py"):
@@ -207,7 +207,7 @@ def test_nothing_else_prints() -> None:
 def test_no_path_is_a_command_of_a_step_of_github(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
-    """A line that begins with a path that begins with two colons has ./ before it; commands of our own have not."""
+    """If a line begins with a path that begins with two colons, the path gets ``./``; our own commands do not."""
     monkeypatch.chdir(tmp_path)
     name = "::stop-commands::x.yaml"
     (tmp_path / name).write_text("profile: [", encoding="utf-8")

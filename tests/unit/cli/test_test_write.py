@@ -1,4 +1,4 @@
-"""``htppower test --write``: a test of a profile as it is."""
+"""``htppower test --write`` writes a test of a profile as it is."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LEARNT = (
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder with two profiles, made the current one."""
+    """Return the current folder with two profiles."""
     (tmp_path / "cam.yaml").write_text(CAM, encoding="utf-8")
     (tmp_path / "learnt.yaml").write_text(LEARNT, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_is_written_passes_and_looks_at_every_field(command: Command) -> None:
-    """As long as the profile stays as it is; of a folder every profile gets a test."""
+    """The test passes while the profile is unchanged; in a folder, every profile gets a test."""
     told = command.output("test", ".", "--write")
     assert told.splitlines() == ["wrote tests/cam.yaml", "wrote tests/learnt.yaml"]
     assert "4 cases in 2 files passed" in command.output("test", ".", "--fail-uncovered")
@@ -44,7 +44,7 @@ def test_what_is_written_passes_and_looks_at_every_field(command: Command) -> No
     [("100000", "100001"), ("burst", "sustained_high_performance"), ("{after", "{to: released, after")],
 )
 def test_what_is_written_fails_once_the_profile_changes(command: Command, folder: Path, old: str, new: str) -> None:
-    """A time by a microsecond, a corner, another power state."""
+    """A time that differs by a microsecond, another corner, or another power state fails the test."""
     command.output("test", "cam.yaml", "--write")
     assert command.run("test", "tests/cam.yaml").exit_code == 0
     (folder / "cam.yaml").write_text(CAM.replace(old, new), encoding="utf-8")
@@ -52,7 +52,7 @@ def test_what_is_written_fails_once_the_profile_changes(command: Command, folder
 
 
 def test_a_folder_without_anything_to_test_is_told(command: Command, folder: Path) -> None:
-    """Each profile has a test already, or the profiles are in a folder below: it is said that nothing was written."""
+    """If each profile has a test, or the profiles are in a subfolder, the message says that nothing was written."""
     command.output("test", ".", "--write")
     result = command.run("test", ".", "--write")
     assert (result.exit_code, result.stdout) == (0, "")
@@ -63,7 +63,7 @@ def test_a_folder_without_anything_to_test_is_told(command: Command, folder: Pat
 
 
 def test_a_test_that_is_there_is_kept(command: Command, folder: Path) -> None:
-    """A profile that is named is refused unless forced; of a folder those without a test get one."""
+    """A profile with a test, given by path, is refused without --force; a folder's other profiles get a test."""
     command.output("test", "cam.yaml", "--write")
     kept = (folder / "tests" / "cam.yaml").read_text(encoding="utf-8") + "# mine\n"
     (folder / "tests" / "cam.yaml").write_text(kept, encoding="utf-8")
@@ -76,7 +76,7 @@ def test_a_test_that_is_there_is_kept(command: Command, folder: Path) -> None:
 
 
 def test_a_test_of_each_shipped_profile_passes(command: Command, folder: Path) -> None:
-    """On a SoC that has every option, and on one that lacks most."""
+    """The tests pass on a SoC with every option, and on a SoC that lacks most."""
     for soc in ("SM8850", "SM8350"):
         target = folder / soc
         target.mkdir()

@@ -1,4 +1,4 @@
-"""The command ``htppower trace``: its forms, its options, and how it refuses."""
+"""The command ``htppower trace``: its forms, options and refusals."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("form", ["text", "json", "svg"])
 def test_golden(command: Command, form: str) -> None:
-    """Each form says what it said before."""
+    """Each form equals its golden file."""
     suffix = {"text": "txt"}.get(form, form)
     command.assert_golden(f"trace.{suffix}", "trace", "recording.json", "--format", form)
 
 
 def test_the_text_says_what_is_in_it(command: Command) -> None:
-    """Sessions, bursts, a period, cold starts, and who would have been warm."""
+    """The text shows sessions, bursts, a period, cold starts, and the results of fixed sustain times."""
     text = command.output("trace", "recording.json")
     assert "345 inferences of 2 sessions" in text
     assert "6 bursts of 50 inferences (median)" in text
@@ -55,7 +55,7 @@ def test_the_text_says_what_is_in_it(command: Command) -> None:
 @pytest.mark.parametrize("width", [60, 80, 200])
 @pytest.mark.parametrize("kind", trace_files.WRITERS)
 def test_no_line_is_wider(command: Command, tmp_path: Path, kind: str, width: int) -> None:
-    """Whatever the trace is called and holds, lines fit."""
+    """Lines fit the width for any name and content of the trace."""
     ran = [Ran(10 ** (place % 12) * 7 + place, 10 ** (place % 12) * 8 + place, "long name " * 9) for place in range(99)]
     (tmp_path / "a_rather_long_name_of_a_file.json").write_text(trace_files.WRITERS[kind](ran))
     lines = command.output("trace", "a_rather_long_name_of_a_file.json", columns=width).splitlines()
@@ -64,7 +64,7 @@ def test_no_line_is_wider(command: Command, tmp_path: Path, kind: str, width: in
 
 
 def test_files_are_written_beside_what_is_printed(command: Command, tmp_path: Path) -> None:
-    """``--output`` writes any form, too; page and picture are whole documents without a script."""
+    """``--output`` writes any form; page and picture are whole documents without a script."""
     outputs = [argument for form in ("json", "svg", "html") for argument in ("--output", f"{form}=out.{form}")]
     command.output("trace", "recording.json", *outputs)
     assert len(json.loads((tmp_path / "out.json").read_text())["sessions"]) == 2
@@ -90,7 +90,7 @@ def test_a_hostile_name_does_no_harm(command: Command, tmp_path: Path) -> None:
 
 
 def test_the_bars_stand_where_their_lengths_are(command: Command) -> None:
-    """A gap of 20 ms is drawn in the octave on whose right 50 ms is, and on whose left 10 ms."""
+    """A gap of 20 ms is drawn between the marks of 10 ms and 50 ms."""
     picture = command.output("trace", "recording.json", "--format", "svg")
     bars = [float(x) for x in re.findall(r'<rect class="gap-bar[^"]*" x="([\d.]+)"', picture)]
     lines = [float(x) for x in re.findall(r'<line class="time-out" x1="([\d.]+)"', picture)]
@@ -99,7 +99,7 @@ def test_the_bars_stand_where_their_lengths_are(command: Command) -> None:
 
 
 def test_a_trace_comes_from_the_standard_input(recording: Path) -> None:
-    """The path - reads it."""
+    """The path ``-`` reads the standard input."""
     done = CliRunner().invoke(main, ["trace", "-"], input=recording.read_bytes())
     assert (done.exit_code, done.output.startswith("-\n345 inferences")) == (0, True)
 
@@ -121,7 +121,7 @@ def test_a_trace_comes_from_the_standard_input(recording: Path) -> None:
 def test_what_cannot_be_read_is_refused(
     command: Command, tmp_path: Path, arguments: tuple[str, ...], says: str
 ) -> None:
-    """Exit code 2, a message with the place and what to do, and nothing else."""
+    """The message gives the place and the fix, with exit code 2, and nothing else is printed."""
     (tmp_path / "table.csv").write_text("begin\n5\n")
     done = command.run("trace", *arguments)
     assert done.exit_code == 2
@@ -130,13 +130,13 @@ def test_what_cannot_be_read_is_refused(
 
 
 def test_the_command_knows_the_kinds_and_units() -> None:
-    """It names them without importing numpy."""
+    """The kinds and units are listed without importing numpy."""
     assert trace_options.KINDS == read.FORMATS
     assert trace_options.UNITS == read.UNITS
 
 
 def test_without_numpy_it_says_what_to_install(recording: Path) -> None:
-    """The extra is named, exit code 2; and help needs no numpy."""
+    """The error names the extra, with exit code 2; the help works without numpy."""
     code = "import sys; sys.modules['numpy'] = None; sys.argv[0] = 'htppower'; from htppower.__main__ import run; run()"
     done = subprocess.run(
         [sys.executable, "-c", code, "trace", str(recording)], capture_output=True, text=True, check=False

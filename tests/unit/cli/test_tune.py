@@ -1,4 +1,4 @@
-"""The command ``htppower tune``: its forms, the profile that it ends in, and how it refuses."""
+"""The command ``htppower tune``: its forms, the written profile, and the refusals."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def refused(command: Command, *arguments: str) -> str:
-    """Return what is said on a refusal, in one line."""
+    """Return the error of a refusal in one line."""
     result = command.run(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     return " ".join(result.stderr.split())
 
 
 def test_golden(command: Command) -> None:
-    """The text says what it said before."""
+    """The text equals the golden file."""
     command.assert_golden("tune.txt", "tune", "recording.json", "--limit", "p99 <= 8 ms", "--verify", "2")
 
 
 def test_the_json_has_the_advice_the_front_and_what_it_hangs_on(command: Command) -> None:
-    """What is advised keeps to the limit, and what was replayed is equal."""
+    """The advice keeps to the limit, and the replay is equal."""
     said = command.output("tune", "recording.json", "--limit", "p99 <= 8 ms", "--verify", "2", "--format", "json")
     document = json.loads(said)
     (session,) = document["sessions"]
@@ -74,7 +74,7 @@ def test_the_json_has_the_advice_the_front_and_what_it_hangs_on(command: Command
 
 
 def test_the_profile_passes_lint_tests_and_diff(command: Command, tmp_path: Path) -> None:
-    """The file that is written extends a shipped profile, and every tool for profiles takes it."""
+    """The written file extends a shipped profile, and every tool for profiles accepts it."""
     command.output("tune", "recording.json", "--write", ".")
     text = (tmp_path / "camera_tuned.yaml").read_text(encoding="utf-8")
     assert "\nextends: burst\n" in text
@@ -106,7 +106,7 @@ cases:
 
 @pytest.mark.parametrize("limit", ["cold <= 0.1 %", "p50 <= 1 us"])
 def test_an_impossible_limit_is_said_and_exits_with_1(command: Command, limit: str) -> None:
-    """The message names the limit and what comes nearest; what can be said is said."""
+    """The message names the limit and the nearest result, and the rest of the report is printed."""
     text = " ".join(command.output("tune", "recording.json", "--limit", limit, exit_code=1).split())
     assert f"{limit} is impossible: the nearest is" in text
     assert f"keeps to {limit}" in text
@@ -131,14 +131,14 @@ def test_an_impossible_limit_is_said_and_exits_with_1(command: Command, limit: s
     ],
 )
 def test_what_can_not_be_tuned_is_refused_with_2(command: Command, arguments: tuple[str, ...], says: str) -> None:
-    """The message says what is wrong."""
+    """The message names the problem."""
     assert says in refused(command, "tune", "recording.json", *arguments)
 
 
 def test_a_profile_of_the_recording_that_is_not_found_is_looked_for_where_told(
     command: Command, tmp_path: Path
 ) -> None:
-    """The message names both ways out, and both work."""
+    """The message names both remedies, and both work."""
     (tmp_path / "own.json").write_text(
         trace_files.own([each._replace(profile="mine") for each in ran(20)]), encoding="utf-8"
     )
@@ -154,7 +154,7 @@ def test_a_profile_of_the_recording_that_is_not_found_is_looked_for_where_told(
 
 
 def test_a_recording_without_a_gap_is_refused(command: Command, tmp_path: Path) -> None:
-    """One inference says nothing of gaps: the exit code is 2, and nothing is written."""
+    """One inference has no gap: the exit code is 2, and nothing is written."""
     (tmp_path / "one.csv").write_text("begin_us,end_us\n0,5\n", encoding="utf-8")
     said = refused(command, "tune", "one.csv", "--write", ".", "--page", "page.html")
     assert "no session has two inferences with a gap between them" in said
@@ -163,7 +163,7 @@ def test_a_recording_without_a_gap_is_refused(command: Command, tmp_path: Path) 
 
 
 def test_it_is_said_up_to_where_advice_holds_and_what_the_rest_says(command: Command, tmp_path: Path) -> None:
-    """In the text, in the page, in the profile and as numbers in JSON."""
+    """The limit of the advice, and the check on the rest, are in the text, the page, the profile and the JSON."""
     (tmp_path / "long.json").write_text(trace_files.own(ran(300)), encoding="utf-8")
     arguments = ("tune", "long.json", "--limit", "cold <= 20 %", "--profile", "burst")
     text = " ".join(command.output(*arguments, "--page", "page.html", "--write", ".").split())
@@ -182,14 +182,14 @@ def test_it_is_said_up_to_where_advice_holds_and_what_the_rest_says(command: Com
 
 
 def test_a_file_that_is_no_trace_is_refused(command: Command, tmp_path: Path) -> None:
-    """So is one that there is not."""
+    """The error names an invalid file, and a missing one."""
     (tmp_path / "empty.json").write_text("", encoding="utf-8")
     assert "empty.json" in refused(command, "tune", "empty.json")
     assert "missing.json" in refused(command, "tune", "missing.json")
 
 
 def test_a_controller_that_does_something_else_is_told(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a replay differs from what was worked out, the difference is said, and the exit code is 1."""
+    """If the replay differs from the calculation, the text shows both numbers, and the exit code is 1."""
 
     def other(sessions: Sequence[tuple[Profile, Workload]]) -> list[Replayed]:
         return [attrs.evolve(each, raised_us=each.raised_us + 1) for each in replay(sessions)]
@@ -201,7 +201,7 @@ def test_a_controller_that_does_something_else_is_told(command: Command, monkeyp
 
 
 def test_several_sessions_are_settled_together(command: Command, tmp_path: Path) -> None:
-    """It is said how, and one profile is written for each."""
+    """The text says how, and one profile is written for each session."""
     voice = [each._replace(begin_us=each.begin_us + 1_000, end_us=each.end_us + 1_000) for each in ran(30, "voice")]
     (tmp_path / "two.json").write_text(trace_files.own([*ran(30), *voice]), encoding="utf-8")
     text = " ".join(command.output("tune", "two.json", "--verify", "1", "--write", ".").split())
@@ -217,7 +217,7 @@ def test_several_sessions_are_settled_together(command: Command, tmp_path: Path)
 def test_a_file_does_not_say_that_sessions_were_settled_together_that_were_not(
     command: Command, tmp_path: Path
 ) -> None:
-    """Where one of them can't keep to the limits, the others are tuned each for itself."""
+    """If one session can't keep to the limits, each of the others is tuned alone, and its file does not claim more."""
     slow = [each._replace(end_us=each.end_us + 90_000) for each in ran(5, "voice")]
     (tmp_path / "two.json").write_text(trace_files.own([*ran(30), *slow]), encoding="utf-8")
     text = command.output("tune", "two.json", "--limit", "p99 <= 20 ms", "--write", ".", exit_code=1)
@@ -227,14 +227,14 @@ def test_a_file_does_not_say_that_sessions_were_settled_together_that_were_not(
 
 @pytest.mark.parametrize("width", [60, 80, 200])
 def test_no_line_is_wider(command: Command, tmp_path: Path, width: int) -> None:
-    """Whatever sessions are called, lines fit."""
+    """Lines fit the width for any name of a session."""
     (tmp_path / "long.json").write_text(trace_files.own(ran(10, "long name " * 9)), encoding="utf-8")
     text = command.output("tune", "long.json", "--verify", "1", columns=width)
     assert max(map(shown_width, text.splitlines())) <= width
 
 
 class _Tags(HTMLParser):
-    """Collects the names of the elements, and what may load or run something."""
+    """Collects the names of the elements, and the attributes that may load or run something."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -242,13 +242,13 @@ class _Tags(HTMLParser):
         self.suspicious: list[str] = []
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        """Take in an element."""
+        """Collect an element."""
         self.tags.append(tag)
         self.suspicious += [name for name, _ in attributes if name in ("src", "href") or name.startswith("on")]
 
 
 def test_the_page_holds_its_pictures_and_loads_nothing(command: Command, tmp_path: Path) -> None:
-    """It has three pictures for a session, no script, and what a session is called is no markup."""
+    """The page has three pictures for each session and no script, and escapes the name of a session."""
     (tmp_path / "hostile.json").write_text(trace_files.own(ran(20, HOSTILE)), encoding="utf-8")
     command.output("tune", "hostile.json", "--page", "page.html", "--limit", "p99 <= 20 ms")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -260,13 +260,13 @@ def test_the_page_holds_its_pictures_and_loads_nothing(command: Command, tmp_pat
     assert not page.suspicious
     assert "\x1b" not in text
     assert "p99 &lt;= 20 ms" in text
-    # The names of what the pictures refer to are each there once.
+    # Each id that the pictures refer to exists exactly once.
     names = re.findall(r' id="([^"]+)"', text)
     assert len(names) == len(set(names))
 
 
 def test_two_sessions_of_one_name_for_a_profile_are_refused(command: Command, tmp_path: Path) -> None:
-    """Otherwise the one would replace the other."""
+    """Otherwise one profile would replace the other."""
     both = [*ran(5, "a b"), *ran(5, "a_b")]
     (tmp_path / "same.json").write_text(trace_files.own(both), encoding="utf-8")
     assert "same name" in refused(command, "tune", "same.json", "--profile", "burst", "--write", ".")
@@ -274,7 +274,7 @@ def test_two_sessions_of_one_name_for_a_profile_are_refused(command: Command, tm
 
 
 def test_a_trace_is_read_as_the_user_says(command: Command, tmp_path: Path) -> None:
-    """The options are those of ``htppower trace``: which events are inferences, and the unit of a table."""
+    """The options of ``htppower trace`` apply: the events that are inferences, and the unit of a table."""
     events = [
         {"ph": "X", "name": name, "ts": place * 100_000, "dur": 5_000, "pid": 1, "tid": 1}
         for place in range(20)

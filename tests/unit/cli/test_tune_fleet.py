@@ -1,4 +1,4 @@
-"""``--fleet``: the options, the files that are written, what is refused."""
+"""``--fleet``: the options, the written files, and the refusals."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def traces(tmp_path: Path) -> Path:
 
 
 def tuned(folder: Path, **options: object) -> FleetReport:
-    """Return what is best for a fleet at a break-even time of 100 ms."""
+    """Return the best times for a fleet at a break-even time of 100 ms."""
     return tune_fleet(folder, extends="burst", break_even_us=100_000, **options)  # type: ignore[arg-type]
 
 
 def test_the_profile_is_written_and_what_was_read_is_kept(traces: Path) -> None:
-    """Both may lie among the traces: the next run reads neither of them, nor any trace again."""
+    """Both files may be in the folder of the traces: the next run skips them, and reads no trace again."""
     report = tuned(traces, profile=traces / "fleet.yaml")
     assert (len(report.fleet.answers), report.fleet.kept, report.fleet.unread) == (_FILES, 0, ())
     assert (traces / "fleet.yaml").read_text(encoding="utf-8").startswith(report.as_profile("fleet"))
@@ -48,13 +48,13 @@ def test_the_profile_is_written_and_what_was_read_is_kept(traces: Path) -> None:
 
 
 def test_nothing_is_written_without_a_profile(traces: Path) -> None:
-    """A look leaves no file behind."""
+    """A run without --profile writes no file."""
     tuned(traces)
     assert len(list(traces.iterdir())) == _FILES
 
 
 def test_what_is_learnt_goes_by_what_is_asked(traces: Path) -> None:
-    """A learner by the break-even time, and with a limit one for that share of cold starts."""
+    """A learner uses the break-even time; a limit adds a learner for that share of cold starts."""
     assert tuned(traces).question.learnt == (Adaptive(100_000),)
     report = tuned(traces, aim=Aim(50_000))
     assert report.question.learnt == (Adaptive(100_000), Adaptive(cold_starts_ppm=50_000, most_us=LONGEST_SUSTAIN_US))
@@ -63,19 +63,19 @@ def test_what_is_learnt_goes_by_what_is_asked(traces: Path) -> None:
 
 @pytest.mark.parametrize("name", ["fleet", "fleet.txt", "a b.yaml", ".yaml"])
 def test_a_file_that_is_no_profile_is_refused(traces: Path, name: str) -> None:
-    """Its name is that of the profile; nothing is read before that is said."""
+    """The file's name is the name of the profile, and is checked before any trace is read."""
     with pytest.raises(click.UsageError, match="is no file of a profile; name it such as"):
         tuned(traces, profile=traces / name)
 
 
 def test_jobs_and_a_scheduler_do_not_go_together(traces: Path) -> None:
-    """One says this machine, the other a cluster."""
+    """--jobs means this machine, and --scheduler a cluster."""
     with pytest.raises(click.UsageError, match="leave one out"):
         tuned(traces, jobs=2, scheduler="tcp://127.0.0.1:1")
 
 
 def test_a_scheduler_needs_dask(traces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only a scheduler needs it, which is said with what to install."""
+    """Only --scheduler needs Dask, and the error says what to install."""
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert len(tuned(traces, jobs=2).fleet.answers) == _FILES
     with pytest.raises(click.UsageError, match="--scheduler needs Dask: pip install"):
@@ -83,7 +83,7 @@ def test_a_scheduler_needs_dask(traces: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_no_file_that_can_be_read_is_an_error(tmp_path: Path) -> None:
-    """So is a folder without any."""
+    """A folder without any file is an error too."""
     with pytest.raises(HtpPowerError, match="there is no file in it"):
         tuned(tmp_path)
     (tmp_path / "a").write_text("nothing", encoding="utf-8")
@@ -94,7 +94,7 @@ def test_no_file_that_can_be_read_is_an_error(tmp_path: Path) -> None:
 def test_a_run_that_is_interrupted_says_where_it_goes_on(
     traces: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Ctrl-C is passed on."""
+    """The message names the file to continue from, and Ctrl-C is raised again."""
 
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -117,13 +117,13 @@ def test_a_run_that_is_interrupted_says_where_it_goes_on(
     ],
 )
 def test_tls_needs_a_scheduler_and_three_files(traces: Path, options: dict[str, str], said: str) -> None:
-    """A missing option is an error before any file is read or any connection made."""
+    """A missing option is an error before any file is read or any connection is made."""
     with pytest.raises(click.UsageError, match=said):
         tuned(traces, **options)
 
 
 def test_a_file_that_takes_too_long_is_named(traces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others are read, and so is what comes after it."""
+    """The other files are read, also after the slow one."""
     slow = sorted(traces.iterdir())[2]
 
     def read(path: str, **options: Any) -> Trace:
@@ -139,7 +139,7 @@ def test_a_file_that_takes_too_long_is_named(traces: Path, monkeypatch: pytest.M
 
 
 def test_the_options_give_the_arguments(traces: Path) -> None:
-    """A command with them hands over what ``tune_fleet`` takes."""
+    """The options become the arguments of ``tune_fleet``."""
     seen: dict[str, object] = {}
 
     @click.command()
@@ -158,7 +158,7 @@ def test_the_options_give_the_arguments(traces: Path) -> None:
 
 
 def test_the_profile_that_is_written_is_sound(traces: Path) -> None:
-    """Where a fixed time is chosen, which is always one that a timer keeps."""
+    """A chosen fixed time is within the longest sustain time."""
     report = tuned(traces, profile=traces / "fleet.yaml", aim=Aim(40_000))
     assert isinstance(report.settled.chosen.sustain, int)
     profile = load_profile(traces / "fleet.yaml")

@@ -1,4 +1,4 @@
-"""``htppower tune --fleet``: what it prints and writes, and what it refuses."""
+"""``htppower tune --fleet``: what it prints and writes, and the refusals."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _FILES = 6
 
 @pytest.fixture
 def traces(tmp_path: Path) -> Path:
-    """Return the folder of a fleet with a file that is no trace."""
+    """Return the folder of a fleet with one invalid trace."""
     write_fleet(tmp_path / "traces", _FILES, 30)
     (tmp_path / "traces" / "notes.txt").write_text("no trace", encoding="utf-8")
     return tmp_path / "traces"
 
 
 def refused(command: Command, *arguments: str) -> str:
-    """Return what is said where a command ends with 2, in one line."""
+    """Return the error of a command that ends with 2, in one line."""
     result = command.run("tune", *arguments)
     assert result.exit_code == 2
     return " ".join(result.output.split())
 
 
 def test_what_is_best_is_printed_as_text_and_json(traces: Path, command: Command, tmp_path: Path) -> None:
-    """Both say the same; what can't be read is named, and the exit code is 0 all the same."""
+    """Text and JSON agree; an unreadable file is named, and the exit code is still 0."""
     output = command.output("tune", "--fleet", str(traces), "--output", f"json={tmp_path / 'fleet.json'}")
     text = " ".join(output.split())
     document = json.loads((tmp_path / "fleet.json").read_text(encoding="utf-8"))
@@ -48,7 +48,7 @@ def test_what_is_best_is_printed_as_text_and_json(traces: Path, command: Command
 
 
 def test_the_options_reach_what_reads(traces: Path, command: Command) -> None:
-    """The break-even time, the longest time, the profile, which files and which sessions."""
+    """The break-even time, the longest time, the profile, the files and the sessions are passed on."""
     options = ("--break-even", "30ms", "--longest", "50ms", "--profile", "balanced", "--files", "*0.json")
     document = json.loads(command.output("tune", "--fleet", str(traces), *options, "--format", "json"))
     assert (document["break_even_us"], document["extends"], document["files_read"]) == (30_000, "balanced", 1)
@@ -58,7 +58,7 @@ def test_the_options_reach_what_reads(traces: Path, command: Command) -> None:
 
 
 def test_the_profile_is_written_and_a_second_run_goes_on(traces: Path, command: Command, tmp_path: Path) -> None:
-    """It is called as the one that it extends, is without findings, and beside it lies what was read."""
+    """The profile is named after its base and has no findings, and the file with the read gaps is next to it."""
     for kept in ("", f"({_FILES} of them by an earlier run)"):
         limit = ("--limit", "cold <= 4 %")
         output = command.output("tune", "--fleet", str(traces), *limit, "--write", str(tmp_path))
@@ -68,7 +68,7 @@ def test_the_profile_is_written_and_a_second_run_goes_on(traces: Path, command: 
 
 
 def test_a_limit_of_cold_starts_is_kept_or_refused(traces: Path, command: Command) -> None:
-    """The strictest of several counts; where nothing keeps to it the exit code is 1."""
+    """The strictest of several limits counts; if no time keeps to it, the exit code is 1."""
     limits = ("--limit", "cold <= 60 %", "--limit", "cold <= 50 %")
     document = json.loads(command.output("tune", "--fleet", str(traces), *limits, "--format", "json"))
     assert document["aim"]["most_cold_ppm"] == 500_000
@@ -100,12 +100,12 @@ def test_a_limit_of_cold_starts_is_kept_or_refused(traces: Path, command: Comman
 def test_what_does_not_go_together_is_refused(
     traces: Path, command: Command, options: tuple[str, ...], said: str
 ) -> None:
-    """The message names the option, and the exit code is that of a usage error."""
+    """The message names the option, with the exit code of a usage error."""
     assert said in refused(command, *(each.format(traces=traces) for each in options))
 
 
 def test_a_folder_without_traces_is_refused(tmp_path: Path, command: Command) -> None:
-    """The exit code is 2, and the files are named with what is wrong with them."""
+    """The exit code is 2, and each file is named with its problem."""
     assert "there is no file in it" in refused(command, "--fleet", str(tmp_path))
     (tmp_path / "notes.txt").write_text("no trace", encoding="utf-8")
     assert "none of 1 files can be read" in refused(command, "--fleet", str(tmp_path))

@@ -1,4 +1,4 @@
-"""What the command prints fits the width that it is shown in."""
+"""The output of the command fits the terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from command import Command
 
 WIDTHS = (60, 80, 200)
-# A terminal beside another, or a phone: the narrowest in which a line is laid out.
+# A split terminal, or a phone: the narrowest supported width.
 NARROW = (40, *WIDTHS)
 COMMANDS = (
     ("list",),
@@ -37,7 +37,7 @@ HELP = ((), *((name,) for name in main.list_commands(click.Context(main))))
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder with two sides to compare, as the current one."""
+    """Return the current folder with two sides to compare."""
     write_sides(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -46,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("width", NARROW)
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 def test_no_line_is_wider(command: Command, folder: Path, arguments: tuple[str, ...], width: int) -> None:
-    """Every shipped profile is told within the width, in full words, whatever the width is."""
+    """At every width, the lines on each shipped profile fit and break no word."""
     given = [argument.format(folder=folder) for argument in arguments]
     lines = command.run(*given, columns=width).output.splitlines()
     assert lines
@@ -56,7 +56,7 @@ def test_no_line_is_wider(command: Command, folder: Path, arguments: tuple[str, 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_line_about_a_vendors_file_is_wider(command: Command, tmp_path: Path, width: int) -> None:
-    """What an export loses, what an import does not read, and what lint finds, all in full words."""
+    """The losses of an export, the unknown keys of an import, and the findings of lint break no word."""
     file = tmp_path / "m.json"
     file.write_text(
         '{"devices": [{"soc_modle": 69, "cores": [{"perf_profile": "burst", "my_perf_profile": "balanced"}]}]}'
@@ -64,7 +64,7 @@ def test_no_line_about_a_vendors_file_is_wider(command: Command, tmp_path: Path,
     for arguments in (("export", "burst", "--notes"), ("import", str(file)), ("lint", str(file))):
         done = command.run(*arguments, columns=width)
         told = done.output if arguments[0] == "lint" else done.stderr
-        # A place is never broken, so that it can be followed.
+        # A place is never broken, so that a terminal can open it.
         lines = [line for line in told.splitlines() if str(file) not in line]
         assert lines
         assert [line for line in lines if shown_width(line) > width] == []
@@ -73,7 +73,7 @@ def test_no_line_about_a_vendors_file_is_wider(command: Command, tmp_path: Path,
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("arguments", HELP, ids=" ".join)
 def test_no_line_of_help_is_wider(command: Command, arguments: tuple[str, ...], width: int) -> None:
-    """The help of every command keeps the width, too, breaks no option, and ends with an example."""
+    """The help of every command fits, breaks no option, and ends with an example."""
     lines = command.output(*arguments, "--help", columns=width).splitlines()
     assert [line for line in lines if shown_width(line) > width] == []
     assert not [line for line in lines if line.endswith("-")]
@@ -83,16 +83,16 @@ def test_no_line_of_help_is_wider(command: Command, arguments: tuple[str, ...], 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_line_of_an_explanation_is_wider(command: Command, width: int) -> None:
-    """Every rule, code and corner is told within the width."""
+    """The explanation of every rule, code and corner fits."""
     for name in (*rule_ids(), *codes(), *corners()):
         lines = command.output("explain", name, columns=width).splitlines()
         assert [line for line in lines if shown_width(line) > width] == [], name
 
 
 def test_nothing_is_lost_in_a_narrow_terminal(command: Command) -> None:
-    """The same words are told in every width of a dry run; only where lines end differs."""
+    """A dry run has the same words at every width; only the line breaks differ."""
     told = [sorted(command.output("profile", "burst", "--dry-run", columns=width).split()) for width in WIDTHS]
-    # A word of the heading is left out where the call stands below.
+    # If the call is below the heading, the heading has one word less.
     missing = set(told[1]) - set(told[0])
     assert missing <= {"call", "and", "votes"}
     assert told[1] == told[2]
@@ -114,7 +114,7 @@ def test_nothing_is_lost_in_a_narrow_terminal(command: Command) -> None:
     ids=" ".join,
 )
 def test_no_line_of_an_error_is_wider(command: Command, arguments: tuple[str, ...], width: int) -> None:
-    """A message that lists twenty profiles or fifty SoCs fits, too."""
+    """A message that lists twenty profiles or fifty SoCs fits too."""
     result = command.run(*arguments, columns=width)
     assert result.exit_code == 2
     assert result.stderr
@@ -122,7 +122,7 @@ def test_no_line_of_an_error_is_wider(command: Command, arguments: tuple[str, ..
 
 
 def test_an_error_in_a_pipe_is_one_line(command: Command) -> None:
-    """If no width is known, a program can read a message from one line."""
+    """If no width is known, a message is one line, so that a program can read it."""
     message, *_ = command.run("show", "nope").stderr.splitlines()
     assert message.startswith("nope: NAME-1")
     assert "system_settings" in message
@@ -130,7 +130,7 @@ def test_an_error_in_a_pipe_is_one_line(command: Command) -> None:
 
 @pytest.mark.parametrize("width", NARROW)
 def test_no_line_of_coverage_is_wider(command: Command, folder: Path, width: int) -> None:
-    """Neither the counts nor the fields that no test looks at."""
+    """The counts and the unchecked fields fit."""
     (folder / "tests").mkdir()
     (folder / "mine.yaml").write_text("profile: mine\nextends: burst\nsummary: Mine.\nrelax: {after_init_us: 5}\n")
     (folder / "tests" / "mine.yaml").write_text(
@@ -144,7 +144,7 @@ def test_no_line_of_coverage_is_wider(command: Command, folder: Path, width: int
 
 @pytest.mark.parametrize("width", NARROW)
 def test_no_line_of_a_calibration_is_wider(command: Command, tmp_path: Path, width: int) -> None:
-    """Neither what was measured, with what it was before, nor the notes."""
+    """The measured and earlier values, and the notes, fit."""
     file = str(tmp_path / "device.yaml")
     result = command.run("calibrate", "--backend", "simulated", "--count", "2", "-o", file, columns=width)
     assert [line for line in result.output.splitlines() if shown_width(line) > width and file not in line] == []

@@ -1,4 +1,4 @@
-"""Commands never write over a file that they read, through a link, or over an edited file."""
+"""Commands never overwrite an input, the target of a link, or an edited file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ EDIT = "# my edit\n"
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the current folder: a profile with what it extends, a recording, a table, an extension file."""
+    """Return the current folder: a profile with its bases, a recording, a table and an extension file."""
     monkeypatch.chdir(tmp_path)
     ran = [Ran(place * 105_000, place * 105_000 + 5_000, "camera", "burst", cold=False) for place in range(30)]
     for name, text in {
@@ -50,12 +50,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def everything(folder: Path) -> dict[str, bytes]:
-    """Return what lies in a folder and below."""
+    """Return the content of a folder and its subfolders."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def refused(command: Command, *arguments: str) -> str:
-    """Return why a command is refused; it must write nothing."""
+    """Return the error of a command; it must write nothing."""
     before = everything(Path())
     result = command.run(*arguments)
     assert (result.exit_code, result.stdout, everything(Path())) == (2, "", before)
@@ -86,7 +86,7 @@ OVER_INPUTS = [
 
 @pytest.mark.parametrize("arguments", OVER_INPUTS, ids=" ".join)
 def test_no_output_takes_the_place_of_an_input(command: Command, arguments: tuple[str, ...]) -> None:
-    """Neither the named file nor a file that is read with it, in any form."""
+    """Neither the named file nor a file that it refers to is overwritten, in any form."""
     refused(command, *arguments)
 
 
@@ -96,7 +96,7 @@ def test_no_output_takes_the_place_of_an_input(command: Command, arguments: tupl
 def test_an_input_is_known_under_any_name(
     command: Command, folder: Path, arguments: tuple[str, ...], other: str
 ) -> None:
-    """By another spelling, by a hard link, and through a link to its folder; by a fleet, too."""
+    """An input is recognized under another spelling, by a hard link, and through a linked folder; by a fleet too."""
     (folder / "sub").mkdir()
     (folder / "sub" / "link").symlink_to("..")
     (folder / "hard").hardlink_to(folder / "table")
@@ -105,7 +105,7 @@ def test_an_input_is_known_under_any_name(
 
 @pytest.mark.parametrize("part", ["log.jsonaa", "log.jsonab"])
 def test_a_part_of_a_trace_is_an_input(command: Command, folder: Path, part: str) -> None:
-    """All parts are read, whichever is named; a fleet reads them, too."""
+    """All parts are read, whichever is named; a fleet reads them too."""
     text = (folder / "trace.json").read_bytes()
     (folder / "log.jsonaa").write_bytes(text[:200])
     (folder / "log.jsonab").write_bytes(text[200:])
@@ -115,14 +115,14 @@ def test_a_part_of_a_trace_is_an_input(command: Command, folder: Path, part: str
 
 
 def test_a_device_model_is_an_input(command: Command, folder: Path) -> None:
-    """Of tune, whose page may not take its place."""
+    """The page of tune can't replace the model."""
     command.output("calibrate", "-o", "dev.yaml", *QUICK)
     shutil.copy(folder / "dev.yaml", folder / "dev_copy.yaml")
     assert "ends in .yaml" in refused(command, "tune", "trace.json", "--device", "dev.yaml", "--page", "dev.yaml")
 
 
 def test_the_standard_input_may_be_a_file(folder: Path) -> None:
-    """The shell opened it, and no output may replace it."""
+    """The shell opened the file, and no output may replace it."""
     run = (sys.executable, "-m", "htppower", "trace", "-", "--output", "text=table")
     with (folder / "table").open("rb") as table:
         ended = subprocess.run(run, stdin=table, capture_output=True, check=False)
@@ -144,7 +144,7 @@ def test_the_standard_input_may_be_a_file(folder: Path) -> None:
 def test_a_link_in_the_output_folder_is_refused(
     command: Command, folder: Path, link: str, arguments: tuple[str, ...], victim: str
 ) -> None:
-    """The target of the link is neither changed nor made, even with --force."""
+    """The target of the link is neither changed nor created, even with --force."""
     (folder / "out").mkdir()
     (folder / "victim").touch()
     (folder / link).symlink_to(victim if victim.startswith("/") else f"../{victim}")
@@ -158,7 +158,7 @@ def test_a_link_in_the_output_folder_is_refused(
 @POSIX
 @pytest.mark.parametrize("link", ["tests", "tests/camera.yaml"])
 def test_no_test_is_written_through_a_link(command: Command, folder: Path, link: str) -> None:
-    """Neither through the folder tests nor through a file in it, even with --force."""
+    """Neither the folder tests nor a file in it may be a link, even with --force."""
     profile = folder / "mine" / "camera.yaml"
     (profile.parent / link).parent.mkdir(parents=True)
     (folder / "elsewhere").mkdir()
@@ -185,7 +185,7 @@ def test_no_test_is_written_through_a_link(command: Command, folder: Path, link:
 def test_a_link_that_is_named_as_an_output_is_refused(
     command: Command, folder: Path, arguments: tuple[str, ...]
 ) -> None:
-    """Also one that leads nowhere: nothing is made at its end."""
+    """A broken link is refused too, and its target is not created."""
     link = folder / "link.json"
     link.symlink_to("ext.json" if arguments[-1] == "--into" else "missing")
     assert "is a link" in refused(command, *arguments, "link.json")
@@ -194,7 +194,7 @@ def test_a_link_that_is_named_as_an_output_is_refused(
 
 @POSIX
 def test_a_folder_below_that_is_a_link_out_is_not_written_to(command: Command, folder: Path) -> None:
-    """The folder of power states may be a link that leads elsewhere."""
+    """If the folder of power states is a link out of the output folder, nothing is written."""
     exported = command.output("export", "balanced").replace("VCORNER_SVS2", "VCORNER_MIN_VOLTAGE_CORNER")
     (folder / "mine.json").write_text(exported, encoding="utf-8")
     (folder / "out").mkdir()
@@ -244,7 +244,7 @@ def test_an_unedited_profile_is_replaced_by_another(command: Command, folder: Pa
 
 
 def test_measured_values_are_not_thrown_away(command: Command, folder: Path) -> None:
-    """Before anything is measured it is said how to add to the file; --force throws them away."""
+    """The error is raised without any measurement and says how to add to the file; --force replaces the values."""
     command.output("calibrate", "-o", "dev.yaml", *QUICK)
     calls = (folder / "dev.yaml").read_text(encoding="utf-8")
     late = re.sub(r"(raise_late_us:\n  value: .*\n  provenance: )\w+", r"\1measured", calls)
@@ -258,7 +258,7 @@ def test_measured_values_are_not_thrown_away(command: Command, folder: Path) -> 
 
 
 def test_a_profile_is_put_into_its_file_again_and_again(command: Command, folder: Path) -> None:
-    """--into edits what is there, and keeps the rest of it, so it needs no --force."""
+    """--into keeps the rest of the file, so it needs no --force."""
     for name in ("burst", "balanced", "balanced"):
         command.output("export", name, "--into", "ext.json")
     assert "BALANCED" not in (folder / "ext.json").read_text(encoding="utf-8")
@@ -282,14 +282,14 @@ FORMS = [
 def test_the_suffix_says_the_form(
     command: Command, folder: Path, arguments: tuple[str, ...], name: str, begin: bytes
 ) -> None:
-    """Of FILE alone; and the report is written again over the earlier one."""
+    """A plain FILE gets the form of its suffix; a second run overwrites the report."""
     for _ in range(2):
         assert command.run(*arguments, "--output", name).exit_code in (0, 1)
         assert (folder / name).read_bytes().startswith(begin)
 
 
 def test_every_form_replaces_its_earlier_report(command: Command, folder: Path) -> None:
-    """And no other form does, or a recording, or a profile in JSON."""
+    """A report in another form, a recording, or a profile as JSON is not replaced."""
     run = ("profile", "burst", "--dry-run", "--output")
     for form in ("text", "json", "svg", "html", "trace"):
         for _ in range(2):
@@ -325,20 +325,20 @@ def test_every_form_replaces_its_earlier_report(command: Command, folder: Path) 
     ],
 )
 def test_a_suffix_that_says_another_form_is_refused(command: Command, folder: Path, output: str, said: str) -> None:
-    """With the forms that the command has; the suffix of a profile is that of no report."""
+    """The error lists the forms of the command; no report has the suffix of a profile."""
     assert said in refused(command, "profile", "burst", "--dry-run", "--output", output)
     assert not list(folder.glob("x.*"))
 
 
 def test_another_form_is_printed_beside_a_file_alone(command: Command) -> None:
-    """If --format names it; else nothing is printed."""
+    """Another form is printed if --format names it; else nothing is printed."""
     run = ("profile", "burst", "--dry-run", "--output", "x.svg")
     assert command.output(*run) == ""
     assert json.loads(command.output(*run, "--format", "json"))["format_version"] == 1
 
 
 def test_nothing_is_written_if_one_can_not_be(command: Command, folder: Path) -> None:
-    """Reports and profiles of one command are written all or none, and no two of them to one file."""
+    """All reports and profiles of a command are written, or none; two of them can't share a file."""
     (folder / "out").mkdir()
     (folder / "out" / "camera_tuned.yaml").write_text("mine\n", encoding="utf-8")
     tune = (*TUNE, "--write", "out")
@@ -349,7 +349,7 @@ def test_nothing_is_written_if_one_can_not_be(command: Command, folder: Path) ->
 
 @POSIX
 def test_an_open_stream_is_written_to(folder: Path) -> None:
-    """Also if the shell redirected it to a file; later prints follow in the file."""
+    """Even if the shell redirected the stream to a file, later prints follow in it."""
     run = f"{sys.executable} -m htppower trace table --output json=/dev/stdout --output text=/dev/fd/3"
     subprocess.run(["/bin/sh", "-c", f"{run} >printed 3>third"], check=True)
     printed = (folder / "printed").read_text(encoding="utf-8")
@@ -359,7 +359,7 @@ def test_an_open_stream_is_written_to(folder: Path) -> None:
 
 @POSIX
 def test_a_full_disk_is_told_and_leaves_nothing_of_other_files(command: Command, folder: Path) -> None:
-    """A device is written first, so that no file is made if that fails."""
+    """A device is written first, so that no file is created if that fails."""
     said = refused(command, "trace", "trace.json", "--output", "text=/dev/full", "--output", "x.json")
     assert "can't write /dev/full: No space left on device" in said
     assert not (folder / "x.json").exists()
@@ -367,7 +367,7 @@ def test_a_full_disk_is_told_and_leaves_nothing_of_other_files(command: Command,
 
 @POSIX
 def test_a_folder_that_may_not_be_written_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the path that was named; root may write everywhere, so that the system's answer is played."""
+    """The error has the given path. Root may write everywhere, so the test fakes the system's answer."""
 
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied", "x.json.new")

@@ -26,13 +26,13 @@ CHAT = {
 
 @pytest.fixture(name="command")
 def _command() -> Command:
-    """Return the command, wide enough for what is told in one line."""
+    """Return the command, wide enough to print each message in one line."""
     return Command(columns=500)
 
 
 @pytest.fixture(name="chat")
 def _chat(tmp_path: Path) -> Path:
-    """Return an extension file: what a chat app on a phone has."""
+    """Return an extension file as a chat app on a phone would have it."""
     file = tmp_path / "chat.json"
     file.write_text(json.dumps(CHAT))
     return file

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def test_a_profile_becomes_a_file(command: Command, tmp_path: Path) -> None:
-    """Printed and written alike, and imported again it is the profile."""
+    """The printed and the written text are equal, and an import gives the same profile again."""
     file = tmp_path / "b.json"
     printed = command.output("export", "burst", "--to", "extensions", "--soc", "SM8750", "--strict")
     assert command.output("export", "burst", "--soc", "69", "-o", str(file)) == ""
@@ -24,7 +24,7 @@ def test_a_profile_becomes_a_file(command: Command, tmp_path: Path) -> None:
 
 
 def test_a_profile_is_put_into_a_file(command: Command, chat: Path) -> None:
-    """In place, or with --output elsewhere; what is not about votes stays."""
+    """The file changes in place, or --output names another file; keys that are not about votes stay."""
     before = chat.read_bytes()
     other = chat.with_name("other.json")
     command.output("export", "system_settings", "--into", str(chat), "-o", str(other))
@@ -35,7 +35,7 @@ def test_a_profile_is_put_into_a_file(command: Command, chat: Path) -> None:
 
 
 def test_a_file_that_is_refused_is_not_written(command: Command, chat: Path) -> None:
-    """It stays as it was, and the mistake is told."""
+    """A file with a mistake stays as it was, and the mistake is reported."""
     chat.write_text("{,}")
     done = command.run("export", "burst", "--into", str(chat))
     assert (done.exit_code, chat.read_text()) == (2, "{,}")
@@ -43,7 +43,7 @@ def test_a_file_that_is_refused_is_not_written(command: Command, chat: Path) -> 
 
 
 def test_what_is_lost_is_told(command: Command, tmp_path: Path) -> None:
-    """On standard error; with --strict it is an error, and nothing is written; notes are told only when asked for."""
+    """Losses go to standard error; with --strict they are an error and nothing is written. --notes adds the notes."""
     mine = tmp_path / "mine.yaml"
     mine.write_text("profile: mine\nextends: burst\nrelax: {after_init_us: 30000}\n")
     told = command.run("export", str(mine))
@@ -57,7 +57,7 @@ def test_what_is_lost_is_told(command: Command, tmp_path: Path) -> None:
 
 
 def test_a_profile_is_not_put_beside_a_key_that_would_count_instead(command: Command, chat: Path) -> None:
-    """An unknown key of the first device that is read as perf_profile stands behind it, and would be voted."""
+    """An unknown key that the vendor reads as perf_profile would override the profile, so the export is refused."""
     text = json.dumps({"devices": [{"cores": [{"perf_profile": "burst", "my_perf_profile": "balanced"}]}]})
     chat.write_text(text)
     done = command.run("export", "burst", "--into", str(chat))
@@ -67,7 +67,7 @@ def test_a_profile_is_not_put_beside_a_key_that_would_count_instead(command: Com
 
 
 def test_an_unknown_soc_is_refused(command: Command) -> None:
-    """With the nearest."""
+    """The error suggests the nearest name."""
     done = command.run("export", "burst", "--soc", "SM8751")
     assert (done.exit_code, done.stdout) == (2, "")
     assert "did you mean SM8750?" in done.stderr
@@ -85,7 +85,7 @@ def test_an_unknown_soc_is_refused(command: Command) -> None:
 def test_votes_that_the_soc_lacks_are_left_out_and_told(
     command: Command, chat: Path, profile: str, soc: str, fields: list[str]
 ) -> None:
-    """A warning, and with --strict an error; of --soc as of the file of --into. What asks for nothing is a note."""
+    """A lost vote is a warning, or an error with --strict; --soc or the file names the SoC. A zero vote is a note."""
     done = command.run("export", profile, "--soc", soc)
     assert [line.split(": ")[2:4] for line in done.stderr.splitlines()] == [["warning", field] for field in fields]
     words = {"votes.ddr_perf_mode": "ddr_perf_mode", "votes.hmx_v2": "hmxControl", "votes.ceng": "cengControl"}
@@ -111,7 +111,7 @@ def test_votes_that_the_soc_lacks_are_left_out_and_told(
 def test_a_profile_is_not_put_into_settings_of_a_runtime(
     command: Command, tmp_path: Path, settings: dict[str, Any], said: str, hint: str
 ) -> None:
-    """Genie refuses a dialog with devices in it; the file to put it into is the one that the dialog names."""
+    """Genie refuses a dialog that holds devices; the error names the extension file of the dialog."""
     file = tmp_path / "dialog.json"
     file.write_text(json.dumps(settings))
     done = command.run("export", "burst", "--into", str(file))
@@ -125,7 +125,7 @@ def test_a_profile_is_not_put_into_settings_of_a_runtime(
 def test_a_vote_that_many_socs_lack_is_told_where_no_soc_is_named(
     command: Command, tmp_path: Path, profile: str
 ) -> None:
-    """Lint has the same warning for the result. --strict writes nothing. A SoC of --soc or of the file avoids it."""
+    """Without a SoC, the export warns as lint does, and --strict writes nothing. A SoC avoids the warning."""
     votes = "votes: {ddr_perf_mode: true, rpc_polling_time_us: 9999}"
     (tmp_path / "mine.yaml").write_text(f"profile: mine\nextends: burst\n{votes}\n")
     name = str(tmp_path / "mine.yaml") if profile == "mine" else profile
@@ -147,7 +147,7 @@ def test_a_vote_that_many_socs_lack_is_told_where_no_soc_is_named(
 
 @pytest.mark.parametrize("profile", ["burst", "balanced", "llm_decode_balanced", "system_settings"])
 def test_a_profile_that_every_soc_takes_is_told_nothing_of(command: Command, profile: str) -> None:
-    """Nor is it refused with --strict; what only newer ones have, and does less harm, is a note."""
+    """--strict accepts it too. An option that only newer SoCs have is a note if its loss does little harm."""
     assert command.run("export", profile, "--strict").stderr == ""
     notes = command.run("export", profile, "--notes").stderr
     assert ("Hexagon V75 or later" in notes) is (profile == "llm_decode_balanced")

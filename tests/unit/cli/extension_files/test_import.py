@@ -16,21 +16,21 @@ AS_BURST = 'profile: chat\nextends: burst\nsummary: "burst as in chat.json."\n'
 
 
 def test_a_file_becomes_a_profile(command: Command, chat: Path) -> None:
-    """It is printed, with what it does not say in comments."""
+    """The profile is printed; comments list the defaults that the file does not state."""
     output = command.output("import", str(chat))
     assert output.startswith("# Imported from chat.json, device 0, core 0: burst.\n# For the host,")
     assert output.endswith(AS_BURST)
 
 
 def test_the_outer_file_is_followed(command: Command, chat: Path) -> None:
-    """The path in it is looked for beside it."""
+    """The path in the outer file is resolved in the folder of that file."""
     outer = chat.with_name("outer.json")
     outer.write_text('{"backend_extensions": {"config_file_path": "chat.json"}}')
     assert command.output("import", str(outer)) == command.output("import", str(chat))
 
 
 def test_each_soc_has_a_folder(command: Command, chat: Path, tmp_path: Path) -> None:
-    """Of an outer file that names several; two of one name are numbered."""
+    """Each SoC of an outer file gets its own folder; two folders with the same name are numbered."""
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "chat.json").write_text('{"devices": [{"cores": [{"perf_profile": "default"}]}]}')
     outer = tmp_path / "outer.json"
@@ -43,7 +43,7 @@ def test_each_soc_has_a_folder(command: Command, chat: Path, tmp_path: Path) -> 
 
 
 def test_what_is_imported_is_valid(command: Command, chat: Path, tmp_path: Path) -> None:
-    """Lint finds nothing to refuse, and the power states lie where they are looked for."""
+    """Lint finds no error, and the power states are in the folder where profiles look for them."""
     exported = command.output("export", "balanced")
     custom = tmp_path / "mine.json"
     custom.write_text(exported.replace("VCORNER_SVS2", "VCORNER_MIN_VOLTAGE_CORNER"))
@@ -56,7 +56,7 @@ def test_what_is_imported_is_valid(command: Command, chat: Path, tmp_path: Path)
 
 
 def test_an_edited_profile_is_not_overwritten(command: Command, chat: Path, tmp_path: Path) -> None:
-    """Nothing is written where one file differs; the same again is, and --force overwrites."""
+    """If one file differs, nothing is written. Equal files are written again, and --force overwrites."""
     folder = tmp_path / "profiles"
     again = ("import", str(chat), "-o", str(folder))
     written = command.output(*again)
@@ -92,7 +92,7 @@ def test_an_edited_profile_is_not_overwritten(command: Command, chat: Path, tmp_
     ],
 )
 def test_what_is_refused_has_a_place(command: Command, chat: Path, text: str, said: str) -> None:
-    """The file, line and column, and what explains the rule; nothing is printed or written."""
+    """The error gives file, line, column and the command that explains the rule; nothing is printed or written."""
     chat.write_text(text)
     done = command.run("import", str(chat), "-o", str(chat.parent / "out"))
     assert (done.exit_code, done.stdout) == (2, "")
@@ -102,7 +102,7 @@ def test_what_is_refused_has_a_place(command: Command, chat: Path, text: str, sa
 
 
 def test_one_core_can_be_chosen(command: Command, chat: Path) -> None:
-    """A core that is not there is an error that names those that are."""
+    """If the core does not exist, the error names the cores of the file."""
     assert command.output("import", str(chat), "--core", "0", "--name", "mine").splitlines()[-3] == "profile: mine"
     assert "no core 3 (it has 0)" in command.run("import", str(chat), "--core", "3").stderr
 
@@ -114,7 +114,7 @@ MISSPELT = {
 
 
 def test_keys_that_nothing_reads_are_told(command: Command, chat: Path) -> None:
-    """On standard error and in the profile; with --strict they are errors, and nothing is made."""
+    """Standard error and the profile name unknown keys; with --strict they are errors and nothing is written."""
     chat.write_text(json.dumps(MISSPELT))
     told = command.run("import", str(chat))
     assert told.exit_code == 0
@@ -144,7 +144,7 @@ def test_keys_that_nothing_reads_are_told(command: Command, chat: Path) -> None:
     ],
 )
 def test_a_json_file_of_another_kind_is_refused(command: Command, chat: Path, text: str, hint: str) -> None:
-    """Where no key is read, also in settings of a runtime without a mode; no profile is made of it."""
+    """If htppower reads no key of a file, import makes no profile of it, also for runtime settings without a mode."""
     chat.write_text(text)
     told = command.run("import", str(chat), "-o", str(chat.parent / "out"))
     assert (told.exit_code, told.stdout) == (2, "")
@@ -155,13 +155,13 @@ def test_a_json_file_of_another_kind_is_refused(command: Command, chat: Path, te
 
 @pytest.mark.parametrize("text", ["{}", '{"htppower": {}}', '{"xdevices": [{"cores": [{"perf_profile": "burst"}]}]}'])
 def test_a_file_that_the_vendors_parser_reads_is_imported(command: Command, chat: Path, text: str) -> None:
-    """One that says nothing, with suppressions alone, or with keys that are read as others."""
+    """An empty file, suppressions alone, and keys that are read as other keys are imported."""
     chat.write_text(text)
     assert command.run("import", str(chat)).exit_code == 0
 
 
 def test_settings_that_nobody_reads_are_told(command: Command, tmp_path: Path) -> None:
-    """Of the settings of a runtime, too: a misspelt option beside one that votes."""
+    """A misspelt option of a runtime is named even if the settings also hold a vote."""
     file = tmp_path / "genai_config.json"
     options = {"htp_performance_mode": "burst", "htp_performance_mod": "balanced"}
     provider = {"provider_options": [{"qnn": options}]}
@@ -172,6 +172,6 @@ def test_settings_that_nobody_reads_are_told(command: Command, tmp_path: Path) -
 
 
 def test_a_clean_file_is_taken_strictly(command: Command, chat: Path) -> None:
-    """Settings that are not about votes are known keys."""
+    """Settings that are not about votes are known keys, so --strict accepts them."""
     done = command.run("import", str(chat), "--strict")
     assert (done.exit_code, done.stderr) == (0, "")
