@@ -1,4 +1,4 @@
-"""Dry runs: the native calls that a workload costs, and no others."""
+"""Dry runs: the native calls of a workload, and no others."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from htppower.review.pictures.tables import vote_table
 
 
 def test_a_dry_run_shows_no_heartbeat() -> None:
-    """A workload of minutes costs as many calls as one of milliseconds."""
+    """A workload of minutes needs as many calls as one of milliseconds."""
     short, long = (run(load_profile("burst"), SimulatedHtp(arch=75), Workload(3, us, 0)) for us in (1000, 60_000_000))
     assert [row.call.function for row in long.rows] == [row.call.function for row in short.rows]
 
 
 def test_a_dry_run_tells_each_time_out_that_was_learnt() -> None:
-    """A session that learns is lowered after the break-even time first, and at once after a long gap; all is told."""
+    """A learning session lowers after the break-even time first, and at once after a long gap; each time is shown."""
     burst = load_profile("burst")
     assert burst.relax is not None
     learnt = Adaptive(break_even_us=100_000)
@@ -38,7 +38,7 @@ def test_a_dry_run_tells_each_time_out_that_was_learnt() -> None:
 
 
 def test_a_dry_run_tells_when_votes_were_lowered_further() -> None:
-    """The times until the second power state are counted from the lowering, after INIT as after each inference."""
+    """The time until the second power state counts from the lowering, after INIT and after each inference."""
     burst = load_profile("burst")
     assert burst.relax is not None
     then = Then(burst.relax.after_deinit_to, Adaptive(break_even_us=500_000))
@@ -52,7 +52,7 @@ def test_a_dry_run_tells_when_votes_were_lowered_further() -> None:
 
 
 def test_a_dry_run_says_nothing_of_what_is_not_learnt() -> None:
-    """A fixed time has no line and no key of its own; INIT and DE-INIT are no gaps."""
+    """A fixed time has no line and no key; INIT and DE-INIT are not gaps."""
     burst = load_profile("burst")
     assert burst.relax is not None
     profile = attrs.evolve(burst, relax=attrs.evolve(burst.relax, after_init_us=50_000))
@@ -66,7 +66,7 @@ def test_a_dry_run_says_nothing_of_what_is_not_learnt() -> None:
     ("name", "left_us"), [("onnxruntime:burst", 9999), ("litert:burst", 9999), ("onnxruntime:balanced", 0)]
 )
 def test_a_dry_run_of_a_record_says_where_the_runtime_does_otherwise(name: str, left_us: int) -> None:
-    """A session turns polling off at the end, and the runtime may leave it on; other profiles say nothing."""
+    """A session turns polling off at the end, but the runtime may not; other profiles have no such line."""
     report = run(load_profile(name), SimulatedHtp(arch=75), Workload(1, 5000, 1000))
     (line,) = report.record_lines
     assert "htppower casts them: it sends all of them again after INIT" in line

@@ -1,4 +1,4 @@
-"""Durations as people read and write them."""
+"""Durations in readable form."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from htppower.review.durations import duration, parse_duration
     ],
 )
 def test_a_duration_is_told_exactly(duration_us: int, said: str) -> None:
-    """The unit is the largest that the duration reaches, and no digit is lost."""
+    """The unit is the largest that is not above the duration, and no digit is lost."""
     assert duration(duration_us) == said
 
 
 @given(st.integers(0, 10**13))
 def test_what_is_told_is_read_back(duration_us: int) -> None:
-    """A duration as it is printed can be given as an option, with or without the space."""
+    """A printed duration is a valid option, with or without the space."""
     assert parse_duration(duration(duration_us)) == duration_us
     assert parse_duration(duration(duration_us).replace(" ", "")) == duration_us
 
@@ -40,7 +40,7 @@ def test_what_is_told_is_read_back(duration_us: int) -> None:
     [("5ms", 5000), ("300us", 300), ("1s", 1_000_000), (" 2 MIN ", 120_000_000), ("0.5h", 18 * 10**8)],
 )
 def test_durations_are_read(text: str, duration_us: int) -> None:
-    """Each unit is known, in either case."""
+    """Each unit is known in upper and lower case."""
     assert parse_duration(text) == duration_us
 
 
@@ -58,7 +58,7 @@ def test_what_is_no_duration_is_refused(text: str) -> None:
     ("text", "units"), [("5", "us ms s"), (" 300 ", "us ms s"), ("50", "us ms s"), ("2.5", "ms s"), ("0.125", "ms s")]
 )
 def test_a_number_without_a_unit_is_refused(text: str, units: str) -> None:
-    """The error names the spellings that would do; each of them is read."""
+    """The error names valid spellings, and each of them is accepted."""
     *rest, last = (f"{text.strip()}{unit}" for unit in units.split())
     said = f"{', '.join(rest)} or {last}"
     with pytest.raises(ValueError, match=f"has no unit; write {re.escape(said)}$"):

@@ -1,4 +1,4 @@
-"""What is told of each rule is so: the example breaks it, and the mend keeps it."""
+"""The explanation of each rule is true: its example breaks the rule, and its mend keeps it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SHIPPED = shipped_folder() / "devices" / "hexagon_assumed.yaml"
 TEXTS = {**VOTE_TEXTS, **OTHER_TEXTS}
-# What is said of these in words, as bytes of a file; the first is no file.
+# Files for rules that are explained in words; the first entry is a missing file.
 IN_WORDS: dict[str, bytes | None] = {
     "FILE-1": None,
     "FILE-2": b"#" * 2**21,
@@ -29,7 +29,7 @@ IN_WORDS: dict[str, bytes | None] = {
     "JSON-1": b'{"devices": [,]}',
     "MODEL-1": SHIPPED.read_bytes().replace(b"value: 0.30\n", b"value: 2.50\n").replace(b"[0.05, 0.6]", b"[0.05, 3]"),
 }
-# No file breaks these.
+# Rules that no file can break.
 NEVER_BROKEN = {"HMX-2", "HMX-4", "HMX-5", "HMX-6", "HMX-7", "RPC-7", "ID-1"}
 
 
@@ -43,7 +43,7 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def broken(command: Command, folder: Path, options: tuple[str, ...], family: Family) -> set[str]:
-    """Return the rules that lint finds broken in a folder, or the check of settings in its files."""
+    """Return the rules that lint, or the check of settings, finds broken in a folder."""
     if family is Family.SETTINGS:
         result = command.run("settings", "--check", *map(str, sorted(folder.iterdir())), "--format", "json")
     else:
@@ -52,7 +52,7 @@ def broken(command: Command, folder: Path, options: tuple[str, ...], family: Fam
 
 
 def test_every_rule_is_told() -> None:
-    """Each rule has a text, in full sentences, and no text is of a rule that there is not."""
+    """Each rule has a text in full sentences, and each text has a rule."""
     assert set(TEXTS) == set(CATALOGUE)
     for rule, text in TEXTS.items():
         assert text.why.endswith("."), rule
@@ -63,7 +63,7 @@ def test_every_rule_is_told() -> None:
 
 @pytest.mark.parametrize("rule", [rule for rule, text in TEXTS.items() if text.wrong])
 def test_the_example_breaks_the_rule_and_the_mend_keeps_it(command: Command, tmp_path: Path, rule: str) -> None:
-    """Lint finds the rule broken in the example, and nothing that refuses the file once it is mended."""
+    """Lint finds the rule in the example, and no error in the mended file."""
     text = TEXTS[rule]
     write(tmp_path, text.wrong)
     family = CATALOGUE[rule].family
@@ -76,7 +76,7 @@ def test_the_example_breaks_the_rule_and_the_mend_keeps_it(command: Command, tmp
 
 @pytest.mark.parametrize("rule", [rule for rule, text in TEXTS.items() if text.said])
 def test_what_is_said_in_words_is_so(command: Command, tmp_path: Path, rule: str) -> None:
-    """What no text shows is made here; what no file breaks is kept by construction, or found when a call is made."""
+    """Files of bytes break these rules here; the rest can't be broken by a file, or only fail at a call."""
     if rule in NEVER_BROKEN:
         entry = CATALOGUE[rule]
         assert entry.breach is Breach.BY_CONSTRUCTION or entry.asked_at_the_call or (entry.degrades and not entry.check)

@@ -1,4 +1,4 @@
-"""What is best for a fleet, as text, JSON and a profile."""
+"""The best times for a fleet, as text, JSON and a profile."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _GAPS = ([30_000] * 90 + [60_000_000] * 10, [90_000] * 10 + [60_000_000] * 2)
 def report(
     *gaps_us: list[int], learnt: int | None = None, cold_ppm: int | None = None, unread: int = 0, **fleet: Any
 ) -> FleetReport:
-    """Return the report of devices with these gaps; ``learnt`` is what a learnt time costs on each."""
+    """Return the report of devices with these gaps; ``learnt`` is the cost of a learnt time on each."""
     sustains = () if learnt is None else (Adaptive(_B_US),)
     costs = () if learnt is None else (Cost(learnt, 1),)
     answers = tuple(answer(f"/fleet/{number}.json", gaps, learnt=costs) for number, gaps in enumerate(gaps_us))
@@ -39,7 +39,7 @@ def report(
 
 
 def test_the_text_says_what_was_chosen_and_what_it_costs() -> None:
-    """Each sustain time has its cold starts, its cost and the ratio to whoever knows each gap."""
+    """Each sustain time has its cold starts, its cost, and the ratio to perfect knowledge of each gap."""
     text = report(*_GAPS).as_text()
     assert text.startswith("/fleet: 2 files read\n2 sessions, 114 inferences, 112 gaps\n")
     lines = [" ".join(line.split()) for line in text.splitlines()]
@@ -53,7 +53,7 @@ def test_the_text_says_what_was_chosen_and_what_it_costs() -> None:
 
 
 def test_the_text_says_what_is_out_of_the_ordinary() -> None:
-    """Files that can't be read, answers of an earlier run, broken ones, and notes; harmless on a terminal."""
+    """Unreadable and broken files, answers of an earlier run, and notes are shown, and harmless on a terminal."""
     made = report(*_GAPS, learnt=1, unread=12, kept=1, broken=2)
     noted = attrs.evolve(made.fleet.answers[0], notes=("an unfinished line",))
     made = attrs.evolve(made, fleet=attrs.evolve(made.fleet, answers=(noted, made.fleet.answers[1])))
@@ -71,7 +71,7 @@ def test_the_text_says_what_is_out_of_the_ordinary() -> None:
 
 
 def test_a_device_model_says_what_a_second_costs() -> None:
-    """In joules, which all costs of the text are multiples of."""
+    """All costs of the text are multiples of the joules in one second."""
     made = attrs.evolve(report(*_GAPS), device="hexagon_assumed", saved_w=0.28)
     assert "By the device model hexagon_assumed a second of cost is 0.28 J" in made.as_text()
     document = json.loads(made.as_json())
@@ -79,7 +79,7 @@ def test_a_device_model_says_what_a_second_costs() -> None:
 
 
 def test_where_no_time_keeps_to_the_limit_the_text_says_so() -> None:
-    """The share stands there as it was asked for."""
+    """The text shows the share as it was given."""
     text = " ".join(report([5 * 10**9, 30_000], cold_ppm=12_500).as_text().split())
     assert "No sustain time keeps to 1.25 % of cold starts: the one with the fewest is chosen." in text
 
@@ -93,13 +93,13 @@ def test_a_fleet_without_gaps_is_told() -> None:
 
 @pytest.mark.parametrize("width", [40, 80, 100])
 def test_the_text_fits(width: int) -> None:
-    """No line is wider than asked for, whatever is in it."""
+    """No line is wider than the given width, for any content."""
     text = report(*_GAPS, learnt=1, unread=3, kept=1, broken=1, cold_ppm=1).as_text(width)
     assert max(map(shown_width, text.splitlines())) <= width
 
 
 def test_json_has_everything() -> None:
-    """All candidates, every device, every file that was left out."""
+    """The JSON has all candidates, every device, and every file that was left out."""
     made = report(*_GAPS, [0, 0], learnt=10**9, cold_ppm=300_000, unread=12)
     document = json.loads(made.as_json())
     assert document["format_version"] == 1
@@ -121,13 +121,13 @@ def test_json_has_everything() -> None:
 
 
 def test_a_loss_without_measure_is_null_in_json() -> None:
-    """JSON has no infinity: where a device's best costs nothing, its loss is null, and in us as it is."""
+    """JSON has no infinity: if a device's best time costs nothing, its relative loss is null; its loss in us stays."""
     devices = json.loads(report([0, 0], *[[60_000_000] * 9] * 9).as_json())["devices"]
     assert (devices[0]["loss"], devices[0]["loss_us"]) == (None, 2 * _B_US)
 
 
 def test_the_profile_has_the_time_and_the_reasons(tmp_path: Path) -> None:
-    """It extends the one that is tuned, is read as it is, and its comments say what it is from."""
+    """The profile extends the tuned profile, loads, and has comments on its origin."""
     text = report(*_GAPS).as_profile("camera_fleet")
     (tmp_path / "camera_fleet.yaml").write_text(text, encoding="utf-8")
     profile = load_profile(tmp_path / "camera_fleet.yaml")
@@ -142,7 +142,7 @@ def test_the_profile_has_the_time_and_the_reasons(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sustain", [Adaptive(100_000), Adaptive(cold_starts_ppm=12_500)])
 def test_a_time_that_is_learnt_stands_in_the_profile(sustain: Adaptive, tmp_path: Path) -> None:
-    """It is read as it was chosen."""
+    """The profile loads with the chosen time."""
     made = report(*_GAPS)
     chosen = attrs.evolve(made.settled.chosen, sustain=sustain)
     made = attrs.evolve(made, settled=attrs.evolve(made.settled, chosen=chosen))

@@ -1,4 +1,4 @@
-"""Text that fits the width it is shown in."""
+"""Text that fits its width."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WIDTHS = st.integers(8, 60)
 
 @given(TEXTS, WIDTHS, st.integers(0, 6))
 def test_wrapping_keeps_the_width_and_every_letter(text: str, width: int, indent: int) -> None:
-    """No line is wider than it may be, and nothing but spaces is lost, wide letters included."""
+    """No line is too wide, and only spaces are lost, also with wide letters."""
     lines = wrapped(text, width, " " * indent)
     assert all(shown_width(line) <= width for line in lines)
     assert "".join("".join(lines).split()) == "".join(text.split())
@@ -36,7 +36,7 @@ def test_wrapping_keeps_the_width_and_every_letter(text: str, width: int, indent
 @given(st.text("ab\n \u6f22", max_size=12), st.integers(1, 16))
 @example("   a", 4)
 def test_a_text_is_wrapped_as_its_words_flow(text: str, width: int) -> None:
-    """Also one that fits, and one that begins or ends with spaces, of which half the width is kept at most."""
+    """Words flow as usual; leading spaces are kept up to half the width."""
     words = text.lstrip(" ")
     lead = " " * min(len(text) - len(words), width // 2)
     assert wrapped(text, width) == flowed(words.split(" "), width, lead, lead, " ")
@@ -44,7 +44,7 @@ def test_a_text_is_wrapped_as_its_words_flow(text: str, width: int) -> None:
 
 @given(st.lists(TEXTS, max_size=6), WIDTHS)
 def test_parts_flow_within_the_width(parts: list[str], width: int) -> None:
-    """The same holds of parts."""
+    """The same holds for parts."""
     lines = flowed(parts, width, "  ", "    ")
     assert all(shown_width(line) <= width for line in lines)
     assert "".join("".join(lines).split()) == "".join("".join(parts).split())
@@ -52,7 +52,7 @@ def test_parts_flow_within_the_width(parts: list[str], width: int) -> None:
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), max_size=4), st.integers(20, 120))
 def test_a_table_keeps_the_width_and_every_letter(rows: list[tuple[str, str, str]], width: int) -> None:
-    """Cells wrap, or move beneath their row, and all of them are told."""
+    """Cells wrap, or move below their row, and none is lost."""
     lines = table(("first", "second", "third"), rows, width)
     assert all(shown_width(line) <= width for line in lines)
     said = sorted("".join("".join(lines).split()))
@@ -62,7 +62,7 @@ def test_a_table_keeps_the_width_and_every_letter(rows: list[tuple[str, str, str
 
 
 def test_a_word_is_broken_only_where_it_must_be() -> None:
-    """Lines end between words; a path that is too long is broken behind a slash, other words behind a joint."""
+    """Lines end between words; a long path is broken after a slash, and other long words after a joint."""
     assert wrapped("one two three", 9) == ["one two", "three"]
     assert wrapped("in /usr/lib/python3/site-packages/x.so", 20) == ["in", "/usr/lib/python3/", "site-packages/x.so"]
     assert wrapped("a_long_name_without_end", 12) == ["a_long_name_", "without_end"]
@@ -70,20 +70,20 @@ def test_a_word_is_broken_only_where_it_must_be() -> None:
 
 
 def test_blanks_at_the_end_make_no_line() -> None:
-    """A line of a table, padded to its widest cell, is followed by no empty one where its blanks are too long."""
+    """Spaces at the end of a padded line do not become an empty line."""
     padding = " " * 40
     assert wrapped(f"balanced  complete{padding}", 20) == ["balanced  complete"]
     assert wrapped(f"balanced  complete{padding}", 12) == ["balanced", "complete"]
 
 
 def test_a_part_that_is_too_long_is_broken_between_words() -> None:
-    """Parts are kept whole where they fit; one that never does is broken at a space, not at a hyphen in it."""
+    """Parts stay whole if they fit; a longer part is broken at a space, not at a hyphen."""
     assert flowed(["a", "one -> two"], 8) == ["a", "one ->", "two"]
     assert flowed(["one -> two", "b"], 10) == ["one -> two", "b"]
 
 
 def test_what_does_not_fit_a_table_stands_beneath() -> None:
-    """The first columns that fit stay; what follows is told below with its heading, and prose without one."""
+    """The first columns that fit stay; the others go below with their headings, and prose without a heading."""
     rows = [("burst", "TURBO", "relaxed", "Highest clocks, kept up."), ("none", "-", "-", "No votes.")]
     head = ("name", "corner", "relaxes to", "summary")
     assert table(head, rows, 100)[1] == "burst  TURBO   relaxed     Highest clocks, kept up."
@@ -99,13 +99,13 @@ def test_what_does_not_fit_a_table_stands_beneath() -> None:
 
 
 def test_labels_and_columns() -> None:
-    """A label stands at the first line of its text; columns are as wide as their widest cell, wide letters counted."""
+    """A label is on the first line of its text; columns are as wide as their widest cell, with wide letters."""
     assert list(labelled("why", "one two three four", 22)) == ["why         one two", "            three four"]
     assert aligned([("a", "b"), ("\u6f22\u6f22", "c")]) == ["a     b", "\u6f22\u6f22  c"]
 
 
 def test_the_width_is_the_terminals(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """COLUMNS comes first; 80 where there is no terminal; a terminal that is too narrow to lay out counts as 40."""
+    """COLUMNS decides first; without a terminal the width is 80; a very narrow terminal counts as 40."""
     assert capsys is not None
     for columns, width in (("132", 132), ("", 80), ("0", 80), ("many", 80), ("7", 40)):
         monkeypatch.setenv("COLUMNS", columns)
@@ -115,7 +115,7 @@ def test_the_width_is_the_terminals(monkeypatch: pytest.MonkeyPatch, capsys: pyt
 def test_a_width_that_no_terminal_has_is_left_out(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of 5000 digits Python makes no number."""
+    """Python refuses a number of 5000 digits."""
     assert capsys is not None
     for said in ("9" * 5000, "100000", "-5", "0", "wide", "\u00b2"):
         monkeypatch.setenv("COLUMNS", said)

@@ -1,4 +1,4 @@
-"""Text with styles, as it is written: nothing that a terminal could act on stays but the styles themselves."""
+"""Text with styles: the output has no terminal sequences but the styles."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from hypothesis import strategies as st
 from htppower.errors import printable
 from htppower.review.styled import coloured, plain, styled
 
-# Letters of all kinds, ends of lines and tabs, and what a terminal acts on.
+# Letters of all kinds, line ends and tabs, and terminal sequences.
 CHARACTERS = "ab z~\n\t\x00\x1b\x9b\u00e9\u200b\u6f22"
 WORDS = st.text(CHARACTERS, max_size=8)
 
 
 def kept(text: str) -> str:
-    """Return a text with escapes for what is not printable, but for ends of lines and tabs."""
+    """Return a text with escapes for unprintable characters, except line ends and tabs."""
     return "".join(each if each in "\n\t" else printable(each) for each in text)
 
 
 @given(WORDS, WORDS, WORDS)
 def test_what_is_written_holds_styles_and_escapes_and_no_more(before: str, word: str, behind: str) -> None:
-    """Without colours the styles go, with them they become sequences; the rest is the same either way."""
+    """Without colours the styles are removed, with colours they become sequences; the rest is the same."""
     text = f"{before}{styled(word, 'bold', 'red')}{behind}"
     assert plain(text) == f"{kept(before)}{printable(word)}{kept(behind)}"
     assert coloured(text) == f"{kept(before)}\x1b[1m\x1b[31m{printable(word)}\x1b[0m{kept(behind)}"

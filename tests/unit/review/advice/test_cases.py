@@ -1,4 +1,4 @@
-"""Made cases: each gets the right first advice, or none, in every form, with noise, shuffled, scaled and incomplete."""
+"""Made cases: in every form, with noise, shuffled, scaled or incomplete, each gets the right first advice, or none."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ GOOD = Recipe()
 
 
 def like(**parts: float) -> Recipe:
-    """Return a good inference but for these parts."""
+    """Return a good inference with some parts replaced."""
     return attrs.evolve(GOOD, **parts)
 
 
 class Case:
-    """A case: the rule of the first advice, empty for none; the recipe of the inference at a place; the profile."""
+    """The rule of the first advice (empty for none), the recipe of the inference at each place, and the profile."""
 
     def __init__(self, rule: str, recipe: Callable[[int], Recipe], profile: str = "") -> None:
         self.rule = rule
@@ -43,7 +43,7 @@ class Case:
         self._recipe = recipe
 
     def inferences(self, count: int, seed: int, spread: float = 0.03) -> list[dict[Event, float]]:
-        """Return as many inferences."""
+        """Return this many inferences."""
         return made([self._recipe(place) for place in range(count)], seed, spread)
 
 
@@ -83,17 +83,17 @@ CASES = {
 
 
 def without_some(inferences: Sequence[Inference], noise: random.Random) -> list[Inference]:
-    """Return inferences of which a tenth of the rows is missing."""
+    """Return inferences without a tenth of their rows."""
     return [{event: number for event, number in each.items() if noise.random() > 0.1} for each in inferences]
 
 
-# Without these rows a rule has nothing to see.
+# Without these rows a rule has no evidence.
 _EVIDENCE = {
     *((name, Event.POWER_ON) for name in ("power-up", "power-up beside it", "power-up in every second", "held VTCM")),
     *(("small graph under power_saver", event) for event in (Event.RPC, Event.QNN_ACCELERATOR)),
     *((name, Event.YIELDS) for name in ("contention", "contention under burst", "contention at times")),
 }
-# What may be done to the inferences of a case without another advice being right.
+# Changes to the inferences of a case that keep its advice.
 WRITTEN: Mapping[str, Callable[[list[dict[Event, float]], random.Random], str]] = {
     **{name: functools.partial(lambda write, inferences, _: write(inferences), write) for name, write in FORMS.items()},
     "shuffled": lambda inferences, noise: ort_csv(noise.sample(inferences, len(inferences))),
@@ -112,7 +112,7 @@ def profile(name: str) -> Profile:
 
 
 def read(folder: Path, text: str, name: str = "") -> list[Measurement]:
-    """Return what a file holds, measured under a profile."""
+    """Return the measurements of a file, under a profile."""
     path = folder / "measured"
     path.write_text(text, encoding="utf-8")
     return [attrs.evolve(each, profile=profile(name) if name else None) for each in read_measurements(str(path))]
@@ -124,14 +124,14 @@ def rules(*measured: Measurement) -> list[str]:
 
 
 def first(*measured: Measurement) -> str:
-    """Return the rule of the first advice; empty where there is none."""
+    """Return the rule of the first advice; empty if there is none."""
     return next(iter(rules(*measured)), "")
 
 
 @pytest.mark.parametrize("form", WRITTEN)
 @pytest.mark.parametrize("name", CASES)
 def test_the_first_advice_is_right(tmp_path: Path, name: str, form: str) -> None:
-    """In each form, with little and much noise, with few and many inferences."""
+    """In each form, with little or much noise and few or many inferences, the first advice is the expected one."""
     case, noise = CASES[name], random.Random(name + form)
     for count, spread in ((8, 0.01), (20, 0.05), (60, 0.12)):
         text = WRITTEN[form](case.inferences(count, count, spread), noise)
@@ -140,9 +140,9 @@ def test_the_first_advice_is_right(tmp_path: Path, name: str, form: str) -> None
 
 @pytest.mark.parametrize("name", CASES)
 def test_missing_rows_leave_the_advice(tmp_path: Path, name: str) -> None:
-    """So does a tenth of the rows that is missing."""
+    """A tenth of the rows may be missing."""
     case, noise = CASES[name], random.Random(name)
-    # A cold start is told by one inference; where just its rows are missing nothing tells it.
+    # Only one inference shows a cold start; without its rows nothing shows it.
     allowed = {case.rule, ""} if case.rule == "ADV-4" else {case.rule}
     for seed in range(5):
         text = ort_csv(without_some(case.inferences(40, seed), noise))
@@ -153,7 +153,7 @@ def test_missing_rows_leave_the_advice(tmp_path: Path, name: str) -> None:
 def test_scaled_times_have_the_same_first_advice(
     tmp_path_factory: pytest.TempPathFactory, name: str, seed: int, factor: float, count: int
 ) -> None:
-    """A device that is a quarter slower or faster gets the same advice, but near the limits that are times."""
+    """A device that is a quarter slower or faster gets the same advice, except near limits in time."""
     case = CASES[name]
     inferences = [
         {event: round(number * factor) if event.kind is Kind.TIME else number for event, number in each.items()}
@@ -170,7 +170,7 @@ def test_scaled_times_have_the_same_first_advice(
 )
 @pytest.mark.parametrize("name", CASES)
 def test_a_row_that_is_never_there(tmp_path: Path, name: str, missing: Event) -> None:
-    """Without one kind of rows the first advice is the same, but where those rows are what tells."""
+    """Without one kind of rows the first advice is the same, unless those rows are its evidence."""
     case = CASES[name]
     less: list[dict[Event, float]] = [
         {event: number for event, number in each.items() if event is not missing} for each in case.inferences(20, 1)
@@ -180,14 +180,14 @@ def test_a_row_that_is_never_there(tmp_path: Path, name: str, missing: Event) ->
 
 
 def test_the_sessions_of_a_file_each_have_a_cold_start(tmp_path: Path) -> None:
-    """Runs that were appended each begin cold: that is no power-up in every inference."""
+    """Each appended run begins cold, which is not a power-up in every inference."""
     cold = CASES["cold start"]
     text = "".join(ort_csv(cold.inferences(6, seed), header=not seed) for seed in range(4))
     assert rules(*read(tmp_path, text)) == ["ADV-4"]
 
 
 def test_of_several_graphs_the_one_that_gains_most_is_told(tmp_path: Path) -> None:
-    """A graph in order does not hide another; of two that are not the one with more time comes first."""
+    """A good graph does not hide a bad one; of two bad graphs, the one with more time comes first."""
     rows = [viewer_csv(CASES[name].inferences(20, 3), graph=name) for name in ("good", "contention")]
     (tmp_path / "b").mkdir()
     good, contention = (read(tmp_path, text) for text in rows)
@@ -201,7 +201,7 @@ def test_of_several_graphs_the_one_that_gains_most_is_told(tmp_path: Path) -> No
 
 
 def clocks(tmp_path: Path, *mhz: tuple[str, float], write: Callable[..., str] = ort_csv, seed: int = 1) -> str:
-    """Return the first advice on a graph that was measured at clocks, each under a profile."""
+    """Return the first advice on a graph measured at several clocks, each under a profile."""
     measured = []
     for place, (name, each) in enumerate(mhz):
         inferences = made([like(compute=2500 * 1000 / each, mhz=each)] * 20, seed + place, 0.05)
@@ -211,7 +211,7 @@ def clocks(tmp_path: Path, *mhz: tuple[str, float], write: Callable[..., str] = 
 
 @pytest.mark.parametrize("write", [ort_csv, viewer_csv, viewer_text])
 def test_a_clock_that_does_not_follow(tmp_path: Path, write: Callable[..., str]) -> None:
-    """Where profiles far apart have one clock, or the lower one the higher; not where the clocks differ as voted."""
+    """The rule applies if distant profiles have equal clocks, or the lower one a higher clock."""
     for seed in range(5):
         flat = functools.partial(clocks, tmp_path, write=write, seed=seed)
         assert flat(("burst", 1000), ("power_saver", 1010)) == "ADV-7"
@@ -223,7 +223,7 @@ def test_a_clock_that_does_not_follow(tmp_path: Path, write: Callable[..., str])
 
 
 def test_two_humps(tmp_path: Path) -> None:
-    """All times of a job of AI Hub, or a clock that changes; not two graphs in one file, nor too few times."""
+    """Times of an AI Hub job or a changing clock have two humps; two graphs in a file, or too few times, do not."""
     for seed in range(10):
         noise = random.Random(seed)
         times = [
@@ -240,7 +240,7 @@ def test_two_humps(tmp_path: Path) -> None:
 
 
 def queries(pauses: Sequence[int], firsts: Sequence[float]) -> str:
-    """Return a profile of Genie with a pause before each query, and its time to the first token."""
+    """Return a profile of Genie, given the pause before each query and its time to the first token."""
     now, found = 10**6, []
     for pause, each in zip(pauses, firsts, strict=True):
         now += pause
@@ -250,7 +250,7 @@ def queries(pauses: Sequence[int], firsts: Sequence[float]) -> str:
 
 
 def test_queries_after_a_pause(tmp_path: Path) -> None:
-    """Queries that are slower after a pause, or the first alone; nothing where they are alike, or one."""
+    """Queries that are slower after a pause get advice, or a slow first query; equal queries or a single one do not."""
     noise = random.Random(4)
     pauses = [900_000 if place % 3 == 0 else 20_000 for place in range(15)]
     slow = [(90_000 if pause > 300_000 else 60_000) * noise.lognormvariate(0, 0.03) for pause in pauses]
@@ -262,7 +262,7 @@ def test_queries_after_a_pause(tmp_path: Path) -> None:
 
 
 def test_the_simulation_gets_no_advice(tmp_path: Path) -> None:
-    """Whatever its numbers are."""
+    """The numbers do not matter."""
     simulated = [{**each, Event.HVX_THREADS: 0} for each in CASES["power-up"].inferences(20, 1)]
     for each in simulated:
         del each[Event.RPC]

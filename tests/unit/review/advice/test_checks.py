@@ -1,4 +1,4 @@
-"""What single checks say: what they leave out, and what they reckon."""
+"""Single checks: the inputs that they ignore, and the numbers that they compute."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ def given(tmp_path: Path, text: str) -> dict[str, Advice]:
 
 
 def test_a_call_that_only_waits_long_is_not_polled_in_vain(tmp_path: Path) -> None:
-    """The call takes more than 9.999 ms because of the power-up; once that is gone polling lasts long enough."""
+    """The call takes more than 9.999 ms because of the power-up; without that, polling lasts long enough."""
     assert set(given(tmp_path, ort_csv(made([COLD] * 9)))) == {"ADV-3"}
 
 
 @pytest.mark.parametrize("place", range(5))
 def test_one_power_up_is_no_habit(tmp_path: Path, place: int) -> None:
-    """Wherever in a file a single inference of several was powered up."""
+    """One powered-up inference of several is a cold start, at any place in the file."""
     recipes = [COLD if each == place else Recipe() for each in range(5)]
     assert set(given(tmp_path, ort_csv(made(recipes)))) == {"ADV-4"}
 
 
 def test_contention_is_without_the_power_up(tmp_path: Path) -> None:
-    """What of a wait is power-up is not taken for contention a second time."""
+    """The part of a wait that is power-up is not counted as contention again."""
     found = given(tmp_path, ort_csv(made([Recipe(power=7000.0, waits=7900.0, yields=2.0)] * 20)))
     assert list(found) == ["ADV-3", "ADV-5"]
     assert found["ADV-5"].gain_us == pytest.approx(900, rel=0.4)
 
 
 def test_contention_is_reckoned_from_inferences_without_yields(tmp_path: Path) -> None:
-    """Where no row tells of waits, the others tell how long an inference takes without them."""
+    """If no row has waits, the inferences without yields give the time without waits."""
     recipes = [Recipe() if each % 3 else Recipe(yields=2.0, waits=4000.0) for each in range(30)]
     less: list[dict[Event, float]] = [
         {event: number for event, number in each.items() if event is not Event.COMPUTE} for each in made(recipes)
@@ -66,13 +66,13 @@ def test_contention_is_reckoned_from_inferences_without_yields(tmp_path: Path) -
 
 
 def test_what_lies_between_two_groups_makes_them_one() -> None:
-    """Times in the middle are no second hump, though two groups would fit well."""
+    """Times in the middle are not a second hump, though two groups would fit well."""
     assert two_humps([100.0, 200.0] * 40) is not None
     assert two_humps([100.0, 200.0] * 40 + [141.0] * 10) is None
 
 
 def test_moments_that_stand_still_are_none(tmp_path: Path) -> None:
-    """Timestamps that are all the same, or go back, tell of no gaps."""
+    """Timestamps that are equal, or go back, give no gaps."""
     lines = viewer_csv(made([COLD] * 6), step_us=500_000).splitlines()
     still = "\n".join(f"7,{line.partition(',')[2]}" if line.startswith("1") else line for line in lines)
     assert "700000" in str(given(tmp_path, "\n".join(lines))["ADV-3"].do)
@@ -83,7 +83,7 @@ def test_moments_that_stand_still_are_none(tmp_path: Path) -> None:
 
 
 def test_the_total_of_several_graphs_is_no_graph(tmp_path: Path) -> None:
-    """The viewer's statistics of all graphs together are left out where those of each are there."""
+    """The viewer's statistics of all graphs are left out if each graph has its own."""
     text = viewer_text(made([Recipe()] * 3)).replace(
         "Total Inference Time:\n", "Total Inference Time:\n  NetRun: 9 us\n"
     )
@@ -93,7 +93,7 @@ def test_the_total_of_several_graphs_is_no_graph(tmp_path: Path) -> None:
 
 
 def test_parts_add_up_where_noise_turns_them_round() -> None:
-    """A median that is above that of what surrounds it makes no part negative."""
+    """A median above the median of its enclosing part makes no part negative."""
     numbers = Numbers(Measurement("f", "form", {Event.QNN: [100.0], Event.RPC: [120.0], Event.COMPUTE: [90.0]}))
     parts = numbers.parts()
     assert [part.time_us for part in parts] == [0, 10, 90]
@@ -102,7 +102,7 @@ def test_parts_add_up_where_noise_turns_them_round() -> None:
 
 
 def test_averages_are_shown_as_the_file_has_them(tmp_path: Path) -> None:
-    """Where a cold start has moved them, too: the smallest numbers are not shown as averages, and a note tells."""
+    """Averages include a cold start and are not replaced by the smallest numbers; a note explains this."""
     inferences = made([COLD, *[Recipe()] * 7])
     path = tmp_path / "measured"
     path.write_text(viewer_text(inferences), encoding="utf-8")
@@ -113,13 +113,13 @@ def test_averages_are_shown_as_the_file_has_them(tmp_path: Path) -> None:
 
 
 def only(text: str, *kinds: str) -> str:
-    """Return the text of qnn-profile-viewer with these of its averages, minima and maxima."""
+    """Return the text of qnn-profile-viewer with only these statistics."""
     first, *sections = text.split("Execute Stats (")
     return "Execute Stats (".join([first, *(each for each in sections if each.startswith(kinds))])
 
 
 def test_averages_alone_tell_of_a_long_power_up(tmp_path: Path) -> None:
-    """An average that only a few inferences could have of one cold start: ADV-3, though with low confidence."""
+    """One cold start can't explain a high average: ADV-3, with low confidence."""
     small = Recipe(compute=800.0, power=11_000.0, waits=11_020.0, around=400.0, way=2500.0, host=500.0)
     for kinds in (("Average",), ("Average", "Max")):
         found = given(tmp_path, only(viewer_text(made([small] * 20)), *kinds))
@@ -132,13 +132,13 @@ def test_averages_alone_tell_of_a_long_power_up(tmp_path: Path) -> None:
 
 
 def test_averages_alone_do_not_make_a_cold_start_a_habit(tmp_path: Path) -> None:
-    """One slow inference of 20 moves the average a little: that tells no more than the average says."""
+    """One slow inference of 20 moves the average a little, which is not evidence."""
     text = only(viewer_text(made([COLD, *[Recipe()] * 19])), "Average")
     assert not {"ADV-3", "ADV-4"} & set(given(tmp_path, text))
 
 
 def test_a_record_is_not_told_to_sustain(tmp_path: Path) -> None:
-    """A runtime has no field for its timers; what it holds until the model is released is no sustain time of 0."""
+    """A runtime has no field for its timers; votes held until the model is released are not a sustain time of 0."""
     path = tmp_path / "measured"
     path.write_text(viewer_csv(made([COLD] * 20), step_us=500_000), encoding="utf-8")
     (measured,) = read_measurements(str(path))
@@ -160,7 +160,7 @@ RECORDS = [
 
 
 def pauses(pause_us: int) -> str:
-    """Return queries of which each third is slower, after a pause."""
+    """Return queries; each third query comes after a pause and is slower."""
     found, now = [], 0
     for place in range(15):
         now += pause_us if place % 3 == 0 else 20_000
@@ -171,7 +171,7 @@ def pauses(pause_us: int) -> str:
 
 @pytest.fixture(scope="module")
 def measurements(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Measurement]:
-    """Return what gives advice about calls, polling, queries and two groups."""
+    """Return measurements that lead to advice about calls, polling, queries and two groups."""
     humps = [Recipe(mhz=300.0, compute=8000.0) if each % 2 else Recipe() for each in range(40)]
     texts = {
         "a late wake-up": ort_csv(made([Recipe(way=2500.0)] * 20)),
@@ -190,7 +190,7 @@ def measurements(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Measurem
 
 
 def do(measured: Measurement, name: str) -> dict[str, tuple[str, ...]]:
-    """Return what to do under a profile, by rule."""
+    """Return the actions under a profile, by rule."""
     told = advise([attrs.evolve(measured, profile=load_profile(name))]).told
     return {each.advice.rule.id: each.advice.do for each in told}
 
@@ -203,7 +203,7 @@ def test_advice_on_a_record_is_in_the_settings_of_its_runtime(measurements: dict
 
 
 def test_each_runtime_has_its_own_words(measurements: dict[str, Measurement]) -> None:
-    """Latency, polling and sustain where the runtime sets them; nothing where it has no such setting."""
+    """Latency, polling and sustain use the runtime's settings; if a setting is missing, no action is proposed."""
     late, ends = measurements["a late wake-up"], measurements["polling ends"]
     long = measurements["a long pause"]
     assert do(late, "balanced")["ADV-1"] == ("votes: {rpc_control_latency_us: 100, rpc_polling_time_us: 9999}",)
@@ -226,7 +226,7 @@ def test_each_runtime_has_its_own_words(measurements: dict[str, Measurement]) ->
 
 
 def test_the_vendors_voter_sustains_for_300_ms_at_most() -> None:
-    """By the mode of the same clocks that does, else by custom; a longer pause has no setting."""
+    """The advice is a mode with the same clocks that sustains, or custom; a longer pause has no setting."""
     (of_mode,) = kept_up(load_profile("vendor:high_performance"), 200_000)
     assert of_mode.startswith('"perf_profile": "sustained_high_performance"')
     (of_custom,) = kept_up(load_profile("vendor:balanced"), 200_000)
@@ -235,14 +235,14 @@ def test_the_vendors_voter_sustains_for_300_ms_at_most() -> None:
 
 
 def test_a_record_that_polls_in_vain_names_no_session(measurements: dict[str, Measurement]) -> None:
-    """Where a mode polls and the wake-up is late all the same, its setting is what to look at."""
+    """If a mode polls and the wake-up is late all the same, the advice is to check its setting."""
     said = do(measurements["a late wake-up"], "onnxruntime:burst")["ADV-1"]
     assert said[0].startswith("htppower settings --check")
     assert not any("status" in line for line in said)
 
 
 def test_a_clock_that_follows_no_mode_of_a_runtime_names_no_session(measurements: dict[str, Measurement]) -> None:
-    """The setting of the mode is what to look at; of a profile it is its session."""
+    """For a mode the advice is to check its setting; for a profile, its session."""
     said = {}
     for names in (("burst", "power_saver"), ("vendor:burst", "vendor:power_saver")):
         both = [attrs.evolve(measurements["a small graph"], profile=load_profile(name)) for name in names]
@@ -253,7 +253,7 @@ def test_a_clock_that_follows_no_mode_of_a_runtime_names_no_session(measurements
 
 
 def test_a_slow_language_model(tmp_path: Path) -> None:
-    """A single query is judged by its tokens a second; a long prompt also by the tokens a second of the prompt."""
+    """A single query is judged by its tokens a second, and a long prompt by its own rate too."""
 
     def said(first_us: float, tokens: int, rate: float) -> list[str]:
         """Return the evidence of ADV-11 on one query."""
@@ -270,7 +270,7 @@ def test_a_slow_language_model(tmp_path: Path) -> None:
 
 
 def test_what_tells_nothing_of_the_htp_is_not_said_to_have_nothing_to_gain(tmp_path: Path) -> None:
-    """The times of a query are the host's; rows of the HTP tell that there is nothing to gain."""
+    """The times of a query are the host's; only rows of the HTP can show that there is nothing to gain."""
     (query,) = read(tmp_path, genie_json([(1_000, 400_000, 512)]))
     assert headline(advise([query])).startswith("No advice: without rows of the HTP")
     assert headline(advise(read(tmp_path, ort_csv(made([Recipe()] * 12))))).startswith("Nothing to gain")

@@ -1,4 +1,4 @@
-"""Advice on a file grows with its graphs, and not with their square."""
+"""The work of advice grows linearly with the graphs of a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("kind", ["graphs", "ops", "sessions"])
 def test_rows_are_sorted_into_graphs_in_linear_time(kind: str) -> None:
-    """A graph a row, other ops a row, and a session a row: each is compared with a few, not with all."""
+    """With a graph, other ops or a session for each row, each row is compared with a few, not with all."""
 
     def make(count: int) -> Callable[[], object]:
         def work() -> None:

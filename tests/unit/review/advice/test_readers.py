@@ -1,4 +1,4 @@
-"""The readers: what each form of file becomes, in every way in which it comes."""
+"""The readers: the measurements from each form of file, in all its variants."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from htppower.review.advice.readers.recognise import read_measurements
 
 USUAL = Recipe()
 INFERENCES = made([USUAL] * 7)
-# As the vendor's documentation shows it, shortened; lint has another cycle row, and rows of its own below each op.
+# Shortened from the vendor's documentation; lint has another cycle row, and its own rows below each op.
 LINTING = """\
 Execute Stats (Average):
 ------------------------
@@ -49,7 +49,7 @@ Total Inference Time:
             Overlap time: 4770  cycles
             Resources: HVX, HMX, DMA
 """
-# As the simulation on x86-64 writes it.
+# The format of the simulation on x86-64.
 SIMULATED = f"""\
 {HEADER}
 0,FINALIZE,34122,US,BACKEND,ROOT,QNN (finalize) time
@@ -65,7 +65,7 @@ SIMULATED = f"""\
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_holds_the_same_inferences(tmp_path: Path, form: str) -> None:
-    """Each number of each inference is there, in the order of the file, whatever tool has written it."""
+    """Each number of each inference is read, in the order of the file, whichever tool has written it."""
     (found,) = read(tmp_path, FORMS[form](INFERENCES))
     assert found.count == len(INFERENCES)
     for event in ORDER:
@@ -75,7 +75,7 @@ def test_every_form_holds_the_same_inferences(tmp_path: Path, form: str) -> None
 
 @pytest.mark.parametrize("write", [viewer_csv, viewer_text])
 def test_units_become_us(tmp_path: Path, write: Any) -> None:
-    """Times in ms are the same times as in us; what unit the file has is kept."""
+    """Times in ms and in us give the same times; the unit of the file is kept."""
     in_us, in_ms = (read(tmp_path, write(INFERENCES, unit=unit))[0] for unit in ("us", "ms"))
     for event in ORDER:
         assert list(in_ms.columns[event]) == pytest.approx(list(in_us.columns[event]), abs=1)
@@ -83,7 +83,7 @@ def test_units_become_us(tmp_path: Path, write: Any) -> None:
 
 
 def test_the_viewers_text_has_averages_and_their_limits(tmp_path: Path) -> None:
-    """Averages stand for the inferences, with the smallest and largest; other phases are left out."""
+    """Averages stand for the inferences, with the smallest and largest number; other phases are left out."""
     (found,) = read(tmp_path, viewer_text(INFERENCES))
     rpc = [inference[Event.RPC] for inference in INFERENCES]
     assert (found.averaged, found.graph, found.count) == (True, "model", 1)
@@ -96,7 +96,7 @@ def test_the_viewers_text_has_averages_and_their_limits(tmp_path: Path) -> None:
 
 
 def test_the_viewers_text_of_every_run(tmp_path: Path) -> None:
-    """The reader of the HTP prints each run for itself: they are inferences, not averages."""
+    """The reader of the HTP prints each run, so these are inferences and not averages."""
     runs = "".join(LINTING.replace("(Average)", "(Overall)").replace("16242", str(16242 + run)) for run in range(3))
     (found,) = read(tmp_path, runs)
     assert (found.averaged, list(found.columns[Event.RPC])) == (False, [16242, 16243, 16244])
@@ -104,14 +104,14 @@ def test_the_viewers_text_of_every_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("columns", [7, 8])
 def test_onnx_runtime_appends_its_runs(tmp_path: Path, columns: int) -> None:
-    """Runs that follow each other in a file, with the header again or not, are sessions of one graph."""
+    """Consecutive runs in a file, with or without another header, are sessions of one graph."""
     text = "".join(ort_csv(INFERENCES, columns=columns, header=again) for again in (True, False, True))
     (found,) = read(tmp_path, text)
     assert (found.count, found.starts) == (21, (0, 7, 14))
 
 
 def test_sessions_of_other_graphs_stay_apart(tmp_path: Path) -> None:
-    """What takes other cycles, or has other ops, is another graph, in one file or in turn."""
+    """Different cycles or ops mean a different graph, in one file or in turn."""
     large = made([attrs.evolve(USUAL, compute=9000.0)] * 7)
     found = read(tmp_path, ort_csv(INFERENCES) + ort_csv(large, header=False))
     assert [(each.graph, each.count) for each in found] == [("graph 1", 7), ("graph 2", 7)]
@@ -128,7 +128,7 @@ def test_sessions_of_other_graphs_stay_apart(tmp_path: Path) -> None:
 
 
 def test_the_simulation_is_told_from_a_device(tmp_path: Path) -> None:
-    """ONNX Runtime's rows without an RPC row are of the simulation; the viewer's are not, as rows may be missing."""
+    """ONNX Runtime's rows without an RPC row are from the simulation; the viewer may leave out rows."""
     (found,) = read(tmp_path, SIMULATED)
     assert (found.simulated, found.count) == (True, 1)
     no_rpc: list[dict[Event, float]] = [
@@ -141,14 +141,14 @@ def test_the_simulation_is_told_from_a_device(tmp_path: Path) -> None:
 
 
 def test_moments_are_taken_where_they_can_be(tmp_path: Path) -> None:
-    """Timestamps that go on are when inferences were noted; those of ONNX Runtime say nothing."""
+    """Increasing timestamps are the times of the inferences; ONNX Runtime's timestamps are ignored."""
     (found,) = read(tmp_path, viewer_csv(INFERENCES, step_us=500_000))
     assert len(found.begins_us) == 7
     assert read(tmp_path, ort_csv(INFERENCES))[0].begins_us == ()
 
 
 def test_old_names_and_columns_in_another_order(tmp_path: Path) -> None:
-    """An old provider names the whole call NULL and has no timestamp; columns are found by their names."""
+    """An old provider calls the whole call NULL and has no timestamp; columns are found by name."""
     old = f"{HEADER}\nUNKNOWN,EXECUTE,3100,US,BACKEND,ROOT,NULL\nUNKNOWN,BACKEND,2800,US,BACKEND,SUB-EVENT,"
     (found,) = read(tmp_path, f"{old}Accelerator (execute) time\n")
     assert (found.columns[Event.QNN][0], found.columns[Event.ACCELERATOR][0]) == (3100, 2800)
@@ -175,7 +175,7 @@ def test_llama_cpp_has_had_two_forms(tmp_path: Path) -> None:
 
 
 def test_an_ai_hub_job(tmp_path: Path) -> None:
-    """All times are there, and the note tells the fastest from the median; and cycles with times."""
+    """All times are read; the notes explain the fastest time and the median, and cycles with times."""
     (found,) = read(tmp_path, ai_hub_json([41_700, 17_600, 41_900]))
     assert list(found.columns[Event.INFERENCE]) == [41_700, 17_600, 41_900]
     assert any("17600 us" in note and "41700 us" in note for note in found.notes)
@@ -189,7 +189,7 @@ def test_an_ai_hub_job(tmp_path: Path) -> None:
 
 
 def test_a_profile_of_genie(tmp_path: Path) -> None:
-    """Queries have their times, tokens and moments; creations are no queries."""
+    """Queries have times, tokens and moments; creations are not queries."""
     (found,) = read(tmp_path, genie_json([(1_000, 90_000, 4), (500_000, 60_000, 8)]))
     assert (found.graph, list(found.columns[Event.FIRST_TOKEN])) == ("dialog0", [90_000, 60_000])
     assert list(found.columns[Event.PROMPT_TOKENS]) == [4, 8]
@@ -197,7 +197,7 @@ def test_a_profile_of_genie(tmp_path: Path) -> None:
 
 
 def test_a_query_of_genie_without_tokens_has_no_rates(command: Any, tmp_path: Path) -> None:
-    """Genie writes 0 for a query that was cut off: no rate of 0 is told. A query without any number is none."""
+    """Genie writes 0 for an interrupted query, which gives no rate. A query without any number is left out."""
     units = {
         "time-to-first-token": "us",
         "prompt-processing-rate": "toks/sec",
@@ -216,7 +216,7 @@ def test_a_query_of_genie_without_tokens_has_no_rates(command: Any, tmp_path: Pa
 
 
 def test_a_trace_of_optrace(tmp_path: Path) -> None:
-    """The tracks of runs and of yields are told by their names; spans within each other count once."""
+    """The tracks of runs and of yields are found by name; nested spans count once."""
     names = [("g Runtraces", 1), ("g Yields", 2), ("ops", 3)]
     events: list[dict[str, Any]] = [
         {"ph": "M", "name": "thread_name", "pid": 0, "tid": tid, "args": {"name": name}} for name, tid in names
@@ -233,13 +233,13 @@ def test_a_trace_of_optrace(tmp_path: Path) -> None:
 
 
 def _inspector(events: list[tuple[str, list[float]]], error: Exception | None = None) -> types.ModuleType:
-    """Return what stands for ExecuTorch's tools."""
+    """Return a stand-in for ExecuTorch's tools."""
     stand_in = types.ModuleType("executorch.devtools")
     listed = [types.SimpleNamespace(name=name, perf_data=types.SimpleNamespace(raw=raw)) for name, raw in events]
     block = types.SimpleNamespace(name="Execute", events=listed)
 
     class Inspector:
-        """Has the events."""
+        """A stand-in with the events."""
 
         def __init__(self, **given: object) -> None:
             assert given["source_time_scale"] == given["target_time_scale"]
@@ -252,7 +252,7 @@ def _inspector(events: list[tuple[str, list[float]]], error: Exception | None = 
     return stand_in
 
 
-# As ExecuTorch's runtime begins a file: the size of the buffer, the offset of the root, the identifier.
+# ExecuTorch's runtime begins a file with the size of the buffer, the offset of the root and the identifier.
 ETDUMP = b"\x6c\0\0\0\x10\0\0\0ED00" + bytes(100)
 
 
@@ -267,7 +267,7 @@ def with_inspector(monkeypatch: pytest.MonkeyPatch, tools: types.ModuleType) -> 
 
 @pytest.mark.parametrize("dump", [ETDUMP, ETDUMP[4:]], ids=["with its size", "without"])
 def test_an_etdump_is_given_to_executorch(dump: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The Inspector gets the bytes of the file, packed or not; without ExecuTorch the error says what to install."""
+    """The Inspector gets the bytes of the file, packed or not; without ExecuTorch the error names the package."""
     monkeypatch.setitem(sys.modules, "executorch", None)
     assert "pip install executorch torch" in told(tmp_path, dump)
     tools = _inspector([("RPC (execute) time (us)", [3000, 3100]), ("Accelerator (execute) time (cycles)", [5e6, 6e6])])
@@ -282,19 +282,19 @@ def test_an_etdump_is_given_to_executorch(dump: bytes, tmp_path: Path, monkeypat
 
 
 def test_an_etdump_that_executorch_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its error is told; a file without its size, which the Inspector refuses, is told to lack that."""
+    """ExecuTorch's error is shown; if the file has no size, which the Inspector refuses, the error explains this."""
     with_inspector(monkeypatch, _inspector([], ValueError("broken")))
     assert "ExecuTorch can't read: ValueError: broken (copy it again)" in told(tmp_path, ETDUMP)
     assert "lacks the size of the buffer" in told(tmp_path, ETDUMP[4:])
 
 
 def test_a_text_is_no_etdump(tmp_path: Path) -> None:
-    """Only what has zeros before the identifier is one."""
+    """The identifier must follow zeros."""
     assert "ETDump" not in told(tmp_path, b"1234567 ED00 is a text")
 
 
 def test_an_etdump_of_executorchs_own_tools(tmp_path: Path) -> None:
-    """Where ExecuTorch is installed, a file that its schema compiler made is read."""
+    """If ExecuTorch is installed, a file made by its schema compiler is read."""
     pytest.importorskip("executorch.devtools")
     import executorch  # noqa: PLC0415 - as above
 
@@ -317,7 +317,7 @@ def test_an_etdump_of_executorchs_own_tools(tmp_path: Path) -> None:
 
 
 def test_packed_files_and_the_standard_input(tmp_path: Path) -> None:
-    """A file packed with gzip is read as the one in it; a stream stands in for the path -."""
+    """A file packed with gzip is read like its content; the path - is the standard input."""
     text = ort_csv(INFERENCES)
     assert read(tmp_path, gzip.compress(text.encode()))[0].count == 7
     assert read(tmp_path, f"\ufeff{text}".replace("\n", "\r\n"))[0].count == 7
@@ -327,7 +327,7 @@ def test_packed_files_and_the_standard_input(tmp_path: Path) -> None:
 
 
 def test_a_large_file_is_read_as_a_stream(tmp_path: Path) -> None:
-    """Rows of ops, of which most of a detailed file consists, are not kept: the memory is that of the columns."""
+    """The rows of ops, most of a detailed file, are not kept: only the columns take memory."""
     import tracemalloc  # noqa: PLC0415 - it costs nothing while it is not started
 
     ops = (f"0,NODE,{op},CYCLES,BACKEND,SUB-EVENT,Conv:OpId_{op % 50} (cycles)\n" for op in range(400))

@@ -15,7 +15,7 @@ TWO = [Recipe(), Recipe(compute=9000.0, mhz=3000.0)]
 
 
 def collected(inferences: list[dict[Event, float]], orders: list[tuple[Event, ...]]) -> list[Series]:
-    """Return the series of inferences whose rows stand in these orders, in turn."""
+    """Return the series of inferences with rows in these orders, in turn."""
     collector = Collector()
     for inference, order in zip(inferences, itertools.cycle(orders), strict=False):
         for event in order:
@@ -26,7 +26,7 @@ def collected(inferences: list[dict[Event, float]], orders: list[tuple[Event, ..
 
 @pytest.mark.parametrize("seed", range(20))
 def test_rows_of_any_order_are_sorted(seed: int) -> None:
-    """Whatever order all inferences have, or each of its own, each gets its own rows."""
+    """All inferences may share an order, or each have its own; each gets its own rows."""
     noise = random.Random(seed)
     inferences = made(TWO * 100, seed)
     orders = [tuple(noise.sample(ORDER, len(ORDER))) for _ in range(1 if seed % 2 else 200)]
@@ -38,7 +38,7 @@ def test_rows_of_any_order_are_sorted(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_missing_rows_move_no_others(seed: int) -> None:
-    """Where a tenth of the rows is missing the others stay with their inferences: the RPC lies within the whole."""
+    """Without a tenth of the rows, the others stay with their inferences: the RPC is within the whole."""
     noise = random.Random(seed)
     inferences = [
         {event: number for event, number in inference.items() if noise.random() > 0.1}
@@ -52,7 +52,7 @@ def test_missing_rows_move_no_others(seed: int) -> None:
 
 
 def test_the_usual_order_is_a_cycle() -> None:
-    """It begins with the first row of the file, or where the first inference lacks its first rows where tools begin."""
+    """The order begins with the file's first row, or, if an inference lacks it, with the first row that tools write."""
     order = list(ORDER)
     assert usual_order(order * 5) == order
     assert usual_order((order * 5)[1:]) == order
@@ -63,7 +63,7 @@ def test_the_usual_order_is_a_cycle() -> None:
 
 
 def test_sessions_of_one_graph_are_joined() -> None:
-    """Columns that one of them lacks have no number there, and each session's first inference is known."""
+    """A column that one session lacks has no number there; each session's first inference is known."""
     collector = Collector()
     for session in range(3):
         for inference in made([Recipe()] * 4, session):
@@ -80,7 +80,7 @@ def test_sessions_of_one_graph_are_joined() -> None:
 
 
 def test_graphs_with_names_stay_apart() -> None:
-    """Inferences of two graphs in turn are two series."""
+    """Alternating inferences of two graphs are two series."""
     collector = Collector()
     for inference, graph in zip(made(TWO * 20), itertools.cycle("ab"), strict=False):
         for event in ORDER:

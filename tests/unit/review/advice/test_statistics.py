@@ -1,4 +1,4 @@
-"""Two humps are found where there are two, and not where there is one."""
+"""Two humps are found only in times with two groups."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from htppower.review.advice.statistics import mean, median, two_humps
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# One group: with little and much noise, spread evenly, with a long tail, with outliers, going down.
+# One group: with little and much noise, evenly spread, with a long tail, with outliers, decreasing.
 ONE: dict[str, Callable[[random.Random, float], float]] = {
     "narrow": lambda noise, _: 1000 * noise.lognormvariate(0, 0.05),
     "wide": lambda noise, _: 1000 * noise.lognormvariate(0, 0.3),
@@ -30,7 +30,7 @@ TWO: dict[str, Callable[[random.Random, float], float]] = {
 
 
 def found(kind: Callable[[random.Random, float], float], count: int) -> float:
-    """Return in what share of 200 series two humps are found."""
+    """Return the share of 200 series with two humps."""
     noise = random.Random(7)
     series = ([kind(noise, place / count) for place in range(count)] for _ in range(200))
     return sum(two_humps(times) is not None for times in series) / 200
@@ -39,19 +39,19 @@ def found(kind: Callable[[random.Random, float], float], count: int) -> float:
 @pytest.mark.parametrize("count", [10, 15, 16, 29, 30, 100])
 @pytest.mark.parametrize("kind", ONE)
 def test_one_group_is_seldom_taken_for_two(kind: str, count: int) -> None:
-    """At most one series in fifty of one group looks like two, however few times there are."""
+    """At most one series in fifty with one group looks like two, however few times there are."""
     assert found(ONE[kind], count) <= 0.02
 
 
 @pytest.mark.parametrize("kind", TWO)
 def test_two_groups_are_found(kind: str) -> None:
-    """With thirty times most are found, with a hundred nearly all."""
+    """With thirty times, most series are found; with a hundred, nearly all."""
     assert found(TWO[kind], 30) >= 0.85
     assert found(TWO[kind], 100) >= 0.99
 
 
 def test_the_humps_are_told() -> None:
-    """Each has its median, and the slow one its share; scaled times have scaled humps."""
+    """Each hump has its median, and the slow one its share; scaled times have scaled humps."""
     times = [100.0, 101, 102, 99, 98, 100, 300, 310, 290, 300]
     humps = two_humps(times)
     assert humps is not None
@@ -65,7 +65,7 @@ def test_the_humps_are_told() -> None:
 
 
 def test_numbers_that_are_missing_do_not_count() -> None:
-    """Medians and means are those of the numbers that are there."""
+    """Medians and means use only the numbers that exist."""
     assert median([3.0, math.nan, 1.0, 2.0]) == 2
     assert mean([3.0, math.nan, 1.0]) == 2
     assert math.isnan(median([math.nan]))

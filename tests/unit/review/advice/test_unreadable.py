@@ -1,4 +1,4 @@
-"""Files that no reader takes: what is said of them, and at which place."""
+"""Files that no reader accepts: the error and its place."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ WRONG = {
 }
 
 
-# Files of a known kind that advise does not read: what it says instead.
+# Files of a known kind that advise does not read, and the error for each.
 OTHERS = {
     "[INFO] a log\nof something\n": "FILE: is not the output of a profiler",
     "[2026-01-01 12:30:01] a log\n": "FILE: is not the output of a profiler",
@@ -71,24 +71,24 @@ OTHERS = {
 
 @pytest.mark.parametrize("content", OTHERS, ids=[f"{number}" for number in range(len(OTHERS))])
 def test_a_file_of_another_kind_is_told_as_what_it_is(tmp_path: Path, content: str) -> None:
-    """A log that begins with a bracket is no JSON; a trace is for htppower trace, and LoadGen's logs have none."""
+    """A log that begins with a bracket is not JSON; htppower trace reads traces; LoadGen's logs hold no rows."""
     assert told(tmp_path, content).startswith(OTHERS[content])
 
 
 def test_a_log_may_begin_with_a_bracket(tmp_path: Path) -> None:
-    """Its events may come after other lines."""
+    """The events of a log may come after other lines."""
     (found,) = read(tmp_path, "[INFO] begins\n[ROOT][RPC (execute) time] BACKEND : 3039 US\n")
     assert list(found.columns[Event.RPC]) == [3039]
 
 
 @pytest.mark.parametrize("content", WRONG, ids=[f"{number}" for number in range(len(WRONG))])
 def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, content: str) -> None:
-    """The error begins with the file and the line and column, or the path of keys, and says what is wrong."""
+    """The error begins with the file and the line and column, or the path of keys, and names the problem."""
     assert told(tmp_path, content).startswith(WRONG[content])
 
 
 def test_binary_files_are_refused_with_a_hint(tmp_path: Path) -> None:
-    """The log beside ONNX Runtime's CSV is for qnn-profile-viewer; other bytes are no UTF-8."""
+    """The log next to ONNX Runtime's CSV is for qnn-profile-viewer; other bytes are not UTF-8."""
     assert "qnn-profile-viewer --input_log" in told(tmp_path, b"QNN\0\x01\x02log")
     assert told(tmp_path, ort_csv(INFERENCES).encode() + b"\n0,BACKEND,\xff\n").startswith("FILE:74:11:")
 
@@ -96,7 +96,7 @@ def test_binary_files_are_refused_with_a_hint(tmp_path: Path) -> None:
 @pytest.mark.parametrize("times", [1, 2000])
 @pytest.mark.parametrize("how", ["cut", "overwritten", "no block", "another sum"])
 def test_a_packed_file_that_is_damaged_is_to_be_copied_again(tmp_path: Path, how: str, times: int) -> None:
-    """Its path is right, wherever in it the damage is."""
+    """The hint is to copy the file again, wherever the damage is."""
     row = "{},BACKEND,{},US,BACKEND,ROOT,RPC (execute) time\n"
     lines = "".join(row.format(number, number * 7919 % 104729) for number in range(10 * times))
     packed = bytearray(gzip.compress(f"{HEADER}\n{lines}".encode()))
@@ -118,6 +118,6 @@ def test_a_packed_file_that_is_damaged_is_to_be_copied_again(tmp_path: Path, how
     ("path", "said"), [(".", "is a folder"), ("/no/where", "can't be read: No such file"), ("a\0b", "is no path")]
 )
 def test_what_is_no_file_is_told(path: str, said: str) -> None:
-    """A folder, a path that leads nowhere, and one that can't be."""
+    """A folder, a missing path, and an impossible path are errors."""
     with pytest.raises(UnreadableMeasurement, match=said):
         read_measurements(path)

@@ -1,4 +1,4 @@
-"""Which line made a field differ, and what is told once for many profiles."""
+"""The line that causes a difference, and causes shared by many profiles."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXPANDED = (
 
 
 def causes(old: Path, new: Path) -> dict[str, set[str]]:
-    """Return the lines that did it, each with the profiles that it changes; ``-`` before one that is gone."""
+    """Return the lines that cause changes, each with its profiles; ``-`` before a removed line."""
     found: dict[str, set[str]] = {}
     for change in differ(old, new).changes:
         place = change.cause.place
@@ -27,7 +27,7 @@ def causes(old: Path, new: Path) -> dict[str, set[str]]:
 
 
 def test_another_base_is_the_line_that_names_it(tmp_path: Path) -> None:
-    """A base that extends another file changes votes, times and power state: all by the line of ``extends``."""
+    """A base that extends another file changes votes, times and power state, all by its line ``extends``."""
     files = {"mine": "profile: mine\nextends: base\n", "base": "profile: base\nsummary: Mine.\nextends: burst\n"}
     old = write(tmp_path / "old", **files)
     new = write(tmp_path / "new", **{**files, "base": files["base"].replace("burst", "power_saver")})
@@ -36,7 +36,7 @@ def test_another_base_is_the_line_that_names_it(tmp_path: Path) -> None:
 
 
 def test_another_power_state_is_the_line_that_names_it(tmp_path: Path) -> None:
-    """A word in a base changes a dozen lowered votes: none of them stands where the shipped state has its value."""
+    """One word in a base changes a dozen lowered votes; no change is at a line of the shipped state."""
     base = "profile: base\nextends: balanced\nrelax:\n  to: relaxed\n"
     files = {"mine": "profile: mine\nextends: base\n", "base": base}
     old = write(tmp_path / "old", **files)
@@ -45,7 +45,7 @@ def test_another_power_state_is_the_line_that_names_it(tmp_path: Path) -> None:
 
 
 def test_a_changed_power_state_is_its_own_line(tmp_path: Path) -> None:
-    """Where the power state itself changes its line did it, for each profile that relaxes to it."""
+    """A changed line of a power state is the cause for each profile that relaxes to it."""
     state = (shipped_folder() / "states" / "relaxed.yaml").read_text(encoding="utf-8").replace(": relaxed", ": low")
     mine = "profile: mine\nextends: burst\nrelax: {to: low}\n"
     old = write(tmp_path / "old", mine=mine, states__low=state)
@@ -55,7 +55,7 @@ def test_a_changed_power_state_is_its_own_line(tmp_path: Path) -> None:
 
 
 def test_an_override_that_goes_is_the_line_that_is_gone(tmp_path: Path) -> None:
-    """What is inherited again is told at the line of the old file that is gone; the way back at the new line."""
+    """The cause is the removed line in the old file; in the other direction, the new line."""
     mine = "profile: mine\nextends: burst\n"
     old = write(tmp_path / "old", mine=f"{mine}votes: {{rpc_polling_time_us: 0}}\n")
     new = write(tmp_path / "new", mine=mine)
@@ -64,7 +64,7 @@ def test_an_override_that_goes_is_the_line_that_is_gone(tmp_path: Path) -> None:
 
 
 def test_a_base_that_is_no_longer_extended_is_gone(tmp_path: Path) -> None:
-    """A profile that states all itself where it extended one: what differs without a line of its own is ``extends``."""
+    """If a profile states all values itself, ``extends`` causes the differences that have no line of their own."""
     whole = (shipped_folder() / "burst.yaml").read_text(encoding="utf-8").replace("profile: burst", "profile: mine")
     old = write(tmp_path / "old", mine="profile: mine\nextends: burst\nsummary: Mine.\n")
     new = write(tmp_path / "new", mine=whole.replace("rpc_polling_time_us: 9999", "rpc_polling_time_us: 0"))
@@ -73,7 +73,7 @@ def test_a_base_that_is_no_longer_extended_is_gone(tmp_path: Path) -> None:
 
 
 def test_the_same_change_of_many_is_told_once(tmp_path: Path) -> None:
-    """Profiles that one line changes alike stand together; one that it changes from another value stands alone."""
+    """Profiles with the same change by one line are grouped; a profile with another old value is apart."""
     files = {f"p{number}": f"profile: p{number}\nextends: base\n" for number in range(4)}
     files["other"] = "profile: other\nextends: base\nvotes: {dcvs_v3: {core: TURBO}}\n"
     base = "profile: base\nextends: balanced\nvotes: {dcvs_v3: {core: NOM}}\n"
@@ -86,7 +86,7 @@ def test_the_same_change_of_many_is_told_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_another_form_of_a_vote_is_told_once_and_where_it_is_made(tmp_path: Path, turned: bool) -> None:
-    """A field that both forms have is one change, at its own line; what one form lacks is told by itself."""
+    """A field of both forms is one change, at its own line; a field of only one form is shown separately."""
     plain = write(tmp_path / "plain", mine="profile: mine\nextends: balanced\nvotes: {hmx_v2: default}\n")
     expanded = write(tmp_path / "exp", mine=f"profile: mine\nextends: balanced\nvotes: {EXPANDED}\n")
     told = {
@@ -134,7 +134,7 @@ TAKEN_BACK = "summary: No more.\nrelax:\n  then: unset\n"
 def test_a_further_state_that_is_taken_back_is_the_line_that_does_it(
     tmp_path: Path, new: dict[str, str], line: str
 ) -> None:
-    """What the votes no longer relax to further is told where ``then`` is unset, or gone, and not at ``to``."""
+    """If the votes relax to no second state any more, the cause is the unset or removed ``then``, and not ``to``."""
     folder = write(tmp_path, mine=MINE, **new)
     further = [
         each for each in differ(folder / "mine.yaml", folder / "r.yaml").changes if each.field.startswith("dcvs_v3.")
@@ -147,7 +147,7 @@ def test_a_further_state_that_is_taken_back_is_the_line_that_does_it(
 
 
 def test_a_profile_against_one_that_extends_it_by_two_files(tmp_path: Path) -> None:
-    """What a file between them states is told there, though the old one states the field, too."""
+    """If a file between them states the value, the cause is there, though the old profile states the value too."""
     folder = write(
         tmp_path,
         mine="profile: mine\nextends: burst\nvotes: {rpc_polling_time_us: 5000}\n",

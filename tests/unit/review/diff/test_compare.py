@@ -1,4 +1,4 @@
-"""What differs between two sets of profiles, and where."""
+"""The differences between two sets of profiles, and their places."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MINE = "profile: mine\nextends: base\n"
 
 
 def lines(comparison: Comparison) -> list[str]:
-    """Return the changes, a line each, with the place of the new value."""
+    """Return the changes, one line each, with the place of the new value."""
     return [
         f"{each.profile} {each.when} {each.field} {each.old} -> {each.new}: {each.effect}, "
         f"{Path(each.place.path).name}:{each.place.line}"
@@ -35,7 +35,7 @@ def lines(comparison: Comparison) -> list[str]:
 
 
 def test_a_change_in_a_base_shows_in_every_profile_that_it_reaches(tmp_path: Path) -> None:
-    """A line of a base is told for the base and for what extends it, at its place in the base."""
+    """A changed line of a base is shown for the base and for each profile that extends it, at its place in the base."""
     old = write(tmp_path / "old", base=BASE, mine=MINE)
     new = write(tmp_path / "new", base=BASE.replace("min: SVS", "min: NOM"), mine=MINE)
     assert lines(differ(old, new)) == [
@@ -45,7 +45,7 @@ def test_a_change_in_a_base_shows_in_every_profile_that_it_reaches(tmp_path: Pat
 
 
 def test_what_an_override_hides_is_no_change(tmp_path: Path) -> None:
-    """A base may change what the profile that extends it states itself: that profile is the same."""
+    """If a profile states a value itself, a change of that value in its base makes no difference."""
     own = MINE + "votes: {dcvs_v3: {core: TURBO}}\n"
     old = write(tmp_path / "old", base=BASE, mine=own)
     new = write(tmp_path / "new", base=BASE.replace("SVS", "NOM"), mine=own)
@@ -53,7 +53,7 @@ def test_what_an_override_hides_is_no_change(tmp_path: Path) -> None:
 
 
 def test_another_spelling_is_the_same(tmp_path: Path) -> None:
-    """What resolves to the same is the same: order, comments, ranges, and what is inherited or stated."""
+    """Order, comments, spelling of ranges, and inherited or stated values make no difference."""
     old = write(tmp_path / "old", mine="profile: mine\nextends: burst\n")
     text = (shipped_folder() / "burst.yaml").read_text(encoding="utf-8").replace("profile: burst", "profile: mine")
     corner = "{max: MAX_VOLTAGE_CORNER, min: MAX_VOLTAGE_CORNER, target: MAX_VOLTAGE_CORNER}"
@@ -62,7 +62,7 @@ def test_another_spelling_is_the_same(tmp_path: Path) -> None:
 
 
 def test_a_power_state_shows_in_the_profiles_that_relax_to_it(tmp_path: Path) -> None:
-    """A power state's votes are told as lowered ones of each profile, at their place in the state's file."""
+    """A power state's votes are shown as lowered votes of each profile, at their place in the state's file."""
     state = (shipped_folder() / "states" / "relaxed.yaml").read_text(encoding="utf-8").replace(": relaxed", ": low")
     mine = "profile: mine\nextends: burst\nrelax: {to: low}\n"
     old = write(tmp_path / "old", mine=mine, states__low=state)
@@ -78,7 +78,7 @@ def test_a_power_state_shows_in_the_profiles_that_relax_to_it(tmp_path: Path) ->
 
 
 def test_an_unused_power_state_is_told_by_itself(tmp_path: Path) -> None:
-    """A power state in the folder that no profile uses is still compared."""
+    """A power state that no profile uses is still compared."""
     state = (shipped_folder() / "states" / "relaxed.yaml").read_text(encoding="utf-8").replace(": relaxed", ": low")
     old = write(tmp_path / "old", states__low=state)
     new = write(tmp_path / "new", states__low=state.replace("2000", "500"))
@@ -88,7 +88,7 @@ def test_an_unused_power_state_is_told_by_itself(tmp_path: Path) -> None:
 
 
 def test_another_power_state_has_the_effect_of_its_votes(tmp_path: Path) -> None:
-    """Relaxing to another state is told, with what then differs in what is voted."""
+    """A change to another state is shown, with the differences in its votes."""
     old = write(tmp_path / "old", mine="profile: mine\nextends: balanced\n")
     new = write(tmp_path / "new", mine="profile: mine\nextends: balanced\nrelax: {to: released}\n")
     found = lines(differ(old, new))
@@ -97,7 +97,7 @@ def test_another_power_state_has_the_effect_of_its_votes(tmp_path: Path) -> None
 
 
 def test_times_and_words(tmp_path: Path) -> None:
-    """Times change timing, each in its phase; a summary is wording only and comes last."""
+    """Times change timing, each in its phase; a summary is wording only, and comes last."""
     old = write(tmp_path / "old", mine="profile: mine\nextends: burst\nsummary: A.\n")
     relax = "relax: {after_init_us: 5, after_inference_us: 2000000}"
     new = write(tmp_path / "new", mine=f"profile: mine\nextends: burst\nsummary: B.\n{relax}\n")
@@ -109,7 +109,7 @@ def test_times_and_words(tmp_path: Path) -> None:
 
 
 def test_lowering_in_the_background(tmp_path: Path) -> None:
-    """Off the caller's thread the votes come down at another time; where a timer lowers anyway nothing changes."""
+    """A background thread lowers at another time; with a sustain timer nothing changes."""
     at_once, sustained = (f"profile: mine\nextends: {base}\n" for base in ("balanced", "burst"))
     background = "relax: {lowering: background}\n"
     for text, effect in ((at_once, "changes timing"), (sustained, "wording only")):
@@ -121,7 +121,7 @@ def test_lowering_in_the_background(tmp_path: Path) -> None:
 
 
 def test_the_end_of_a_sustain_time_lets_the_background_act(tmp_path: Path) -> None:
-    """A changed sustain time decides, too, whether a changed thread has an effect."""
+    """If the sustain time is removed as well, a change of the thread changes timing."""
     old = write(tmp_path / "old", mine="profile: mine\nextends: burst\n")
     relax = "relax: {after_inference_us: 0, lowering: background}\n"
     new = write(tmp_path / "new", mine=f"profile: mine\nextends: burst\n{relax}")
@@ -132,7 +132,7 @@ def test_the_end_of_a_sustain_time_lets_the_background_act(tmp_path: Path) -> No
 
 
 def test_votes_that_come_or_go() -> None:
-    """Between a profile with votes and one without, every field that is voted on is told, and what was relaxed to."""
+    """Between a profile with votes and one without, every voted field and the power state are shown."""
     comparison = differ("system_settings", "burst")
     fields = [change.field for change in comparison.changes if change.when == "inference"]
     assert fields[:3] == ["dcvs_v3.dcvs_enable", "dcvs_v3.bus", "dcvs_v3.core"]
@@ -157,7 +157,7 @@ def test_profiles_that_come_and_go(tmp_path: Path) -> None:
 
 
 def test_folders_of_folders_keep_their_profiles_apart(tmp_path: Path) -> None:
-    """Two profiles of one name in two folders are two; other YAML in a folder is left alone."""
+    """Two profiles with one name in two folders are two; other YAML in a folder is skipped."""
     phone, laptop = "profile: camera\nextends: burst\n", "profile: camera\nextends: balanced\n"
     old = write(tmp_path / "old", phone__camera=phone, laptop__camera=laptop, ci="on: push\n")
     new = write(tmp_path / "new", phone__camera=phone, laptop__camera=laptop + "votes: {rpc_polling_time_us: 9}\n")
@@ -165,7 +165,7 @@ def test_folders_of_folders_keep_their_profiles_apart(tmp_path: Path) -> None:
 
 
 def test_two_profiles_of_different_names_are_a_pair() -> None:
-    """Two single profiles are compared whatever they are called, and their names differ in wording."""
+    """Two single profiles are compared under any names; the names differ in wording."""
     found = lines(differ("high_performance", "balanced"))
     assert found[0] == "balanced inference dcvs_v3.bus TURBO -> NOM_PLUS: lowers power, balanced.yaml:10"
     assert any(" profile high_performance -> balanced: wording only" in line for line in found)
@@ -178,7 +178,7 @@ def test_a_profile_is_the_same_as_itself(name: str) -> None:
 
 
 def test_a_renamed_profile_is_shown_with_its_changes(tmp_path: Path) -> None:
-    """It is on both sides, under two names: what changed in it is told under the new one."""
+    """A renamed profile is on both sides under two names; its changes are shown under the new name."""
     text = "profile: {}\nextends: burst\nsummary: {}\nrelax: {{to: released}}\n"
     old = write(tmp_path / "old", cam=text.format("cam", "Cam."), kept="profile: kept\nextends: burst\n")
     new = write(tmp_path / "new", other=text.format("other", "Other."), kept="profile: kept\nextends: burst\n")
@@ -190,7 +190,7 @@ def test_a_renamed_profile_is_shown_with_its_changes(tmp_path: Path) -> None:
 
 
 def test_a_rename_without_a_change_is_a_difference(tmp_path: Path) -> None:
-    """A file that moved to another folder has another name there."""
+    """A file that moved to another folder has another name."""
     phone = "profile: camera\nextends: burst\n"
     comparison = differ(write(tmp_path / "old", phone__camera=phone), write(tmp_path / "new", tablet__camera=phone))
     assert [(each.old, each.new) for each in comparison.renamed] == [("phone/camera", "tablet/camera")]
@@ -198,7 +198,7 @@ def test_a_rename_without_a_change_is_a_difference(tmp_path: Path) -> None:
 
 
 def test_each_renamed_file_is_in_one_pair(tmp_path: Path) -> None:
-    """The most similar files are paired; the rest are told as added and removed."""
+    """The most similar files are paired; the rest is added and removed."""
     text = "profile: {}\nextends: burst\nsummary: {}\nvotes: {{dcvs_v3: {{sleep_latency_us: {}}}}}\n"
     old = write(tmp_path / "old", one=text.format("one", "A.", 41), two=text.format("two", "B.", 42))
     more = "profile: more\nextends: balanced\n"
@@ -209,7 +209,7 @@ def test_each_renamed_file_is_in_one_pair(tmp_path: Path) -> None:
 
 
 def test_many_long_files_are_not_compared_line_by_line(tmp_path: Path) -> None:
-    """The work for renames is bounded by the lines of all pairs, not by the number of pairs only."""
+    """The work for renames is bounded by the lines of all pairs, not only by the number of pairs."""
     text = "profile: {}\nextends: burst\n" + "".join(f"# {number}\n" for number in range(5_000))
     sides = (
         write(tmp_path / side, **{f"{side}{number}": text.format(f"{side}{number}") for number in range(20)})
@@ -221,7 +221,7 @@ def test_many_long_files_are_not_compared_line_by_line(tmp_path: Path) -> None:
 
 
 def test_a_new_profile_is_told_by_what_it_extends(tmp_path: Path) -> None:
-    """Each field that differs from the profile that it extends is told, with its effect and its line."""
+    """Each field that differs from its base is shown, with effect and line."""
     old = write(tmp_path / "old", kept="profile: kept\nextends: burst\n")
     new = write(
         tmp_path / "new",
@@ -240,7 +240,7 @@ def test_a_new_profile_is_told_by_what_it_extends(tmp_path: Path) -> None:
 
 
 def test_a_new_profile_that_extends_none_is_told_by_the_nearest(tmp_path: Path) -> None:
-    """It is compared with the shipped profile that has the fewest differences."""
+    """A new profile without a base is compared with the shipped profile that has the fewest differences."""
     text = (
         (shipped_folder() / "power_saver.yaml")
         .read_text(encoding="utf-8")
@@ -254,7 +254,7 @@ def test_a_new_profile_that_extends_none_is_told_by_the_nearest(tmp_path: Path) 
 
 
 def test_the_summary_of_a_power_state_is_wording(tmp_path: Path) -> None:
-    """Another summary of the power state in use is told, as wording."""
+    """A changed summary of the power state in use is wording."""
     state = (shipped_folder() / "states" / "relaxed.yaml").read_text(encoding="utf-8").replace(": relaxed", ": low")
     mine = "profile: mine\nextends: burst\nrelax: {to: low}\n"
     old = write(tmp_path / "old", mine=mine, states__low=state)
@@ -265,7 +265,7 @@ def test_the_summary_of_a_power_state_is_wording(tmp_path: Path) -> None:
 
 
 def test_a_side_that_is_wrong_can_not_be_compared(tmp_path: Path) -> None:
-    """Every problem of both files is told, as of no known rule, so that it is no mere difference."""
+    """Every problem of both files is an error, so that it can't pass as a difference."""
     wrong = write(tmp_path, one="profile: one\nextends: burst\nvotes: {rpc_polling_time_us: 10000}\nfoo: 1\n")
     with pytest.raises(ProfileError) as caught:
         differ(wrong, "burst")
@@ -288,7 +288,7 @@ values = st.fixed_dictionaries(
 def test_a_diff_tells_exactly_what_differs(
     tmp_path_factory: pytest.TempPathFactory, one: object, other: object
 ) -> None:
-    """Whatever is voted: nothing is told between equal values, and every value that differs is told once."""
+    """For any votes, equal values are not shown, and every different value is shown once."""
     folder = tmp_path_factory.mktemp("sides")
     for name, votes in (("old", one), ("new", other)):
         write(folder, **{f"{name}__mine": f"profile: mine\nextends: burst\nvotes: {votes}\n".replace("'", "")})
@@ -303,7 +303,7 @@ LEARNS = "profile: mine\nextends: balanced\nrelax:\n  after_inference_us: {adapt
 
 
 def test_a_sustain_time_that_becomes_learnt(tmp_path: Path) -> None:
-    """It is one change of timing, a number becoming a mapping or back, and a sentence says it in words."""
+    """A change between a number and a mapping is one change of timing, and the text says it in words."""
     old = write(tmp_path / "old", mine="profile: mine\nextends: balanced\nrelax:\n  after_inference_us: 300000\n")
     new = write(tmp_path / "new", mine=LEARNS)
     learnt = "{adaptive: {break_even_us: 100000, least_us: 0, most_us: 200000}}"
@@ -315,7 +315,7 @@ def test_a_sustain_time_that_becomes_learnt(tmp_path: Path) -> None:
 
 
 def test_each_number_of_a_learnt_time_is_a_field(tmp_path: Path) -> None:
-    """What changes in one is told number by number, one that is left out at the mapping; another goal is all of it."""
+    """A change is shown for each number, a removed number at the mapping; another goal changes the whole mapping."""
     old = write(tmp_path / "old", mine=LEARNS)
     new = write(tmp_path / "new", mine=LEARNS.replace("100000", "60000, least_us: 20000"))
     assert lines(differ(old, new)) == [
@@ -331,7 +331,7 @@ def test_each_number_of_a_learnt_time_is_a_field(tmp_path: Path) -> None:
 
 
 def test_a_second_power_state_has_the_effect_of_its_votes(tmp_path: Path) -> None:
-    """Relaxing further is told with the votes that it changes after that; each field of it is one."""
+    """The state's votes are shown with their effects, and each field of the state is one change."""
     old = write(tmp_path / "old", mine="profile: mine\nextends: balanced\n")
     then = "profile: mine\nextends: balanced\nrelax: {then: {to: released, after_us: 2000000}}\n"
     new = write(tmp_path / "new", mine=then)
@@ -355,7 +355,7 @@ def test_a_second_power_state_has_the_effect_of_its_votes(tmp_path: Path) -> Non
 
 
 def test_a_raise_ahead_changes_latency(tmp_path: Path) -> None:
-    """It is told against 0, which a file that leaves it out says."""
+    """A file without it has 0, so it is compared with 0."""
     old = write(tmp_path / "old", mine="profile: mine\nextends: balanced\n")
     new = write(tmp_path / "new", mine="profile: mine\nextends: balanced\nrelax: {raise_ahead_us: 5000}\n")
     assert lines(differ(old, new)) == ["mine inference relax.raise_ahead_us 0 -> 5000: changes latency, mine.yaml:3"]

@@ -22,14 +22,14 @@ FREE = {"dcvs_enable": True, "core": corners("SVS", "NOM", "TURBO")}
 
 
 def effect(option: str, old: Any, new: Any, core: VoltageCorner = VoltageCorner.NOM, polling_us: int = 9999) -> Effect:
-    """Return the effect of another vote on an option, in a profile that polls."""
+    """Return the effect of a changed vote on an option, in a profile that polls."""
     others = {"dcvs_v3": hvx(core), "rpc_polling_time_us": polling_us}
     before, after = (VoteSet(**{**others, option: value}) for value in (old, new))
     return effect_of(("votes", option), old, new, before, after)
 
 
 def dcvs_effect(field: str, old: Any, new: Any, **others: Any) -> Effect:
-    """Return the effect of another value of a field of the HVX vote."""
+    """Return the effect of a changed field of the HVX vote."""
     before, after = (VoteSet(hvx(**{**others, field: value})) for value in (old, new))
     return effect_of((*DCVS, field), old, new, before, after)
 
@@ -37,14 +37,14 @@ def dcvs_effect(field: str, old: Any, new: Any, **others: Any) -> Effect:
 @pytest.mark.parametrize("clock", ["core", "bus"])
 @pytest.mark.parametrize("limit", ["min", "target", "max"])
 def test_a_higher_corner_raises_power(clock: str, limit: str) -> None:
-    """A limit of a clock that goes up raises power, one that goes down lowers it."""
+    """A higher limit of a clock raises power, a lower limit lowers it."""
     at, votes = (*DCVS, clock, limit), VoteSet(hvx())
     assert effect_of(at, VoltageCorner.SVS, VoltageCorner.TURBO, votes, votes) is RAISES
     assert effect_of(at, VoltageCorner.TURBO, VoltageCorner.SVS, votes, votes) is LOWERS
 
 
 def test_a_client_without_a_core_target_limits_nothing() -> None:
-    """Taking a whole vote back lowers power in each of its limits, the max too; casting one raises it."""
+    """A removed vote lowers power in each of its limits, the max too; an added vote raises it."""
     active, idle = VoteSet(hvx(VoltageCorner.SVS)), VoteSet(hvx(VoltageCorner.DISABLE))
     for limit in ("min", "target", "max"):
         at = (*DCVS, "core", limit)
@@ -54,7 +54,7 @@ def test_a_client_without_a_core_target_limits_nothing() -> None:
 
 @pytest.mark.parametrize(("limit", "gone"), [("min", LOWERS), ("target", LOWERS), ("max", RAISES)])
 def test_disable_takes_a_limit_away(limit: str, gone: Effect) -> None:
-    """DISABLE is no vote: without min or target the clock may fall, without max it may rise."""
+    """DISABLE is not a vote: without min or target the clock may fall, without max it may rise."""
     at, votes = (*DCVS, "core", limit), VoteSet(hvx())
     back = RAISES if gone is LOWERS else LOWERS
     assert effect_of(at, VoltageCorner.MIN_VOLTAGE_CORNER, VoltageCorner.DISABLE, votes, votes) is gone
@@ -62,7 +62,7 @@ def test_disable_takes_a_limit_away(limit: str, gone: Effect) -> None:
 
 
 def test_a_whole_range_goes_by_its_target() -> None:
-    """Where a clock is voted on at all on one side only, its target decides."""
+    """If only one side votes on a clock at all, its target decides."""
     assert dcvs_effect("core", None, VoltageRange.at(VoltageCorner.SVS2)) is RAISES
     assert dcvs_effect("core", VoltageRange.at(VoltageCorner.SVS2), None) is LOWERS
 
@@ -82,12 +82,12 @@ def test_a_whole_range_goes_by_its_target() -> None:
     ],
 )
 def test_dcvs_goes_by_the_clocks_that_it_allows(old: Any, new: Any, others: Any, expected: Effect) -> None:
-    """What counts is how high and how low the clock may be; where one rises it may draw more."""
+    """The effect depends on the lowest and highest possible clock; if one of them rises, the clock may draw more."""
     assert dcvs_effect("dcvs_enable", old, new, **others) is expected
 
 
 def test_a_power_mode_does_nothing_while_dcvs_is_off() -> None:
-    """Rule DCVS-3: another mode is wording only where DCVS is off before and after."""
+    """Rule DCVS-3: another mode is wording only if DCVS is off before and after."""
     modes = (PowerMode.POWER_SAVER, PowerMode.PERFORMANCE)
     assert dcvs_effect("power_mode", *modes) is WORDING
     assert dcvs_effect("power_mode", *modes, **FREE) is RAISES
@@ -97,7 +97,7 @@ def test_a_power_mode_does_nothing_while_dcvs_is_off() -> None:
 
 
 def test_sleep() -> None:
-    """The sleep latency changes latency; keeping the DSP from sleeping raises power."""
+    """A sleep latency changes latency; keeping the DSP awake raises power."""
     assert dcvs_effect("sleep_latency_us", 40, 1000) is LATENCY
     assert dcvs_effect("sleep_latency_us", None, 1000) is LATENCY
     assert dcvs_effect("sleep_disable", None, True) is RAISES
@@ -126,14 +126,14 @@ def test_sleep() -> None:
     ],
 )
 def test_the_other_votes(option: str, old: Any, new: Any, expected: Effect) -> None:
-    """Polling, the HMX timeout and the DDR's mode cost power; adaptive polling saves it; unset is what it falls to."""
+    """Polling, the HMX timeout and the DDR's mode cost power; adaptive polling saves it; unset means the default."""
     assert effect(option, old, new) is expected
 
 
 def test_an_hmx_vote_is_held_against_the_core_that_it_would_follow() -> None:
-    """The default follows the core: an explicit vote above it raises power, one below lowers it.
+    """By default HMX follows the core: an explicit vote above the core raises power, one below lowers it.
 
-    At the same corner an explicit vote stays up where DCVS lowers the core, so it costs more.
+    At the same corner an explicit vote stays up if DCVS lowers the core, so it costs more.
     """
     assert effect("hmx_v2", HMX_DEFAULT, hmx("TUR")) is RAISES
     assert effect("hmx_v2", HMX_DEFAULT, hmx("SVS")) is LOWERS
@@ -146,7 +146,7 @@ def test_an_hmx_vote_is_held_against_the_core_that_it_would_follow() -> None:
 
 
 def test_polling_that_goes_takes_adaptive_polling_with_it() -> None:
-    """Adaptive polling does nothing where polling is off: it never raises power there."""
+    """Without polling, adaptive polling does nothing, so it can't raise power."""
     on, off = (VoteSet(hvx(), rpc_polling_time_us=us, adaptive_polling_time_us=2000) for us in (9999, 0))
     without = VoteSet(hvx(), rpc_polling_time_us=0, adaptive_polling_time_us=0)
     at = ("votes", "adaptive_polling_time_us")
@@ -155,7 +155,7 @@ def test_polling_that_goes_takes_adaptive_polling_with_it() -> None:
 
 
 def test_dcvs_with_clocks_that_come() -> None:
-    """A client that becomes active raises power, however it lets its clocks move."""
+    """A client that becomes active raises power, whatever its range of clocks."""
     idle = VoteSet(hvx(VoltageCorner.DISABLE))
     active = VoteSet(hvx(dcvs_enable=True, core=corners("SVS2", "SVS", "SVS")))
     assert effect_of((*DCVS, "dcvs_enable"), False, True, idle, active) is RAISES
@@ -197,7 +197,7 @@ OPPOSITE = {RAISES: LOWERS, LOWERS: RAISES, LATENCY: LATENCY, TIMING: TIMING, WO
 
 @given(vote_sets, vote_sets)
 def test_the_way_back_has_the_opposite_effect(before: VoteSet, after: VoteSet) -> None:
-    """Whatever changes: undoing it lowers what it raised, and no field is left without an effect."""
+    """An undone change lowers what the change raised, and every field has an effect."""
     old, new = dict(vote_fields(before)), dict(vote_fields(after))
     for at in old.keys() & new.keys():
         parts = [(at, old[at], new[at])]

@@ -1,4 +1,4 @@
-"""What lint says of the chips, the cores and the memory that an extension file is for."""
+"""Lint of the chips, the cores and the memory that an extension file is for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def test_an_architecture_of_any_length_is_read(command: Command, tmp_path: Path) -> None:
-    """More digits than a number has are no architecture of ours, which is told, and no error of ours."""
+    """A number with too many digits is an unknown architecture, and not an internal error."""
     data = {"devices": [{"dsp_arch": f"v{'9' * 5000}", "cores": [{"perf_profile": "llm_decode_burst"}]}]}
     assert [each["rule"] for each in linted(command, written(tmp_path / "htp.json", data))] == ["EXT-42"]
 
@@ -25,7 +25,7 @@ def test_an_architecture_of_any_length_is_read(command: Command, tmp_path: Path)
 def test_how_a_context_was_prepared_is_read_of_its_json(
     command: Command, tmp_path: Path, prepared: str, rules: list[str]
 ) -> None:
-    """The memory of the tensors in the JSON of a context is held against mem_type."""
+    """The memory of the tensors in the JSON of a context is compared with mem_type."""
     memory = {"raw": "QNN_TENSORMEMTYPE_RAW", "memhandle": "QNN_TENSORMEMTYPE_MEMHANDLE"}[prepared]
     context = {"info": {"graphs": [{"info": {"graphInputs": [{"info": {"name": "x", "memType": memory}}]}}]}}
     about = written(tmp_path / "context.json", context)
@@ -81,7 +81,7 @@ def test_how_a_context_was_prepared_is_read_of_its_json(
 def test_what_the_chip_lacks_is_told(
     command: Command, tmp_path: Path, arch: str, core: dict[str, Any], said: list[str]
 ) -> None:
-    """By the table of the platform's votes, and of the DDR mode by the bus and polling that it needs."""
+    """The platform's table decides; the DDR mode also needs a bus vote and polling."""
     file = written(tmp_path / "htp.json", {"devices": [{"dsp_arch": arch, "cores": [core]}]})
     found = [each["message"] for each in linted(command, file) if each["rule"] == "EXT-30"]
     assert len(found) == len(said)
@@ -109,7 +109,7 @@ def test_what_the_chip_lacks_is_told(
 def test_what_the_cores_of_a_device_lack_they_lack_together(
     command: Command, tmp_path: Path, cores: list[dict[str, Any]], rules: list[str]
 ) -> None:
-    """The vendor's voter takes of each key the last value, for all of them."""
+    """The vendor's voter takes the last value of each key for all cores."""
     arch = "v75" if "llm_decode" in str(cores) else "v81"
     file = written(tmp_path / "htp.json", {"devices": [{"dsp_arch": arch, "cores": cores}]})
     found = [each["rule"] for each in linted(command, file) if each["rule"] in ("EXT-30", "EXT-33", "EXT-36")]
@@ -133,7 +133,7 @@ def test_what_the_cores_of_a_device_lack_they_lack_together(
 def test_chips_and_cores_that_nobody_has_are_told(
     command: Command, tmp_path: Path, device: dict[str, Any], core: dict[str, Any], rules: list[str]
 ) -> None:
-    """As warnings, since the parser takes them; a core that some chips have is a note. 0 is every chip's."""
+    """An unknown chip or core is a warning, and a core of only some chips is a note; soc_model 0 means any chip."""
     data = {"devices": [{**device, "cores": [{"perf_profile": "burst", **core}]}]}
     found = linted(command, written(tmp_path / "htp.json", data), "--notes")
     assert sorted(each["rule"] for each in found) == sorted(rules)
@@ -141,7 +141,7 @@ def test_chips_and_cores_that_nobody_has_are_told(
 
 
 def test_the_kernels_number_of_a_chip_is_answered_with_the_vendors(command: Command, tmp_path: Path) -> None:
-    """660 is that of SM8850, whose model number is 87; another number is not explained."""
+    """660 belongs to SM8850, whose model number is 87; another number has no hint."""
     for number, hint in ((660, "write 87, the model number of SM8850; 660 is the kernel's"), (888, "such as 69")):
         (found,) = linted(
             command,

@@ -1,4 +1,4 @@
-"""Lint of the vendor's extension files, besides the examples that each rule has."""
+"""Lint of the vendor's extension files, beyond the examples of each rule."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def test_a_finding_stands_at_its_value(command: Command, tmp_path: Path) -> None:
-    """Line and column are those of the value, in the file's own lines."""
+    """The finding has the line and column of the value in the file."""
     text = '{\n  "devices": [\n    {"cores": [{"perf_profile": "turbo"}]}\n  ]\n}\n'
     (finding,) = linted(command, written(tmp_path / "htp.json", text))
     assert (finding["rule"], finding["line"], finding["column"]) == ("EXT-12", 3, 33)
@@ -24,21 +24,21 @@ def test_a_finding_stands_at_its_value(command: Command, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("text", ['{"devices": [],}', '{"devices": [] // none\n}', "[]", '\ufeff{"devices": []}'])
 def test_what_is_no_json_is_said_to_refuse_the_whole_file(command: Command, tmp_path: Path, text: str) -> None:
-    """A comment or a comma too many says what it does, as other errors do."""
+    """For a comment or an extra comma, the error says that the whole file is refused."""
     found = [each for each in linted(command, written(tmp_path / "htp.json", text)) if each["rule"] == "EXT-10"]
     assert found
     assert all("the vendor's tools refuse the whole file" in each["message"] for each in found)
 
 
 def test_nesting_that_only_this_parser_refuses_is_not_laid_on_the_vendors(command: Command, tmp_path: Path) -> None:
-    """The vendor's parser goes deeper than 100 levels."""
+    """The vendor's parser accepts more than 100 levels."""
     text = '{"devices": ' + "[" * 120 + "]" * 120 + "}"
     (finding,) = linted(command, written(tmp_path / "htp.json", text))
     assert (finding["rule"], finding["message"]) == ("EXT-10", "nested deeper than 100 levels")
 
 
 def test_a_misspelt_key_is_told_once_at_the_key(command: Command, tmp_path: Path) -> None:
-    """A core whose perf_profile is misspelt is not said to lack it, and the finding stands at the key."""
+    """If perf_profile is misspelt, the finding is at the key, and no finding says that it is missing."""
     text = '{"devices": [{"cores": [{"core_id": 0, "perf_profle": "burst"}]}]}'
     (finding,) = linted(command, written(tmp_path / "htp.json", text))
     assert (finding["rule"], finding["column"]) == ("EXT-14", text.index('"perf_profle"') + 1)
@@ -48,7 +48,7 @@ def test_a_misspelt_key_is_told_once_at_the_key(command: Command, tmp_path: Path
 
 
 def test_what_a_later_core_says_otherwise_is_told_where_it_is_not_voted(command: Command, tmp_path: Path) -> None:
-    """At the key of each earlier core, by its value; ids may differ, and so may the cores of another device."""
+    """The finding is at the key of each earlier core, by its value; ids and other devices may differ."""
     cores = [{"core_id": 0, "rpc_polling_time": 5}, {"core_id": 1, "perf_profile": "burst", "rpc_polling_time": 7}]
     text = json.dumps({"devices": [{"cores": [*cores, {"core_id": 2, "rpc_polling_time": 7}]}]})
     (finding,) = linted(command, written(tmp_path / "htp.json", text))
@@ -62,7 +62,7 @@ def test_what_a_later_core_says_otherwise_is_told_where_it_is_not_voted(command:
 def test_the_profile_of_one_core_is_that_of_all(
     command: Command, tmp_path: Path, beside: dict[str, str], told: list[str]
 ) -> None:
-    """So a core that says none is high_performance only where no core of the device says one."""
+    """A core without a profile is high_performance only if no core of the device has a profile."""
     cores = [{"core_id": 0}, {"core_id": 1, **beside}]
     found = linted(command, written(tmp_path / "htp.json", {"devices": [{"cores": cores}]}))
     assert [each["rule"] for each in found] == told
@@ -83,7 +83,7 @@ def test_the_profile_of_one_core_is_that_of_all(
 def test_a_text_for_a_number_is_told_which_number(
     command: Command, tmp_path: Path, device: dict[str, Any], core: dict[str, Any], hint: str
 ) -> None:
-    """The hint is what gives JSON again: without quotes only what is a number or a truth, else what to write."""
+    """The hint shows valid JSON: for a number or a boolean the text without quotes, else an example."""
     data = {"devices": [{**device, "cores": [{"perf_profile": "burst", **core}]}]}
     (finding,) = linted(command, written(tmp_path / "htp.json", data))
     assert (finding["rule"], finding["hint"]) == ("EXT-11", hint)
@@ -104,20 +104,20 @@ def test_a_text_for_a_number_is_told_which_number(
 def test_what_belongs_into_a_list_is_told_to_be_put_there(
     command: Command, tmp_path: Path, whole: dict[str, Any], hint: str
 ) -> None:
-    """A single object, text or number, although the key takes a list."""
+    """The hint puts a single object, text or number into a list."""
     (finding,) = (each for each in linted(command, written(tmp_path / "htp.json", whole)) if each["rule"] == "EXT-11")
     assert finding["hint"] == hint
 
 
 def test_a_word_for_a_time_is_told_the_range(command: Command, tmp_path: Path) -> None:
-    """No quotes make a number of a word; the hint names the range of the key."""
+    """A word is not a number even without quotes; the hint names the range of the key."""
     data = {"devices": [{"cores": [{"perf_profile": "burst", "rpc_polling_time": "fast"}]}]}
     (finding,) = linted(command, written(tmp_path / "htp.json", data))
     assert re.fullmatch(r"write a number from [0-9]+ to [0-9]+.*", finding["hint"])
 
 
 def test_a_key_at_the_top_suppresses_a_warning(command: Command, tmp_path: Path) -> None:
-    """A suppression names rule, date and reason in the key htppower, which the vendor's parser ignores."""
+    """A suppression in the key htppower, which the vendor's parser ignores, has rule, date and reason."""
     ours = {"disable": "EXT-32", "until": "2099-01-01", "because": "long polling is measured"}
     core = {"perf_profile": "burst", "rpc_polling_time": 20000}
     file = {"devices": [{"cores": [core]}], "htppower": [ours]}
@@ -130,7 +130,7 @@ def test_a_key_at_the_top_suppresses_a_warning(command: Command, tmp_path: Path)
 
 
 def test_an_error_is_not_suppressed(command: Command, tmp_path: Path) -> None:
-    """What refuses the file refuses it, whatever a suppression says."""
+    """A suppression has no effect on an error that refuses the file."""
     ours = {"disable": "EXT-12", "until": "2099-01-01", "because": "never mind"}
     file = {"devices": [{"cores": [{"perf_profile": "x"}]}], "htppower": [ours]}
     found = {finding["rule"] for finding in linted(command, written(tmp_path / "htp.json", file))}
@@ -138,7 +138,7 @@ def test_an_error_is_not_suppressed(command: Command, tmp_path: Path) -> None:
 
 
 def test_fix_leaves_extension_files_as_they_are(command: Command, tmp_path: Path) -> None:
-    """--fix mends profiles; an extension file keeps every byte."""
+    """--fix mends profiles; an extension file stays the same, byte for byte."""
     file = written(tmp_path / "htp.json", '{"devices": [{"cores": [{"perf_profile": "burts"}]}]}')
     before = file.read_bytes()
     command.run("lint", str(file), "--fix")
@@ -157,7 +157,7 @@ def test_fix_leaves_extension_files_as_they_are(command: Command, tmp_path: Path
 def test_no_profile_is_missing_where_the_voter_finds_one_elsewhere(
     command: Command, tmp_path: Path, whole: dict[str, Any], told: list[str]
 ) -> None:
-    """And one of a later device alone, which is never used, is missing in the first."""
+    """A profile under an unknown key is not missing; the first device lacks one even if a later device has it."""
     assert [each["rule"] for each in linted(command, written(tmp_path / "htp.json", whole))] == told
 
 
@@ -189,7 +189,7 @@ def test_adaptive_polling_without_polling_is_told(
     "beside", ["", ', "backend_extensions": {"config_file_path": "b.json"}', ', "x": {"devices": []}']
 )
 def test_devices_of_any_form_are_linted(command: Command, tmp_path: Path, devices: str, beside: str) -> None:
-    """In an inner and in an outer file, also if a device is not an object."""
+    """A device may be anything, even not an object, in an inner and in an outer file."""
     done = command.run("lint", str(written(tmp_path / "a.json", f'{{"devices": {devices}{beside}}}')), "--notes")
     assert done.exit_code in (0, 1)
     assert "EXT-" in done.stdout
@@ -197,6 +197,6 @@ def test_devices_of_any_form_are_linted(command: Command, tmp_path: Path, device
 
 @pytest.mark.parametrize("devices", [{"cores": [{"perf_profile": "burst"}]}, [{"cores": {"perf_profile": "burst"}}]])
 def test_cores_in_an_object_are_refused_and_not_missing(command: Command, tmp_path: Path, devices: Any) -> None:
-    """The list is what is wrong: nobody is told that the file has no cores."""
+    """The finding is about the list, and does not say that the file has no cores."""
     found = linted(command, written(tmp_path / "htp.json", {"devices": devices}))
     assert [each["rule"] for each in found] == ["EXT-11"]

@@ -1,4 +1,4 @@
-"""Which files lint takes for extension files, and which others it is led to."""
+"""The files that lint takes for extension files, and the files that they lead to."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def test_the_files_of_several_socs_are_found_as_import_finds_them(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where none is beside the outer file, from the working folder."""
+    """If a file is not next to the outer file, it is searched in the working folder."""
     monkeypatch.chdir(tmp_path)
     for name in ("a.json", "b.json"):
         written(tmp_path / name, CHAT_APP)
@@ -36,7 +36,7 @@ def test_the_files_of_several_socs_are_found_as_import_finds_them(
 
 
 def test_a_dialog_is_told_to_be_one(command: Command, tmp_path: Path) -> None:
-    """A dialog of Genie is sent to the command that checks it, and not told to name a profile here."""
+    """The finding names the command that checks dialogs, and does not ask for a profile here."""
     data = {"dialog": {"version": 1, "engine": {"backend": {"type": "QnnHtp", "extensions": "htp.json"}}}}
     (finding,) = linted(command, written(tmp_path / "dialog.json", data))
     assert (finding["rule"], finding["hint"]) == ("EXT-20", "check it with htppower settings --check")
@@ -81,7 +81,7 @@ def test_a_file_of_another_kind_is_named(
 
 
 def test_a_file_with_a_key_of_the_format_stays_an_extension_file(command: Command, tmp_path: Path) -> None:
-    """Additional other keys change nothing. So does a file with settings under an unknown key, or a misspelt key."""
+    """Additional keys change nothing, nor do settings under an unknown key, or a misspelt key."""
     for data, rules in (
         ({**_DEVICES, "name": "app", "version": "1.0"}, {"EXT-20"}),
         ({"context_binary": {"x": _DEVICES}}, {"EXT-24"}),
@@ -104,7 +104,7 @@ _LIBRARIES = [
 def test_an_outer_file_of_another_backend_is_told_and_not_imported(
     command: Command, tmp_path: Path, library: str, backend: str
 ) -> None:
-    """A finding at the library names its backend; the inner file is not a file of the HTP."""
+    """The finding at the library names its backend; the inner file is not for the HTP."""
     written(tmp_path / "in.json", {"lpai_backend": {}})
     names = {"shared_library_path": library, "config_file_path": "in.json"}
     outer = written(tmp_path / "outer.json", {"backend_extensions": names})
@@ -118,7 +118,7 @@ def test_an_outer_file_of_another_backend_is_told_and_not_imported(
 
 @pytest.mark.parametrize("library", ["libQnnHtpNetRunExtensions.so", "C:\\qnn\\QnnHtpNetRunExtensions.dll", "mine.so"])
 def test_an_outer_file_of_the_htp_is_not_told_to_be_anothers(command: Command, tmp_path: Path, library: str) -> None:
-    """Nor is one whose library has a name of its own."""
+    """A library with a custom name is accepted too."""
     written(tmp_path / "in.json", CHAT_APP)
     names = {"shared_library_path": library, "config_file_path": "in.json"}
     assert linted(command, written(tmp_path / "outer.json", {"backend_extensions": names})) == []
@@ -126,19 +126,19 @@ def test_an_outer_file_of_the_htp_is_not_told_to_be_anothers(command: Command, t
 
 @pytest.mark.parametrize("text", ["", "[]", "7", "// nothing yet"])
 def test_json_without_an_object_is_told_as_json(command: Command, tmp_path: Path, text: str) -> None:
-    """A named JSON file that says nothing of a profile is no profile that lacks its first line."""
+    """A JSON file given by path without a key of a profile gets no finding about a missing first line."""
     assert [each["rule"] for each in linted(command, written(tmp_path / "htp.json", text))] == ["EXT-10"]
 
 
 def test_a_broken_profile_in_json_stays_a_profile(command: Command, tmp_path: Path) -> None:
-    """JSON is YAML: what has a key of a profile is told as one."""
+    """JSON is YAML, so a file with a key of a profile is linted as a profile."""
     (finding,) = linted(command, written(tmp_path / "mine.json", '{"profile": "mine", "extends": ['))
     assert finding["rule"].startswith("YAML")
 
 
 @pytest.mark.parametrize("names", [{"config_file_path": "in.json"}, {"per_soc_config_file_path": ["in.json"]}])
 def test_an_inner_file_that_is_missing_is_told(command: Command, tmp_path: Path, names: dict[str, Any]) -> None:
-    """An outer file that leads nowhere says so at the path, until the file is there."""
+    """The finding at the path remains until the file exists."""
     outer = written(tmp_path / "outer.json", {"backend_extensions": names})
     (finding,) = linted(command, outer)
     assert (finding["rule"], finding["hint"]) == ("EXT-23", "check the path")
@@ -148,14 +148,14 @@ def test_an_inner_file_that_is_missing_is_told(command: Command, tmp_path: Path,
 
 
 def test_a_path_that_no_file_can_have_is_told(command: Command, tmp_path: Path) -> None:
-    """A path with a NUL, or longer than the system takes, is a missing file, and no error of ours."""
+    """A path with a NUL, or a too long path, is a missing file and not an internal error."""
     for name in ("a\0b", "a" * 5000):
         outer = written(tmp_path / "outer.json", {"backend_extensions": {"config_file_path": name}})
         assert [finding["rule"] for finding in linted(command, outer)] == ["EXT-23"]
 
 
 def test_a_folder_gives_its_extension_files_and_leaves_other_json_alone(command: Command, tmp_path: Path) -> None:
-    """What has a key of an extension file at its top is one, a broken one too; other JSON says nothing."""
+    """A file with a top-level key of an extension file is one, even if it is broken; other JSON has no finding."""
     written(tmp_path / "htp.json", CHAT_APP)
     written(tmp_path / "broken.json", '{"devices": [{]}')
     written(tmp_path / "package.json", {"name": "app", "version": "1.0"})
@@ -166,13 +166,13 @@ def test_a_folder_gives_its_extension_files_and_leaves_other_json_alone(command:
 
 
 def test_a_folder_of_other_json_holds_nothing(command: Command, tmp_path: Path) -> None:
-    """A folder without profiles and extension files is the wrong folder."""
+    """A folder without profiles and extension files is an error."""
     written(tmp_path / "package.json", {"name": "app"})
     assert command.run("lint", str(tmp_path)).exit_code == 2
 
 
 def test_the_standard_input_is_known_by_its_content() -> None:
-    """An extension file on the standard input is linted as one."""
+    """An extension file on the standard input is linted as an extension file."""
     text = '{"devices": [{"cores": [{"perf_profile": "x"}]}]}'
     result = CliRunner().invoke(main, ["lint", "-", "--format", "json"], input=text)
     assert [finding["rule"] for finding in json.loads(result.stdout)["findings"]] == ["EXT-12"]
@@ -185,7 +185,7 @@ _NAMES = ["PerfSetting.conf", "PerfSettings8Mb.py", "settings", "htp.json.old", 
 def test_an_extension_file_is_known_by_its_content_whatever_its_name(
     command: Command, tmp_path: Path, name: str
 ) -> None:
-    """By its own name, in a folder, and where an outer file names it, whatever that is called."""
+    """A file given by path, in a folder, or named by an outer file is recognized."""
     broken = {"devices": [{"cores": [{"perf_profile": "BURST"}]}]}
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -200,7 +200,7 @@ def test_an_extension_file_is_known_by_its_content_whatever_its_name(
 
 
 def test_a_folder_leaves_files_of_other_names_and_content_alone(command: Command, tmp_path: Path) -> None:
-    """Code, logs of JSON in lines, large and binary files, links to nowhere and pipes; nothing waits for a pipe."""
+    """Code, logs of JSON lines, large and binary files, broken links and pipes are skipped; a pipe is not read."""
     written(tmp_path / "htp.conf", CHAT_APP)
     written(tmp_path / "host.py", 'config = {"devices": [{"cores": []}]}\n')
     written(tmp_path / "events.jsonl", '{"devices": []}\n{"devices": []}\n')
@@ -214,7 +214,7 @@ def test_a_folder_leaves_files_of_other_names_and_content_alone(command: Command
 
 
 def test_lint_follows_an_outer_file_to_what_it_names_in_its_folder(command: Command, tmp_path: Path) -> None:
-    """To each file of several SoCs, once; not out of the folder, by a path or a link, and not to what is excluded."""
+    """Each file of several SoCs is linted once; excluded files and files outside of the folder, or links, are not."""
     folder = tmp_path / "app"
     (folder / "sub").mkdir(parents=True)
     broken = {"devices": [{"cores": [{"perf_profile": "BURST"}]}]}
@@ -233,7 +233,7 @@ def test_lint_follows_an_outer_file_to_what_it_names_in_its_folder(command: Comm
 
 @pytest.mark.parametrize("name", ["a.conf", "a.py", "a"])
 def test_diff_knows_an_extension_file_by_its_content(command: Command, tmp_path: Path, name: str) -> None:
-    """As lint and import do."""
+    """Lint and import use the same check."""
     file = written(tmp_path / name, _DEVICES)
     assert "nothing differs" in command.output("diff", "burst", str(file))
     command.output("diff", "balanced", str(file), exit_code=1)
@@ -253,7 +253,7 @@ def test_diff_knows_an_extension_file_by_its_content(command: Command, tmp_path:
     ],
 )
 def test_the_pattern_of_the_hook_for_extension_files(name: str, wanted: bool) -> None:
-    """It has the names that the vendor's examples use; a recipe of Olive, which some match, passes lint."""
+    """The pattern has the names of the vendor's examples; a recipe of Olive, which some match, passes lint."""
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     (pattern,) = [hook["files"] for hook in hooks if hook["id"] == "htppower-lint-extensions"]
     assert (re.search(pattern, name) is not None) is wanted
@@ -264,7 +264,7 @@ def test_the_pattern_of_the_hook_for_extension_files(name: str, wanted: bool) ->
     [({"passes": {}}, "a recipe of Olive"), ({"name": "app", "version": "1"}, "a package.json"), ({"answer": 42}, "")],
 )
 def test_diff_refuses_a_file_of_another_kind(command: Command, tmp_path: Path, data: dict[str, Any], name: str) -> None:
-    """As import does: it says nothing of a profile, and is not taken for high_performance."""
+    """As with import, a file without a profile is not taken for high_performance."""
     done = command.run("diff", "burst", str(written(tmp_path / "other.json", data)))
     assert (done.exit_code, done.stdout) == (2, "")
     assert "no key here belongs to an extension file" in " ".join(done.stderr.split())
@@ -272,7 +272,7 @@ def test_diff_refuses_a_file_of_another_kind(command: Command, tmp_path: Path, d
 
 
 def test_a_profile_in_an_unknown_key_is_no_option_of_a_runtime(command: Command, tmp_path: Path) -> None:
-    """The vendor's parser finds it by its name, as import does, also beside a control latency."""
+    """The vendor's parser finds the profile by name, as import does, also next to a control latency."""
     core = {"perf_profile": "burst", "rpc_control_latency": 100}
     data = {"compile": {"htp": {"devices": [{"cores": [core]}]}}}
     (finding,) = linted(command, written(tmp_path / "htp.json", data))
@@ -291,7 +291,7 @@ def test_a_profile_in_an_unknown_key_is_no_option_of_a_runtime(command: Command,
 def test_lists_of_other_devices_and_graphs_in_a_folder_are_left_alone(
     command: Command, tmp_path: Path, data: dict[str, Any]
 ) -> None:
-    """A repository has such files of other tools; one with a misspelt key of the HTP is an extension file."""
+    """Other tools have such files too; a file with a misspelt key of the HTP is an extension file."""
     written(tmp_path / "other.json", data)
     written(tmp_path / "htp.json", {"devices": [{"cores": [{"perfprofile": "burst"}]}]})
     assert {finding["path"].rpartition("/")[2] for finding in linted(command, tmp_path)} == {"htp.json"}
@@ -301,7 +301,7 @@ def test_lists_of_other_devices_and_graphs_in_a_folder_are_left_alone(
 def test_a_path_of_the_device_leads_to_the_file_beside_the_outer_one(
     command: Command, tmp_path: Path, named: str
 ) -> None:
-    """As it does from a dialog of Genie: lint follows it, and import reads it."""
+    """As from a dialog of Genie: lint follows the path, and import reads the file."""
     library = "libQnnHtpNetRunExtensions.so"
     outer = written(
         tmp_path / "outer.json",

@@ -1,4 +1,4 @@
-"""The JSON Schemas are what the code says, accept what loads, and refuse malformed files where a schema can."""
+"""The JSON Schemas match the code, accept all valid files, and refuse malformed files if a schema can."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def each(files: dict[str, list[Path]]) -> pytest.MarkDecorator:
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_schema_is_a_schema(name: str) -> None:
-    """It is valid draft-07, every reference leads somewhere, and every property has a description."""
+    """A schema is valid draft-07, every reference has a target, and every property has a description."""
     schema = json_schema(name)
     assert schema["$schema"] == "http://json-schema.org/draft-07/schema#"
     Draft7Validator.check_schema(schema)
@@ -64,7 +64,7 @@ def test_a_schema_is_a_schema(name: str) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_nothing_stands_beside_a_reference(name: str) -> None:
-    """Draft-07 takes no notice of it: a description there would never be shown."""
+    """Draft-07 ignores it: a description there would never be shown."""
     waiting: list[Any] = [json_schema(name)]
     for node in waiting:
         assert not (isinstance(node, dict) and "$ref" in node and len(node) > 1)
@@ -73,7 +73,7 @@ def test_nothing_stands_beside_a_reference(name: str) -> None:
 
 @each(GOOD)
 def test_a_good_file_is_accepted(kind: str, file: Path) -> None:
-    """Every shipped file and every example is accepted, as the strict reader and as any parser reads it."""
+    """Every shipped file and every example is accepted, as read by the strict reader and by any parser."""
     strict = read_document(str(file), kind).tree
     assert [error.message for error in VALIDATORS[kind].iter_errors(strict)] == []
     assert not refused(kind, file)
@@ -81,7 +81,7 @@ def test_a_good_file_is_accepted(kind: str, file: Path) -> None:
 
 @each(GOOD)
 def test_an_editor_finds_the_schema_of_a_file(kind: str, file: Path) -> None:
-    """The first line of every shipped file and example names the schema of its kind, by a path that leads there."""
+    """The first line of every shipped file and example gives a valid path to the schema of its kind."""
     modeline = file.read_text(encoding="utf-8").splitlines()[0]
     marker, _, path = modeline.partition("=")
     assert marker == "# yaml-language-server: $schema"
@@ -92,7 +92,7 @@ def test_an_editor_finds_the_schema_of_a_file(kind: str, file: Path) -> None:
 
 @given(st.data())
 def test_what_loads_is_accepted(data: st.DataObject) -> None:
-    """A complete profile with any of its fields changed: where it loads, the schema accepts it, too."""
+    """If a complete profile with a changed field loads, the schema accepts it too."""
     profile = changed(
         load_profile(data.draw(st.sampled_from([name for name in profile_names() if name != "system_settings"]))), data
     )
@@ -109,13 +109,13 @@ def test_what_loads_is_accepted(data: st.DataObject) -> None:
 
 @given(relaxes())
 def test_what_a_profile_may_relax_to_is_accepted(relax: Relax) -> None:
-    """A complete profile with any times and power states is accepted as it is written."""
+    """A complete profile with any times and power states is accepted as written."""
     text = as_yaml(attrs.evolve(load_profile("burst"), name="mine", relax=relax))
     assert [error.message for error in VALIDATORS["profile"].iter_errors(yaml.safe_load(text))] == []
 
 
 def changed(profile: Profile, data: st.DataObject) -> Profile:
-    """Return the profile with up to four of its votes changed."""
+    """Return the profile with up to four changed votes."""
     names = [at for at, _ in profile_fields(profile) if at[0] == "votes"]
     for at in data.draw(st.lists(st.sampled_from(names), max_size=4, unique=True)):
         value: Any = data.draw(st.sampled_from([*_VALUES[at[1:]], *(() if at[-1] == "power_mode" else (None,))]))
@@ -149,7 +149,7 @@ def changed(profile: Profile, data: st.DataObject) -> Profile:
     ],
 )
 def test_a_file_that_extends_is_checked_in_what_it_states(text: str, says: str) -> None:
-    """A file that extends another may leave out anything, and state nothing wrong."""
+    """A file that extends another may leave out any field; the fields that it states must be valid."""
     good: dict[str, Any] = {"profile": "mine", "extends": "burst"}
     assert VALIDATORS["profile"].is_valid(good)
     relaxed: dict[str, Any] = {"after_inference_us": {"adaptive": {"least_us": 20_000}}, "then": {"to": "released"}}

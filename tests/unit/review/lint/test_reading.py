@@ -1,4 +1,4 @@
-"""How often lint parses a file: once, whatever is linted and however its path is spelt."""
+"""Lint parses each file once, under any spelling of its path."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from htppower.review.lint.run import lint
 @pytest.mark.parametrize("spelt", ["absolute", "relative"])
 @pytest.mark.parametrize("name", ["burst.yaml", "."])
 def test_each_file_is_parsed_once(name: str, spelt: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The profiles beside which a file is seen, and the power states that many of them name, are shared."""
+    """The profiles for comparison, and the power states that many profiles name, are shared."""
     parsed: collections.Counter[str] = collections.Counter()
 
     def counted(path: str, *arguments: Any) -> Any:

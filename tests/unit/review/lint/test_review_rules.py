@@ -1,4 +1,4 @@
-"""The review rules: what they find, and what they leave alone."""
+"""The review rules: their findings, and cases without a finding."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def state(name: str, core: str = "SVS", bus: str = "SVS", polling: int = 0, adap
 
 
 def test_a_field_that_one_profile_states_and_another_leaves_unset(tmp_path: Path) -> None:
-    """REV-1 stands at the field that is unset, and says who states it; where all or none state it there is nothing."""
+    """REV-1 is at the unset field and names the other profile; it does not apply if all or none state the field."""
     states = "profile: {}\nextends: burst\nvotes: {{hmx_timeout_us: {}}}\n"
     write(tmp_path, one=states.format("one", 500), two=states.format("two", "unset"))
     assert found(tmp_path) == ["two.yaml:3:25 REV-1"]
@@ -51,7 +51,7 @@ def test_a_field_that_one_profile_states_and_another_leaves_unset(tmp_path: Path
 
 
 def test_a_field_that_the_shipped_profiles_state(tmp_path: Path) -> None:
-    """REV-1 looks at the shipped profiles, too, and a profile without votes leaves nothing out."""
+    """REV-1 compares with the shipped profiles too; a profile without votes leaves no field out."""
     write(tmp_path, mine="profile: mine\nextends: burst\nvotes: {rpc_control_latency_us: unset}\n")
     assert found(tmp_path) == ["mine.yaml:3:33 REV-1"]
     write(tmp_path, mine="profile: mine\nsummary: None.\nvotes: unset\nrelax: unset\n")
@@ -82,7 +82,7 @@ def test_a_field_that_the_shipped_profiles_state(tmp_path: Path) -> None:
 def test_a_profile_that_costs_more_than_one_above_it(
     tmp_path: Path, base: str, votes: str, expected: list[str]
 ) -> None:
-    """REV-2 stands at each field that costs more than that of a profile above in the vendor's table, nearest first."""
+    """REV-2 is at each field that costs more than in a profile above it in the vendor's table, nearest first."""
     write(tmp_path, mine=f"profile: mine\nextends: {base}\nsummary: Mine.\nvotes: {{{votes}}}\n")
     told = [finding for finding in lint([tmp_path], TODAY).findings if finding.rule == "REV-2"]
     assert len(told) == len(expected)
@@ -102,7 +102,7 @@ def test_a_profile_that_costs_more_than_one_above_it(
     ],
 )
 def test_an_active_profile_without_a_way_down(tmp_path: Path, core: str, bus: str, expected: list[str]) -> None:
-    """REV-3 stands where the power state is named, for each clock that it leaves where the profile holds it."""
+    """REV-3 is at the name of the power state, for each clock that stays where the profile holds it."""
     mine = "profile: mine\nextends: balanced\nrelax: {to: low}\n"
     write(tmp_path, mine=mine, states__low=state("low", core=core, bus=bus))
     report = lint([tmp_path], TODAY)
@@ -114,14 +114,14 @@ def test_an_active_profile_without_a_way_down(tmp_path: Path, core: str, bus: st
 
 
 def test_a_profile_that_raises_nothing_needs_no_way_down(tmp_path: Path) -> None:
-    """REV-3 leaves a profile alone whose core target is DISABLE."""
+    """REV-3 does not apply if the core target is DISABLE."""
     mine = "profile: mine\nextends: extreme_power_saver\nrelax: {to: low}\n"
     write(tmp_path, mine=mine, states__low=state("low"))
     assert not [line for line in found(tmp_path) if line.endswith("REV-3")]
 
 
 def test_polling_left_on_by_a_power_state(tmp_path: Path) -> None:
-    """REV-4 stands at the polling time of the power state; in a profile that is linted alone, where it is named."""
+    """REV-4 is at the polling time of the power state; if a profile is linted alone, at the state's name."""
     mine = "profile: mine\nextends: burst\nrelax: {to: low}\n"
     write(tmp_path, mine=mine, states__low=state("low", polling=100, adaptive="2000"))
     assert found(tmp_path) == ["states/low.yaml:13:24 REV-4", "states/low.yaml:14:29 REV-4"]
@@ -129,7 +129,7 @@ def test_polling_left_on_by_a_power_state(tmp_path: Path) -> None:
 
 
 def test_an_unused_power_state(tmp_path: Path) -> None:
-    """REV-5: a power state that a profile beside it names is used, whether that profile is linted or not."""
+    """REV-5: a power state is used if a profile next to it names it, whether that profile is linted or not."""
     write(tmp_path, mine="profile: mine\nextends: burst\nrelax: {to: low}\n", states__low=state("low"))
     write(tmp_path, states__high=state("high"))
     assert found(tmp_path) == ["states/high.yaml:1:8 REV-5"]
@@ -138,7 +138,7 @@ def test_an_unused_power_state(tmp_path: Path) -> None:
 
 
 def test_a_power_state_that_a_profile_elsewhere_uses(tmp_path: Path) -> None:
-    """REV-5: a profile in another folder that is linted too counts as a user."""
+    """REV-5: a linted profile in another folder counts as a user."""
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     write(tmp_path / "a", states__low=state("low"))
@@ -148,7 +148,7 @@ def test_a_power_state_that_a_profile_elsewhere_uses(tmp_path: Path) -> None:
 
 
 def test_a_file_name_that_is_not_the_profiles_name(tmp_path: Path) -> None:
-    """REV-6 stands at the name in the file, of a profile and of a power state."""
+    """REV-6 is at the name in the file of a profile or a power state."""
     other = "profile: other\nextends: burst\nrelax: {to: low}\n"
     write(tmp_path, mine=other, states__low=state("high"))
     assert found(tmp_path) == ["mine.yaml:1:10 REV-6", "states/low.yaml:1:8 REV-6"]
@@ -156,13 +156,13 @@ def test_a_file_name_that_is_not_the_profiles_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../evil", "a/b", "a b", ".."])
 def test_what_is_not_a_name_is_no_name_for_a_file(tmp_path: Path, name: str) -> None:
-    """REV-6 would advise a rename to it; VALUE-1 says what a name is."""
+    """REV-6 would suggest such a name for the file; VALUE-1 explains names."""
     write(tmp_path, mine=f"profile: {name}\nextends: burst\n")
     assert found(tmp_path) == ["mine.yaml:1:10 VALUE-1"]
 
 
 def test_a_name_that_leads_elsewhere(tmp_path: Path) -> None:
-    """REV-7: a file of a shipped name, or of the name of one beside it, is never found by that name."""
+    """REV-7: a file with a shipped name, or with the name of a file next to it, is never found by name."""
     write(tmp_path, burst="profile: burst\nextends: balanced\n", mine="profile: mine\nextends: burst\n")
     (tmp_path / "mine.yml").write_text("profile: mine\nextends: balanced\n", encoding="utf-8")
     assert found(tmp_path) == ["burst.yaml:1:10 REV-7", "mine.yml:1:10 REV-7"]
@@ -170,7 +170,7 @@ def test_a_name_that_leads_elsewhere(tmp_path: Path) -> None:
 
 
 def test_a_profile_without_any_hvx_vote_leaves_it_unstated(tmp_path: Path) -> None:
-    """REV-1: where the HVX vote as a whole is unset, that is what others state."""
+    """REV-1: if the whole HVX vote is unset, the finding is about the HVX vote."""
     text = (shipped_folder() / "burst.yaml").read_text(encoding="utf-8").replace("profile: burst", "profile: mine")
     start, end = text.index("  dcvs_v3:"), text.index("  hmx_v2:")
     write(tmp_path, mine=f"{text[:start]}  dcvs_v3: unset\n{text[end:].replace('hmx_v2: default', 'hmx_v2: unset')}")
@@ -191,7 +191,7 @@ def test_a_profile_without_any_hvx_vote_leaves_it_unstated(tmp_path: Path) -> No
     ],
 )
 def test_a_power_state_that_leaves_other_votes_up(tmp_path: Path, old: str, new: str, said: str) -> None:
-    """REV-3 looks at the HMX, at sleep_disable and at the sleep latency, too."""
+    """REV-3 checks the HMX, sleep_disable and the sleep latency too."""
     mine = "profile: mine\nextends: burst\nrelax: {to: low}\n"
     write(tmp_path, mine=mine, states__low=state("low").replace(old, new))
     told = [finding.message for finding in lint([tmp_path], TODAY).findings if finding.rule == "REV-3"]
@@ -199,13 +199,13 @@ def test_a_power_state_that_leaves_other_votes_up(tmp_path: Path, old: str, new:
 
 
 def test_dcvs_may_be_the_way_down(tmp_path: Path) -> None:
-    """REV-3: a state in which DCVS may lower the clock below the profile's is a way down."""
+    """REV-3: a state with DCVS that may lower the clock below the profile's is a way down."""
     write(tmp_path, mine="profile: mine\nextends: power_saver\nrelax: {to: relaxed}\n")
     assert not [line for line in found(tmp_path) if line.endswith("REV-3")]
 
 
 def test_a_refused_profile_is_no_measure_for_others(tmp_path: Path) -> None:
-    """REV-1 is not told for what only a profile states that is refused itself."""
+    """REV-1 ignores values that only an invalid profile states."""
     wrong = "profile: wrong\nextends: burst\nvotes: {hmx_timeout_us: 500, rpc_polling_time_us: 10000}\n"
     write(tmp_path, mine="profile: mine\nextends: burst\n", wrong=wrong)
     assert [line for line in found(tmp_path) if line.startswith("mine")] == []

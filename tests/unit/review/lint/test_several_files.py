@@ -1,4 +1,4 @@
-"""What lint makes of several files: which it looks at, which names lead to which, and where a finding stands."""
+"""Lint of several files: their choice, their names, and the places of findings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def test_nothing_is_said_of_a_lineage_that_can_not_be_read(tmp_path: Path) -> None:
-    """A profile whose base is missing may extend one of those that poll: only the base is told."""
+    """A profile without its base may extend a profile that polls, so the only finding is the missing base."""
     base, mine = tmp_path / "base.yaml", tmp_path / "mine.yaml"
     mine.write_text("profile: mine\nextends: base\nvotes: {rpc_polling_time_us: 500}\n", encoding="utf-8")
     assert [finding.rule for finding in lint([tmp_path], TODAY).findings] == ["NAME-1"]
@@ -26,7 +26,7 @@ def test_nothing_is_said_of_a_lineage_that_can_not_be_read(tmp_path: Path) -> No
 
 
 def test_a_finding_in_an_inherited_field_stands_where_the_file_extends(tmp_path: Path) -> None:
-    """What is inherited from a file that is not linted is told at ``extends``; from one that is, in that one, once."""
+    """The place is ``extends`` if the base is not linted; if it is, the only finding is in the base."""
     write(tmp_path, base="profile: base\nextends: low_balanced\nvotes: {rpc_polling_time_us: 9}\n")
     write(tmp_path, mine="profile: mine\nextends: base\n")
     assert found(tmp_path, tmp_path / "mine.yaml") == ["mine.yaml:2:10 REV-2", "mine.yaml:2:10 RPC-6"]
@@ -34,7 +34,7 @@ def test_a_finding_in_an_inherited_field_stands_where_the_file_extends(tmp_path:
 
 
 def test_a_copy_of_the_shipped_folder_is_linted_by_itself(tmp_path: Path) -> None:
-    """In a folder with a profile for every shipped name the names in it mean the files in it."""
+    """If a folder has a profile for every shipped name, these names mean its own files."""
     for name in SHIPPED_PROFILES:
         text = (shipped_folder() / f"{name}.yaml").read_text(encoding="utf-8")
         write(tmp_path, **{name: text})
@@ -48,7 +48,7 @@ def test_a_copy_of_the_shipped_folder_is_linted_by_itself(tmp_path: Path) -> Non
 
 
 def test_hidden_files_and_other_files_are_left_alone(tmp_path: Path) -> None:
-    """A folder's YAML files are linted, those below too; hidden ones and other files are not."""
+    """YAML files of a folder and its subfolders are linted; hidden and other files are not."""
     (tmp_path / ".git").mkdir()
     for name in (".git/a.yaml", ".hidden.yaml", "notes.txt"):
         (tmp_path / name).write_text("x: [", encoding="utf-8")

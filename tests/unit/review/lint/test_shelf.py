@@ -1,4 +1,4 @@
-"""The profiles beside which lint sees a profile: those of its table of the vendor's, and no more are read."""
+"""Lint compares a profile with the others of its vendor's table, and reads no more files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TABLES = (SHIPPED_PROFILES, LLM_DECODE_PROFILES)
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The files that lint examines, by name."""
+    """The names of the files that lint examines."""
     names = []
 
     def noting(path: str, folders: Folders, known: Known) -> object:
@@ -44,7 +44,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_a_shipped_profile_is_of_the_table_with_its_name(table: tuple[str, ...]) -> None:
-    """So that a shipped file need not be read to know its table."""
+    """The name alone gives the table of a shipped profile, so its file need not be read."""
     for name in table:
         profile = load_profile(name)
         assert profile.name == name
@@ -56,7 +56,7 @@ def test_a_shipped_profile_is_of_the_table_with_its_name(table: tuple[str, ...])
 def test_of_the_shipped_profiles_only_those_of_the_table_are_read(
     read: list[str], table: tuple[str, ...], spelt: str
 ) -> None:
-    """However the user spells the folder; each is read once."""
+    """Each file is read once, under any spelling of the folder."""
     file = shipped_folder() / f"{table[1]}.yaml"
     lint([file if spelt == "as it is" else os.path.relpath(file)], TODAY)
     assert sorted(read) == sorted(table)
@@ -64,13 +64,13 @@ def test_of_the_shipped_profiles_only_those_of_the_table_are_read(
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """A copy of the shipped folder, which takes its place."""
+    """A copy of the shipped folder, used instead of it."""
     return shutil.copytree(shipped_folder(), tmp_path / "copied")
 
 
 @pytest.fixture
 def third(tmp_path: Path) -> Path:
-    """A profile of one's own that states what shipped balanced does."""
+    """A profile of the user with the values of the shipped balanced."""
     file = tmp_path / "third.yaml"
     file.write_text((shipped_folder() / "balanced.yaml").read_text().replace("profile: balanced", "profile: third"))
     return file
@@ -81,13 +81,13 @@ def _messages(report: LintReport, rule: str) -> list[str]:
 
 
 def test_of_a_copy_of_the_shipped_folder_only_the_table_is_read(read: list[str], copied: Path) -> None:
-    """Neither the profiles that name themselves as those of the other table, nor the shipped ones that it hides."""
+    """Neither the profiles of the other table are read, nor the shipped profiles that the copy hides."""
     lint([copied / "burst.yaml"], TODAY)
     assert sorted(read) == sorted(SHIPPED_PROFILES)
 
 
 def test_a_hidden_shipped_profile_is_not_seen_beside_a_copy(copied: Path) -> None:
-    """What no profile of the copy states any more need not be stated."""
+    """A field that no profile of the copy states may stay unset."""
     for file in copied.glob("*.yaml"):
         unset, count = re.subn(r"(rpc_control_latency_us): \d+", r"\1: unset", file.read_text())
         assert count or file.stem == "system_settings"
@@ -97,7 +97,7 @@ def test_a_hidden_shipped_profile_is_not_seen_beside_a_copy(copied: Path) -> Non
 
 
 def test_a_shipped_profile_stands_in_for_a_file_that_is_refused(copied: Path) -> None:
-    """REV-2 compares with the shipped one where the copy's can't be used."""
+    """If the copy's profile is invalid, REV-2 compares with the shipped one."""
     other = copied / "high_performance.yaml"
     other.write_text(other.read_text() + "votes: [\n")
     linted = copied / "balanced.yaml"
@@ -111,14 +111,14 @@ def test_a_shipped_profile_stands_in_for_a_file_that_is_refused(copied: Path) ->
     "begin", ['summary: "As\nprofile: llm_decode_burst\n, for vision."\nprofile: mine\n', "# mine\n\nprofile: mine\n"]
 )
 def test_a_profile_is_seen_that_only_seems_to_be_of_the_other_table(tmp_path: Path, third: Path, begin: str) -> None:
-    """A line of a text that reads like a name is none."""
+    """A line inside a text that looks like a name is not a name."""
     (tmp_path / "mine.yaml").write_text(f"{begin}extends: balanced\nvotes:\n  hmx_timeout_us: 1000\n")
     told = _messages(lint([third], TODAY), "REV-1")
     assert told == ["third leaves hmx_timeout_us unset, which mine states"]
 
 
 def test_what_is_read_in_the_place_of_a_file_says_its_name(tmp_path: Path, third: Path) -> None:
-    """And not the file itself."""
+    """The name comes from the given text, and not from the file."""
     mine = tmp_path / "mine.yaml"
     mine.write_text("profile: llm_decode_burst\n")
     text = b"profile: mine\nextends: balanced\nvotes:\n  hmx_timeout_us: 1000\n"
@@ -127,7 +127,7 @@ def test_what_is_read_in_the_place_of_a_file_says_its_name(tmp_path: Path, third
 
 
 def test_a_profile_that_extends_one_of_the_other_table_is_seen_beside_it(read: list[str], copied: Path) -> None:
-    """Whatever its own name is."""
+    """The profile's own name does not matter."""
     other = copied / "balanced.yaml"
     other.write_text("profile: balanced\nextends: llm_decode_balanced\nvotes:\n  hmx_timeout_us: 1000\n")
     report = lint([copied / "llm_decode_burst.yaml"], TODAY)
@@ -137,7 +137,7 @@ def test_a_profile_that_extends_one_of_the_other_table_is_seen_beside_it(read: l
 
 
 def test_of_a_folder_of_ones_own_every_profile_is_read(read: list[str], tmp_path: Path) -> None:
-    """A file there may hold any profile, whatever its name, and be seen beside the one that is linted."""
+    """A user's file may hold any profile under any name, so all are read."""
     for name in ("balanced", "llm_decode_power_saver"):
         shutil.copy(shipped_folder() / f"{name}.yaml", tmp_path)
     other = tmp_path / "llm_decode_power_saver.yaml"

@@ -1,4 +1,4 @@
-"""Suppressions: what they lift, until when, and what is said of those that should not be there."""
+"""Suppressions: the findings that they lift, their expiry, and findings about suppressions."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def report(folder: Path, text: str) -> LintReport:
 
 
 def rules(found: LintReport) -> list[str]:
-    """Return the rules of the findings that are left."""
+    """Return the rules of the remaining findings."""
     return [finding.rule for finding in found.findings]
 
 
 def test_a_suppression_lifts_the_findings_of_its_rules_in_the_whole_file(tmp_path: Path) -> None:
-    """On a line of its own a suppression is for the file, wherever it stands; what it lifts is still known."""
+    """A suppression on its own line applies to the whole file; the lifted findings are still known."""
     for text in (f"{GOOD}\n{POLLS}\n", f"{POLLS}\n{GOOD}\n", f"{POLLS}\n   {GOOD}\n"):
         found = report(tmp_path, text)
         assert rules(found) == []
@@ -44,14 +44,14 @@ def test_a_suppression_lifts_the_findings_of_its_rules_in_the_whole_file(tmp_pat
 
 
 def test_a_suppression_behind_a_value_is_for_its_line(tmp_path: Path) -> None:
-    """Behind a value a suppression lifts the findings of that line only."""
+    """A suppression after a value lifts only the findings of that line."""
     assert rules(report(tmp_path, f"{POLLS}  {GOOD}\n")) == []
     other_line = POLLS.replace("low_balanced\n", f"low_balanced  {GOOD}\n")
     assert sorted(rules(report(tmp_path, other_line))) == ["REV-2", "RPC-6", "SUP-3"]
 
 
 def test_a_suppression_holds_to_the_end_of_its_day(tmp_path: Path) -> None:
-    """On its date a suppression holds; a day later it has expired, which is an error beside what it was for."""
+    """A suppression holds on its date; a day later its expiry is an error next to the finding."""
     assert rules(report(tmp_path, f"{GOOD}\n{POLLS}\n")) == []
     expired = report(tmp_path, f"{GOOD.replace('11-21', '11-20')}\n{POLLS}\n")
     assert sorted(rules(expired)) == ["REV-2", "RPC-6", "SUP-2"]
@@ -59,7 +59,7 @@ def test_a_suppression_holds_to_the_end_of_its_day(tmp_path: Path) -> None:
 
 
 def test_a_suppression_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
-    """Every rule that a suppression names must be found, or it is told which is not."""
+    """Each rule of a suppression must have a finding, or the error names the rule."""
     found = report(tmp_path, f"{GOOD.replace('REV-2', 'REV-2,SUS-1')}\n{POLLS}\n")
     (finding,) = found.findings
     assert (finding.rule, str(finding.place)) == ("SUP-3", f"{tmp_path}/mine.yaml:1:1")
@@ -67,7 +67,7 @@ def test_a_suppression_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_suppression_in_a_base_lifts_what_is_inherited(tmp_path: Path) -> None:
-    """Linted alone or beside its base, a profile is told nothing that its base suppresses, and no text contradicts."""
+    """A profile gets no finding that its base suppresses, whether the base is linted too or not."""
     (tmp_path / "base.yaml").write_text(f"{GOOD}\n{POLLS.replace('mine', 'base')}\n", encoding="utf-8")
     mine = tmp_path / "mine.yaml"
     for text in ("profile: mine\nextends: base\n", f"{GOOD}\nprofile: mine\nextends: base\n"):
@@ -77,7 +77,7 @@ def test_a_suppression_in_a_base_lifts_what_is_inherited(tmp_path: Path) -> None
 
 
 def test_a_suppression_in_a_base_is_known_by_any_spelling_of_its_path(tmp_path: Path) -> None:
-    """Two folders that extend one base by their own ways to it are both told nothing that it suppresses."""
+    """Two folders reach the base by different paths, and neither gets a suppressed finding."""
     for folder in ("a", "b", "base"):
         (tmp_path / folder).mkdir()
     (tmp_path / "base" / "base.yaml").write_text(f"{GOOD}\n{POLLS.replace('mine', 'base')}\n", encoding="utf-8")
@@ -88,7 +88,7 @@ def test_a_suppression_in_a_base_is_known_by_any_spelling_of_its_path(tmp_path: 
 
 
 def test_a_suppression_in_a_power_state_lifts_what_is_told_where_it_is_named(tmp_path: Path) -> None:
-    """REV-4 is told at the profile where that is linted alone, and still lifted by the power state's file."""
+    """A profile linted alone has REV-4 at the profile; the suppression in the state's file still lifts it."""
     (tmp_path / "states").mkdir()
     relaxed = (shipped_folder() / "states" / "relaxed.yaml").read_text(encoding="utf-8")
     text = relaxed.replace("state: relaxed", "state: low").replace("rpc_polling_time_us: 0", "rpc_polling_time_us: 9")
@@ -100,7 +100,7 @@ def test_a_suppression_in_a_power_state_lifts_what_is_told_where_it_is_named(tmp
 
 
 def test_a_suppression_for_a_profile_that_is_not_linted_is_left_alone(tmp_path: Path) -> None:
-    """A base may suppress what only a profile that extends it breaks: linted alone it is told nothing of it."""
+    """A base may suppress a finding of a profile that extends it; the base alone gets no finding about this."""
     base = f"{GOOD.replace('RPC-6,REV-2', 'SUS-1')}\nprofile: base\nextends: burst\n"
     (tmp_path / "base.yaml").write_text(base, encoding="utf-8")
     derived = "profile: mine\nextends: base\nrelax: {after_inference_us: 5}\n"
@@ -111,7 +111,7 @@ def test_a_suppression_for_a_profile_that_is_not_linted_is_left_alone(tmp_path: 
 
 
 def test_a_suppression_of_ones_own_lifts_what_is_inherited(tmp_path: Path) -> None:
-    """A profile may suppress for itself what its base warns of; the base is still told."""
+    """A profile may suppress a finding that it inherits; the base keeps the finding."""
     (tmp_path / "base.yaml").write_text(f"{POLLS.replace('mine', 'base')}\n", encoding="utf-8")
     (tmp_path / "mine.yaml").write_text(f"{GOOD}\nprofile: mine\nextends: base\n", encoding="utf-8")
     assert rules(lint([tmp_path / "mine.yaml"], TODAY)) == []
@@ -119,14 +119,14 @@ def test_a_suppression_of_ones_own_lifts_what_is_inherited(tmp_path: Path) -> No
 
 
 def test_nothing_is_said_of_suppressions_above_a_base_that_can_not_be_read(tmp_path: Path) -> None:
-    """Where a base is broken, the rules that a suppression is for were not looked at."""
+    """If a base is broken, the rules of the suppression were not checked."""
     (tmp_path / "base.yaml").write_text(f"{POLLS.replace('mine', 'base')}\nbogus: 1\n", encoding="utf-8")
     (tmp_path / "mine.yaml").write_text(f"{GOOD}\nprofile: mine\nextends: base\n", encoding="utf-8")
     assert "SUP-3" not in rules(lint([tmp_path], TODAY))
 
 
 def test_nothing_is_said_of_suppressions_where_rules_were_left_out(tmp_path: Path) -> None:
-    """In a file that can't be read to its end, and of what only a platform breaks, a suppression may wait."""
+    """A suppression may be unused if a file can't be read to its end, or if only a platform breaks its rule."""
     unread = report(tmp_path, f"{GOOD}\n{POLLS}\nfoo: 1\n")
     assert rules(unread) == ["KEY-1"]
     platform = report(tmp_path, f"{GOOD}\n# htppower: disable=RPC-4 until=2027-01-01 because=no QNX yet\n{POLLS}\n")
@@ -157,7 +157,7 @@ def test_nothing_is_said_of_suppressions_where_rules_were_left_out(tmp_path: Pat
     ],
 )
 def test_a_suppression_that_is_not_well_formed_is_an_error(tmp_path: Path, comment: str, said: str) -> None:
-    """Without rule, date or reason nothing is lifted, and the comment itself is the finding, with what to write."""
+    """Without rule, date or reason no finding is lifted; the finding is at the comment, with the right form."""
     found = report(tmp_path, f"{POLLS}\n{comment}\n")
     assert sorted(rules(found)) == ["REV-2", "RPC-6", "SUP-1"]
     (wrong,) = [finding for finding in found.findings if finding.rule == "SUP-1"]
@@ -175,7 +175,7 @@ def test_a_suppression_that_is_not_well_formed_is_an_error(tmp_path: Path, comme
     ],
 )
 def test_the_hint_is_the_line_to_write(tmp_path: Path, comment: str, line: str) -> None:
-    """It has the rules, the date and the reason that stand there already."""
+    """The hint has the rules, the date and the reason of the comment."""
     (tmp_path / "mine.yaml").write_text(f"profile: mine\nextends: burst {comment}\n", encoding="utf-8")
     (wrong,) = [found for found in lint([tmp_path], TODAY).findings if found.rule == "SUP-1"]
     assert wrong.hint.endswith(f": # htppower: {line}")
@@ -183,7 +183,7 @@ def test_the_hint_is_the_line_to_write(tmp_path: Path, comment: str, line: str) 
 
 @given(st.text("#ab \"'|\n:-htpower{}[],", max_size=60), st.booleans())
 def test_a_comment_is_found_where_yaml_sees_one(before: str, own_line: bool) -> None:
-    """Whatever stands before: a comment is found at most once a line, at a hash that begins a word."""
+    """For any text before it, there is at most one comment in a line, and its hash begins a word."""
     text = before + ("\n" if own_line else "") + "# htppower: disable=RPC-6"
     lines = text.split("\n")
     found = list(comments_for_htppower(text, lines))
@@ -194,7 +194,7 @@ def test_a_comment_is_found_where_yaml_sees_one(before: str, own_line: bool) -> 
 
 
 def test_what_looks_like_a_comment_in_a_text_is_none() -> None:
-    """A hash inside quotes, or inside a block of text, begins no comment."""
+    """A hash inside quotes, or inside a block of text, is not a comment."""
     quoted = 'summary: "a # htppower: disable=RPC-6"\n'
     block = "summary: |\n  a\n  # htppower: disable=RPC-6\nx: 1\n"
     plain = "summary: a# htppower: b\n"
@@ -219,12 +219,12 @@ def test_what_looks_like_a_comment_in_a_text_is_none() -> None:
     ],
 )
 def test_a_long_comment_takes_no_longer_than_its_length(tmp_path: Path, comment: str) -> None:
-    """Each of these lines would take minutes if a run of it were looked at again from each of its characters."""
+    """The search is linear: it must not scan a run again from each of its characters."""
     found = report(tmp_path, f"{POLLS}\n{comment}\n")
     assert all(len(finding.message) < 1_000 for finding in found.findings)
 
 
 def test_a_comment_behind_a_quoted_one_counts() -> None:
-    """A line's first comment for htppower may be part of a value, and the second one a comment."""
+    """The first match in a line may be part of a value, and the second one a comment."""
     line = f"summary: 'a {GOOD}'  {GOOD}"
     assert list(comments_for_htppower(line, [line])) == [(1, line.rindex("#") + 1)]

@@ -1,4 +1,4 @@
-"""What lint says of the times of a profile, where, and of a second power state."""
+"""Lint of the times of a profile and of a second power state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def test_a_sustain_time_that_is_too_short(tmp_path: Path) -> None:
-    """SUS-1 is told of a profile whose sustain time a timer can't keep."""
+    """SUS-1 applies if a timer can't keep the sustain time."""
     write(tmp_path, mine="profile: mine\nextends: burst\nrelax: {after_inference_us: 19999}\n")
     assert found(tmp_path) == ["mine.yaml:3:29 SUS-1"]
     write(tmp_path, mine="profile: mine\nextends: burst\nrelax: {after_inference_us: 20000}\n")
@@ -22,7 +22,7 @@ def test_a_sustain_time_that_is_too_short(tmp_path: Path) -> None:
 
 
 def test_a_background_lowering_that_a_timer_makes_anyway(tmp_path: Path) -> None:
-    """SUS-3 notes a profile that sustains and lowers in the background, and none that does only one of the two."""
+    """SUS-3 is a note if a profile both sustains and lowers in the background."""
     for base, told in (("burst", True), ("balanced", False)):
         write(tmp_path, mine=f"profile: mine\nextends: {base}\nrelax: {{lowering: background}}\n")
         notes = [finding for finding in lint([tmp_path], TODAY, notes=True).findings if finding.rule == "SUS-3"]
@@ -51,13 +51,13 @@ def test_a_background_lowering_that_a_timer_makes_anyway(tmp_path: Path) -> None
     ],
 )
 def test_a_time_that_is_learnt_and_a_second_power_state(tmp_path: Path, relax: str, told: list[str]) -> None:
-    """Each rule stands at the number that is mended, or where the time is stated if that number is left out."""
+    """Each finding is at the number to change, or at the time if that number is left out."""
     write(tmp_path, mine=f"profile: mine\nextends: burst\nrelax: {{{relax}}}\n")
     assert found(tmp_path) == [f"mine.yaml:{each}" for each in told]
 
 
 def test_what_keeps_votes_up_after_init_is_a_timer_too(tmp_path: Path) -> None:
-    """SUS-1 and REV-8 look at both times: too short for a timer, and longer than anybody means."""
+    """SUS-1 and REV-8 check both times: too short for a timer, or unreasonably long."""
     relax = "profile: mine\nextends: burst\nrelax:\n  after_init_us: {}\n  after_inference_us: {}\n"
     write(tmp_path, mine=relax.format(5, 10_000_001))
     assert found(tmp_path) == ["mine.yaml:4:18 SUS-1", "mine.yaml:5:23 REV-8"]

@@ -1,4 +1,4 @@
-"""The time axis: linear, cut only where nothing happens, never backwards."""
+"""The time axis is linear, cut only in quiet stretches, and never goes back."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _edges(drawn: Timeline) -> list[int]:
     st.sampled_from((0, 10, 10_000, 3_600_000_000)),
 )
 def test_time_runs_from_left_to_right(profile: str, inferences: int, inference_us: int, gap_us: int) -> None:
-    """A later moment never stands left of an earlier one, and the ends are where the plot ends."""
+    """A later moment is never left of an earlier one, and the ends are the ends of the plot."""
     drawn = timeline(dry_run(profile, inferences, inference_us, gap_us))
     axis = _axis(drawn)
     places = [axis.x(time_us) for time_us in _edges(drawn)]
@@ -45,7 +45,7 @@ def test_time_runs_from_left_to_right(profile: str, inferences: int, inference_u
 
 
 def test_what_is_not_cut_has_one_scale() -> None:
-    """5 ms are as wide at the start as at the end, on both sides of a cut."""
+    """5 ms have the same width at the start, at the end, and on both sides of a cut."""
     axis = _axis(timeline(dry_run(sustaining("burst", 2_000_000))))
     assert len(axis.breaks) == 1
     assert axis.x(5000) - axis.x(0) == pytest.approx(axis.x(2_065_000) - axis.x(2_060_000))
@@ -53,7 +53,7 @@ def test_what_is_not_cut_has_one_scale() -> None:
 
 
 def test_nothing_happens_in_what_is_cut() -> None:
-    """A cut holds no begin, no end and no call, of any of the timelines that are compared."""
+    """No begin, end or call of any compared timeline is in a cut."""
     one, other = timeline(dry_run("burst")), timeline(dry_run(sustaining("burst", 2_000_000)))
     axis = _axis(one, other)
     cuts = axis.breaks
@@ -64,7 +64,7 @@ def test_nothing_happens_in_what_is_cut() -> None:
 
 
 def _in_a_row(durations: list[int]) -> Timeline:
-    """Return a timeline in which one phase follows another."""
+    """Return a timeline of consecutive phases."""
     ends = list(itertools.accumulate(durations))
     phases = tuple(PhaseSpan(end - last, end, Phase.INFERENCE) for end, last in zip(ends, durations, strict=True))
     return Timeline("mine", "", "", (), (), phases, (), (), ends[-1])
@@ -75,7 +75,7 @@ def _in_a_row(durations: list[int]) -> Timeline:
 @example([300_000, 33_000, 33_000, 33_000, 33_000, 5])
 @example([10_000, 1_685_000, 300_000, 10_000])
 def test_a_cut_shortens(durations: list[int]) -> None:
-    """A break is narrower than its stretch would be on a linear axis, wide enough for a name, and one of a few."""
+    """A cut is narrower than its stretch on a linear axis, wide enough for its label, and there are few cuts."""
     axis = _axis(_in_a_row(durations))
     assert len(axis.breaks) <= 4
     for cut in axis.breaks:
@@ -85,7 +85,7 @@ def test_a_cut_shortens(durations: list[int]) -> None:
 
 @pytest.mark.parametrize(("inferences", "cuts"), [(3, 1), (30, 1), (1000, 0), (10_000, 0)])
 def test_the_sustain_window_of_a_long_run_is_not_enlarged(inferences: int, cuts: int) -> None:
-    """300 ms are cut where they are most of the run; of a minute they are a few pixels, and stay so."""
+    """300 ms are cut if they are most of the run; in a minute they keep their few pixels."""
     drawn = timeline(dry_run("burst", inferences))
     axis = _axis(drawn)
     assert len(axis.breaks) == cuts
@@ -95,7 +95,7 @@ def test_the_sustain_window_of_a_long_run_is_not_enlarged(inferences: int, cuts:
 
 
 def test_what_is_legible_is_not_cut() -> None:
-    """Balanced has no stretch that is much longer than the others: its axis is one piece."""
+    """Balanced has no stretch that is much longer than the others, so its axis has no cut."""
     assert len(_axis(timeline(dry_run("balanced"))).pieces) == 1
 
 
@@ -113,5 +113,5 @@ def test_what_is_legible_is_not_cut() -> None:
     ],
 )
 def test_times_are_spelt_in_the_unit_that_suits(time_us: int, longest_us: int | None, said: str) -> None:
-    """Seconds, milliseconds or microseconds, without zeros that say nothing."""
+    """Seconds, milliseconds or microseconds are used, without needless zeros."""
     assert spell_time(time_us, longest_us) == said

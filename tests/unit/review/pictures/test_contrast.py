@@ -1,4 +1,4 @@
-"""Contrast: every text of pictures and pages reaches 4.5:1 (WCAG AA) in both schemes, by the style's colours."""
+"""Every text of pictures and pages has a contrast of 4.5:1 (WCAG AA) in both colour schemes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from htppower.review.pictures.timeline import timeline
 Colour: TypeAlias = "tuple[float, float, float]"
 
 ENOUGH = 4.5
-# What lies behind the words of a band: the fill of a phase, or the hatching of a window, at its densest.
+# The ground of the words in a band: the fill of a phase, or the hatching of a window at its densest.
 BAND_FILLS = (("inference", 0.22), ("prepare", 0.22), ("sustain", 0.22))
 
 
 def _schemes(style: str) -> dict[str, dict[str, Colour]]:
-    """Return the colours by name: those of the light scheme, and with them those that the dark one sets anew."""
+    """Return the colours by name: the light scheme, and the dark scheme, which overrides some of them."""
     light, dark = style.split("@media (prefers-color-scheme: dark)")
     named = re.compile(r"--([a-z]+): (?:var\([^,]*, )?#([0-9a-f]{6})")
     colours = {scheme: dict(named.findall(part)) for scheme, part in (("light", light), ("dark", dark))}
@@ -53,7 +53,7 @@ def _contrast(one: Colour, other: Colour) -> float:
 
 
 def _fill(kinds: str, clock: str) -> str:
-    """Return the name of the colour that fills a text of these classes; no rule of theirs makes it fainter."""
+    """Return the name of the colour that fills a text of these classes; no rule makes it fainter."""
     name = "ink"
     for selectors, rules in re.findall(r"(\.htp [^{}]*){([^}]*)}", STYLE.split("} }")[-1]):
         if {f".htp .{kind}" for kind in kinds.split()} & set(selectors.strip().split(", ")):
@@ -73,7 +73,7 @@ def _kinds_of_text() -> set[str]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_of_a_picture_stands_out(scheme: str) -> None:
-    """Each class of text reaches 4.5:1 on its ground; words in bands also on the fill of every band."""
+    """Each class of text reaches 4.5:1 on its ground; words in bands reach it on the fill of every band."""
     colours = _schemes(STYLE)[scheme]
     ground = colours["ground"]
     kinds = _kinds_of_text()
@@ -88,7 +88,7 @@ def test_every_text_of_a_picture_stands_out(scheme: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_of_a_page_stands_out(scheme: str) -> None:
-    """The inks of a page reach 4.5:1 on its ground, and on a row under the pointer."""
+    """The text colours of a page reach 4.5:1 on its ground, and on a row under the pointer."""
     style = page("", "").split("<style>")[1].split("</style>")[0]
     colours = _schemes(style)[scheme]
     for ink, ground in itertools.product(("ink", "faint"), ("ground", "box")):

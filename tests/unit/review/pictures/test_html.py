@@ -1,4 +1,4 @@
-"""The pages: whole, self-contained, with every vote, call and finding, and every text escaped."""
+"""The pages are whole and self-contained, with every vote, call and finding, and every text escaped."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _change(old: str, new: str) -> Change:
 
 
 class Outline(HTMLParser):
-    """The elements of a page, checked to be closed in their order, and its texts."""
+    """The elements of a page, which must be closed in order, and its texts."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ def _assert_self_contained(page: str) -> Outline:
 
 @pytest.mark.parametrize("profile", SHIPPED_PROFILES)
 def test_every_profile_is_a_whole_page_that_asks_for_nothing(profile: str) -> None:
-    """The page is one document without script or reference, forbids both, and is light and dark."""
+    """The page is one document without script or reference, forbids both, and has a light and a dark scheme."""
     outline = _assert_self_contained(page_of(dry_run(profile)))
     assert (outline.tags.count("h1"), outline.tags.count("svg")) == (1, 1)
 
@@ -114,7 +114,7 @@ def test_texts_of_a_profile_are_escaped(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["plain", *HOSTILE])
 def test_a_page_can_be_read_without_eyes_or_mouse(text: str) -> None:
-    """Its content is its main part; what scrolls takes the focus and has a name, and every table has a caption."""
+    """The content is in the main part; scrolling parts take focus and have a name; every table has a caption."""
     run = dry_run(hostile(text), 300)
     changed = diff_page(_compared(_change("a", "b")), [RunPair("burst", run, run)])
     for made in (page_of(run, [FOUND]), page_of(dry_run("balanced", 300), [FOUND]), changed):
@@ -128,7 +128,7 @@ def test_a_page_can_be_read_without_eyes_or_mouse(text: str) -> None:
 
 
 def test_a_shipped_file_is_named_wherever_it_is_installed() -> None:
-    """Pages say which shipped file was run, and no path of this machine; another file keeps its path."""
+    """A shipped file has no path of this machine in the page; any other file keeps its path."""
     burst = dry_run("burst")
     for made in (page_of(burst), diff_page(_compared(), [RunPair("burst", burst, burst)])):
         assert "shipped burst.yaml" in Outline(made).texts
@@ -138,7 +138,7 @@ def test_a_shipped_file_is_named_wherever_it_is_installed() -> None:
 
 
 def test_the_tables_hold_every_field_and_every_call() -> None:
-    """Each field is there raised and lowered as a file spells it, and each call with its time and votes."""
+    """Each field is shown raised and lowered, spelt as in a file, and each call with its time and votes."""
     report = dry_run("burst")
     texts = Outline(page_of(report)).texts
     place = texts.index("dcvs_v3.core")
@@ -151,7 +151,7 @@ def test_the_tables_hold_every_field_and_every_call() -> None:
 
 
 def test_a_background_lowering_is_told_where_it_acts() -> None:
-    """The page says that votes are lowered in the background, but not where a timer lowers them anyway."""
+    """The page mentions the background only if no timer lowers the votes anyway."""
     for name, told in (("balanced", True), ("burst", False)):
         profile = load_profile(name)
         assert profile.relax is not None
@@ -162,7 +162,7 @@ def test_a_background_lowering_is_told_where_it_acts() -> None:
 
 
 def test_findings_are_shown() -> None:
-    """What is handed over is what is shown, and nothing else."""
+    """The page shows exactly the given findings."""
     report = dry_run("burst")
     shown = {"warning", "SUS-1", "burst.yaml:20:23", "a sustain time of 5000 us", "0, or more"}
     assert shown <= set(Outline(page_of(report, [FOUND])).texts)
@@ -170,27 +170,27 @@ def test_findings_are_shown() -> None:
 
 
 def test_degradations_are_shown() -> None:
-    """On QNX the page says which votes are missing, by rule."""
+    """On QNX the page names the missing votes, by rule."""
     texts = Outline(page_of(dry_run("burst", backend=SimulatedHtp(arch=75, platform="qnx")))).texts
     assert sum(text.startswith("RPC-4: ") for text in texts) == 2
 
 
 def test_a_profile_without_votes_has_no_tables() -> None:
-    """system_settings has a page that says that it casts no votes."""
+    """The page of system_settings says that it casts no votes."""
     outline = Outline(page_of(dry_run("system_settings")))
     assert "table" not in outline.tags
     assert any("casts no votes" in text for text in outline.texts)
 
 
 def test_of_thousands_of_calls_the_first_and_last_are_shown() -> None:
-    """A page stays of a size that can be read; it says how many calls are left out."""
+    """A page keeps a readable size, and says how many calls are left out."""
     page = page_of(dry_run("balanced", 2000))
     assert len(page) < 150_000
     assert "3888 calls are left out" in page
 
 
 def test_a_diff_page_shows_both_timelines_and_every_change() -> None:
-    """Both runs are drawn, each change is a row, both costs are said, and hostile cells stay texts."""
+    """Both runs are drawn, each change is a row, both costs are shown, and hostile cells are escaped."""
     old, new = dry_run("burst"), dry_run(attrs.evolve(load_profile("balanced"), name="<b>new</b>"))
     changed = _compared(_change("MAX_VOLTAGE_CORNER", "<img src=x>"))
     outline = _assert_self_contained(diff_page(changed, [RunPair("burst", old, new), RunPair("other", new, old)]))
@@ -205,5 +205,5 @@ def test_a_diff_page_shows_both_timelines_and_every_change() -> None:
 
 
 def test_a_diff_page_without_a_change_says_so() -> None:
-    """Nothing changed is said, not left to be guessed from an empty table."""
+    """The page says that nothing changed, and shows no empty table."""
     assert "No change." in Outline(diff_page(_compared(), [])).texts

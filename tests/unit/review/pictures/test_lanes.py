@@ -1,4 +1,4 @@
-"""The lanes of a picture: what is drawn where, read back from the markup against the votes and times."""
+"""The lanes of a picture, read back from the markup and compared with votes and times."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
 SVG = "{http://www.w3.org/2000/svg}"
-# Where the plot begins and ends, in px.
+# The left and right end of the plot, in px.
 LEFT, RIGHT = 168, 970
 
 
@@ -42,7 +42,7 @@ def _drawn(profile: str | Profile, inferences: int = 3, inference_us: int = 5000
 
 
 def _labels(root: ET.Element, place: int) -> dict[str, tuple[float, str]]:
-    """Return the rows of a lane, from the first one on, with their heights and classes."""
+    """Return the rows of a lane from the top, with heights and classes."""
     lanes: list[dict[str, tuple[float, str]]] = []
     for element in root:
         if element.tag == f"{SVG}g" and element.find(f"{SVG}text[@class='clock-name']") is not None:
@@ -63,12 +63,12 @@ def _in_lane_rects(root: ET.Element, clock: str) -> list[ET.Element]:
 
 
 def _is_wave(element: ET.Element) -> bool:
-    """Return whether a zigzag lies across the axis of corners."""
+    """Return whether a zigzag crosses the axis of corners."""
     return element.get("d", "").startswith(f"M{LEFT - 6},")
 
 
 def test_disable_is_drawn_as_no_vote() -> None:
-    """A target of DISABLE is a dashed line on a row of its own: no corner, no solid line, nothing filled."""
+    """A target of DISABLE is a dashed line on its own row: no corner, no solid line, no fill."""
     svg = as_svg(timeline(dry_run("extreme_power_saver")))
     root = parsed(svg)
     assert list(_labels(root, 0)) == ["no vote"]
@@ -79,7 +79,7 @@ def test_disable_is_drawn_as_no_vote() -> None:
 
 
 def test_the_row_of_no_vote_is_below_every_corner() -> None:
-    """Where corners are voted at other times, no vote has the lowest row, with no place in their order."""
+    """If corners are voted at other times, "no vote" has the lowest row, outside of their order."""
     rows = _labels(_drawn(_voting(_alike(VoltageCorner.DISABLE), _alike(VoltageCorner.SVS))), 0)
     assert list(rows) == ["SVS_PLUS", "SVS", "SVS2", "MIN_VOLTAGE_CORNER", "no vote"]
     assert rows["no vote"][0] > rows["MIN_VOLTAGE_CORNER"][0]
@@ -95,7 +95,7 @@ def test_the_row_of_no_vote_is_below_every_corner() -> None:
     ],
 )
 def test_a_range_reaches_from_min_to_max(voted: tuple[str, str, str], high: str, low: str) -> None:
-    """The band is as high as from the row of min to that of max, max above; DISABLE is no limit, and no row."""
+    """The band reaches from the row of min to the row of max; DISABLE is not a limit and has no row."""
     corners = VoltageRange(*(VoltageCorner[name] for name in voted))
     root = _drawn(_voting(corners, corners))
     rows = _labels(root, 0)
@@ -107,7 +107,7 @@ def test_a_range_reaches_from_min_to_max(voted: tuple[str, str, str], high: str,
 
 
 def test_bold_is_what_is_voted_on_the_clock_itself() -> None:
-    """Core and bus have the same rows; each is bold only where that clock is voted."""
+    """Core and bus have the same rows; a row is bold only if that clock is voted."""
     profile = _voting(_alike(VoltageCorner.TURBO), _alike(VoltageCorner.NOM))
     core, bus = (_labels(_drawn(profile), place) for place in (0, 1))
     assert list(core) == list(bus)
@@ -116,7 +116,7 @@ def test_bold_is_what_is_voted_on_the_clock_itself() -> None:
 
 
 def test_a_step_has_a_tip_where_it_is() -> None:
-    """The tip of a step says its corners and its time, and lies over it from its beginning to its end."""
+    """The tip of a step has its corners and time, and covers the step."""
     root = _drawn("balanced", 0, 10_000, 10_000)
     (first, second, *_) = (rect for rect in _in_lane_rects(root, "core") if rect.find(f"{SVG}title") is not None)
     assert first.findtext(f"{SVG}title") == "NOM_PLUS from 0 ms"
@@ -128,7 +128,7 @@ def test_a_step_has_a_tip_where_it_is() -> None:
 
 
 def test_a_wave_stands_where_corners_are_left_out() -> None:
-    """Between rows that are no neighbours in the order of corners is a wave, and nowhere else."""
+    """A wave is exactly between rows that are not neighbours in the order of corners."""
     near = {"SVS2": 0, "SVS": 0, "SVS_PLUS": 0, "NOM": 0, "NOM_PLUS": 0, "TURBO": 1, "MAX_VOLTAGE_CORNER": 1}
     for name, waves in near.items():
         corner = _alike(VoltageCorner[name])
@@ -138,7 +138,7 @@ def test_a_wave_stands_where_corners_are_left_out() -> None:
 
 
 def test_a_sustain_window_is_where_its_times_are() -> None:
-    """Without a cut the window begins and ends at its own times on a linear axis."""
+    """Without a cut, the window begins and ends at its own times on a linear axis."""
     report = dry_run("burst", 1, 100_000, 100_000)
     root = parsed(as_svg(timeline(report)))
     (window,) = report.windows
@@ -150,7 +150,7 @@ def test_a_sustain_window_is_where_its_times_are() -> None:
 
 
 def test_an_explicit_hmx_vote_has_its_own_rows() -> None:
-    """HMX has solid steps where it is voted and dashed ones on the row of following, below its corners."""
+    """HMX has solid steps while it is voted, and dashed steps on the row of following, below its corners."""
     burst = load_profile("burst")
     root = _drawn(attrs.evolve(burst, votes=attrs.evolve(burst.votes, hmx_v2=hmx("NOM", "TUR", "TUR"))))
     rows = _labels(root, 2)

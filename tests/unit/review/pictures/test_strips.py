@@ -1,4 +1,4 @@
-"""The strips of a picture: what is voted besides the clocks."""
+"""The strips of a picture: the votes other than clocks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def strips(svg: str) -> dict[str, list[str]]:
 
 
 def test_every_field_that_is_voted_has_a_strip() -> None:
-    """Burst votes on five fields besides its clocks, and each shows its values from moment to moment."""
+    """Burst votes on five fields apart from its clocks, and each strip shows its values over time."""
     assert strips(as_svg(timeline(dry_run("burst")))) == {
         "dcvs_enable": ["false", "true", "false", "true", "false"],
         "power_mode": ["ADJUST_UP_DOWN", "PERFORMANCE", "ADJUST_UP_DOWN"],
@@ -66,7 +66,7 @@ def test_every_field_that_is_voted_has_a_strip() -> None:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_change_of_a_setting_gives_another_picture(profile: Profile, field: str, value: str) -> None:
-    """Two pictures side by side differ by a setting, also for those who do not see them."""
+    """Two pictures differ by a setting, also for readers who can't see them."""
     one, other = timeline(dry_run("burst")), timeline(dry_run(profile))
     assert value in strips(as_svg(other, (one,)))[field]
     assert value not in strips(as_svg(one, (other,)))[field]
@@ -74,14 +74,14 @@ def test_a_change_of_a_setting_gives_another_picture(profile: Profile, field: st
 
 
 def test_a_setting_of_the_other_side_has_its_strip_without_a_value() -> None:
-    """Pictures that are compared have the same strips in the same order, so that they can be read across."""
+    """Compared pictures have the same strips in the same order."""
     one, other = timeline(dry_run("burst")), timeline(dry_run(voting(hmx_timeout_us=5000)))
     assert list(strips(as_svg(one, (other,)))) == list(strips(as_svg(other, (one,))))
     assert strips(as_svg(one, (other,)))["hmx_timeout_us"] == []
 
 
 def test_the_strips_are_what_is_in_force() -> None:
-    """The steps of a setting are the votes in force after each call, told once for as long as they last."""
+    """The steps of a setting are the votes in force after each call; equal votes are one step."""
     report = dry_run("sustained_high_performance")
     (polling,) = (each for each in timeline(report).settings if each.field == "rpc_polling_time_us")
     for row in report.rows:
@@ -93,6 +93,6 @@ def test_the_strips_are_what_is_in_force() -> None:
 
 
 def test_without_votes_there_is_no_strip() -> None:
-    """A profile without votes has none, and hundreds of inferences melt into a block."""
+    """A profile without votes has no strip, and hundreds of inferences merge into a block."""
     assert strips(as_svg(timeline(dry_run("system_settings")))) == {}
     assert "changes</title>" in as_svg(timeline(dry_run("balanced", 300)))

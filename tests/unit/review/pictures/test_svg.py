@@ -1,4 +1,4 @@
-"""The SVG: well-formed, self-contained, legible, whatever is drawn."""
+"""The SVG is well-formed, self-contained and legible for any timeline."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _words(svg: str) -> str:
 @pytest.mark.parametrize("profile", SHIPPED_PROFILES)
 @pytest.mark.parametrize("inferences", [0, 3, 30])
 def test_every_profile_is_well_formed_and_asks_for_nothing(profile: str, inferences: int) -> None:
-    """The picture is XML with title, description and role, refers to nothing elsewhere, and runs nothing."""
+    """The picture is XML with title, description and role; it refers to nothing outside, and runs no script."""
     svg = as_svg(timeline(dry_run(profile, inferences)))
     root = parsed(svg)
     assert root.get("role") == "img"
@@ -45,7 +45,7 @@ def test_every_profile_is_well_formed_and_asks_for_nothing(profile: str, inferen
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_texts_are_escaped(text: str) -> None:
-    """A name and a summary stay texts, whatever they hold; what XML can't hold is replaced."""
+    """A name or a summary stays text; characters that XML forbids are replaced."""
     svg = as_svg(timeline(dry_run(hostile(text))))
     assert {element.tag for element in parsed(svg).iter()} <= {
         SVG + name for name in ("svg", "title", "desc", "style", "defs", "pattern", "path", "rect", "line", "text", "g")
@@ -57,7 +57,7 @@ def test_texts_are_escaped(text: str) -> None:
 
 @pytest.mark.parametrize("char", ["x", "W", "\u6f22", "\U0001f525"])
 def test_long_texts_are_cut_to_the_picture(char: str) -> None:
-    """A summary that is wider than the picture ends in an ellipsis within it, wide characters counted as wide."""
+    """A summary wider than the picture ends in an ellipsis; wide characters count as wide."""
     shown = _texts(as_svg(timeline(dry_run(hostile(char * 3000)))))[1]
     assert shown.endswith("…")
     assert 40 < len(shown) < (75 if char > "z" else 130)
@@ -69,7 +69,7 @@ def test_long_texts_are_cut_to_the_picture(char: str) -> None:
     [(3, 10, ""), (4, 12, ""), (5, 12, "and 2 more moments"), (300, 12, "and 592 more moments")],
 )
 def test_the_description_says_what_it_leaves_out(inferences: int, told: int, left_out: str) -> None:
-    """Up to 12 moments are told; of more the first 11, how many are left out, and the last."""
+    """Up to 12 moments are described; of more, the first 11, the number left out, and the last."""
     drawn = timeline(dry_run("balanced", inferences))
     parts = describe(drawn).split("; At ", 1)[1].split("; ")
     assert len(parts) + 1 == told + bool(left_out)
@@ -78,14 +78,14 @@ def test_the_description_says_what_it_leaves_out(inferences: int, told: int, lef
 
 
 def test_both_colour_schemes_are_in_the_file() -> None:
-    """The same file is light or dark as the reader's system is."""
+    """The same file is light or dark with the reader's system."""
     svg = as_svg(timeline(dry_run()))
     assert "@media (prefers-color-scheme: dark)" in svg
     assert svg.count("--ground: var(--color-background-primary, ") == 2
 
 
 def test_the_corners_that_occur_are_named() -> None:
-    """The corner axis names what is voted and its neighbours, and not the corners between."""
+    """The corner axis has the voted corners and their neighbours, and not the corners between."""
     words = _texts(as_svg(timeline(dry_run("burst"))))
     for corner in ("MAX_VOLTAGE_CORNER", "TURBO_L5", "SVS_PLUS", "SVS", "SVS2", "MIN_VOLTAGE_CORNER"):
         assert words.count(corner) == 2, corner
@@ -93,7 +93,7 @@ def test_the_corners_that_occur_are_named() -> None:
 
 
 def test_a_long_sustain_window_is_cut_and_says_so() -> None:
-    """2 s beside 5 ms: the axis is cut, with the length of the cut, and the window names its whole length."""
+    """With 2 s next to 5 ms, the axis is cut and shows the length of the cut; the window shows its whole length."""
     words = _words(as_svg(timeline(dry_run(sustaining("burst", 2_000_000)))))
     assert "2 s cut" in words
     assert "sustain 2 s" in words
@@ -109,7 +109,7 @@ def test_a_long_sustain_window_is_cut_and_says_so() -> None:
     ],
 )
 def test_the_lengths_of_cuts_stand_apart(sustain_us: int, work: tuple[int, int, int]) -> None:
-    """Each cut has its length below it, and no two lengths touch: also beside another timeline with cuts of its own."""
+    """Each cut has its length below it, and no two lengths touch, also next to a timeline with other cuts."""
     drawn, other = timeline(dry_run(sustaining("burst", sustain_us), *work)), timeline(dry_run("burst"))
     for svg in (as_svg(drawn), as_svg(drawn, (other,))):
         cuts = [element for element in parsed(svg).iter(f"{SVG}text") if element.get("class") == "cut"]
@@ -119,7 +119,7 @@ def test_the_lengths_of_cuts_stand_apart(sustain_us: int, work: tuple[int, int, 
 
 
 def test_a_name_stands_between_the_cuts_of_its_band() -> None:
-    """A window with two cuts in it has its name and length where there is most room, struck through by neither."""
+    """A window with two cuts has its name and length in the widest part, and no cut crosses them."""
     one, other = timeline(dry_run("burst")), timeline(dry_run(sustaining("burst", 2_000_000)))
     root = parsed(as_svg(other, (one,)))
     (x,) = (float(each.get("x", "0")) for each in root.iter(f"{SVG}text") if each.text == "sustain 2 s")
@@ -130,12 +130,12 @@ def test_a_name_stands_between_the_cuts_of_its_band() -> None:
 
 @pytest.mark.parametrize(("inferences", "drawn"), [(3, True), (1000, False)])
 def test_the_legend_names_what_is_seen(inferences: int, drawn: bool) -> None:
-    """A range is in the legend where one is wide enough to be seen, and not where all are melted into other marks."""
+    """The legend has a range only if it is wide enough to be visible."""
     assert ("min to max" in _texts(as_svg(timeline(dry_run("burst", inferences))))) is drawn
 
 
 def test_there_are_as_many_zigzags_as_cuts() -> None:
-    """A cut is a gap through the lanes and one in the axis; without a cut there is none, nor one in the legend."""
+    """A cut is a gap through the lanes and in the axis; without a cut, lanes, axis and legend have none."""
     grounds = 'class="ground" d='
     for sustain_us, cuts in ((2_000_000, 1), (0, 0)):
         svg = as_svg(timeline(dry_run(sustaining("burst", sustain_us))))
@@ -144,7 +144,7 @@ def test_there_are_as_many_zigzags_as_cuts() -> None:
 
 
 def test_words_lie_above_what_would_strike_them_through() -> None:
-    """The words in a lane are drawn after the cuts and the lines of calls, on ground of their own."""
+    """The words in a lane are drawn after cuts and lines of calls, on their own ground."""
     svg = as_svg(timeline(dry_run(sustaining("burst", 2_000_000))))
     assert svg.index("on-lane", svg.index("</style>")) > max(
         svg.rindex('class="call"'), svg.rindex('class="ground" d=')
@@ -152,7 +152,7 @@ def test_words_lie_above_what_would_strike_them_through() -> None:
 
 
 def test_a_name_has_ground_around_it_in_its_band() -> None:
-    """A word in a band leaves some px on both sides, in a smaller size where it must."""
+    """A word in a band has some px on both sides, in a smaller size if needed."""
     svg = as_svg(timeline(dry_run("extreme_power_saver")))
     assert svg.count('class="band tight"') == 3
     width = 5 / 65 * 802
@@ -160,7 +160,7 @@ def test_a_name_has_ground_around_it_in_its_band() -> None:
 
 
 def test_a_profile_without_votes_says_so() -> None:
-    """system_settings shows its phases, and that no call is made."""
+    """The picture of system_settings has its phases, and says that no call is made."""
     words = _words(as_svg(timeline(dry_run("system_settings"))))
     assert "no call: this profile does not vote" in words
     assert "INIT" in words
@@ -168,7 +168,7 @@ def test_a_profile_without_votes_says_so() -> None:
 
 @pytest.mark.parametrize("profile", ["burst", "balanced"])
 def test_a_thousand_inferences_are_drawn_as_one(profile: str) -> None:
-    """The size of the picture does not grow with the number of inferences: what is too narrow melts into one."""
+    """The picture's size does not grow with the inferences: those that are too narrow merge."""
     svg = as_svg(timeline(dry_run(profile, 1000)))
     assert len(svg) < 30_000
     assert "1000 x INFERENCE" in _words(svg)
@@ -177,13 +177,13 @@ def test_a_thousand_inferences_are_drawn_as_one(profile: str) -> None:
 @pytest.mark.parametrize("inferences", [0, 1, 10, 300, 1000])
 @pytest.mark.parametrize("profile", ["burst", "balanced"])
 def test_the_size_is_bounded(profile: str, inferences: int) -> None:
-    """No number of inferences makes a picture that is slow to open."""
+    """For any number of inferences, the picture is quick to open."""
     assert len(as_svg(timeline(dry_run(profile, inferences)))) < 250_000
 
 
 @pytest.mark.parametrize("work", [(0, 0, 0), (3, 0, 0), (3, 0, 1), (1, 3_600_000_000, 0), (2, 1, 3_600_000_000)])
 def test_extreme_workloads_are_drawn(work: tuple[int, int, int]) -> None:
-    """Phases of no length and of hours are drawn within the picture."""
+    """Phases of zero length and of hours are drawn within the picture."""
     for profile in ("burst", "balanced", "system_settings"):
         root = parsed(as_svg(timeline(dry_run(profile, *work))))
         for rect in root.iter(f"{SVG}rect"):
@@ -194,13 +194,13 @@ def test_extreme_workloads_are_drawn(work: tuple[int, int, int]) -> None:
 
 
 def test_degradations_leave_nothing_to_draw_of_the_lost_vote() -> None:
-    """On V73 and QNX the picture says that HMX follows the core clock, as the votes in force do."""
+    """On V73 and QNX the picture says that HMX follows the core clock, as it does."""
     for backend in (SimulatedHtp(arch=73), SimulatedHtp(arch=75, platform="qnx")):
         assert "so it follows the core clock" in _words(as_svg(timeline(dry_run("burst", backend=backend))))
 
 
 def test_pictures_to_be_compared_share_their_scales() -> None:
-    """Two timelines drawn beside each other have the same axis labels and the same corner rows, bold or not."""
+    """Two compared timelines have the same axis labels and the same corner rows, bold or not."""
     one, other = timeline(dry_run("burst")), timeline(dry_run("balanced"))
     first, second = as_svg(one, (other,), "old"), as_svg(other, (one,), "new")
     marks = re.compile(r'<text class="(?:time|voted|near|cut)"([^>]*>[^<]*)</text>')
@@ -209,7 +209,7 @@ def test_pictures_to_be_compared_share_their_scales() -> None:
 
 
 def test_the_window_after_init_is_named_in_the_picture() -> None:
-    """Its band, its tip and the legend say after INIT; without a sustain time nothing says sustain."""
+    """The window's band, its tip and the legend say "after INIT"; without a sustain time nothing says "sustain"."""
     balanced = load_profile("balanced")
     assert balanced.relax is not None
     kept_up = attrs.evolve(balanced, relax=attrs.evolve(balanced.relax, after_init_us=8000))

@@ -1,4 +1,4 @@
-"""Timelines: what is drawn is what was in force, and when."""
+"""Timelines show the votes in force, and when."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _NO_CLOCKS = DcvsV3(None, PowerMode.ADJUST_UP_DOWN, 10, None, None, None)
 _NO_HMX = HmxV2(ExpandedCorner.DISABLE, ExpandedCorner.DISABLE, ExpandedCorner.DISABLE, ClkPerfMode.HIGH)
 
 
-# The HMX vote changes beside an HVX vote that is not active.
+# The HMX vote changes next to an inactive HVX vote.
 @example(
     VoteSet(_NO_CLOCKS, rpc_polling_time_us=1),
     Relax(to=PowerState("lowered", "", VoteSet(_NO_CLOCKS, _NO_HMX)), after_init_us=0, after_inference_us=0),
@@ -70,7 +70,7 @@ _NO_HMX = HmxV2(ExpandedCorner.DISABLE, ExpandedCorner.DISABLE, ExpandedCorner.D
 @examples(30)
 @given(_VOTES, _RELAX, st.sampled_from((68, 75, 81, 89)), st.tuples(*[st.integers(0, n) for n in (4, 900, 900)]))
 def test_the_lanes_are_what_is_in_force(votes: VoteSet, relax: Relax, arch: int, work: tuple[int, int, int]) -> None:
-    """After every call the target of each lane is the one in force on the simulated HTP, whatever the profile votes."""
+    """After every call, each lane shows the target in force on the simulated HTP."""
     backend = Watched(arch)
     profile = Profile("mine", "", votes, relax)
     assume(votes)
@@ -94,7 +94,7 @@ def test_the_lanes_are_what_is_in_force(votes: VoteSet, relax: Relax, arch: int,
 
 
 def test_the_phases_are_those_of_the_workload() -> None:
-    """INIT, each inference and DE-INIT are spans of their own length, at their own time."""
+    """INIT, each inference and DE-INIT are spans with their own length and time."""
     drawn = timeline(dry_run("burst", 2, 100, 50))
     assert drawn.phases == (
         PhaseSpan(0, 100, Phase.INIT),
@@ -106,7 +106,7 @@ def test_the_phases_are_those_of_the_workload() -> None:
 
 
 def test_a_sustain_window_lasts_until_the_next_phase_or_the_lowering() -> None:
-    """Windows begin where the count comes to 0 while raised, and end with the next inference or the timer."""
+    """A window begins when no inference runs while raised, and ends with the next inference or the timer."""
     assert timeline(dry_run("burst", 2, 100, 50)).windows == (
         Window(250, 300, Phase.INFERENCE),
         Window(400, 300_400, Phase.INFERENCE),
@@ -114,7 +114,7 @@ def test_a_sustain_window_lasts_until_the_next_phase_or_the_lowering() -> None:
 
 
 def test_the_window_after_init_is_no_sustain_window() -> None:
-    """Votes kept up after INIT are so by after_init_us, and the window says so; after an inference it is sustain."""
+    """After INIT, after_init_us keeps votes up and the window has that name; after an inference it is "sustain"."""
     burst = load_profile("burst")
     assert burst.relax is not None
     kept_up = attrs.evolve(burst, relax=attrs.evolve(burst.relax, after_init_us=20))
@@ -129,14 +129,14 @@ def test_no_sustain_time_no_window() -> None:
 
 
 def test_windows_and_inferences_fill_the_time_raised() -> None:
-    """Raised is a session in its phases and its windows, and at no other time."""
+    """A session is raised exactly in its phases and its windows."""
     report = dry_run(sustaining("burst", 12_000), 7, 3000, 9000)
     spans = (*report.phases, *report.windows)
     assert sum(span.duration_us for span in spans) == report.time_in_state_us["RAISED"]  # type: ignore[index]
 
 
 def test_the_calls_of_a_step_are_a_tick() -> None:
-    """A tick says what its calls do: clocks alone, or clocks and settings of the process after them."""
+    """A tick shows whether its calls set clocks only, or also settings of the process."""
     drawn = timeline(dry_run("balanced", 1))
     assert [tick.does for tick in drawn.ticks] == [
         "create", "raise", "lower", "raise", "lower", "raise", "lower", "destroy",
@@ -147,7 +147,7 @@ def test_the_calls_of_a_step_are_a_tick() -> None:
 
 
 def test_hmx_follows_the_core_clock_without_a_vote_of_its_own() -> None:
-    """Under pick default the HMX lane follows; an explicit vote has its own steps, until pick default is voted."""
+    """Under pick default the HMX lane follows the core; an explicit vote has its own steps until the next default."""
     lane = _lane(timeline(dry_run("burst")), "HMX")
     assert not lane.explicit
     assert [step.follows for step in lane.steps] == [False, True, False]
@@ -160,7 +160,7 @@ def test_hmx_follows_the_core_clock_without_a_vote_of_its_own() -> None:
 
 
 def test_below_v75_the_hmx_lane_follows() -> None:
-    """Where explicit HMX votes do not exist, HMX follows the core clock."""
+    """Without explicit HMX votes, HMX follows the core clock."""
     burst = load_profile("burst")
     explicit = attrs.evolve(burst, votes=attrs.evolve(burst.votes, hmx_v2=hmx()))
     lane = _lane(timeline(dry_run(explicit, backend=SimulatedHtp(arch=73))), "HMX")
@@ -177,7 +177,7 @@ def test_no_votes_no_lanes() -> None:
 
 @pytest.mark.parametrize("code", [1000, 1009])
 def test_a_call_that_fails_says_so(code: int) -> None:
-    """A native call that fails is a tick of its own kind, with its code; it leaves nothing of its votes in force."""
+    """A failed native call is a special tick with its code, and none of its votes are in force."""
     backend = SimulatedHtp(arch=75)
     backend.fail_next(code)
     drawn = timeline(dry_run("burst", 0, backend=backend))

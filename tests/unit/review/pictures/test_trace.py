@@ -1,4 +1,4 @@
-"""The trace: what Perfetto needs, and what was voted."""
+"""The trace has the form that Perfetto needs, and the votes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _track(events: list[Event], thread: str) -> list[Event]:
 @pytest.mark.parametrize("profile", SHIPPED_PROFILES)
 @pytest.mark.parametrize("inferences", [0, 3, 200])
 def test_every_profile_is_what_perfetto_needs(profile: str, inferences: int) -> None:
-    """Events are sorted and complete; counters hold numbers alone; every track that is used has a name."""
+    """Events are sorted and complete; counters hold only numbers; every used track has a name."""
     document = _document(profile, inferences)
     assert list(document) == ["displayTimeUnit", "otherData", "traceEvents"]
     assert document["displayTimeUnit"] == "ms"
@@ -57,7 +57,7 @@ def test_every_profile_is_what_perfetto_needs(profile: str, inferences: int) -> 
 
 
 def test_slices_of_a_track_do_not_overlap() -> None:
-    """On each track a slice begins where another has ended: Perfetto drops what overlaps without being nested."""
+    """On each track a slice begins after the end of another: Perfetto drops slices that overlap without nesting."""
     events = _events("burst", 20)
     for thread in ("phases", "state", "core votes", "bus votes", "HMX votes"):
         end_us = 0
@@ -67,7 +67,7 @@ def test_slices_of_a_track_do_not_overlap() -> None:
 
 
 def test_phases_windows_and_states_are_slices() -> None:
-    """The phases with the sustain windows between, and the states, as they were."""
+    """The slices are the phases, the sustain windows between them, and the states."""
     events = _events("burst", 1)
     assert [(event["name"], event["ts"], event["dur"]) for event in _track(events, "phases")] == [
         ("INIT", 0, 5000),
@@ -81,7 +81,7 @@ def test_phases_windows_and_states_are_slices() -> None:
 
 
 def test_the_window_after_init_is_named_in_the_trace() -> None:
-    """Votes kept up after INIT are no sustain window there either."""
+    """Votes kept up after INIT are not a sustain window."""
     balanced = load_profile("balanced")
     assert balanced.relax is not None
     kept_up = attrs.evolve(balanced, relax=attrs.evolve(balanced.relax, after_init_us=8000))
@@ -90,7 +90,7 @@ def test_the_window_after_init_is_named_in_the_trace() -> None:
 
 
 def test_corners_are_counters_in_numbers_and_slices_by_name() -> None:
-    """The counters hold the vendor's numbers; the slices name the corners."""
+    """The counters hold the vendor's numbers; the slices have the names of the corners."""
     events = _events("burst", 0)
     counters = [(event["ts"], event["args"]) for event in events if event["name"] == "core corner"]
     assert counters[:3] == [
@@ -105,7 +105,7 @@ def test_corners_are_counters_in_numbers_and_slices_by_name() -> None:
 
 
 def test_disable_is_no_corner_of_a_counter() -> None:
-    """A vote of DISABLE is 0 on the counter, as no vote is; its slice says no vote, and keeps the number."""
+    """A vote of DISABLE is 0 on the counter; its slice says "no vote", and keeps the number."""
     events = _events("extreme_power_saver", 1)
     values = [event["args"] for event in events if event["name"] == "core corner"]
     assert values
@@ -116,7 +116,7 @@ def test_disable_is_no_corner_of_a_counter() -> None:
 
 
 def test_events_of_one_moment_are_in_order() -> None:
-    """At one time slices come first, then counters, then calls, each in the order of the tracks and of the run."""
+    """At one time slices come first, then counters, then calls, each in the order of the tracks and the run."""
     events = [event for event in _events("burst", 1) if event["ts"] == 5000 and event["ph"] != "M"]
     assert [(event["ph"], event["name"]) for event in events] == [
         ("X", "LOWERED"),
@@ -132,7 +132,7 @@ def test_events_of_one_moment_are_in_order() -> None:
 
 
 def test_hmx_has_counters_only_where_it_is_voted() -> None:
-    """Following the core clock is a slice that says so; an explicit vote has a counter, 0 while it follows."""
+    """A slice says that HMX follows the core clock; an explicit vote has a counter, 0 while HMX follows."""
     assert not [event for event in _events("burst") if event["name"] == "HMX corner"]
     assert {event["name"] for event in _track(_events("burst"), "HMX votes")} == {"follows the core clock"}
     burst = load_profile("burst")
@@ -142,7 +142,7 @@ def test_hmx_has_counters_only_where_it_is_voted() -> None:
 
 
 def test_calls_carry_their_native_lists() -> None:
-    """Each native call is an event with why it was made, and the fields of what it sent."""
+    """Each native call is an event with its cause and the fields that it sent."""
     report = dry_run("burst")
     calls = _track(json.loads(render(report))["traceEvents"], "native calls")
     assert [event["name"] for event in calls] == [row.call.function for row in report.rows]
@@ -163,7 +163,7 @@ def test_a_profile_without_votes_has_its_phases() -> None:
 
 @pytest.mark.parametrize("text", ['"},{"ph":"X', "</script>", "\x00\u202e\ud800"])
 def test_texts_stay_texts(text: str) -> None:
-    """A hostile name and summary are strings of the JSON, which is plain ASCII."""
+    """A hostile name and summary are strings in the JSON, which is plain ASCII."""
     made = render(dry_run(hostile(text)))
     assert made.isascii()
     assert json.loads(made)["otherData"]["summary"] == text

@@ -1,4 +1,4 @@
-"""The rules of a host's own settings, one statement at a time: what is found, where, and what to write instead."""
+"""The rules of a host's own settings, one statement at a time: finding, place and hint."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def found(text: str, name: str = "a.txt") -> list[tuple[str, str, str]]:
     ],
 )
 def test_one_mistake(text: str, rule: str, where: str, hint: str) -> None:
-    """It is found by its rule, at its place, with what to write; an empty hint is any."""
+    """The finding has the rule, the place and the hint; an empty hint in the table means any."""
     (finding,) = found(text)
     assert finding[:2] == (rule, where)
     assert hint in ("", finding[2])
@@ -125,7 +125,7 @@ def test_one_mistake(text: str, rule: str, where: str, hint: str) -> None:
     ],
 )
 def test_no_mistake(text: str) -> None:
-    """What the runtime takes, and what is no setting that votes, is let alone."""
+    """Valid settings, and settings that cast no vote, have no finding."""
     assert found(text) == []
 
 
@@ -143,14 +143,14 @@ def test_no_mistake(text: str) -> None:
     ],
 )
 def test_what_comes_of_a_wrong_time(value: str, then: str) -> None:
-    """As onnxruntime-qnn 2.7.0 takes it on Linux: the number with which it begins."""
+    """onnxruntime-qnn 2.7.0 on Linux takes the number at the beginning of the text."""
     (finding,) = findings_of(said(f'{{"rpc_control_latency": "{value}"}}', "a.txt"), "a.txt")
     assert finding.message.endswith(f": {then}")
 
 
 @pytest.mark.parametrize("start", ["\ufeff", "// ours\n", "/* ours */"])
 def test_what_stands_before_the_json_of_genai(start: str) -> None:
-    """onnxruntime-genai refuses all of it, and the check says so at its place."""
+    """onnxruntime-genai refuses the whole file, and the finding has the place of the text."""
     text = f'{start}{{"model": {{"decoder": {{}}}}}}'
     for data in (text, text.encode()):
         (problem,) = said(data, "genai_config.json").problems
@@ -158,7 +158,7 @@ def test_what_stands_before_the_json_of_genai(start: str) -> None:
 
 
 def test_genie_takes_a_byte_order_mark() -> None:
-    """So the policy behind it is checked."""
+    """The policy behind it is checked."""
     text = '\ufeff{"performance": {"policy": "turbo"}}'
     for data in (text, text.encode()):
         read = said(data, "policy.json")
@@ -168,7 +168,7 @@ def test_genie_takes_a_byte_order_mark() -> None:
 
 @pytest.mark.parametrize("value", ["no", "9" * 30])
 def test_a_value_that_yaml_refuses_is_told_once(value: str) -> None:
-    """Of a word that parsers read differently the reader of YAML tells, in its own words, and nothing else does."""
+    """If parsers read a word differently, the YAML reader's finding is the only one."""
     config = said(f"general:\n  DSP_RPC_POLLING_TIME_US: {value}\n  ASYNC_VOTING_ENABLE: no\n", "perf.yaml")
     assert list(findings_of(config, "perf.yaml")) == []
     assert [each.line for each in config.problems] == [2, 3]
@@ -177,7 +177,7 @@ def test_a_value_that_yaml_refuses_is_told_once(value: str) -> None:
 
 @pytest.mark.parametrize("where", Where)
 def test_every_mode_of_the_table_is_known(where: Where) -> None:
-    """Each spelling means a mode of which there is a record, and nothing that is mistaken for a key is one."""
+    """Each spelling means a mode with a record, and none is mistaken for a key."""
     from htppower.runtimes.expressed import records  # noqa: PLC0415 - it reads files
 
     for (place, key), option in OPTIONS.items():
@@ -194,13 +194,13 @@ def test_every_mode_of_the_table_is_known(where: Where) -> None:
 
 @pytest.mark.parametrize("where", Where)
 def test_messages_speak_of_several_options(where: Where) -> None:
-    """They say that these have, take and read something, so that what is named is a plural."""
+    """The messages use plural verbs, so each subject must be a plural."""
     head = where.value.partition(" in ")[0].partition(" of ")[0]
     assert head.endswith("s"), where
 
 
 def test_a_file_is_told_once_and_in_order(tmp_path: Path) -> None:
-    """However often it is named; findings are sorted by file and place."""
+    """A file named twice is checked once; findings are sorted by file and place."""
     file = tmp_path / "host.py"
     file.write_text('a("qnn.rpc_control_latency", "x")\na("qnn.perf_mode", "burst")\n', encoding="utf-8")
     checked = check([str(file), str(file)])

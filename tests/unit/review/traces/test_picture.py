@@ -12,7 +12,7 @@ from htppower.tuning.traces.trace import SessionTrace, Trace
 
 
 def test_lengths_of_gaps_have_marks_that_people_read() -> None:
-    """From a microsecond to days: decades below a minute, and minutes, hours and days beyond."""
+    """Marks go from a microsecond to days: decades below a minute; minutes, hours and days above."""
     begins = np.cumsum([10**exponent for exponent in range(13)])
     trace = Trace("t", "csv", (SessionTrace("camera", None, begins, begins, None),), ())
     marks = re.findall(r'<text class="time"[^>]*>([^<]+)<', as_svg(trace, describe(trace)))

@@ -1,4 +1,4 @@
-"""The charts of a session that is tuned."""
+"""The charts of a tuned session."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NUMBER = r"(-?[\d.]+)"
 
 
 def test_what_is_marked_lies_on_the_curve() -> None:
-    """Also far from every gap, where the energy rises evenly with the sustain time, and so bends on its scale."""
+    """Far from every gap too: there the energy is linear in the sustain time, so the curve bends on its scale."""
     gaps = np.array([30_000] * 20 + [9_000_000]).repeat(3)
     begins = np.concatenate(([0], np.cumsum(gaps + 5_000)))
     trace = Trace("t", "csv", (SessionTrace("camera", "burst", begins, begins + 5_000, None),), ())
@@ -37,14 +37,14 @@ def test_what_is_marked_lies_on_the_curve() -> None:
 
 @pytest.mark.parametrize("logarithmic", [True, False])
 def test_ticks_lie_on_the_scale(logarithmic: bool) -> None:
-    """Whatever the values are."""
+    """For any values, the ticks are within the scale."""
     scale = Scale.of([3, 4_700], str, logarithmic=logarithmic)
     assert scale.ticks()
     assert all(0 <= scale.place(each) <= 1 for each in scale.ticks())
 
 
 def test_words_at_the_top_do_not_touch() -> None:
-    """Wherever two lines are: the words stand one below the other, or apart."""
+    """For any two lines, the words are below each other, or apart."""
     scale = Scale.of([20_000, 500_000], str, logarithmic=True)
     words = ("advised 74.596 ms", "now 300 ms")
     text = re.compile(rf'<text [^>]*x="{_NUMBER}" y="{_NUMBER}" text-anchor="(\w+)">({"|".join(words)})<')
@@ -54,7 +54,7 @@ def test_words_at_the_top_do_not_touch() -> None:
         chart.across(second, "now", words[1])
         places: list[tuple[float, float, float]] = []
         for x, y, anchor, said in text.findall(chart.svg()):
-            # A letter of 11 px is 6 px wide, about.
+            # A letter of 11 px is about 6 px wide.
             left = float(x) - 6 * len(said) * {"start": 0, "middle": 0.5, "end": 1}[anchor]
             places.append((left, left + 6 * len(said), float(y)))
         (begin, end, y), (other_begin, other_end, other_y) = places
@@ -62,7 +62,7 @@ def test_words_at_the_top_do_not_touch() -> None:
 
 
 def _tuned(gaps_us: list[int]) -> Tuned:
-    """Return what is found for inferences of 5 ms under burst, with some gaps between."""
+    """Return the result for inferences of 5 ms under burst with these gaps."""
     begins = np.concatenate(([0], np.cumsum(np.array(gaps_us, np.int64) + 5_000)))
     trace = Trace("t", "csv", (SessionTrace("camera", "burst", begins, begins + 5_000, None),), ())
     (tuned,) = tune(trace, load_device_model(), Question(profiles=("burst",))).sessions
@@ -71,7 +71,7 @@ def _tuned(gaps_us: list[int]) -> Tuned:
 
 @pytest.mark.parametrize("gaps", [[31_000] * 200, [5_000]])
 def test_the_curve_goes_to_the_longest_time_that_is_marked(gaps: list[int]) -> None:
-    """Also beyond the longest gap."""
+    """The curve reaches the longest marked time, even beyond the longest gap."""
     svg = cost_chart(_tuned(gaps), "cost")
     mark = re.search(rf'<circle class="now" cx="{_NUMBER}" cy="{_NUMBER}"', svg)
     line = re.search(r'<path class="line" d="([^"]+)"', svg)
@@ -82,7 +82,7 @@ def test_the_curve_goes_to_the_longest_time_that_is_marked(gaps: list[int]) -> N
 
 
 def test_energies_that_hardly_differ_are_told_apart_on_their_axis() -> None:
-    """As in days of which the inferences are a part that does not count."""
+    """In days of trace the inferences are a negligible part."""
     svg = cost_chart(_tuned([86_400_000_000 * 20, 50_000, 5_000] * 4), "cost")
     ticks = re.findall(r'text-anchor="end">([\d.]+ kJ)<', svg)
     assert len(ticks) > 2
@@ -90,7 +90,7 @@ def test_energies_that_hardly_differ_are_told_apart_on_their_axis() -> None:
 
 
 def test_words_beside_points_do_not_touch() -> None:
-    """Where two are in one place, the words stand one below the other."""
+    """If two points are in one place, the words are below each other."""
     scale = Scale.of([2_000, 9_000], str, logarithmic=True)
     for x in (2_000, 8_900):
         chart = Chart("front", "", ("p99", scale), ("energy", Scale(0, 10, False, str)))
@@ -104,7 +104,7 @@ def test_words_beside_points_do_not_touch() -> None:
     ("time_us", "said"), [(999_600, "1 s"), (999, "999 us"), (7_860, "7.86 ms"), (20_000_000_000, "5.56 h")]
 )
 def test_a_time_is_told_without_an_exponent(time_us: int, said: str) -> None:
-    """Whatever it is rounded to, in the unit that suits it."""
+    """The time is rounded, in a suitable unit."""
     gaps = np.array([time_us, time_us])
     trace = Trace(
         "t", "csv", (SessionTrace("camera", "burst", np.cumsum([0, *gaps]), np.cumsum([0, *gaps]), None),), ()
@@ -114,7 +114,7 @@ def test_a_time_is_told_without_an_exponent(time_us: int, said: str) -> None:
 
 
 def test_one_gap_is_told_in_the_singular() -> None:
-    """Above the bars, and of each."""
+    """The text above the bars, and the text of each bar, use the singular for one gap."""
     svg = gap_chart(_tuned([31_000]), "gaps")
     assert "1 gap from 31 ms to 31 ms." in svg
     assert "1 gaps" not in svg

@@ -1,4 +1,4 @@
-"""What is found by tuning, in sentences."""
+"""The results of tuning in sentences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from htppower.tuning.tune import Question, tune
     ],
 )
 def test_what_is_saved_is_never_told_as_nothing(gaps_us: list[int], said: str) -> None:
-    """A small share has the digits that it takes."""
+    """A small share has as many digits as it needs."""
     begins = np.concatenate(([0], np.cumsum(np.array(gaps_us) + 2_000)))
     trace = Trace("t", "csv", (SessionTrace("camera", "burst", begins, begins + 2_000, None),), ())
     tuning = tune(trace, load_device_model(), Question())
@@ -28,7 +28,7 @@ def test_what_is_saved_is_never_told_as_nothing(gaps_us: list[int], said: str) -
 
 @pytest.mark.parametrize(("count", "said"), [(2, "over 3 x 3 choices ("), (9, "over 3 choices of each (")])
 def test_the_choices_of_many_sessions_are_told_in_short(count: int, said: str) -> None:
-    """A line of as many numbers as there are sessions tells nobody anything."""
+    """One number for each session would make the line too long to be useful."""
     begins = np.arange(5) * 5_000
     sessions = tuple(SessionTrace(f"s{place}", "burst", begins, begins + 50, None) for place in range(count))
     tuning = tune(Trace("t", "csv", sessions, ()), load_device_model(), Question(profiles=("burst", "balanced")))

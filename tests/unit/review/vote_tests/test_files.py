@@ -1,4 +1,4 @@
-"""Test files: which files are tests, which profiles they name, and what is told of those that are refused."""
+"""Test files: the choice of files, the profiles that they name, and the errors."""
 
 from __future__ import annotations
 
@@ -36,28 +36,28 @@ def refusal(*paths: Path) -> VoteTestError:
 
 
 def write(path: Path, text: str) -> Path:
-    """Write a file, with the folders that it needs."""
+    """Write a file, and create its folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
 
 
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
-    """The hint says with what a test begins."""
+    """The hint shows how a test begins."""
     error = refusal(write(tmp_path / "empty.yaml", ""))
     assert [(problem.rule, problem.line, problem.column) for problem in error.problems] == [("YAML-1", 1, 1)]
     assert "start with 'test: NAME'" in str(error)
 
 
 def test_the_problems_of_all_files_are_told_at_once_and_each_once() -> None:
-    """Two files that test the same invalid profile tell of it once, and another file's problems come besides."""
+    """A problem of a profile that two files test is reported once, with the problems of other files."""
     files = [MALFORMED / name for name in ("profile-invalid.yaml", "profile-invalid.yaml", "sequence-empty.yaml")]
     problems = refusal(*files).problems
     assert [Path(problem.path).name for problem in problems] == ["invalid.yaml", "invalid.yaml", "sequence-empty.yaml"]
 
 
 def test_a_wrong_value_hides_no_wrong_name(tmp_path: Path) -> None:
-    """A file that can't be read as a test still has each profile that it names looked up."""
+    """If a file is not a valid test, the profiles that it names are still looked up."""
     file = tmp_path / "bad.yaml"
     file.write_text(
         "test: bad\nsummary: Bad.\nprofile: camra\nplatform: {soc: SM8650}\ncases:\n"
@@ -71,7 +71,7 @@ def test_a_wrong_value_hides_no_wrong_name(tmp_path: Path) -> None:
 
 
 def test_a_name_is_that_of_the_profile_beside_the_test(tmp_path: Path) -> None:
-    """A test in a folder tests means the profile beside it, also where a shipped one has the name."""
+    """A test in a folder ``tests`` means the profile next to that folder, even if a shipped profile has the name."""
     own = write(tmp_path / "burst.yaml", BRIGHT.replace("bright", "burst"))
     test = load_test(write(tmp_path / "tests" / "burst.yaml", TEST.format(profile="burst")))
     source = test.cases[0].profile.source
@@ -80,7 +80,7 @@ def test_a_name_is_that_of_the_profile_beside_the_test(tmp_path: Path) -> None:
 
 
 def test_a_name_that_is_not_beside_the_test_is_looked_up_as_everywhere(tmp_path: Path) -> None:
-    """It is a shipped profile, or one in the folders that are named."""
+    """The name is found among the shipped profiles, or in the given folders."""
     shipped = load_test(write(tmp_path / "tests" / "one.yaml", TEST.format(profile="burst")))
     assert shipped.cases[0].profile.source == shipped_folder() / "burst.yaml"
     write(tmp_path / "mine" / "bright.yaml", BRIGHT)
@@ -90,21 +90,21 @@ def test_a_name_that_is_not_beside_the_test_is_looked_up_as_everywhere(tmp_path:
 
 
 def test_a_path_is_taken_from_beside_the_test(tmp_path: Path) -> None:
-    """A profile may be named by a path from the test file."""
+    """A path is relative to the test file."""
     write(tmp_path / "mine" / "bright.yaml", BRIGHT)
     test = load_test(write(tmp_path / "tests" / "one.yaml", TEST.format(profile="../mine/bright.yaml")))
     assert test.cases[0].profile.name == "bright"
 
 
 def test_a_case_may_have_a_profile_and_a_platform_of_its_own(tmp_path: Path) -> None:
-    """What a case states is in the place of what the file states."""
+    """The values of a case override the values of the file."""
     text = TEST.format(profile="burst") + "    profile: balanced\n    platform: {arch: V73, os: qnx}\n"
     case = load_test(write(tmp_path / "one.yaml", text)).cases[0]
     assert (case.profile.name, case.platform.arch, case.platform.os) == ("balanced", 73, "qnx")
 
 
 def test_a_folder_means_its_tests(tmp_path: Path) -> None:
-    """A folder with a folder tests means the files in that, any other folder those in it; a file is taken once."""
+    """If a folder has a folder ``tests``, its files are taken, else the folder's own; each file is taken once."""
     text = TEST.format(profile="burst")
     write(tmp_path / "tests" / "two.yml", text)
     write(tmp_path / "tests" / "one.yaml", text)
@@ -113,7 +113,7 @@ def test_a_folder_means_its_tests(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_profiles_without_tests_has_none(tmp_path: Path) -> None:
-    """Its profiles are not read as tests; beside a test they are passed over."""
+    """Profiles in the folder are not read as tests; next to a test they are skipped."""
     write(tmp_path / "bright.yaml", BRIGHT)
     write(tmp_path / "burst.yaml", (shipped_folder() / "burst.yaml").read_text(encoding="utf-8"))
     (problem,) = refusal(tmp_path).problems
@@ -124,14 +124,14 @@ def test_a_folder_of_profiles_without_tests_has_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["empty", "nowhere", "nowhere.yaml"])
 def test_a_path_without_tests_is_refused(name: str, tmp_path: Path) -> None:
-    """A folder without a test, and a path without a file, break FILE-1."""
+    """A folder without a test, and a missing file, break FILE-1."""
     (tmp_path / "empty").mkdir()
     error = refusal(tmp_path / name)
     assert (error.rule, error.path) == ("FILE-1", str(tmp_path / name))
 
 
 def test_what_stands_beside_the_tests_is_loaded_or_refused(tmp_path: Path) -> None:
-    """For coverage the profiles and power states beside the tests are loaded; one that is invalid is an error."""
+    """Coverage loads the profiles and power states next to the tests; an invalid one is an error."""
     write(tmp_path / "tests" / "one.yaml", TEST.format(profile="burst"))
     write(tmp_path / "bright.yaml", BRIGHT)
     write(tmp_path / "states" / "cool.yaml", "state: cool\nextends: relaxed\nsummary: Cool.\n")
@@ -145,7 +145,7 @@ def test_what_stands_beside_the_tests_is_loaded_or_refused(tmp_path: Path) -> No
 
 
 def test_all_that_is_wrong_beside_the_tests_is_told(tmp_path: Path) -> None:
-    """Every problem of every profile and power state, each once, in the order of files and lines."""
+    """Every problem of every profile and power state is reported once, ordered by file and line."""
     write(tmp_path / "tests" / "one.yaml", TEST.format(profile="burst"))
     write(tmp_path / "bright.yaml", BRIGHT + "votes: {hmx_timeout_us: 5}\n")
     write(tmp_path / "dim.yaml", "profile: dim\nextends: nothing\nsummary: Dim.\n")
@@ -157,7 +157,7 @@ def test_all_that_is_wrong_beside_the_tests_is_told(tmp_path: Path) -> None:
 
 
 def test_a_profile_that_is_changed_to_is_checked_on_the_platform_too(tmp_path: Path) -> None:
-    """A rule that refuses the profile of a step use is told before anything runs."""
+    """A rule that refuses the profile of a step ``use`` is reported before any case runs."""
     write(tmp_path / "ddr.yaml", "profile: ddr\nextends: burst\nsummary: DDR.\nvotes: {ddr_perf_mode: true}\n")
     text = TEST.format(profile="burst").replace("    expect:", "      - use: ./ddr.yaml\n    expect:")
     (problem,) = refusal(write(tmp_path / "one.yaml", text)).problems

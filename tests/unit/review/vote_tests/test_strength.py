@@ -1,4 +1,4 @@
-"""A controller that is wrong in one way does not pass the vote tests."""
+"""The vote tests fail for a controller with any one mistake."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OWN = DATA / "vote_tests"
 
 
 def ending(deadline_us: Callable[[Gate, Phase], int]) -> Any:
-    """Return an end of INIT and DE-INIT that keeps the votes up until another time."""
+    """Return an end of INIT and DE-INIT that keeps the votes up for another time."""
 
     def end_preparation(self: Gate, token: Token, phase: Phase) -> None:
         with self.lock:
@@ -48,13 +48,13 @@ def ending(deadline_us: Callable[[Gate, Phase], int]) -> Any:
 
 
 def right(self: Gate, phase: Phase) -> int:
-    """Return until when the votes are to be kept up: as the controller has it."""
+    """Return the time until when the controller keeps the votes up."""
     now_us = self.time.now_us
     return max(self.sustain.deadline_us, now_us + self.plan.after_init_us) if phase is Phase.INIT else now_us
 
 
 def after_init_is_ignored(patch: Patch) -> None:
-    """INIT is lowered at once whatever the profile says."""
+    """INIT is lowered at once, whatever the profile states."""
 
     def ignoring(self: Gate, phase: Phase) -> int:
         return max(self.sustain.deadline_us, self.time.now_us) if phase is Phase.INIT else right(self, phase)
@@ -77,12 +77,12 @@ def deinit_keeps_the_sustain(patch: Patch) -> None:
 
 
 def init_leaves_no_doubt(patch: Patch) -> None:
-    """Votes from before a graph's context are taken to be in force."""
+    """Votes from before a graph's context are assumed to be in force."""
     patch.setattr(Reconciler, "_note_inits", lambda _self, session: setattr(session, "inits", session.gate.inits))
 
 
 def everything_is_sent(patch: Patch) -> None:
-    """Every call carries every vote, and the settings of the process."""
+    """Every call has every vote and the settings of the process."""
 
     def cast_on(self: Caster, session: SessionRecord, core_id: int, votes: VoteSet) -> None:
         ledger, votes = session.ledgers[core_id], votes.where_absent(*self._missing.options)
@@ -95,7 +95,7 @@ def everything_is_sent(patch: Patch) -> None:
 
 
 def never_taken_back(option: Option) -> Callable[[Patch], None]:
-    """Return what leaves an option as it was cast."""
+    """Return a mistake that never resets an option."""
 
     def apply(patch: Patch) -> None:
         kept = VOTE_OPTIONS[option]._replace(taken_back=None)
@@ -106,7 +106,7 @@ def never_taken_back(option: Option) -> Callable[[Patch], None]:
 
 
 def never_cleared(field: str) -> Callable[[Patch], None]:
-    """Return what leaves a field of the HVX vote as an earlier one set it."""
+    """Return a mistake that never clears a field of an earlier HVX vote."""
     complete = ledger._complete
 
     def apply(patch: Patch) -> None:
@@ -123,7 +123,7 @@ def never_cleared(field: str) -> Callable[[Patch], None]:
 
 
 def a_left_unset_field_is_forgotten(patch: Patch) -> None:
-    """The ledger takes a vote for all that is in force, and clears nothing."""
+    """The ledger takes the last vote as the whole state, and clears no field."""
     patch.setattr(ledger, "_after", lambda _earlier, value: value)
     patch.setattr(
         ledger,
@@ -133,7 +133,7 @@ def a_left_unset_field_is_forgotten(patch: Patch) -> None:
 
 
 def what_a_vote_leaves_unset_is_not_remembered(patch: Patch) -> None:
-    """The ledger takes the last vote for all that is in force."""
+    """The ledger takes the last vote as the whole state."""
     patch.setattr(ledger, "_after", lambda _earlier, value: value)
 
 
@@ -161,7 +161,7 @@ def idle_ignores_an_init_in_flight(patch: Patch) -> None:
 
 
 def the_deadline_is_missed(patch: Patch) -> None:
-    """The sustain timer runs, and nothing is lowered."""
+    """The sustain timer runs, but the votes are not lowered."""
     settle_soon = Home.settle_soon
 
     def unheard(self: Home, session: SessionRecord, cause: Cause, phase: Phase | None = None) -> None:
@@ -172,7 +172,7 @@ def the_deadline_is_missed(patch: Patch) -> None:
 
 
 def a_restart_is_not_told(patch: Patch) -> None:
-    """A lost link changes nothing of what is believed to be in force."""
+    """After a lost link, the controller still assumes its votes in force."""
     patch.setattr(Recovery, "failed", lambda _self, _error: None)
     patch.setattr(Recovery, "link_lost", lambda _self, _means, _error: None)
 
@@ -201,7 +201,7 @@ WRONG = [
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered() -> Iterator[None]:
-    """Let the ledger compute anew before each test what follows from what, and after it."""
+    """Clear the caches of the ledger before and after each test."""
     _forget_computed()
     yield
     _forget_computed()
@@ -217,18 +217,18 @@ def _forget_computed() -> None:
 
 @pytest.fixture(scope="module")
 def tests() -> tuple[VoteTest, ...]:
-    """Return the shipped tests and those that need profiles of their own: of what is read, nothing is made wrong."""
+    """Return the shipped tests and the tests with their own profiles, read before a mistake is made."""
     return load_tests([shipped_folder() / "tests", OWN])
 
 
 def failures(tests: tuple[VoteTest, ...]) -> Iterator[str]:
-    """Yield the cases that fail, as they are run."""
+    """Run the cases, and yield those that fail."""
     for test in tests:
         yield from (result.case.name for result in run_tests([test]) if result.failures)
 
 
 def test_the_controller_passes_all_vote_tests(tests: tuple[VoteTest, ...]) -> None:
-    """Those of the shipped profiles, and those of profiles that cast what no shipped one does."""
+    """The tests of the shipped profiles pass, and so do those with votes that no shipped profile casts."""
     assert list(failures(tests)) == []
 
 
@@ -236,6 +236,6 @@ def test_the_controller_passes_all_vote_tests(tests: tuple[VoteTest, ...]) -> No
 def test_a_wrong_controller_fails(
     wrong: Callable[[Patch], None], monkeypatch: Patch, tests: tuple[VoteTest, ...]
 ) -> None:
-    """Whatever is made wrong, some case fails."""
+    """For each mistake, some case fails."""
     wrong(monkeypatch)
     assert next(failures(tests), None) is not None

@@ -1,4 +1,4 @@
-"""Vote tests: the moments of a sequence, what is seen at a time, and how it differs from what is expected."""
+"""Vote tests: the moments of a sequence, the observations, and the differences from the expectations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def look(steps: list[Any], times_us: list[int], profile: str = "burst", **platform: Any) -> tuple[Seen, ...]:
-    """Return what is seen at these times of a sequence."""
+    """Return the observations at these times of a sequence."""
     used = [load_profile(step.use) if isinstance(step, UseStep) else None for step in steps]
     line = timeline(steps, used, ())
     assert not line.findings
@@ -33,12 +33,12 @@ def look(steps: list[Any], times_us: list[int], profile: str = "burst", **platfo
 
 
 def states(seen: tuple[Seen, ...]) -> list[str]:
-    """Return the states that were seen."""
+    """Return the observed states."""
     return [each.state for each in seen]
 
 
 def test_steps_follow_each_other() -> None:
-    """A step begins when all before it has ended, unless it says when; and what ends comes before what begins."""
+    """A step begins at the end of all earlier steps, or at its own time; at one moment ends come first."""
     steps = [
         InitStep(10),
         IdleStep(5),
@@ -66,7 +66,7 @@ def test_steps_follow_each_other() -> None:
 def test_a_profile_without_a_sustain_time_is_raised_exactly_while_an_inference_runs(
     starts: list[tuple[int, int]], data: st.DataObject
 ) -> None:
-    """At any time, RAISED if an inference has begun and not ended; else LOWERED, or UNVOTED before the first."""
+    """The state is RAISED while an inference runs, else LOWERED, or UNVOTED before the first."""
     begins_us = itertools.accumulate(gap_us for gap_us, _ in starts)
     spans = [(begin_us, begin_us + start[1]) for begin_us, start in zip(begins_us, starts, strict=True)]
     steps = [InferenceStep(end_us - begin_us, at_us=begin_us) for begin_us, end_us in spans]
@@ -79,19 +79,19 @@ def test_a_profile_without_a_sustain_time_is_raised_exactly_while_an_inference_r
 
 
 def test_an_expectation_looks_after_everything_that_is_due() -> None:
-    """The sustain timer has run at its own microsecond, and not one before."""
+    """At exactly its microsecond, the sustain timer has run; one microsecond before, it has not."""
     steps = [InferenceStep(5_000), IdleStep(300_000)]
     assert states(look(steps, [0, 304_999, 305_000])) == ["RAISED", "RAISED", "LOWERED"]
 
 
 def test_calls_are_those_since_the_expectation_before() -> None:
-    """The id and the raise; nothing within the sustain time; the lowering."""
+    """The first has the create and the raise, the second is within the sustain time, and the third is the lowering."""
     steps = [InferenceStep(5_000), IdleStep(300_000)]
     assert [seen.calls for seen in look(steps, [0, 0, 304_999, 305_000])] == [3, 0, 0, 2]
 
 
 def test_after_a_restart_nothing_is_in_force_whatever_the_controller_believes() -> None:
-    """The votes are those that the calls leave in force: none, until they are cast again."""
+    """The votes are those left in force by the calls: none, until they are cast again."""
     steps = [InferenceStep(100), RestartStep(True, at_us=50), UseStep("balanced", at_us=60)]
     before, after, again = look(steps, [49, 50, 60])
     assert before.votes.dcvs_v3 is not None
@@ -100,14 +100,14 @@ def test_after_a_restart_nothing_is_in_force_whatever_the_controller_believes() 
 
 
 def test_what_a_platform_lacks_is_neither_voted_nor_left_unsaid() -> None:
-    """On QNX the RPC votes are missing, and the rule says why, once."""
+    """On QNX the RPC votes are missing, and the rule is given once."""
     (seen,) = look([InferenceStep(5)], [0], arch="V75", os="qnx")
     assert seen.degraded == ("RPC-4",)
     assert seen.votes.rpc_polling_time_us is None
 
 
 def test_of_an_id_that_is_gone_only_the_process_settings_are_in_force() -> None:
-    """A change to system_settings destroys the id: polling is given back, a latency can't be."""
+    """A change to system_settings destroys the id: polling is reset, but a latency can't be."""
     (seen,) = look([InferenceStep(9), UseStep("system_settings", at_us=5)], [5])
     assert {option.name: value for option, value in seen.votes.items()} == {
         "RPC_CONTROL_LATENCY": 100,
@@ -116,9 +116,9 @@ def test_of_an_id_that_is_gone_only_the_process_settings_are_in_force() -> None:
 
 
 def failing(tmp_path: Path, expect: str, sequence: str = "inference_us: 5000") -> list[str]:
-    """Return the differences of a case under burst, each as line, field, expected and got.
+    """Return the differences of a case under burst, each as line, field, expected and actual value.
 
-    At the place of each stands the value that was expected, or an alias for what holds it.
+    The place of each is the expected value, or an alias of it.
     """
     file = tmp_path / "mine.yaml"
     file.write_text(
@@ -152,25 +152,25 @@ def failing(tmp_path: Path, expect: str, sequence: str = "inference_us: 5000") -
     ],
 )
 def test_what_is_not_as_expected_is_told_where_it_stands(expect: str, said: str, tmp_path: Path) -> None:
-    """A difference has the place of the expected value, and both values as they are spelt in a file."""
+    """A difference has the place of the expected value, and both values in the spelling of a file."""
     assert failing(tmp_path, f"      - {{at_us: 0, {expect}}}\n") == [said]
 
 
 def test_an_hvx_vote_that_should_not_be_is_spelt_out(tmp_path: Path) -> None:
-    """Where no HVX vote was expected, the one in force is shown field by field."""
+    """If no HVX vote is expected, the actual vote is shown field by field."""
     (said,) = failing(tmp_path, "      - {at_us: 0, votes: {dcvs_v3: unset}}\n")
     assert said.startswith("9 votes.dcvs_v3 unset {dcvs_enable: false, power_mode: PERFORMANCE, ")
 
 
 def test_a_vote_of_false_is_a_vote(tmp_path: Path) -> None:
-    """DDR_PERF_MODE false is not the same as unset."""
+    """False is not the same as unset for DDR_PERF_MODE."""
     assert failing(tmp_path, "      - {at_us: 0, votes: {ddr_perf_mode: false}}\n") == [
         "9 votes.ddr_perf_mode false unset"
     ]
 
 
 def test_every_difference_of_every_expectation_is_told(tmp_path: Path) -> None:
-    """Nothing stops at the first; what an alias repeats is told where the alias stands."""
+    """The run does not stop at the first difference; a value behind an alias has the place of the alias."""
     expect = (
         "      - {at_us: 0, state: LOWERED, votes: &own {rpc_polling_time_us: 1, rpc_control_latency_us: 2}}\n"
         "      - {at_us: 0, votes: *own}\n"
@@ -185,7 +185,7 @@ def test_every_difference_of_every_expectation_is_told(tmp_path: Path) -> None:
 
 
 def test_a_difference_tells_where_the_value_in_force_is_written(tmp_path: Path) -> None:
-    """Raised, in the profile; lowered, in its power state, and after DE-INIT in that; what no file says, nowhere."""
+    """Raised, it is in the profile; lowered, in its power state, or the state after DE-INIT. A default has no place."""
     file = tmp_path / "mine.yaml"
     file.write_text(
         "test: mine\nsummary: Mine.\nprofile: burst\nplatform: {soc: SM8850}\ncases:\n"
@@ -201,7 +201,7 @@ def test_a_difference_tells_where_the_value_in_force_is_written(tmp_path: Path) 
 
 
 def test_a_restart_takes_the_votes_of_every_id() -> None:
-    """Also of one that took the place of another: a profile without votes gives an id back, the next makes one."""
+    """A session that changed to a profile without votes and back has a new id, and loses its votes too."""
     steps = [
         InferenceStep(100),
         UseStep("system_settings", at_us=10),
@@ -215,13 +215,13 @@ def test_a_restart_takes_the_votes_of_every_id() -> None:
 
 
 def test_calls_before_a_restart_are_taken_in_before_it() -> None:
-    """Votes that were cast since the expectation before, and then lost, are not in force."""
+    """Votes cast since the last expectation, and then lost, are not in force."""
     (seen,) = look([InferenceStep(100), RestartStep(True, at_us=50)], [60])
     assert (seen.calls, seen.state, bool(seen.votes)) == (3, "RAISED", False)
 
 
 def test_what_calls_carried_is_told() -> None:
-    """Every option of a first raise, in the order in which they are sent; of a lowering what differs; then nothing."""
+    """A first raise has every option in the order of sending, a lowering has the differences; no call, no options."""
     steps = [InferenceStep(5_000), IdleStep(300_000)]
     everything = ("DCVS_V3", "HMX_V2", "RPC_CONTROL_LATENCY", "RPC_POLLING_TIME")
     assert [seen.sent for seen in look(steps, [0, 0, 305_000])] == [everything, (), ("DCVS_V3", "RPC_POLLING_TIME")]
@@ -229,7 +229,7 @@ def test_what_calls_carried_is_told() -> None:
 
 @pytest.mark.parametrize("expect", ["degraded: [RPC-4, HMX-1]", "degraded: [HMX-1, RPC-4]"])
 def test_the_order_of_a_list_says_nothing(expect: str, tmp_path: Path) -> None:
-    """On a V73 with QNX two rules degrade an explicit HMX vote and RPC votes, in whatever order they are listed."""
+    """On a V73 with QNX two rules degrade votes; the expectation may list them in any order."""
     (tmp_path / "mine.yaml").write_text(
         "profile: mine\nextends: burst\nsummary: Mine.\n"
         "votes: {hmx_v2: {min: NOM, target: TUR, max: TUR, perf_mode: HIGH}}\n"
@@ -244,7 +244,7 @@ def test_the_order_of_a_list_says_nothing(expect: str, tmp_path: Path) -> None:
 
 
 def test_places_in_named_folders_are_told(tmp_path: Path) -> None:
-    """A power state that extends one in a folder that is named alone has its origins in both files."""
+    """If a power state extends another in a given folder, its origins are in both files."""
     test_text = (
         "test: mine\nsummary: Mine.\nprofile: bright\nplatform: {soc: SM8850}\ncases:\n"
         "  - case: one\n    sequence: [{inference_us: 5}]\n"
@@ -268,6 +268,6 @@ def test_places_in_named_folders_are_told(tmp_path: Path) -> None:
 
 
 def test_a_test_sees_no_heartbeat() -> None:
-    """A session that is up for longer than the heartbeat's interval makes no call but those of its profile."""
+    """A session that is raised for longer than the heartbeat's interval makes only the calls of its profile."""
     whole = look([InferenceStep(60_000_000), IdleStep(300_000)], [0, 59_999_999, 60_300_000])
     assert [each.calls for each in whole] == [3, 0, 2]
