@@ -1,4 +1,4 @@
-"""Many time-outs at once against one after another: the same, to the microsecond."""
+"""Many time-outs at once give the same results as one after another, to the microsecond."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SUMS = ("cold", "raised_us", "busy_us", "waits_us")
 
 
 def some_time_outs(exact: ExactTimeOuts, draw: np.random.Generator) -> np.ndarray:
-    """Return time-outs at every edge, a microsecond beside it, and elsewhere."""
+    """Return time-outs at every edge, a microsecond next to it, and elsewhere."""
     edges = exact.time_outs_us(10_000_000)
     near = np.concatenate((edges - 1, edges, edges + 1, draw.integers(20_000, 40_000, 5)))
     return np.unique(near[near >= SHORTEST_SUSTAIN_US])
@@ -29,7 +29,7 @@ def some_time_outs(exact: ExactTimeOuts, draw: np.random.Generator) -> np.ndarra
 
 @pytest.mark.parametrize("seed", range(60))
 def test_a_search_finds_what_going_from_gap_to_gap_finds(seed: int) -> None:
-    """Cold starts, time raised, time busy and waits are equal, and so is each inference; the bounds hold."""
+    """Cold starts, time raised, time busy, waits and each inference are equal, and the bounds hold."""
     draw = np.random.default_rng(seed)
     workload = Workload.of(any_session(draw), any_timing(draw))
     exact = ExactTimeOuts(Blocks.of(workload))
@@ -53,7 +53,7 @@ def test_a_search_finds_what_going_from_gap_to_gap_finds(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_how_many_are_late_is_counted_by_the_same_search(seed: int) -> None:
-    """For each time-out it is counted how many inferences take longer than some time."""
+    """For each time-out it counts the inferences that take longer than a given time."""
     draw = np.random.default_rng(seed)
     exact = ExactTimeOuts(Blocks.of(Workload.of(any_session(draw), any_timing(draw))))
     time_outs = some_time_outs(exact, draw)
@@ -68,7 +68,7 @@ def test_how_many_are_late_is_counted_by_the_same_search(seed: int) -> None:
 
 
 def test_without_lateness_it_is_the_curve() -> None:
-    """Where a raise keeps nothing waiting, cold starts and time raised are those of the gaps alone."""
+    """If a raise causes no wait, cold starts and time raised depend on the gaps alone."""
     draw = np.random.default_rng(7)
     session = any_session(draw, most=200)
     exact = ExactTimeOuts(Blocks.of(Workload.of(session, Timing())))
@@ -80,7 +80,7 @@ def test_without_lateness_it_is_the_curve() -> None:
 
 
 def test_periodic_gaps_alternate_within_the_lateness() -> None:
-    """A raise 2 ms late leaves 30 ms of a gap of 32 ms: so a time-out of 31 ms is outlasted by every second gap."""
+    """A raise that is 2 ms late leaves 30 ms of a 32 ms gap, so every second gap exceeds a time-out of 31 ms."""
     begins = np.arange(10, dtype=np.int64) * 34_000
     workload = Workload.of(SessionTrace("camera", None, begins, begins + 2_000), Timing(late_us=2_000))
     found = ExactTimeOuts(Blocks.of(workload)).outcomes(np.array([30_000, 30_001, 32_000, 32_001]))
@@ -89,7 +89,7 @@ def test_periodic_gaps_alternate_within_the_lateness() -> None:
 
 
 def test_a_raise_that_is_too_late_for_the_search_is_refused() -> None:
-    """Beyond 20 ms a gap might not make up for it: it is gone from gap to gap then."""
+    """Beyond 20 ms a gap may be too short for the lateness; such a session is run gap by gap."""
     draw = np.random.default_rng(1)
     with pytest.raises(ValueError, match="20001 us late"):
         Blocks.of(Workload.of(any_session(draw), Timing(late_us=20_001)))
@@ -100,7 +100,7 @@ def test_a_raise_that_is_too_late_for_the_search_is_refused() -> None:
 def test_intervals_and_rows_one_by_one_come_to_the_same(
     seed: int, longest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where rows are too long for intervals each time-out is gone through, and comes to what a run does."""
+    """If rows are too long for intervals, each time-out is run alone, with the same results."""
     monkeypatch.setattr(alternation, "_LONGEST_ROW", longest)
     draw = np.random.default_rng(seed)
     workload = Workload.of(any_session(draw, most=30), Timing(late_us=8_000))
@@ -115,7 +115,7 @@ def test_intervals_and_rows_one_by_one_come_to_the_same(
 
 
 def test_intervals_that_are_many_are_not_kept() -> None:
-    """Gaps of almost one length are in rows without end: the intervals are given up, not collected."""
+    """Gaps of almost equal length form endless rows, so the intervals are not collected."""
     draw = np.random.default_rng(1)
     gaps_us = draw.integers(30_000, 30_500, 5_000)
     assert Alternation.of(gaps_us, gaps_us - 2_000) is None
@@ -123,7 +123,7 @@ def test_intervals_that_are_many_are_not_kept() -> None:
 
 
 def test_time_outs_near_many_gaps_and_near_few_come_to_what_a_run_does() -> None:
-    """Most gaps lie within 2 ms and depend on each other, a few lie far apart: each time-out is exact all the same."""
+    """Most gaps are within 2 ms and depend on each other, a few do not; each time-out is exact."""
     draw = np.random.default_rng(2)
     gaps = np.where(
         draw.random(3_000) < 0.98, draw.integers(24_000, 26_000, 3_000), draw.integers(30_000, 90_000, 3_000)

@@ -10,7 +10,7 @@ from htppower.tuning.front import pareto_front
 
 @pytest.mark.parametrize("seed", range(20))
 def test_nothing_on_the_front_is_beaten_and_all_else_is(seed: int) -> None:
-    """A row is on it exactly if no other is less or equal in all columns and less in one; equal ones count once."""
+    """A row is on it exactly if no other row is at most equal in all columns and less in one; equal rows count once."""
     draw = np.random.default_rng(seed)
     rows = draw.integers(0, 7, (int(draw.integers(1, 900)), int(draw.integers(1, 5)))).astype(float)
     found = pareto_front(rows)
@@ -20,5 +20,5 @@ def test_nothing_on_the_front_is_beaten_and_all_else_is(seed: int) -> None:
 
 
 def test_the_front_of_nothing_is_empty() -> None:
-    """There is no row on it."""
+    """The front is empty."""
     assert pareto_front(np.zeros((0, 3))).size == 0

@@ -1,4 +1,4 @@
-"""Limits as they are written, and quantiles."""
+"""Parsing of limits, and quantiles."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from htppower.tuning.limits import Limit, parse_limit, quantiles_us
     ],
 )
 def test_a_limit_has_a_measure_a_number_and_a_unit(text: str, measure: str, most: Fraction | int) -> None:
-    """A time is in us, a share from 0 to 1."""
+    """A time is in us, and a share from 0 to 1."""
     limit = parse_limit(text)
     assert (limit.measure, limit.most, str(limit)) == (measure, most, text.strip())
     assert limit.holds(float(limit.most))
@@ -33,7 +33,7 @@ def test_a_limit_has_a_measure_a_number_and_a_unit(text: str, measure: str, most
 
 @pytest.mark.parametrize("count", [3, 20, 60, 77, 100])
 def test_a_share_or_a_mean_that_is_just_as_large_is_within(count: int) -> None:
-    """Whatever the numbers are divided by, and whatever a float makes of that."""
+    """An equal share or mean is within the limit for any divisor, in spite of the rounding of floats."""
     for part in range(count + 1):
         share = Fraction(100 * part, count)
         if 10_000 * share == int(10_000 * share):
@@ -58,14 +58,14 @@ def test_a_share_or_a_mean_that_is_just_as_large_is_within(count: int) -> None:
     ],
 )
 def test_what_is_no_limit_is_refused_with_what_is_one(text: str, says: str) -> None:
-    """The message names the text and what is wrong with it."""
+    """The message names the text and its problem."""
     with pytest.raises(ValueError, match=says) as refused:
         parse_limit(text)
     assert repr(text) in str(refused.value)
 
 
 def test_a_quantile_is_the_latency_of_an_inference() -> None:
-    """So large a share of all is no slower, and no smaller latency has that."""
+    """At least this share of the inferences is as fast, and no smaller latency has this property."""
     latencies = np.arange(100, 0, -1)
     assert quantiles_us(latencies) == [50, 90, 95, 99, 100, 100]
     assert quantiles_us(np.array([7])) == [7] * 6
@@ -74,11 +74,11 @@ def test_a_quantile_is_the_latency_of_an_inference() -> None:
 
 @pytest.mark.parametrize("digits", [400, 5_000])
 def test_a_number_that_is_beyond_all_measure_is_no_limit(digits: int) -> None:
-    """It is refused with what to write, however many digits it has."""
+    """For any number of digits, the error shows a valid limit."""
     with pytest.raises(ValueError, match="write MEASURE <= NUMBER UNIT"):
         parse_limit(f"mean <= {'9' * digits} s")
 
 
 def test_a_limit_is_a_value() -> None:
-    """Two limits of the same text are equal: what is worked out for one serves the other."""
+    """Two limits with the same text are equal, so a result for one can be reused for the other."""
     assert parse_limit("p99 <= 1 ms") == parse_limit("p99 <= 1 ms") == Limit("p99", 1_000, "p99 <= 1 ms")  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Advice with a margin: limits hold in a recording that was not tuned on, and the cost stays near the least."""
+"""Advice with a margin: limits hold in the other half of a recording, and the cost is near the lowest."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ PROFILES = ("burst", "balanced", "high_power_saver")
 
 
 def tuned(session: SessionTrace, limits: tuple[str, ...] = (), within: float = 0.01) -> Tuned:
-    """Return what is found for a session over some profiles."""
+    """Return the result for a session over some profiles."""
     question = Question(tuple(map(parse_limit, limits)), profiles=PROFILES, settings=10, within=within)
     (found,) = tune(recording(session), MODEL, question).sessions
     return found
 
 
 def keeps(found: Tuned, trial: Trial) -> bool:
-    """Return whether what is advised keeps to the limits in a trial."""
+    """Return whether the advice keeps to the limits in a trial."""
     assert found.best is not None
     latency = trial.latency(found.best.sustain)
     return all(limit.holds(latency.of(limit.measure)) for limit in found.aim.limits)
@@ -40,7 +40,7 @@ def keeps(found: Tuned, trial: Trial) -> bool:
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("kind", KINDS)
 def test_limits_hold_in_the_half_that_was_not_tuned_on(kind: str, seed: int) -> None:
-    """They hold there as it is, 3 % faster and slower, with 2 ms more jitter, and with gaps 5 % longer."""
+    """Limits hold there unchanged, 3 % faster and slower, with 2 ms more jitter, and with gaps 5 % longer."""
     first, second = halves(kind, seed, 500)
     found = tuned(first, KINDS[kind][1])
     assert found.best is not None
@@ -53,7 +53,7 @@ def test_limits_hold_in_the_half_that_was_not_tuned_on(kind: str, seed: int) -> 
 
 
 def test_the_controller_keeps_to_the_limits_in_the_other_half() -> None:
-    """The controller on the other half does as calculated: few inferences wait for a raise."""
+    """On the other half, the controller does as calculated: few inferences wait for a raise."""
     first, second = halves("camera", 3, 300)
     found = tuned(first, ("cold <= 5 %",))
     assert found.best is not None
@@ -64,7 +64,7 @@ def test_the_controller_keeps_to_the_limits_in_the_other_half() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_a_limit_the_cost_is_near_the_least_and_the_margin_large(kind: str) -> None:
-    """It costs at most 1 % more than the cheapest of all; a tenth of a per cent is left to how times are rounded."""
+    """The choice costs at most 1 % more than the cheapest, and a tenth of a per cent more for rounding."""
     session, _ = halves(kind, 4, 400)
     found = tuned(session)
     cheapest = found.advice.cheapest
@@ -77,7 +77,7 @@ def test_without_a_limit_the_cost_is_near_the_least_and_the_margin_large(kind: s
 
 
 def test_of_times_that_cost_the_same_the_one_furthest_from_a_cliff_is_advised() -> None:
-    """Gaps of 30 ms with none longer: any time beyond 30 ms costs the same, and twice that is far enough."""
+    """With gaps of 30 ms, all longer times cost the same, and twice that is far enough."""
     begins = np.arange(400) * 38_000
     session = SessionTrace("camera", "burst", begins, begins + 8_000)
     found = tuned(session, ("cold <= 5 %",))
@@ -92,7 +92,7 @@ def test_of_times_that_cost_the_same_the_one_furthest_from_a_cliff_is_advised() 
 
 
 def test_it_is_said_up_to_which_gaps_and_speeds_advice_holds() -> None:
-    """Just within what is said the limits hold, and beyond one of the ends they do not."""
+    """The limits hold up to the given gaps and speeds, and break beyond one of the ends."""
     session, _ = halves("camera", 5, 400)
     found = tuned(session, ("p99 <= 14 ms", "cold <= 5 %"))
     assert found.best is not None
@@ -109,7 +109,7 @@ def test_it_is_said_up_to_which_gaps_and_speeds_advice_holds() -> None:
 
 
 def test_the_last_third_says_what_the_advice_comes_to() -> None:
-    """It is told as a trial of the last third alone tells it, and that it was not used to tune."""
+    """The values equal a trial of the last third alone, which was not used to tune."""
     session, _ = halves("requests", 6, 600)
     found = tuned(session, ("cold <= 10 %",))
     assert found.best is not None
@@ -124,7 +124,7 @@ def test_the_last_third_says_what_the_advice_comes_to() -> None:
 
 
 def test_a_limit_that_breaks_on_the_last_third_has_another_time_advised(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where gaps grow at the end the first two thirds are not enough; the time that is advised holds on all."""
+    """If gaps grow at the end, the first two thirds are not enough; the advised time holds on all."""
     monkeypatch.setattr(margin_module, "_MOST_LEARNT", 0)
     draw = np.random.default_rng(1)
     gaps = np.concatenate((draw.integers(24_000, 26_000, 400), draw.integers(90_000, 95_000, 200)))
@@ -152,7 +152,7 @@ def test_nothing_is_advised_that_breaks_a_limit_on_a_part() -> None:
 
 
 def test_a_limit_that_leaves_no_room_is_kept_without_a_reserve_and_that_is_said() -> None:
-    """If nothing is 3 % within the limit the advice keeps to it as recorded, and a note says that it may break."""
+    """If nothing is 3 % within the limit, the advice keeps to it as recorded, and a note warns that it may break."""
     begins = np.arange(300) * 38_000
     found = tuned(SessionTrace("camera", "burst", begins, begins + 8_000), ("p50 <= 8.1 ms",))
     assert found.best is not None
@@ -163,9 +163,9 @@ def test_a_limit_that_leaves_no_room_is_kept_without_a_reserve_and_that_is_said(
 
 
 def test_a_learnt_time_is_advised_only_if_it_costs_clearly_less(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond the tolerance it wins over every fixed time, if it keeps to the limits with the same reserve."""
+    """If it costs less by more than the tolerance, it wins over every fixed time with the same reserve."""
     draw = np.random.default_rng(2)
-    # Spells of short gaps and of long ones: no one time suits both.
+    # Periods of short gaps and of long gaps, so no fixed time suits both.
     gaps = np.concatenate([draw.integers(*ends, 100) for ends in ((30_000, 40_000), (120_000, 900_000)) * 4])
     ends = np.cumsum(gaps + 2_000)
     session = SessionTrace("camera", "burst", ends - 2_000, ends)
@@ -181,7 +181,7 @@ def test_a_learnt_time_is_advised_only_if_it_costs_clearly_less(monkeypatch: pyt
 
 
 def test_gaps_are_made_longer_and_nothing_else() -> None:
-    """What runs between two gaps stays as it is, overlapping or not."""
+    """The inferences between two gaps stay as they are, overlapping or not."""
     begins = np.array([0, 3, 50, 60, 200])
     ends = np.array([10, 5, 60, 70, 210])
     changed = with_longer_gaps(SessionTrace("camera", None, begins, ends), 1.5)

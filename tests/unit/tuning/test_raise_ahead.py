@@ -1,4 +1,4 @@
-"""What a raise ahead is good for, and what it costs by the device model: the table of ``docs/hints.md``."""
+"""The use of a raise ahead, and its cost by the device model: the table of ``docs/hints.md``."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from htppower.tuning.models.file import load_device_model
 INFERENCES = 300
 INFERENCE_US = 8_000
 PERIOD_US = 33_333
-# A raise and a lowering of the profiles here are two calls each, with clocks and with settings of the process.
+# A raise and a lowering of these profiles are two calls each, with clocks and with settings of the process.
 CALL_US = 1_000
 WHOLE_US = INFERENCES * PERIOD_US
 
 
 def row(hinted: bool, **relax: Any) -> list[str]:
-    """Return a row of the table: who waits, the calls, how long votes are up, the energy beyond the inferences."""
+    """Return a row of the table: waits, calls, time raised, and the energy beyond the inferences."""
     time = VirtualTime()
     backend = SimulatedHtp(arch=75, sleep=time.sleep)
     backend.delay_calls(CALL_US, "setPowerConfig")
@@ -66,7 +66,7 @@ def row(hinted: bool, **relax: Any) -> list[str]:
     ],
 )
 def test_the_page_says_what_it_costs(named: str, hinted: bool, relax: dict[str, Any]) -> None:
-    """Each row of the table is what the controller does, at the energies of the model."""
+    """Each row of the table equals a run of the controller, at the energies of the model."""
     lines = (ROOT / "docs" / "hints.md").read_text(encoding="utf-8").splitlines()
     (said,) = (line.strip("| ").split(" | ")[1:] for line in lines if line.startswith(f"| {named} |"))
     assert said == row(hinted, **relax)

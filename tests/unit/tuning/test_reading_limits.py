@@ -1,4 +1,4 @@
-"""No file fills the memory: unpacked bytes, inferences, numbers and values of JSON are bounded."""
+"""No file fills the memory: unpacked bytes, inferences, numbers and JSON values are bounded."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _ROW = b"1,2" + b" " * 60_000 + b"\n"
 
 
 def packed_rows(path: Path, rows: int) -> str:
-    """Write a table of ``rows`` wide rows, packed by gzip to a thousandth, and return its path."""
+    """Write a table of ``rows`` wide rows, packed a thousandfold by gzip, and return its path."""
     path.write_bytes(gzip.compress(b"begin_us,end_us\n" + _ROW * rows))
     return str(path)
 
 
 def test_what_unpacks_to_far_more_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error says the limit and how to raise it; a small file may be of any kind, and the variable raises both."""
+    """The error names the limit and the variable that raises it; a small unpacked size is always allowed."""
     path = packed_rows(tmp_path / "bomb.csv.gz", 400)
     with pytest.raises(TraceError, match=r"bomb\.csv\.gz: is packed .* more than 100 times its size .*READ_MORE=10"):
         read_trace(path)
@@ -43,7 +43,7 @@ def test_what_unpacks_to_far_more_is_refused(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_periodic_recording_is_read_packed(tmp_path: Path) -> None:
-    """Equal inferences at equal steps pack better than any other normal recording: to a twentieth."""
+    """Equal inferences at equal steps pack best of normal recordings: to a twentieth."""
     lines = (
         f'{{"name":"run","ph":"X","ts":{number * 33_000},"dur":5000,"pid":1,"tid":1}},\n' for number in range(90_000)
     )
@@ -53,7 +53,7 @@ def test_a_periodic_recording_is_read_packed(tmp_path: Path) -> None:
 
 
 def own_events(names: str, count: int) -> str:
-    """Return events whose names, threads or profiles are all different."""
+    """Return events with different names, threads or profiles."""
     event = '{{"name":"{name}","ph":"{ph}","ts":{at},"dur":1,"pid":1,"tid":{tid},"id":{at}}}'
     said = {
         "sessions": lambda at: event.format(name="run", ph="X", at=at, tid=at),
@@ -76,7 +76,7 @@ def own_events(names: str, count: int) -> str:
     ],
 )
 def test_a_trace_of_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, count: int) -> None:
-    """Inferences count, and so does whatever else is kept until the end."""
+    """Inferences count, and so do all other values that are kept until the end."""
     monkeypatch.setattr(source, "INFERENCES", 2_000)
     path = tmp_path / "trace.json"
     path.write_text(own_events(what, count), encoding="utf-8")
@@ -101,7 +101,7 @@ def test_a_table_of_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
 def test_json_of_too_many_values_is_refused_before_it_is_parsed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A status and a profiler's file alike, whatever their values are."""
+    """A status and a profiler's file with too many values are refused, whatever the values are."""
     monkeypatch.setattr(reading_limits, "JSON_VALUES", 1_000)
     monkeypatch.setattr(json, "loads", None)
     path = tmp_path / "values.json"
@@ -115,7 +115,7 @@ def test_json_of_too_many_values_is_refused_before_it_is_parsed(
 
 @pytest.mark.parametrize("content", [b"[" + b" " * 5_000, '["\u00e4'.encode() + b" " * 3_000])
 def test_json_that_is_large_is_refused(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
-    """One letter beyond ASCII makes each letter take up to four times as much, so the limit is smaller then."""
+    """With one letter beyond ASCII each letter may take four times as much, so the limit is smaller."""
     monkeypatch.setattr(reading_limits, "WIDE_JSON_BYTES", 2_000)
     check_json(content[:1_500], 4_000)
     with pytest.raises(TooMuch, match="is larger than 0 MiB"):
@@ -123,7 +123,7 @@ def test_json_that_is_large_is_refused(monkeypatch: pytest.MonkeyPatch, content:
 
 
 def test_lines_of_a_profiler_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines that say nothing take time, too."""
+    """Lines without data take time, too."""
     monkeypatch.setattr("htppower.review.advice.readers.source.LINES", 3_000)
     path = tmp_path / "log.txt"
     path.write_text("x\n" * 3_100, encoding="utf-8")
@@ -132,7 +132,7 @@ def test_lines_of_a_profiler_are_bounded(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_numbers_and_graphs_of_a_profiler_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows of one inference, too, which are kept until it ends."""
+    """The numbers, graphs and rows of one inference are bounded; rows are kept until the inference ends."""
     monkeypatch.setattr("htppower.review.advice.rows.MEASURED", 3_000)
     monkeypatch.setattr("htppower.review.advice.rows._MOST_PENDING", 3_000)
     path = tmp_path / "log.txt"
@@ -150,7 +150,7 @@ def test_numbers_and_graphs_of_a_profiler_are_bounded(tmp_path: Path, monkeypatc
 
 
 def test_room_is_taken_until_there_is_none() -> None:
-    """The last of it may be taken."""
+    """The whole room can be used."""
     room = Room(3, "things")
     room.take(3)
     with pytest.raises(TooMuch, match="holds more than 3 things"):
@@ -159,7 +159,7 @@ def test_room_is_taken_until_there_is_none() -> None:
 
 @pytest.mark.parametrize("said", ["0.5", "-1", "many", "nan", "inf", "1e9"])
 def test_a_variable_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
-    """The error names it and what it may be."""
+    """The error names the variable and its valid values."""
     monkeypatch.setenv(VARIABLE, said)
     with pytest.raises(HtpPowerError, match=f"HTPPOWER_READ_MORE is '{said}': .* 1 to 1000000"):
         raised(1)

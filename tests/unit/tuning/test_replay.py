@@ -1,4 +1,4 @@
-"""The model against the real controller in virtual time: equal, to the microsecond and the call."""
+"""The model equals the real controller in virtual time, to the microsecond and the call."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VARIANTS, _ = variants(SHIPPED_PROFILES)
 
 
 def any_sustain(trial: Trial, draw: np.random.Generator) -> Sustain:
-    """Return a sustain time: 0, one just beyond a gap, another, or one that is learnt."""
+    """Return a sustain time: 0, just above a gap, any other, or learnt."""
     edges = trial.time_outs_us.tolist()
     edge = int(edges[int(draw.integers(len(edges)))])
     sustains: list[Sustain] = [0, edge, edge + 1, max(edge - 1, 20_000), 300_000, *LEARNT]
@@ -37,7 +37,7 @@ def any_sustain(trial: Trial, draw: np.random.Generator) -> Sustain:
 
 
 def any_profile(sustain: Sustain, draw: np.random.Generator) -> Profile:
-    """Return a profile with a sustain time, which lowers in the foreground or the background."""
+    """Return a profile with a sustain time that lowers in the foreground or the background."""
     profile = VARIANTS[int(draw.integers(len(VARIANTS)))].under(sustain)
     lowering = Lowering.BACKGROUND if draw.integers(2) else Lowering.FOREGROUND
     assert profile.relax is not None
@@ -46,10 +46,10 @@ def any_profile(sustain: Sustain, draw: np.random.Generator) -> Profile:
 
 @pytest.mark.parametrize("seed", range(150))
 def test_the_controller_does_what_is_worked_out(seed: int) -> None:
-    """Calls, time raised, who waits for a raise and when each ends are equal, also of sessions that run together.
+    """Calls, time raised, waits and ends of inferences are equal, also for sessions that run together.
 
-    The recordings overlap or not, have gaps of 0 and gaps that end with the time-out, and run under profiles that
-    stretch them; the sustain time is 0, fixed, or learnt.
+    The recordings overlap or not, have gaps of 0 and gaps equal to the time-out, and run under profiles that stretch
+    them; the sustain time is 0, fixed, or learnt.
     """
     draw = np.random.default_rng(seed)
     together = []
@@ -65,7 +65,7 @@ def test_the_controller_does_what_is_worked_out(seed: int) -> None:
 
 
 def test_a_difference_is_told() -> None:
-    """Each of what is compared is told where it differs, with both values."""
+    """Each compared value that differs is reported with both numbers."""
     one = Replayed(calls=4, raised_us=50, cold=(0, 2), ends_us=(10, 20, 30))
     other = Replayed(calls=2, raised_us=49, cold=(0,), ends_us=(10, 21, 30))
     assert one.differences(one) == []

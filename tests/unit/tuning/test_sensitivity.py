@@ -1,4 +1,4 @@
-"""What an advice hangs on: how far each assumed value of the model may move until another choice is better."""
+"""An advice stays the best within a range of each assumed value of the model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from htppower.tuning.variants import Variant
 
 
 def test_the_advice_stands_up_to_what_is_said_and_not_beyond() -> None:
-    """At the edge that is told of an assumed value the advice stands; 2 % further another choice is better."""
+    """At the end of the range the advice is the best; 2 % beyond, another choice is better."""
     aim = aim_of(("p99 <= 12 ms",))
     session = periodic()
     advice = advised(session, aim)
@@ -40,7 +40,7 @@ def test_the_advice_stands_up_to_what_is_said_and_not_beyond() -> None:
 
 
 def test_a_value_that_is_measured_is_no_assumption() -> None:
-    """It is left out of what the advice hangs on."""
+    """A measured value has no range."""
     aim = aim_of(())
     advice = advised(periodic(), aim)
     assert advice.best is not None
@@ -50,7 +50,7 @@ def test_a_value_that_is_measured_is_no_assumption() -> None:
 
 
 def test_how_far_values_may_move_is_found_in_little_memory() -> None:
-    """Each value that is looked at needs arrays of its own; those of the values before are let go."""
+    """Each value needs its own arrays, and the arrays of earlier values are freed."""
     draw = np.random.default_rng(5)
     begins = np.cumsum(draw.integers(20_000, 300_000, 2_000))
     session = SessionTrace("camera", "burst", begins, begins + 2_000)

@@ -1,4 +1,4 @@
-"""What is advised for one session, against trying everything one by one."""
+"""The advice for one session, compared with a trial of every choice."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LIMITS: tuple[tuple[str, ...], ...] = (
 
 @functools.cache
 def session_and_choices(seed: int) -> tuple[SessionTrace, list[Choice]]:
-    """Return a session, and every choice for it: limits change what is advised, and not what there is."""
+    """Return a session and every choice for it: limits change the advice, and not the choices."""
     session = any_session(np.random.default_rng(seed), most=60)
     return session, everything(advised(session, aim_of(())))
 
@@ -41,7 +41,7 @@ def session_and_choices(seed: int) -> tuple[SessionTrace, list[Choice]]:
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("texts", LIMITS, ids=" and ".join)
 def test_nothing_that_keeps_to_the_limits_costs_less(seed: int, texts: tuple[str, ...]) -> None:
-    """Of all profiles and time-outs, and of what is learnt, the advised choice is the cheapest that keeps to them."""
+    """The advice is the cheapest of all profiles, time-outs and learnt times that keep to the limits."""
     session, every = session_and_choices(seed)
     aim = aim_of(texts)
     advice = advised(session, aim)
@@ -56,7 +56,7 @@ def test_nothing_that_keeps_to_the_limits_costs_less(seed: int, texts: tuple[str
 
 @functools.cache
 def around_a_time_out() -> tuple[SessionTrace, list[Choice]]:
-    """Return a session with gaps around 100 ms, of which a late raise brings many within a time-out; every choice."""
+    """Return a session and all its choices; a late raise shortens many of its gaps of 100 ms below a time-out."""
     draw = np.random.default_rng(4)
     gaps = np.where(draw.random(80) < 0.2, 350_000, draw.integers(99_000, 101_500, 80))
     ends = np.cumsum(gaps + draw.integers(3_000, 7_000, 80)).astype(np.int64)
@@ -69,7 +69,7 @@ def around_a_time_out() -> tuple[SessionTrace, list[Choice]]:
 def test_a_limit_that_some_choices_keep_to_is_used_to_its_end(
     measure: str, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of choices on both sides of a limit the cheapest that keeps to it is found, however few are looked at at once."""
+    """With choices on both sides of a limit, the cheapest within it is found, even with small batches."""
     session, known = around_a_time_out()
     monkeypatch.setattr(choices, "_FIRST", 2)
     monkeypatch.setattr(choices, "_TOGETHER", 3)
@@ -85,7 +85,7 @@ def test_a_limit_that_some_choices_keep_to_is_used_to_its_end(
 
 @pytest.mark.parametrize("seed", range(6))
 def test_nothing_that_was_tried_is_better_than_the_front(seed: int) -> None:
-    """For every choice there is one on the front that is no worse in energy, p50, p99 and cold starts."""
+    """For every choice, a choice on the front is at least as good in energy, p50, p99 and cold starts."""
     session = any_session(np.random.default_rng(seed), most=40)
     advice = advised(session, aim_of(()))
 
@@ -100,7 +100,7 @@ def test_nothing_that_was_tried_is_better_than_the_front(seed: int) -> None:
 
 
 def test_an_impossible_limit_is_named_with_what_comes_nearest() -> None:
-    """Of two limits only the impossible one is named; the choice has the least of its measure that there is."""
+    """Only the impossible one of two limits is named, with the choice that has the lowest value."""
     advice = advised(any_session(np.random.default_rng(2)), aim_of(("p99 <= 1 us", "cold <= 100 %")))
     assert advice.best is None
     ((limit, nearest),) = advice.nearest
@@ -109,9 +109,9 @@ def test_an_impossible_limit_is_named_with_what_comes_nearest() -> None:
 
 
 def test_limits_that_are_possible_only_alone_are_all_named() -> None:
-    """Each is kept to by some choice, but all by none: then all are named, with the choice that exceeds least.
+    """If no choice keeps to all limits together, all are named, with the choice that exceeds least.
 
-    Slower profiles leave gaps that are within the longest time-out; those of burst are not.
+    Gaps under slower profiles are within the longest time-out, and gaps under burst are not.
     """
     begins = np.arange(1, 41) * 405_000
     limits = ("p50 <= 5 ms", "cold <= 5 %")
@@ -129,7 +129,7 @@ def test_limits_that_are_possible_only_alone_are_all_named() -> None:
 
 
 def test_of_a_long_recording_what_is_learnt_is_tried_under_the_best_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That is said, with their names, and what is advised keeps to it."""
+    """A note names these profiles, and the advice keeps to the limit."""
     monkeypatch.setattr(session_advice, "_MOST_LEARNT", 1_000)
     aim = aim_of(("p99 <= 9 ms",))
     advice = advised(periodic(), aim)
@@ -143,7 +143,7 @@ def test_of_a_long_recording_what_is_learnt_is_tried_under_the_best_profiles(mon
 
 
 def test_what_is_large_of_a_trial_is_let_go_and_comes_back_the_same() -> None:
-    """After a session is settled no trial holds arrays of all inferences; asked again it says the same."""
+    """After a session is settled, no trial holds arrays of all inferences; a later request computes them again."""
     draw = np.random.default_rng(3)
     begins = np.cumsum(draw.integers(20_000, 300_000, 200))
     advice = advised(SessionTrace("camera", "burst", begins, begins + 2_000), aim_of(()))
@@ -155,7 +155,7 @@ def test_what_is_large_of_a_trial_is_let_go_and_comes_back_the_same() -> None:
 
 
 def test_energy_is_worked_out_only_of_time_outs_that_keep_to_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The search for the best time-out counts late inferences first: energy takes longer, and gaps may be many."""
+    """The search counts late inferences first: energy takes longer, and there may be many gaps."""
     session = around_a_time_out()[0]
     limits = aim_of(("cold <= 40 %",)).limits
     offer = advised(session, aim_of(())).offers[0]
@@ -174,6 +174,6 @@ def test_energy_is_worked_out_only_of_time_outs_that_keep_to_the_limits(monkeypa
 
 @pytest.mark.parametrize(("sustain", "said"), [(0, "0 ms"), (40_030, "40.03 ms"), (2_240_001, "2240.001 ms")])
 def test_a_choice_names_its_time_as_a_sustain_time_in_ms(sustain: int, said: str) -> None:
-    """Notes name choices: the number beside the profile says what it is."""
+    """Notes name choices, and the number next to the profile has its meaning."""
     choice = advised(periodic(), aim_of(())).offers[0].choice(sustain)
     assert str(choice) == f"{choice.variant}, sustain {said}"

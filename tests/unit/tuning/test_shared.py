@@ -1,4 +1,4 @@
-"""What is advised for sessions that share a core: what the core draws decides."""
+"""The advice for sessions that share a core depends on the core's power."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def drawn_j(advices: Sequence[SessionAdvice], choices: Sequence[Choice]) -> float:
-    """Return what sessions draw together, us by us."""
+    """Return the energy of all sessions together, us by us."""
     begin = min(int(each.session.begins_us[0]) for each in advices)
     end = max(int(each.session.ends_us.max()) for each in advices)
     runs = [each.offer(choice).trial.run(choice.sustain) for each, choice in zip(advices, choices, strict=True)]
@@ -51,7 +51,7 @@ def drawn_j(advices: Sequence[SessionAdvice], choices: Sequence[Choice]) -> floa
 
 
 def cost_j(advices: Sequence[SessionAdvice], choices: Sequence[Choice], aim: Aim) -> float:
-    """Return what sessions draw together, and the price of all their latency."""
+    """Return the energy of all sessions together, and the price of their latency."""
     late_us = sum(
         each.session.begins_us.size * choice.latency.mean for each, choice in zip(advices, choices, strict=True)
     )
@@ -60,7 +60,7 @@ def cost_j(advices: Sequence[SessionAdvice], choices: Sequence[Choice], aim: Aim
 
 @pytest.mark.parametrize("seed", range(4))
 def test_sessions_that_share_a_core_are_settled_by_what_it_draws(seed: int) -> None:
-    """The energy is that of the core, us by us, and no combination of what was kept costs less."""
+    """The energy is the core's, us by us, and no combination of the kept choices costs less."""
     draw = np.random.default_rng(seed)
     aim = aim_of((), settings=50)
     advices = [advised(any_session(draw, most=12, name=name), aim) for name in ("camera", "voice")]
@@ -79,7 +79,7 @@ def test_sessions_that_share_a_core_are_settled_by_what_it_draws(seed: int) -> N
 
 
 def test_one_session_together_draws_what_it_draws_alone() -> None:
-    """The energy of a core with one session is that of the session."""
+    """A core with one session has the energy of that session."""
     aim = aim_of((), settings=50)
     advice = advised(any_session(np.random.default_rng(3)), aim)
     found = settle_together([advice], aim)
@@ -89,7 +89,7 @@ def test_one_session_together_draws_what_it_draws_alone() -> None:
 
 
 def test_many_sessions_are_settled_in_turns() -> None:
-    """Where all combinations are too many, none of the sessions alone can better what is found."""
+    """If there are too many combinations, no change of a single session improves the result."""
     draw = np.random.default_rng(8)
     aim = aim_of((), settings=20)
     advices = [advised(any_session(draw, most=8, name=str(each)), aim) for each in range(6)]
@@ -105,7 +105,7 @@ def test_many_sessions_are_settled_in_turns() -> None:
 
 
 def test_no_range_is_told_of_what_is_best_only_together() -> None:
-    """What no session would be given alone stands for no value of the model: that is said, and no range is."""
+    """A choice that is not the best for its session alone has no range, and a note says why."""
     begins = np.arange(1, 6) * 121_000
     ends = begins + 1_000
     sessions = (SessionTrace("a", None, begins, ends), SessionTrace("b", None, begins, ends))

@@ -1,4 +1,4 @@
-"""What a recording is tuned to: which sessions and profiles are tried, and what is refused."""
+"""Tuning of a recording: the sessions and profiles that are tried, and the refusals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from htppower.tuning.tune import Question, TuningError, chosen, tune
 
 
 def test_a_recording_without_an_inference_is_nothing_to_tune() -> None:
-    """It is refused with its name; so is a session that there is not, and a profile without votes."""
+    """The error names the recording; an unknown session and a profile without votes are errors too."""
     empty = SessionTrace("camera", None, np.zeros(0, np.int64), np.zeros(0, np.int64))
     with pytest.raises(TuningError, match=r"recording\.json.*nothing to tune"):
         tune(recording(empty), MODEL, Question())
@@ -25,7 +25,7 @@ def test_a_recording_without_an_inference_is_nothing_to_tune() -> None:
 
 
 def test_a_session_without_a_gap_is_nothing_to_tune() -> None:
-    """Nothing says how long to stay up: it is left out and named; if no session has a gap, the recording is refused."""
+    """Such a session is left out and named; if no session has a gap, the recording is refused."""
     one = SessionTrace("one", None, np.array([5], np.int64), np.array([9], np.int64))
     touching = SessionTrace("touching", None, np.array([5, 9], np.int64), np.array([9, 12], np.int64))
     with pytest.raises(TuningError, match=r"recording\.json: no session has two inferences with a gap"):
@@ -49,7 +49,7 @@ def test_two_inferences_are_tuned_and_said_to_be_few() -> None:
 
 @pytest.mark.parametrize("count", [10, 100, 1_000])
 def test_what_is_drawn_after_the_last_inference_is_no_saving(count: int) -> None:
-    """However few inferences there are, two times that keep the votes up between all of them cost the same."""
+    """For any number of inferences, two times that keep votes up between all of them cost the same."""
     begins = np.arange(count) * 33_000
     session = SessionTrace("camera", "burst", begins, begins + 8_000)
     (tuned,) = tune(recording(session), MODEL, Question(profiles=("burst",), within=0)).sessions
@@ -58,7 +58,7 @@ def test_what_is_drawn_after_the_last_inference_is_no_saving(count: int) -> None
 
 
 def test_all_profiles_of_the_vendor_are_tried_and_those_for_decode_beside_one_of_them() -> None:
-    """All that cast votes, and polling both ways where no rule warns of it; of one that casts none, it is said."""
+    """Profiles with votes are tried, with and without polling if no rule warns; a note names profiles without votes."""
     of_burst = tune(recording(periodic(5)), MODEL, Question()).sessions[0].advice
     names = {offer.variant.name for offer in of_burst.offers}
     assert names == set(SHIPPED_PROFILES) - {"system_settings"}
@@ -75,7 +75,7 @@ def test_all_profiles_of_the_vendor_are_tried_and_those_for_decode_beside_one_of
 
 
 def test_a_raise_that_is_later_than_a_timer_keeps_is_tuned_gap_by_gap() -> None:
-    """With a raise 30 ms late all is found, and equal to the controller's."""
+    """With a raise that is 30 ms late, the result is found and equals the controller's."""
     late = MODEL.with_value("raise_late_us", 30_000)
     tuning = tune(recording(periodic(30)), late, Question((parse_limit("cold <= 50 %"),), verify=2))
     assert tuning.sessions[0].best is not None

@@ -1,4 +1,4 @@
-"""How files are cut into chunks of about a second's work."""
+"""Files are cut into chunks of about a second's work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def files(*sizes: int) -> list[TraceFile]:
 
 @given(st.lists(st.integers(0, 10**8), max_size=40), st.floats(0, 10), st.integers(1, 64))
 def test_every_file_is_in_one_chunk(sizes: list[int], took_s: float, readers: int) -> None:
-    """However long they take, every file is handed out once, the largest first, and no chunk is empty but the last."""
+    """For any speed, every file is read once, the largest first, and only the last chunk may be empty."""
     chunks = Chunks(files(*sizes))
     seen: list[TraceFile] = []
     while chunk := chunks.next(readers):
@@ -28,8 +28,8 @@ def test_every_file_is_in_one_chunk(sizes: list[int], took_s: float, readers: in
 
 
 def test_chunks_take_about_a_second() -> None:
-    """The first is small; when it is known how fast files are read, those that follow take one second."""
-    chunks = Chunks(files(*[91_808] * 10_000))  # 100,000 bytes each with what opening them costs
+    """The first chunk is small; once the speed is known, the next chunks take one second."""
+    chunks = Chunks(files(*[91_808] * 10_000))  # 100,000 bytes each, including the cost of opening them
     first = chunks.next()
     assert len(first) == 10
     chunks.took(first, 0.1)
@@ -39,7 +39,7 @@ def test_chunks_take_about_a_second() -> None:
 
 
 def test_towards_the_end_they_take_half_a_second() -> None:
-    """So two readers end at about the same time, and no chunk is too short to be worth the way."""
+    """Short chunks let two readers end at about the same time, but no chunk is too short for its transfer."""
     chunks = Chunks(files(*[91_808] * 310))
     chunks.took(chunks.next(), 0.1)
     lengths = []

@@ -1,4 +1,4 @@
-"""A fleet is read file by file, goes on where it was stopped, and leaves out what can't be read."""
+"""A fleet is read file by file, continues after a stop, and leaves out unreadable files."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def one_by_one(chunks: Chunks, question: Question) -> Generator[ReadChunk, None,
 
 
 def stopped_after(number: int) -> Reader:
-    """Return what reads so many files, and then is stopped by Ctrl-C."""
+    """Return a reader that stops with Ctrl-C after this many files."""
 
     def read(chunks: Chunks, question: Question) -> Generator[ReadChunk, None, None]:
         for done, each in enumerate(one_by_one(chunks, question)):
@@ -53,7 +53,7 @@ def stopped_after(number: int) -> Reader:
 
 
 def test_every_file_is_read_once(files: tuple[TraceFile, ...]) -> None:
-    """The answers are by path, however they come, and the progress adds up to the number of files."""
+    """The answers are sorted by path in any case, and the progress adds up to the number of files."""
     done: list[int] = []
     fleet = read_fleet(files, _QUESTION, progress=done.append)
     assert [each.file for each in fleet.answers] == list(files)
@@ -63,7 +63,7 @@ def test_every_file_is_read_once(files: tuple[TraceFile, ...]) -> None:
 
 
 def test_a_run_that_was_stopped_is_gone_on_with(files: tuple[TraceFile, ...], tmp_path: Path) -> None:
-    """After Ctrl-C only the files that are left are read, and the answers are those of a run in one go."""
+    """After Ctrl-C only the remaining files are read, and the answers equal a run without a stop."""
     results = tmp_path / "results.jsonl"
     with pytest.raises(KeyboardInterrupt):
         read_fleet(files, _QUESTION, read=stopped_after(5), results=results)
@@ -83,7 +83,7 @@ def test_a_run_that_was_stopped_is_gone_on_with(files: tuple[TraceFile, ...], tm
 
 
 def test_a_file_that_has_changed_is_read_again(files: tuple[TraceFile, ...], tmp_path: Path) -> None:
-    """By its size or its time; the others are not."""
+    """A change of size or time counts; the other files are not read again."""
     results = tmp_path / "results.jsonl"
     read_fleet(files, _QUESTION, results=results)
     with open(files[3].path, "a", encoding="utf-8") as file:  # noqa: PTH123 - a text
@@ -95,7 +95,7 @@ def test_a_file_that_has_changed_is_read_again(files: tuple[TraceFile, ...], tmp
 
 
 def test_what_can_not_be_read_is_left_out_and_tried_again(files: tuple[TraceFile, ...], tmp_path: Path) -> None:
-    """It is named with its error; it is not kept, since it may be mended without a change of its bytes."""
+    """The error is named, and not kept, since the cause may go away without a change of the file."""
     (tmp_path / "traces" / "bad.csv").write_text("nothing", encoding="utf-8")
     every, results = trace_files(tmp_path / "traces"), tmp_path / "results.jsonl"
     for _ in range(2):
@@ -107,7 +107,7 @@ def test_what_can_not_be_read_is_left_out_and_tried_again(files: tuple[TraceFile
 
 
 def test_where_none_can_be_read_that_is_an_error(tmp_path: Path) -> None:
-    """It names the first files, and how many more there are."""
+    """The error names the first files and the number of the others."""
     for number in range(5):
         (tmp_path / f"bad{number}").write_text("nothing", encoding="utf-8")
     with pytest.raises(FleetError, match=r"none of 5 files can be read:\n.*bad0.*\n.*bad1.*\n.*bad2.*\nand 2 more"):
@@ -115,7 +115,7 @@ def test_where_none_can_be_read_that_is_an_error(tmp_path: Path) -> None:
 
 
 def test_what_reads_is_closed_when_it_fails(files: tuple[TraceFile, ...], tmp_path: Path) -> None:
-    """Whoever is stopped while an answer is kept ends the reader at once, and with it a cluster."""
+    """If a run stops while an answer is kept, its reader is closed at once, and so is a cluster."""
     ended: list[bool] = []
 
     def read(chunks: Chunks, question: Question) -> Generator[ReadChunk, None, None]:
@@ -137,6 +137,6 @@ def test_what_reads_is_closed_when_it_fails(files: tuple[TraceFile, ...], tmp_pa
     held: list[Generator[ReadChunk, None, None]] = []
     with pytest.raises(KeyboardInterrupt):
         read_fleet(files, _QUESTION, read=kept, progress=stop)
-    # At once, and not when nobody holds it any longer.
+    # At once, not only when the generator is collected.
     assert held
     assert ended == [True]

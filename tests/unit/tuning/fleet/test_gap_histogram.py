@@ -1,4 +1,4 @@
-"""Gaps in bins: exact at the edges, added up in any order, some kilobytes however many they are."""
+"""Gaps in bins: exact at the edges, added in any order, a few kilobytes for any number of gaps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from htppower.tuning.fleet.bins import BINS, EDGES_US, LARGEST_STEP
 from htppower.tuning.fleet.gap_histogram import PPM, GapHistogram, merged
 from htppower.tuning.fleet.settle import best_fixed
 
-# Gaps of any length, and many where bins are narrow or just at an edge.
+# Gaps of any length, and many at the narrow bins or exactly at an edge.
 _GAPS = st.lists(
     st.one_of(
         st.integers(0, 2**45),
@@ -35,12 +35,12 @@ def histogram(gaps_us: list[int]) -> GapHistogram:
 
 
 def cost_us(gaps_us: list[int], time_out_us: int, break_even_us: int) -> int:
-    """Return what a time-out costs, gap by gap."""
+    """Return the cost of a time-out, gap by gap."""
     return sum(gap if gap < time_out_us else time_out_us + break_even_us for gap in gaps_us)
 
 
 def test_the_edges_are_round_and_close() -> None:
-    """There are 256, they rise, by 15/14 at most from 10 ms up, and the times that people write are among them."""
+    """There are 256 rising edges, at most 15/14 apart from 10 ms up, and usual round times are among them."""
     assert len(EDGES_US) == BINS == 256
     assert EDGES_US[0] == 0
     assert all(low < high for low, high in itertools.pairwise(EDGES_US))
@@ -52,7 +52,7 @@ def test_the_edges_are_round_and_close() -> None:
 
 @given(_GAPS, _BREAK_EVEN_US)
 def test_the_cost_of_every_edge_is_exact(gaps_us: list[int], break_even_us: int) -> None:
-    """As a time-out an edge costs what it costs gap by gap, and has as many cold starts; a gap as long is beyond it."""
+    """As a time-out, an edge has the cost and the cold starts of a count gap by gap; an equal gap is beyond it."""
     counted = histogram(gaps_us)
     costs_us, beyond = counted.costs_us(break_even_us), counted.beyond()
     assert len(costs_us) == len(beyond) == BINS
@@ -64,7 +64,7 @@ def test_the_cost_of_every_edge_is_exact(gaps_us: list[int], break_even_us: int)
 
 @given(_GAPS, _GAPS, _GAPS)
 def test_counts_add_up_in_any_order(first: list[int], second: list[int], third: list[int]) -> None:
-    """The sum of counts is that of all the gaps together, whichever are added first; nothing changes nothing."""
+    """The sum of counts equals the counts of all gaps, in any order; empty counts change nothing."""
     one, two, three = map(histogram, (first, second, third))
     assert (one + two) + three == one + (two + three) == merged([three, one, two]) == histogram(first + second + third)
     assert one + GapHistogram() == one == histogram([]) + one
@@ -74,7 +74,7 @@ def test_counts_add_up_in_any_order(first: list[int], second: list[int], third: 
 
 @given(_GAPS, _BREAK_EVEN_US)
 def test_the_best_edge_costs_little_more_than_the_best_time_out(gaps_us: list[int], break_even_us: int) -> None:
-    """At most 1 + t / (14 (t + B)) times what the best one t costs, of all that a timer keeps, up to the last edge."""
+    """The best edge costs at most 1 + t / (14 (t + B)) times the best time-out t, up to the last edge."""
     longest_us = max(edge for edge in EDGES_US if edge <= LONGEST_SUSTAIN_US)
     kept = {0, SHORTEST_SUSTAIN_US, *(gap + 1 for gap in gaps_us if SHORTEST_SUSTAIN_US <= gap < longest_us)}
     least_us, best_us = min((cost_us(gaps_us, each, break_even_us), each) for each in kept)
@@ -87,7 +87,7 @@ def test_the_best_edge_costs_little_more_than_the_best_time_out(gaps_us: list[in
 
 
 def test_no_smaller_factor_would_do() -> None:
-    """A gap just shorter than the best time-out, and many long ones, come within 1 % of the factor."""
+    """A gap just below the best time-out, and many long ones, come within 1 % of the factor."""
     gaps_us, break_even_us, best_us = [280_001, *[7 * 10**9] * 30], 10_000_000, 280_002
     found, _ = best_fixed(histogram(gaps_us), break_even_us)
     assert found.sustain == 300_000
@@ -97,7 +97,7 @@ def test_no_smaller_factor_would_do() -> None:
 
 @given(_GAPS.filter(bool), st.integers(0, PPM))
 def test_a_quantile_lies_between_two_edges(gaps_us: list[int], share_ppm: int) -> None:
-    """The gap at a share of all, in order, is no shorter than the first edge and shorter than the second."""
+    """The gap at a share of all gaps is at least the first edge and below the second."""
     ordered = sorted(gaps_us)
     exact_us = ordered[max(0, -(-len(ordered) * share_ppm // PPM) - 1)]
     low_us, high_us = histogram(gaps_us).quantile_us(share_ppm)
@@ -107,7 +107,7 @@ def test_a_quantile_lies_between_two_edges(gaps_us: list[int], share_ppm: int) -
 
 
 def test_no_quantile_of_nothing() -> None:
-    """Without gaps, and for a share that is none, there is no quantile."""
+    """Without gaps, or for an invalid share, an error is raised."""
     with pytest.raises(ValueError, match="one gap at least"):
         GapHistogram().quantile_us(500_000)
     with pytest.raises(ValueError, match="from 0 to"):
@@ -116,13 +116,13 @@ def test_no_quantile_of_nothing() -> None:
 
 @given(_GAPS)
 def test_counts_come_back_from_json(gaps_us: list[int]) -> None:
-    """What is written is read as it was."""
+    """Counts are equal after a round trip."""
     counted = histogram(gaps_us)
     assert GapHistogram.from_json(json.loads(json.dumps(counted.as_json()))) == counted
 
 
 def test_a_million_gaps_are_some_kilobytes() -> None:
-    """However many gaps there are, their counts stay as small."""
+    """The size of the counts does not depend on the number of gaps."""
     gaps_us = np.random.default_rng(15).lognormal(11, 3, 1_000_000).astype(np.int64)
     counted = GapHistogram.of(gaps_us)
     assert counted.gaps == 1_000_000
@@ -131,7 +131,7 @@ def test_a_million_gaps_are_some_kilobytes() -> None:
 
 
 def test_large_numbers_stay_exact() -> None:
-    """Sums of many files, and the cost of long time-outs, do not end at 64 bits."""
+    """Sums of many files, and costs of long time-outs, may exceed 64 bits."""
     one = histogram([2**61, 2**60, 3])
     many = merged([one] * 1_000)
     assert sum(many.sums_us) == 1_000 * (2**61 + 2**60 + 3) > 2**64
@@ -140,7 +140,7 @@ def test_large_numbers_stay_exact() -> None:
 
 @pytest.mark.parametrize("gaps_us", [[-1, 5], [2**61] * 3])
 def test_times_from_nowhere_are_refused(gaps_us: list[int]) -> None:
-    """Gaps below 0, or together so long that sums would overflow, are no gaps."""
+    """Gaps below 0, or so long that sums would overflow, are refused."""
     with pytest.raises(ValueError, match="below 0, or longer"):
         histogram(gaps_us)
 
@@ -149,7 +149,7 @@ _SOUND = {"first_bin": 2, "counts": [1, 2], "sums_us": [50, 210]}
 
 
 def test_the_sound_one_is_sound() -> None:
-    """What the broken ones below are made of is read."""
+    """The base of the broken counts below is valid."""
     assert GapHistogram.from_json(_SOUND) == histogram([50, 101, 109])
 
 
@@ -174,13 +174,13 @@ def test_the_sound_one_is_sound() -> None:
     ],
 )
 def test_impossible_counts_are_refused(change: dict[str, object]) -> None:
-    """Counts that no gaps make, by their form or by what their bins can hold, are refused."""
+    """Counts of a wrong form, or impossible for their bins, are refused."""
     with pytest.raises(ValueError, match="counts"):
         GapHistogram.from_json({**_SOUND, **change})
 
 
 def test_counts_that_lack_something_are_refused() -> None:
-    """So is what has no counts at all."""
+    """A file without counts is refused too."""
     broken: list[object] = [{}, [], None, 3, {"first_bin": 0, "counts": []}]
     for value in broken:
         with pytest.raises(ValueError, match="no counts of gaps"):

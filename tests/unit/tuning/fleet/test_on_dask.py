@@ -1,6 +1,6 @@
-"""What is made of workers that die, that can't run htppower, and of a cluster that is gone; Dask is stood in for.
+"""Workers that die or can't run htppower, and a lost cluster, with a stand-in for Dask.
 
-The real one is in ``tests/process/test_fleet.py``.
+The real Dask is tested in ``tests/process/test_fleet.py``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from distributed.scheduler import WorkerState
 
-# It takes long to import, which each worker of pytest-xdist would pay for.
+# The import takes long, and each worker of pytest-xdist would repeat it.
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None, reason="the extra fleet is not installed"
 )
@@ -50,7 +50,7 @@ class _Future:
 
 
 class _Cluster:
-    """Runs what is submitted at once, and is asked in place of a client of Dask."""
+    """Runs each submitted task at once, in place of a client of Dask."""
 
     def __init__(self, outcome: Callable[[Sequence[TraceFile]], _Future]) -> None:
         self.cancelled: list[_Future] = []
@@ -77,7 +77,7 @@ def _read(files: Sequence[TraceFile]) -> _Future:
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[TraceFile, ...]:
-    """Return the files of a fleet; what is submitted is done one at a time, in its order."""
+    """Return the files of a fleet; submitted tasks run one at a time, in order."""
     write_fleet(tmp_path, _FILES, 5)
     monkeypatch.setattr(on_dask, "_done", lambda _client, under_way, _tell: [next(iter(under_way))])
     return trace_files(tmp_path)
@@ -90,7 +90,7 @@ def read_by(cluster: _Cluster, files: Sequence[TraceFile]) -> list[FileGaps | Un
 
 
 def test_all_is_read_and_nothing_is_left_behind(files: tuple[TraceFile, ...]) -> None:
-    """Every file is submitted once, and nothing is under way in the end."""
+    """Every file is submitted once, and at the end nothing is running."""
     cluster = _Cluster(_read)
     answers = read_by(cluster, files)
     assert {each.file for each in answers if isinstance(each, FileGaps)} == set(files)
@@ -99,7 +99,7 @@ def test_all_is_read_and_nothing_is_left_behind(files: tuple[TraceFile, ...]) ->
 
 
 def test_a_file_that_kills_its_readers_is_named_alone(files: tuple[TraceFile, ...]) -> None:
-    """The chunk that it is in is read again file by file, so that the others of it are read."""
+    """The chunk of such a file is read again file by file, so that its other files are read."""
     from distributed import KilledWorker  # noqa: PLC0415 - takes long to import
 
     poison, worker = files[5], cast("WorkerState", None)
@@ -115,7 +115,7 @@ def test_a_file_that_kills_its_readers_is_named_alone(files: tuple[TraceFile, ..
 
 
 def test_a_result_that_died_with_its_worker_is_waited_for(files: tuple[TraceFile, ...]) -> None:
-    """Where a worker is killed between its last file and the fetching of the result, another one reads the chunk."""
+    """If a worker dies after its last file, before its result is fetched, another worker reads the chunk."""
 
     class _Returning(_Future):
         @property
@@ -132,7 +132,7 @@ def test_a_result_that_died_with_its_worker_is_waited_for(files: tuple[TraceFile
 
 
 def test_a_worker_of_another_version_is_refused(files: tuple[TraceFile, ...]) -> None:
-    """Its bins and learners may be others; what is under way elsewhere is cancelled."""
+    """The bins and learners of another version may differ; its tasks are cancelled."""
 
     def outcome(chunk: Sequence[TraceFile]) -> _Future:
         return _Future(attrs.evolve(read_chunk(chunk, _QUESTION), version="0.0.1"))
@@ -146,14 +146,14 @@ def test_a_worker_of_another_version_is_refused(files: tuple[TraceFile, ...]) ->
 
 
 def test_a_worker_without_htppower_is_told(files: tuple[TraceFile, ...]) -> None:
-    """The message says what to install there."""
+    """The message says which package to install there."""
     cluster = _Cluster(lambda _: _Future(error=ModuleNotFoundError("No module named 'htppower'")))
     with pytest.raises(FleetError, match=r"No module named 'htppower'; install htppower\[fleet\] where it runs"):
         read_by(cluster, files)
 
 
 def test_a_cluster_that_is_gone_is_told(files: tuple[TraceFile, ...]) -> None:
-    """By its futures, by a call to it, and while waiting."""
+    """The loss is noticed by futures, by a call to the cluster, and while waiting."""
     with pytest.raises(FleetError, match="the Dask cluster is gone"):
         read_by(_Cluster(lambda _: _Future(status="cancelled")), files)
 
@@ -166,7 +166,7 @@ def test_a_cluster_that_is_gone_is_told(files: tuple[TraceFile, ...]) -> None:
 
 
 def test_a_cluster_without_workers_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That is told each time nothing was done for a while; a cluster that is busy is waited for without a word."""
+    """Each quiet period without workers gives a message; a busy cluster gives none."""
     threads: list[dict[str, int]] = [{}, {"a": 1}]
     waits = iter([asyncio.TimeoutError(), asyncio.TimeoutError(), None])
 
@@ -186,19 +186,19 @@ def test_a_cluster_without_workers_is_waited_for(monkeypatch: pytest.MonkeyPatch
 
 
 def test_no_cluster_is_started_for_nothing() -> None:
-    """Where an earlier run has read all, none is asked for; this address has no port."""
+    """If an earlier run has read all files, no cluster is contacted: this address has no port."""
     assert list(on_cluster("nowhere")(Chunks([]), _QUESTION)) == []
 
 
 def test_an_address_that_is_none_is_refused() -> None:
-    """The error names it, and says how to start a scheduler."""
+    """The error names the address, and explains how to start a scheduler."""
     reading = on_cluster("nowhere")(Chunks([TraceFile("a", 1, 1)]), _QUESTION)
     with pytest.raises(FleetError, match=r"no Dask scheduler answers at nowhere: .*start one with: dask scheduler"):
         list(reading)
 
 
 def test_a_file_that_is_no_certificate_is_told(tmp_path: Path) -> None:
-    """The error names the files; nothing is connected to."""
+    """The error names the files, and no connection is made."""
     (tmp_path / "a.pem").write_text("nothing", encoding="utf-8")
     named = str(tmp_path / "a.pem")
     reading = on_cluster("tls://127.0.0.1:1", tls=Tls(named, named, named))(Chunks([TraceFile("a", 1, 1)]), _QUESTION)

@@ -1,4 +1,4 @@
-"""What a worker returns of a file, and of one that can't be read."""
+"""A worker's answer for a file, and for an unreadable file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def file(tmp_path: Path) -> TraceFile:
 
 
 def test_gaps_are_those_of_each_session(file: TraceFile) -> None:
-    """What another session does in a gap does not shorten it; touching inferences have a gap of 0."""
+    """Other sessions do not shorten a gap; touching inferences have a gap of 0."""
     answer = read_file(file, Question(500))
     assert answer == FileGaps(
         file, 2, 6, GapHistogram.of(np.array([30, 0, 100_000, 1_000])), clairvoyant_us=30 + 0 + 500 + 500
@@ -44,7 +44,7 @@ def test_gaps_are_those_of_each_session(file: TraceFile) -> None:
 
 
 def test_a_session_can_be_asked_for(file: TraceFile) -> None:
-    """Then the others do not count; a file without it is named."""
+    """With a session given, other sessions do not count, and a file without it is named."""
     answer = read_file(file, Question(500, sessions=("mic",)))
     assert isinstance(answer, FileGaps)
     assert (answer.sessions, answer.inferences, answer.gaps.gaps) == (1, 2, 1)
@@ -54,7 +54,7 @@ def test_a_session_can_be_asked_for(file: TraceFile) -> None:
 
 
 def test_learners_run_gap_by_gap(tmp_path: Path) -> None:
-    """Each session has a learner of its own; a gap as long as its time-out is a cold start."""
+    """Each session has its own learner; a gap as long as its time-out is a cold start."""
     drawn = np.random.default_rng(7)
     gaps_us = [drawn.lognormal(11, 2, 400).astype(np.int64).tolist(), [100_000, 100_000, 99_999]]
     lines = ["session,begin_us,end_us"]
@@ -79,7 +79,7 @@ def test_learners_run_gap_by_gap(tmp_path: Path) -> None:
 
 
 def test_a_chunk_says_how_long_it_took_and_who_read_it(file: TraceFile) -> None:
-    """The answers are in the order of the files, and all of it goes from process to process."""
+    """The answers are in the order of the files, and the result can be pickled."""
     gone = TraceFile(f"{file.path}.gone", 0, 0)
     read = read_chunk([gone, file, gone], Question(500, _LEARNT))
     assert [type(each) for each in read.answers] == [Unread, FileGaps, Unread]
@@ -93,7 +93,7 @@ def test_a_chunk_says_how_long_it_took_and_who_read_it(file: TraceFile) -> None:
     [(b"", "is empty"), (b"hello", "no column"), (b"{}", "no trace events"), (b"\0" * 99, "is no text")],
 )
 def test_what_is_no_trace_is_named(tmp_path: Path, content: bytes, said: str) -> None:
-    """The reader's error says which file it is, and what is wrong."""
+    """The reader's error names the file and the problem."""
     (tmp_path / "x").write_bytes(content)
     found = read_file(TraceFile.at(str(tmp_path / "x")), Question(500))
     assert isinstance(found, Unread)
@@ -104,7 +104,7 @@ def test_what_is_no_trace_is_named(tmp_path: Path, content: bytes, said: str) ->
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no such pipes")
 def test_a_pipe_is_named_and_not_waited_for(tmp_path: Path) -> None:
-    """Nobody writes into it, so reading it would never end."""
+    """A pipe may never get any data, so it is not read."""
     os.mkfifo(tmp_path / "pipe")
     found = read_file(TraceFile.at(str(tmp_path / "pipe")), Question(500))
     assert isinstance(found, Unread)
@@ -122,7 +122,7 @@ def test_a_pipe_is_named_and_not_waited_for(tmp_path: Path) -> None:
 def test_whatever_goes_wrong_stops_no_other_file(
     file: TraceFile, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
 ) -> None:
-    """An error that no reader foresaw is told with the file's name, too."""
+    """An unexpected error also names the file."""
 
     def fail(*_: object, **__: object) -> None:
         raise error
@@ -135,7 +135,7 @@ def test_whatever_goes_wrong_stops_no_other_file(
 
 
 def test_a_file_that_takes_too_long_ends_off_the_main_thread_too(tmp_path: Path) -> None:
-    """It ends at the next part that is read: no signal arrives there, such as on a worker of Dask."""
+    """Without signals, such as on a worker of Dask, reading ends at the next part."""
     path = tmp_path / "slow.csv"
     path.write_text("begin_us\n" + "1\n" * 100_000, encoding="utf-8")
     with ThreadPoolExecutor(1) as pool:

@@ -1,4 +1,4 @@
-"""The file that keeps what was read: appended to, whole whenever a run ends, believed only for files as they were."""
+"""The results file: appended to, valid after any end of a run, and used only for unchanged files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SECOND = attrs.evolve(answer("/a/two", []), notes=("an unfinished line",))
 
 
 def kept(path: Path, question: Question = _QUESTION) -> tuple[list[FileGaps], int]:
-    """Return the answers in a file, and how many lines are broken."""
+    """Return the answers in a file, and the number of broken lines."""
     with results_file(path, question) as found:
         assert all(found.found[each.file] == each for each in found.found.values())
         return list(found.found.values()), found.broken
@@ -44,7 +44,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_what_is_kept_is_found(path: Path) -> None:
-    """The next run finds every answer as it was, whatever is in a path, and appends to them."""
+    """The next run finds every answer, for any path, and appends to them."""
     assert kept(path) == ([_FIRST, _SECOND], 0)
     third = answer("/a/three", [7])
     with results_file(path, _QUESTION) as results:
@@ -53,7 +53,7 @@ def test_what_is_kept_is_found(path: Path) -> None:
 
 
 def test_it_is_kept_at_once(path: Path) -> None:
-    """What was handed over is in the file before the run ends."""
+    """An answer is in the file before the run ends."""
     before = path.stat().st_size
     with results_file(path, _QUESTION) as results:
         results.keep([_FIRST])
@@ -61,7 +61,7 @@ def test_it_is_kept_at_once(path: Path) -> None:
 
 
 def test_a_file_that_has_changed_is_another(path: Path) -> None:
-    """Its size and time are part of what an answer is of; the later answer of the same file counts."""
+    """An answer belongs to a path, a size and a time; the last answer for the same file counts."""
     changed = attrs.evolve(_FIRST, file=attrs.evolve(_FIRST.file, size=2))
     newer = attrs.evolve(_SECOND, inferences=9)
     with results_file(path, _QUESTION) as results:
@@ -81,7 +81,7 @@ def test_a_file_that_has_changed_is_another(path: Path) -> None:
     ],
 )
 def test_answers_to_another_question_do_not_count(path: Path, other: Question) -> None:
-    """They stay in the file, for whoever asks that again."""
+    """Such answers stay in the file, for a run with that question."""
     assert kept(path, other) == ([], 0)
     with results_file(path, other) as results:
         results.keep([_SECOND])
@@ -90,13 +90,13 @@ def test_answers_to_another_question_do_not_count(path: Path, other: Question) -
 
 
 def test_answers_of_another_version_do_not_count(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may learn in another way."""
+    """Another version may learn differently."""
     monkeypatch.setattr(module, "__version__", "0.0.1")
     assert kept(path) == ([], 0)
 
 
 def test_it_is_whole_wherever_it_is_cut_off(path: Path) -> None:
-    """A run that was killed leaves any first part of the file: whole lines are found, and new ones are not lost."""
+    """A killed run leaves the beginning of the file: its whole lines are read, and new lines are not lost."""
     data = path.read_bytes()
     ends = [place for place, byte in enumerate(data) if byte == 0x0A]
     for length in (*range(80), *range(80, len(data), 97), *ends, *(end + 1 for end in ends), len(data)):
@@ -111,7 +111,7 @@ def test_it_is_whole_wherever_it_is_cut_off(path: Path) -> None:
 
 
 def test_a_broken_line_is_read_again(path: Path) -> None:
-    """A line that is no answer is counted, and those around it are found."""
+    """A broken line is counted, and the other lines are read."""
     lines = path.read_bytes().split(b"\n")
     for junk in (
         b"\0\0\0",
@@ -129,7 +129,7 @@ def test_a_broken_line_is_read_again(path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"a file of somebody\n", b"a file of somebody", b"{}\n", b"\n\nx"])
 def test_the_file_of_somebody_is_left_alone(tmp_path: Path, content: bytes) -> None:
-    """What is something else is refused by its name, and stays as it is."""
+    """A file of another kind is refused by name, and stays as it is."""
     path = tmp_path / "notes"
     path.write_bytes(content)
     with pytest.raises(FleetError, match="notes: is no file of results"), results_file(path, _QUESTION):
@@ -139,7 +139,7 @@ def test_the_file_of_somebody_is_left_alone(tmp_path: Path, content: bytes) -> N
 
 @pytest.mark.skipif(not _OPEN.is_dir(), reason="this system does not list open files")
 def test_no_file_stays_open(path: Path) -> None:
-    """Neither an exception in a run nor a refusal leaves it open."""
+    """The file is closed after an exception in a run, and after a refusal."""
     before = len(list(_OPEN.iterdir()))
     with pytest.raises(KeyboardInterrupt), results_file(path, _QUESTION):
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""One sustain time for all devices, and what each loses by it."""
+"""One sustain time for all devices, and the loss of each device."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from htppower.tuning.fleet.settle import Aim, Candidate, fixed, settle
 _B_US = 100_000
 _QUESTION = Question(_B_US)
 _LEARNT = Adaptive(_B_US)
-# One device pauses for 30 ms and one for 200 ms, both now and then for a minute.
+# One device pauses for 30 ms and one for 200 ms; both sometimes pause for a minute.
 _QUICK = answer("quick", [30_000] * 90 + [60_000_000] * 10)
 _SLOW = answer("slow", [90_000] * 10 + [60_000_000] * 2)
 
 
 def test_the_time_for_all_costs_least_over_all() -> None:
-    """It is the edge with the least sum of costs, which need not be the best of any device."""
+    """The chosen edge has the lowest total cost, and may not be the best for any device."""
     settled = settle([_QUICK, _SLOW], _QUESTION)
     assert settled.chosen == settled.fixed
     assert settled.chosen.sustain == 31_500
@@ -31,7 +31,7 @@ def test_the_time_for_all_costs_least_over_all() -> None:
 
 
 def test_every_device_is_told_what_it_loses() -> None:
-    """Against its own best fixed time, as a share of that one's cost and in us; those that lose most come first."""
+    """The loss against a device's own best time is a share of its cost, and in us; the largest loss comes first."""
     settled = settle([_QUICK, _SLOW], _QUESTION)
     slow, quick = settled.devices
     assert (slow.path, slow.gaps, slow.best) == ("slow", 12, Candidate(0, Cost(12 * _B_US, 12)))
@@ -43,7 +43,7 @@ def test_every_device_is_told_what_it_loses() -> None:
 
 
 def test_what_it_is_compared_with() -> None:
-    """The vendor's 300 ms, lowering at once, and whoever knows each gap."""
+    """The costs are compared with the vendor's 300 ms, with lowering at once, and with perfect knowledge."""
     settled = settle([_QUICK, _SLOW], _QUESTION)
     assert settled.vendors == Candidate(300_000, Cost(90 * 30_000 + 10 * 90_000 + 12 * 400_000, 12))
     assert settled.at_once == Candidate(0, Cost(112 * _B_US, 112))
@@ -53,7 +53,7 @@ def test_what_it_is_compared_with() -> None:
 
 @pytest.mark.parametrize(("cost_us", "chosen"), [(1, _LEARNT), (10**12, 31_500)])
 def test_a_learnt_time_is_chosen_where_it_costs_less(cost_us: int, chosen: object) -> None:
-    """The costs of one that is learnt on each device are added up, and compared with the best fixed one."""
+    """The learner's costs on all devices are added, and compared with the best fixed time."""
     answers = [answer("a", [30_000] * 9, learnt=[Cost(cost_us, 1)]), answer("b", [30_000], learnt=[Cost(3, 4)])]
     settled = settle(answers, Question(_B_US, (_LEARNT,)))
     assert settled.learnt == (Candidate(_LEARNT, Cost(cost_us + 3, 5)),)
@@ -66,9 +66,9 @@ def test_a_learnt_time_is_chosen_where_it_costs_less(cost_us: int, chosen: objec
 
 
 def test_a_share_of_cold_starts_is_kept() -> None:
-    """With a limit the cheapest time is chosen that keeps to it, also for the device alone and among those learnt.
+    """With a limit, the cheapest time within it is chosen, also for each device and among learnt times.
 
-    It is a share of all inferences, and the first of a session counts, too.
+    The limit is a share of all inferences, including the first of each session.
     """
     gaps_us = [30_000] * 89 + [500_000] * 6 + [60_000_000] * 4
     answers, question = [answer("a", gaps_us, learnt=[Cost(1, 6)])], Question(_B_US, (_LEARNT,))
@@ -83,7 +83,7 @@ def test_a_share_of_cold_starts_is_kept() -> None:
 
 
 def test_where_no_time_keeps_to_the_share_the_fewest_cold_starts_win() -> None:
-    """A gap longer than an hour ends in a cold start whatever is done: the cheapest time with no more is named."""
+    """A gap longer than an hour always ends in a cold start: the cheapest time with no more cold starts is named."""
     settled = settle([answer("a", [5 * 10**9, 30_000])], _QUESTION, Aim(100_000))
     assert not settled.keeps
     assert settled.chosen.sustain == 31_500
@@ -91,7 +91,7 @@ def test_where_no_time_keeps_to_the_share_the_fewest_cold_starts_win() -> None:
 
 
 def test_no_time_is_longer_than_asked_for() -> None:
-    """Neither that of all nor that of a device; a limit between two edges is that of the lower one."""
+    """The limit holds for all devices and for each one; a limit between two edges means the lower edge."""
     answers = [answer("a", [30_000] * 50 + [90_000] * 50)]
     assert settle(answers, _QUESTION).chosen.sustain == 95_000
     assert settle(answers, _QUESTION, Aim(most_us=95_000)).chosen.sustain == 95_000
@@ -101,12 +101,12 @@ def test_no_time_is_longer_than_asked_for() -> None:
 
 
 def test_no_time_is_shorter_than_a_timer_keeps() -> None:
-    """Gaps of 5 ms are stayed up for by 20 ms: a time-out between 0 and that is none (rule SUS-1)."""
+    """For gaps of 5 ms the time is 20 ms: rule SUS-1 forbids times between 0 and that."""
     assert settle([answer("a", [5_000] * 9)], _QUESTION).chosen.sustain == 20_000
 
 
 def test_devices_without_gaps_lose_nothing() -> None:
-    """One inference makes no gap; and where a device's best costs nothing, any cost is all of it."""
+    """One inference makes no gap. If a device's best time costs nothing, its loss is infinite."""
     settled = settle(
         [answer("one", []), answer("none", [0, 0]), *[answer(f"{n}", [6 * 10**7] * 9) for n in range(9)]], _QUESTION
     )
@@ -124,7 +124,7 @@ def test_only_an_edge_has_an_exact_cost() -> None:
 
 
 def test_a_margin_is_kept_from_the_gaps() -> None:
-    """Among the edges that cost up to 1 % more, the one with the largest margin is chosen, with its longest gap."""
+    """Among the edges that cost up to 1 % more, the edge with the largest margin is chosen, with its longest gap."""
     answers = [answer("a", [30_000] * 2_000 + [60_000_000] * 20)]
     least = settle(answers, _QUESTION)
     found = settle(answers, _QUESTION, Aim(within=0.01))
@@ -136,11 +136,11 @@ def test_a_margin_is_kept_from_the_gaps() -> None:
 
 
 def test_a_share_of_cold_starts_is_kept_with_longer_gaps_too() -> None:
-    """The time for all leaves as few cold starts when all gaps are 10 % longer."""
+    """The time for all keeps the limit when all gaps are 10 % longer."""
     answers = [answer("a", [30_000] * 60 + [95_000] * 35 + [60_000_000] * 5)]
     found = settle(answers, Question(1_000), Aim(60_000, within=0.01))
     assert found.keeps
     assert isinstance(found.chosen.sustain, int)
     assert found.chosen.sustain > 1.1 * 95_000
-    # A time that is the longest there may be is chosen without that.
+    # A time at the upper limit is chosen without that margin.
     assert settle(answers, Question(1_000), Aim(60_000, 100_000, 0.01)).chosen.sustain == 100_000

@@ -1,4 +1,4 @@
-"""A calibration finds again what a simulated HTP was told to take and to draw."""
+"""A calibration finds the delays and powers of a simulated HTP."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ SPEED_OF = {
     "extreme_power_saver": 0.25,
 }
 
-# What must be found, by the names of the quantities. A raise is a call with clocks, and one with settings of the
-# process, which takes as long as one that lowers.
+# The expected values, by the names of the quantities. A raise is a call with clocks, and a call with settings of the
+# process, which takes as long as a call that lowers.
 TRUTH = {
     "raise_call_us": 3300,
     "lower_call_us": 2600,
@@ -52,7 +52,7 @@ TRUTH = {
 
 
 def test_every_delay_and_power_of_the_device_is_found_again() -> None:
-    """To the microsecond and the microwatt, where nothing jitters; each says how often it was measured, and on what."""
+    """Without jitter each value is exact to 1 us and 1 uW, with the number and conditions of its measurements."""
     device = Device()
     found = device.calibrate(meter=device.energy())
     quantities = found.model.quantities()
@@ -63,7 +63,7 @@ def test_every_delay_and_power_of_the_device_is_found_again() -> None:
         if name in TRUTH:
             assert quantity.provenance == MEASURED
             assert quantity.spread == pytest.approx(0, abs=1e-3)
-            # Each power twice, each call and inference five times, for each sleep latency with polling and without.
+            # Each power twice, and each call and inference five times, for each sleep latency with and without polling.
             assert quantity.count in (2, 5, 10, 15)
             assert quantity.of.endswith("simulated HTP, as QAIRT 2.51 answers, 2026-11-23")
             low, high = quantity.range or (1, 0)
@@ -81,7 +81,7 @@ def test_every_delay_and_power_of_the_device_is_found_again() -> None:
 
 
 def test_the_delays_are_found_under_noise() -> None:
-    """Jitter of up to 200 us, and now and then an inference that takes 30 ms: the median is within 40 us."""
+    """With jitter up to 200 us, and some inferences of 30 ms, the median is within 40 us."""
     chance = random.Random(7)
     noise = lambda: 30_000 if chance.random() < 0.05 else chance.randint(-100, 100)  # noqa: E731
     device = Device(attrs.evolve(TIMING, jitter_us=noise))
@@ -95,7 +95,7 @@ def test_the_delays_are_found_under_noise() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_whatever_the_device_takes_is_found(seed: int) -> None:
-    """Of other devices, too: no number is one that the calibration knows."""
+    """The delays of other devices are found too, so the calibration has no built-in number."""
     chance = random.Random(seed)
     timing = Timing(
         raise_call_us=chance.randint(50, 9000),
@@ -114,7 +114,7 @@ def test_whatever_the_device_takes_is_found(seed: int) -> None:
 
 
 def test_a_rail_that_gives_the_power_of_the_moment_is_read_while_idle() -> None:
-    """What the device draws while raised, relaxed and released is found; no other power is."""
+    """The power is found raised, relaxed and released, and in no other state."""
     device = Device()
     found = device.calibrate(meter=device.power(), infers=False).found
     assert {name: found[name].value for name in found if name.endswith("_w")} == pytest.approx(
@@ -123,7 +123,7 @@ def test_a_rail_that_gives_the_power_of_the_moment_is_read_while_idle() -> None:
 
 
 def test_a_rail_whose_sign_is_turned_is_refused() -> None:
-    """It would be a device that draws nothing: a median below 0 ends the calibration."""
+    """A median power below 0 ends the calibration."""
     device = Device()
     turned = Meter(lambda: -device.htp.power_w, "W", "rail")
     with pytest.raises(CalibrationFailed, match=r"rail gives -0\.25 W .*burst up.*; turn its sign"):
@@ -131,7 +131,7 @@ def test_a_rail_whose_sign_is_turned_is_refused() -> None:
 
 
 def test_without_an_inference_and_a_rail_only_the_calls_are_measured() -> None:
-    """The rest stays as the base has it, and the notes say what to name."""
+    """The other values are the base's, and the notes say which options measure them."""
     device = Device()
     found = device.calibrate(infers=False)
     assert set(found.found) == {"raise_call_us", "lower_call_us"}
@@ -145,7 +145,7 @@ def test_without_an_inference_and_a_rail_only_the_calls_are_measured() -> None:
 
 @pytest.mark.parametrize(("infers", "metered"), [(False, False), (True, False), (False, True)])
 def test_a_run_takes_what_its_plan_says(*, infers: bool, metered: bool) -> None:
-    """The inferences and the idle time, and every quantity that the plan names and no other."""
+    """A run has the inferences, the idle time and the quantities of its plan."""
     device = Device()
     steps = plan(QUICK, BASE, infers=infers, metered=metered)
     found = device.calibrate(infers=infers, meter=device.energy() if metered else None)
@@ -155,7 +155,7 @@ def test_a_run_takes_what_its_plan_says(*, infers: bool, metered: bool) -> None:
 
 
 def test_other_sleep_latencies_are_added_to_the_model() -> None:
-    """In their order, beside those of the base."""
+    """Added latencies are sorted among the latencies of the base."""
     device = Device(attrs.evolve(TIMING, after_idle_us={70: 33, 1000: 480}))
     model = device.calibrate(attrs.evolve(QUICK, sleep_latencies_us=(1000, 70))).model
     assert [wake.sleep_latency_us for wake in model.wakes] == [40, 70, 100, 1000]
@@ -163,7 +163,7 @@ def test_other_sleep_latencies_are_added_to_the_model() -> None:
 
 
 def test_a_platform_without_polling_says_nothing_of_it() -> None:
-    """As QNX: what polling saves stays assumed, and a note says why."""
+    """On QNX the saving by polling stays assumed, and a note gives the reason."""
     device = Device(platform="qnx")
     found = device.calibrate()
     assert "polling_saves_us" not in found.found
@@ -172,7 +172,7 @@ def test_a_platform_without_polling_says_nothing_of_it() -> None:
 
 
 def test_the_model_is_written_so_that_it_reads_back_as_itself(tmp_path: Path) -> None:
-    """Every value, range, spread, count and text; with numbers that every YAML parser reads alike."""
+    """Every value, range, spread, count and text is kept, and every YAML parser reads the same numbers."""
     device = Device()
     model = device.calibrate(meter=device.energy()).model
     strange = attrs.evolve(model.call_j, value=0.00000002, range=None, of='a "quoted" \\ text: # so')

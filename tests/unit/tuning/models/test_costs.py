@@ -1,4 +1,4 @@
-"""What a device model says of a profile: speed, powers, break-even time, lateness, polling."""
+"""The costs of a profile by a device model: speed, powers, break-even time, lateness, polling."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STATED = {each.profile: each.speed.value for each in MODEL.speeds}
 
 
 def own_profile(folder: Path, base: str, votes: str) -> Profile:
-    """Return a profile of one's own that extends a shipped one and has these votes."""
+    """Return a user's profile that extends a shipped profile and has these votes."""
     file = folder / "mine.yaml"
     file.write_text(f"profile: mine\nextends: {base}\nvotes: {{{votes}}}\n", encoding="utf-8")
     return load_profile(file)
@@ -32,12 +32,12 @@ def own_profile(folder: Path, base: str, votes: str) -> Profile:
 
 @pytest.mark.parametrize("name", STATED)
 def test_a_shipped_profile_has_the_speed_that_the_model_states(name: str) -> None:
-    """By its own name."""
+    """A shipped profile is found by its own name."""
     assert costs.speed(MODEL, load_profile(name)) == STATED[name]
 
 
 def test_a_profile_of_ones_own_keeps_the_speed_of_what_it_extends_while_its_clocks_are_the_same(tmp_path: Path) -> None:
-    """Polling and sleep latency make no clock another; with another corner the name in its lineage tells nothing."""
+    """Polling and sleep latency do not change the clock; with another corner, the base's speed does not apply."""
     polls = own_profile(tmp_path, "sustained_high_performance", "rpc_polling_time_us: 0")
     assert costs.speed(MODEL, polls) == STATED["sustained_high_performance"]
     slower = own_profile(tmp_path, "burst", "dcvs_v3: {core: NOM, bus: NOM}")
@@ -45,7 +45,7 @@ def test_a_profile_of_ones_own_keeps_the_speed_of_what_it_extends_while_its_cloc
 
 
 def test_other_corners_lie_on_the_line_between_the_shipped_profiles(tmp_path: Path) -> None:
-    """Half way between NOM and NOM_PLUS with one clock at each; beyond the highest it is the highest's."""
+    """With one clock at NOM and one at NOM_PLUS, the speed is half way; above the highest, it is the highest."""
     between = own_profile(tmp_path, "burst", "dcvs_v3: {core: NOM, bus: NOM_PLUS}")
     assert costs.speed(MODEL, between) == pytest.approx((STATED["low_balanced"] + STATED["balanced"]) / 2)
     turbo = own_profile(tmp_path, "burst", "dcvs_v3: {core: TURBO, bus: TURBO}")
@@ -58,14 +58,14 @@ def test_other_corners_lie_on_the_line_between_the_shipped_profiles(tmp_path: Pa
 
 
 def test_a_speed_that_the_model_states_for_ones_own_profile_wins(tmp_path: Path) -> None:
-    """It was measured, where a place in the order is only a guess."""
+    """A measured speed wins over the place in the order of clocks."""
     mine = ProfileSpeed("mine", Quantity(0.77, "measured", "mine", count=5))
     model = attrs.evolve(MODEL, speeds=(*MODEL.speeds, mine))
     assert costs.speed(model, own_profile(tmp_path, "burst", "dcvs_v3: {core: NOM, bus: NOM}")) == 0.77
 
 
 def test_every_shipped_profile_with_votes_has_costs_that_fall_with_its_speed() -> None:
-    """Slower draws less, working or idle; raised and idle draws more than lowered, and less than at work."""
+    """A slower profile draws no more, working or idle; raised and idle, it draws more than lowered."""
     found = [load_profile(name) for name in LISTED_FIRST if name != SYSTEM_SETTINGS]
     for one in found:
         for other in found:
@@ -78,7 +78,7 @@ def test_every_shipped_profile_with_votes_has_costs_that_fall_with_its_speed() -
 
 
 def test_the_powers_follow_from_the_values_by_the_stated_laws() -> None:
-    """A power of the speed for work; for idling one of the part above the lowered power."""
+    """Working power is a power of the speed; idle power, a power of the part above the lowered power."""
     balanced = load_profile("balanced")
     assert costs.active_w(MODEL, balanced) == pytest.approx(2.0 * 0.955**2.2)
     assert costs.raised_idle_w(MODEL, balanced) == pytest.approx(0.02 + 0.28 * 0.955**2.2)
@@ -88,7 +88,7 @@ def test_the_powers_follow_from_the_values_by_the_stated_laws() -> None:
 
 
 def test_lowered_to_a_state_without_clocks_is_released() -> None:
-    """Relaxed asks for SVS; released and extreme_released ask for nothing above the lowest corner."""
+    """Relaxed asks for SVS; released and extreme_released ask for no more than the lowest corner."""
     model = MODEL.with_value("released_idle_w", 0.004)
     powers = {}
     for name in ("burst", "power_saver", "extreme_power_saver"):
@@ -99,7 +99,7 @@ def test_lowered_to_a_state_without_clocks_is_released() -> None:
 
 
 def test_the_break_even_time_is_what_lowering_costs_over_what_it_saves() -> None:
-    """Two calls of 0.2 mJ over 0.28 W; a price of 1 W adds 1.7 ms of lateness: 1.7 mJ."""
+    """Two calls of 0.2 mJ over 0.28 W; a price of 1 W adds 1.7 mJ for 1.7 ms of lateness."""
     burst = load_profile("burst")
     assert costs.break_even_us(MODEL, burst) == pytest.approx(400e-6 / 0.28 * 1e6)
     assert costs.break_even_us(MODEL, burst, 1) == pytest.approx((400e-6 + 1700e-6) / 0.28 * 1e6)
@@ -111,13 +111,13 @@ def test_the_break_even_time_is_what_lowering_costs_over_what_it_saves() -> None
 
 @pytest.mark.parametrize("price_w", [-1, math.nan])
 def test_a_price_that_can_not_be_meant_is_refused(price_w: float) -> None:
-    """Latency can't earn energy."""
+    """The price of latency can't be negative."""
     with pytest.raises(ValueError, match="price of latency"):
         costs.break_even_us(MODEL, load_profile("burst"), price_w)
 
 
 def test_a_profile_without_votes_has_no_costs() -> None:
-    """Nothing says at which clocks its work runs."""
+    """Without votes, the clocks are unknown."""
     none = load_profile(SYSTEM_SETTINGS)
     for asked in (costs.speed, costs.active_w, costs.raised_idle_w, costs.break_even_us):
         with pytest.raises(ValueError, match="system_settings casts no votes"):
@@ -125,7 +125,7 @@ def test_a_profile_without_votes_has_no_costs() -> None:
 
 
 def test_a_slower_profile_stretches_an_inference_and_a_faster_one_shortens_it() -> None:
-    """By the ratio of the speeds, and back again by its inverse."""
+    """The duration scales with the ratio of the speeds, in both directions."""
     burst, saver = load_profile("burst"), load_profile("power_saver")
     assert costs.stretch(MODEL, saver, burst) == pytest.approx(1 / 0.702)
     assert costs.stretch(MODEL, burst, saver) == pytest.approx(0.702)
@@ -133,7 +133,7 @@ def test_a_slower_profile_stretches_an_inference_and_a_faster_one_shortens_it() 
 
 
 def test_a_wake_up_is_as_late_as_the_model_says_of_the_sleep_latency() -> None:
-    """On the line between two of them, at the ends as there; votes without one count as the longest."""
+    """The lateness is interpolated between two latencies, and constant outside; without a vote the longest counts."""
     model = MODEL.with_value("wakes.100", 30).with_value("wakes.1000", 390)
     expected = {"burst": 0, "high_performance": 30, "balanced": 390}
     for name, late_us in expected.items():
@@ -149,7 +149,7 @@ def test_a_wake_up_is_as_late_as_the_model_says_of_the_sleep_latency() -> None:
 
 
 def test_a_model_of_ones_own_profiles_alone_places_any_other_at_burst(tmp_path: Path) -> None:
-    """The unit of speed is the only one that it knows then."""
+    """Burst is then the only known unit of speed."""
     alone: DeviceModel = attrs.evolve(MODEL, speeds=(ProfileSpeed("mine", Quantity(0.5, "measured", "mine")),))
     assert {costs.speed(alone, load_profile(name)) for name in SHIPPED_PROFILES if name != SYSTEM_SETTINGS} == {1.0}
     assert costs.speed(alone, own_profile(tmp_path, "burst", "rpc_polling_time_us: 0")) == 0.5

@@ -1,4 +1,4 @@
-"""A calibration that ends early, by Ctrl-C, by an error or by a call that fails, gives its votes back."""
+"""A calibration that ends early, by Ctrl-C, an error or a failed call, clears its votes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from htppower.errors import VoteRejected
 from htppower.tuning.models.calibration.failed import CalibrationFailed
 from htppower.tuning.models.calibration.settings import Settings
 
-# One of each thing, so that a run has few points at which something can come.
+# The smallest plan, so that a run has few points for an interrupt.
 ONCE = Settings(count=1, power_count=1, power_us=20_000)
 
 
@@ -20,7 +20,7 @@ ONCE = Settings(count=1, power_count=1, power_us=20_000)
 def test_what_comes_in_an_inference_gives_the_votes_back(
     kind: type[BaseException], seen: type[BaseException], first: int
 ) -> None:
-    """Ctrl-C, or an error of the host, in any step: no id, no vote, no polling is left."""
+    """After Ctrl-C or an error of the host in any step, no id, vote or polling is left."""
     every = Device()
     every.calibrate(ONCE, meter=every.energy())
     for at in range(first, every.inferences + 1, 10):
@@ -37,7 +37,7 @@ def test_what_comes_in_an_inference_gives_the_votes_back(
 
 
 def test_ctrl_c_while_it_idles_gives_the_votes_back() -> None:
-    """Between two calls, before an inference, beside a power rail: no id, no vote, no polling is left."""
+    """After Ctrl-C between two calls, before an inference or next to a power rail, no id, vote or polling is left."""
     every = Device()
     every.calibrate(ONCE, meter=every.energy())
     for at in range(1, every.waits + 1, 2):
@@ -49,7 +49,7 @@ def test_ctrl_c_while_it_idles_gives_the_votes_back() -> None:
 
 
 def test_ctrl_c_in_a_call_gives_the_votes_back() -> None:
-    """Its votes are in force already, whatever it would have returned: no id, no vote, no polling is left."""
+    """The votes are already in force, but no id, vote or polling is left."""
     settings = attrs.evolve(ONCE, sleep_latencies_us=(40,))
     every = Device()
     every.calibrate(settings, meter=every.energy())
@@ -62,7 +62,7 @@ def test_ctrl_c_in_a_call_gives_the_votes_back() -> None:
 
 
 def test_a_call_that_fails_ends_it_with_the_code() -> None:
-    """What is not voted would be measured as if it were; the votes are given back."""
+    """A missing vote would falsify the measurement; the other votes are cleared."""
     device = Device()
     device.htp.fail_next(13000, nth=5)
     with pytest.raises(VoteRejected, match="13000"):
@@ -72,7 +72,7 @@ def test_a_call_that_fails_ends_it_with_the_code() -> None:
 
 @pytest.mark.parametrize("profile", ["system_settings"])
 def test_a_profile_without_votes_can_not_be_measured(profile: str) -> None:
-    """CalibrationFailed says what to do instead, before any call is made."""
+    """CalibrationFailed suggests another profile, before any call is made."""
     device = Device()
     with pytest.raises(CalibrationFailed, match="measure with one that does"):
         device.calibrate(attrs.evolve(QUICK, profile=profile))

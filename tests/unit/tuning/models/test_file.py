@@ -1,4 +1,4 @@
-"""Device models in files: the shipped ones, what is refused and where, lint and schema."""
+"""Device models in files: the shipped models, refusals with their place, lint and schema."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ def changed(folder: Path, *changes: tuple[str, str]) -> Path:
 
 
 def refusals(file: Path) -> list[str]:
-    """Return what a file is refused for, each as rule, line and message."""
+    """Return the reasons for refusing a file, each as rule, line and message."""
     with pytest.raises(ProfileError) as refused:
         load_device_model(file)
     return [f"{each.rule} {each.line} {each.message}" for each in refused.value.problems]
 
 
 def test_the_shipped_models_are_found_and_have_the_name_of_their_file() -> None:
-    """Three ship: one for any device, two with what is public of theirs."""
+    """Three models ship: one for any device, and two with public values of a device."""
     assert device_names() == (DEFAULT_DEVICE, "snapdragon_8_gen_3", "snapdragon_x_elite")
     assert [load_device_model(name).device for name in device_names()] == list(device_names())
 
 
 @pytest.mark.parametrize("name", device_names())
 def test_every_value_that_ships_says_where_it_is_from_and_how_far_it_may_be_off(name: str) -> None:
-    """No shipped value is called measured; each but burst's speed has a range; a source is a page."""
+    """No shipped value is called measured; each has a range, except burst's speed; each source is a page."""
     for at, quantity in load_device_model(name).quantities().items():
         assert quantity.provenance in (ASSUMED, SOURCE), at
         assert (quantity.range is None) is (at == "speeds.burst"), at
@@ -58,7 +58,7 @@ def test_every_value_that_ships_says_where_it_is_from_and_how_far_it_may_be_off(
 
 
 def test_what_ships_as_public_is_what_the_sources_say() -> None:
-    """The speeds of the X Elite in prefill and in decode, and the lateness of the first inference after idle."""
+    """The sources have the speeds of the X Elite in prefill and decode, and the lateness of an inference after idle."""
     elite = load_device_model("snapdragon_x_elite").quantities()
     speeds = {"balanced": (0.955, 0.949), "power_saver": (0.702, 0.729), "low_power_saver": (0.447, 0.503)}
     for profile, (prefill, decode) in speeds.items():
@@ -71,7 +71,7 @@ def test_what_ships_as_public_is_what_the_sources_say() -> None:
 
 
 def test_a_model_in_a_folder_of_ones_own_is_found_by_name_and_by_path(tmp_path: Path) -> None:
-    """By name below devices, as power states are below states; the shipped name comes first."""
+    """A model is found by name below devices, as power states are below states; a shipped name comes first."""
     (tmp_path / "devices").mkdir()
     own = changed(tmp_path, (f"device: {DEFAULT_DEVICE}", "device: mine")).rename(tmp_path / "devices" / "mine.yaml")
     assert load_device_model("mine", [tmp_path]) == load_device_model(own)
@@ -81,7 +81,7 @@ def test_a_model_in_a_folder_of_ones_own_is_found_by_name_and_by_path(tmp_path: 
 
 
 def test_every_problem_is_told_at_once_with_its_line(tmp_path: Path) -> None:
-    """Of YAML, keys, types, words, ranges and lists, in the order of the lines."""
+    """Problems of YAML, keys, types, words, ranges and lists are sorted by line."""
     file = changed(
         tmp_path,
         ("device: hexagon_assumed", "device: hexagon_assumed\ncolour: red"),
@@ -121,14 +121,14 @@ def test_every_problem_is_told_at_once_with_its_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("field", ["active_w", "speeds", "wakes", "summary"])
 def test_no_value_may_be_left_out(tmp_path: Path, field: str) -> None:
-    """What is left out would be guessed in silence."""
+    """A missing value would become a silent guess."""
     file = tmp_path / "mine.yaml"
     file.write_text(re.sub(rf"^{field}:.*\n(?: .*\n)*", "", TEXT, flags=re.MULTILINE), encoding="utf-8")
     assert refusals(file) == [f"KEY-2 2 {field} is missing"]
 
 
 def test_only_what_was_measured_has_a_spread_and_a_count(tmp_path: Path) -> None:
-    """A spread of an assumption would look like knowledge."""
+    """A spread of an assumption would look like a measurement."""
     wrong = changed(tmp_path, ("range: [0.5, 6.0]", "spread: 0.1\n  count: 20"))
     assert [each.split(".")[-1] for each in refusals(wrong)] == [
         "spread is said of a value that was not measured",
@@ -144,7 +144,7 @@ def test_only_what_was_measured_has_a_spread_and_a_count(tmp_path: Path) -> None
 
 
 def linted(command: Command, path: Path) -> tuple[int, str]:
-    """Return the exit code of lint, and what it says, in one line however it is wrapped."""
+    """Return the exit code of lint, and its output in one line."""
     said = command.run("lint", str(path))
     return said.exit_code, " ".join(said.stdout.split())
 
@@ -152,7 +152,7 @@ def linted(command: Command, path: Path) -> tuple[int, str]:
 def test_lint_checks_models_in_folders_and_tells_of_an_order_that_saves_nothing(
     command: Command, tmp_path: Path
 ) -> None:
-    """A model is told from other YAML by its keys; MODEL-1 and REV-6 are warnings, which a suppression lifts."""
+    """A model is recognized by its keys; MODEL-1 and REV-6 are warnings, which a suppression lifts."""
     file = changed(tmp_path, ("value: 0.30\n", "value: 0.01\n"), ("range: [0.05, 0.6]", "range: [0, 0.6]"))
     (tmp_path / "compose.yaml").write_text("device: /dev/sda\nname: disk\n")
     exit_code, told = linted(command, tmp_path)
@@ -170,7 +170,7 @@ def test_lint_checks_models_in_folders_and_tells_of_an_order_that_saves_nothing(
 
 
 def test_the_schema_takes_what_the_reader_takes(tmp_path: Path) -> None:
-    """The shipped models, and refuses what is out of range, unknown, missing or of another type."""
+    """The schema accepts the shipped models, and refuses values out of range, unknown, missing or of a wrong type."""
     schema = VALIDATORS["device"]
     for name in device_names():
         assert schema.is_valid(yaml.safe_load((SHIPPED / f"{name}.yaml").read_text(encoding="utf-8")))
@@ -189,7 +189,7 @@ def test_the_schema_takes_what_the_reader_takes(tmp_path: Path) -> None:
 
 
 def test_a_quantity_is_changed_by_name() -> None:
-    """Each of them, and nothing else of the model: so a result is tried with another assumption."""
+    """One value changes and the rest stays, so that a result can be tried with another assumption."""
     model = load_device_model()
     every = model.quantities()
     assert {name.partition(".")[0] for name in every} == {

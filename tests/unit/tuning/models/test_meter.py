@@ -1,4 +1,4 @@
-"""A power rail: from a file, from a command, a power of the moment, an energy so far; and what is none."""
+"""A power rail: a file or a command, current power or total energy, and wrong rails."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     ],
 )
 def test_a_file_is_read_in_its_unit(tmp_path: Path, unit: str, text: str, expected: float) -> None:
-    """The first number in it counts; digits of a name are none."""
+    """The first number in the file counts; digits in a name do not."""
     rail = tmp_path / "power1_input"
     rail.write_text(text)
     assert file_meter(rail, unit).look() == pytest.approx(expected)
 
 
 def test_a_command_is_run_for_each_reading(tmp_path: Path) -> None:
-    """Without a shell, with the words that it is split into."""
+    """The command runs without a shell, split into words."""
     rail = tmp_path / "a rail"
     rail.write_text("40")
     meter = command_meter(f"{sys.executable} -c 'import sys; print(open(sys.argv[1]).read())' '{rail}'", "mW")
@@ -50,7 +50,7 @@ def test_a_command_is_run_for_each_reading(tmp_path: Path) -> None:
 
 
 def test_what_is_no_rail_is_said_with_its_name(tmp_path: Path) -> None:
-    """A file that is missing, a text, an end with another code, a program that there is not, half a quote."""
+    """The error names a missing file, a text, a failed command, a missing program or an open quote."""
     text = tmp_path / "text"
     text.write_text("none")
     for meter, said in (
@@ -67,7 +67,7 @@ def test_what_is_no_rail_is_said_with_its_name(tmp_path: Path) -> None:
 
 
 def test_energy_is_told_as_the_power_of_the_time() -> None:
-    """The difference over the time that the work took; one that went back is refused."""
+    """The power is the difference over the time of the work; a decreasing energy is refused."""
     clock = VirtualTime()
     meter = Meter(lambda: clock.now_us * 0.5, "uJ", "rail")
     assert meter.while_idle_w(2_000_000, clock, clock.advance_us) == pytest.approx(0.5)
@@ -78,7 +78,7 @@ def test_energy_is_told_as_the_power_of_the_time() -> None:
 
 
 def test_a_power_is_averaged_over_the_time() -> None:
-    """While idle it is read at equal distances: half a time of 1 W and half of 3 W are 2 W."""
+    """While idle it is read at equal intervals: half the time at 1 W and half at 3 W are 2 W."""
     clock = VirtualTime()
     lasts_us = 10 * LOOK_EVERY_US
     meter = Meter(lambda: 1.0 if clock.now_us <= lasts_us // 2 else 3.0, "W", "rail")
@@ -86,7 +86,7 @@ def test_a_power_is_averaged_over_the_time() -> None:
 
 
 def test_a_power_is_read_beside_the_work() -> None:
-    """By a thread of its own, which ends with the work; the work goes on until there is a reading."""
+    """A thread reads it and ends with the work; the work repeats until there is a reading."""
     working = threading.Event()
     meter = Meter(lambda: 2.0 if working.is_set() else 0.0, "W", "rail")
 
@@ -111,7 +111,7 @@ def _interrupted() -> None:
 
 
 def test_samples_are_told_by_their_median_with_spread_range_and_count() -> None:
-    """The range leaves out a twentieth on each side where there are 20; a negative difference counts as 0."""
+    """From 20 samples on, the range leaves out a twentieth on each side; a negative difference counts as 0."""
     few = measured([3, 1, 2], "x")
     assert (few.value, few.provenance, few.of, few.range, few.spread, few.count) == (2, MEASURED, "x", (1, 3), 1, 3)
     many = measured([*range(1, 101), 10**6], "x")

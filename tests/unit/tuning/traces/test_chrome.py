@@ -1,4 +1,4 @@
-"""Chrome trace events of any tool: which of them are inferences, of whom, and how an array may be written."""
+"""Chrome trace events of any tool: the inferences among them, their sessions, and the forms of an array."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def event(kind: str, name: str, ts: float, tid: int = 1, **more: Any) -> dict[st
 
 
 def read(events: list[dict[str, Any]] | str, **how: Any) -> Trace:
-    """Return the trace in some events."""
+    """Return the trace from some events."""
     text = events if isinstance(events, str) else json.dumps(events)
     return read_trace("trace", stream=io.BytesIO(text.encode()), **how)
 
@@ -38,7 +38,7 @@ def told(trace: Trace) -> dict[str, list[tuple[int, int]]]:
 
 
 def test_pairs_nest_on_their_thread() -> None:
-    """An end belongs to the youngest begin of its thread, whatever others do meanwhile; fractions are rounded."""
+    """An end belongs to the latest begin of its thread, whatever other threads do; fractions are rounded."""
     events = [
         event("B", "infer", 10.4),
         event("B", "infer", 15, tid=2),
@@ -55,7 +55,7 @@ def test_pairs_nest_on_their_thread() -> None:
 
 @pytest.mark.parametrize(("begins", "ends"), [("b", "e"), ("S", "F")])
 def test_asynchronous_pairs_belong_together_by_their_id(begins: str, ends: str) -> None:
-    """They may overlap, and end on another thread than they began on."""
+    """Such pairs may overlap, and may end on another thread."""
     events = [
         event(begins, "infer", 10, id=1),
         event(begins, "infer", 12, id=2),
@@ -66,7 +66,7 @@ def test_asynchronous_pairs_belong_together_by_their_id(begins: str, ends: str) 
 
 
 def test_asynchronous_pairs_of_one_id_nest() -> None:
-    """An end belongs to the latest begin before it; a begin whose end was lost is counted."""
+    """An end belongs to the latest begin before it; a begin without an end is counted."""
     events = [event(kind, "infer", ts, id=1) for kind, ts in [("b", 10), ("b", 12), ("e", 15), ("e", 20), ("b", 30)]]
     trace = read([*events, event("b", "infer", 40, id=1), event("e", "infer", 50, id=1)])
     assert told(trace) == {"process 1": [(10, 20), (12, 15), (40, 50)]}
@@ -74,7 +74,7 @@ def test_asynchronous_pairs_of_one_id_nest() -> None:
 
 
 def test_an_asynchronous_end_may_stand_before_its_begin() -> None:
-    """Chrome writes thread by thread; by their times an end finds its begin, and one from before the trace none."""
+    """Chrome writes thread by thread; an end finds its begin by time, and an end from before the trace has none."""
     ends = [event("e", "infer", ts, tid=1, id=1) for ts in (5, 20, 40)]
     begins = [event("b", "infer", ts, tid=2, id=1) for ts in (30, 10)]
     for events in ([*ends, *begins], [*begins, *ends]):
@@ -84,7 +84,7 @@ def test_an_asynchronous_end_may_stand_before_its_begin() -> None:
 
 
 def test_what_an_event_says_of_its_session_counts() -> None:
-    """A session or a model in ``args`` is the session, on whatever thread."""
+    """A session or a model in ``args`` names the session, on any thread."""
     events = [
         event("X", "infer", 10, tid=1, dur=5, args={"session": "camera"}),
         event("X", "infer", 20, tid=2, dur=5, args={"session": "camera"}),
@@ -94,7 +94,7 @@ def test_what_an_event_says_of_its_session_counts() -> None:
 
 
 def test_a_name_or_a_category_picks_the_inferences() -> None:
-    """``name`` is that of the events or one of their categories; another is refused."""
+    """``name`` is the name or a category of the events; an unknown name is refused."""
     events = [
         event("X", "a", 10, dur=5, cat="npu,graph"),
         event("X", "b", 20, dur=5, cat="npu"),
@@ -117,7 +117,7 @@ def test_a_name_or_a_category_picks_the_inferences() -> None:
     ],
 )
 def test_the_most_plausible_name_is_taken_and_said(names: list[str], chosen: str) -> None:
-    """What sounds like an inference comes first, else what takes longest of what repeats; a note names the others."""
+    """A name that suggests inferences comes first, then repeated events by total time; a note lists the others."""
     long = {"main": 10_000, "frame": 50}
     trace = read([event("X", name, 100 * place, dur=long.get(name, 5)) for place, name in enumerate(names)])
     assert sum(map(len, told(trace).values())) == names.count(chosen)
@@ -127,7 +127,7 @@ def test_the_most_plausible_name_is_taken_and_said(names: list[str], chosen: str
 
 
 def test_what_htppower_draws_of_states_is_no_inference() -> None:
-    """A file of its subscriber for Chrome's format has states and calls; a dry run's has phases, too."""
+    """The subscriber for Chrome's format writes states and calls; a dry run writes phases too."""
     states = [event("X", "RAISED", 10, dur=90, cat="htppower"), event("X", "setPowerConfig", 10, dur=1, cat="htppower")]
     with pytest.raises(TraceError, match="holds no inference"):
         read(states)
@@ -136,7 +136,7 @@ def test_what_htppower_draws_of_states_is_no_inference() -> None:
 
 
 def test_what_has_no_begin_or_no_end_is_left_out_and_counted() -> None:
-    """A trace begins and ends in the middle of things."""
+    """A trace may begin and end in the middle of an inference."""
     events = [
         event("E", "", 1),
         event("e", "infer", 2, id=1),
@@ -153,7 +153,7 @@ def test_what_has_no_begin_or_no_end_is_left_out_and_counted() -> None:
 @pytest.mark.parametrize("key", ["ph", "name", "cat", "pid", "tid", "id", "args"])
 @pytest.mark.parametrize("value", [{}, [], None, 5, True])
 def test_an_event_of_another_shape_does_no_harm(key: str, value: object) -> None:
-    """A value of a kind that no writer uses makes an event another one, or none."""
+    """A value of an unexpected type makes the event another kind, or invalid."""
     whole = [event(kind, "infer", 10 * place, dur=5, id=1, cat="c", args={}) for place, kind in enumerate("XbeBE")]
     odd = [{**each, key: value} for each in whole]
     trace = read([*whole, *odd])
@@ -162,7 +162,7 @@ def test_an_event_of_another_shape_does_no_harm(key: str, value: object) -> None
 
 @pytest.mark.parametrize("dur", [-1, -1.0, -0.001])
 def test_a_duration_of_minus_one_is_no_end(dur: float) -> None:
-    """Perfetto has it for what was running as the trace ended."""
+    """Perfetto writes -1 for events still running at the end of the trace."""
     trace = read([event("X", "infer", 10, dur=5), event("X", "infer", 20, dur=dur)])
     assert told(trace) == {"thread 1": [(10, 15)]}
     assert trace.notes == ("1 event has no end, and was left out",)
@@ -181,7 +181,7 @@ WRONG = {
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_a_wrong_event_of_another_name_does_no_harm(wrong: str) -> None:
-    """Only what stands for the inferences has to be right."""
+    """Only the events of the inferences must be valid."""
     infer, odd = event("X", "infer", 10, dur=5), WRONG[wrong]
     assert told(read([*odd, infer])) == told(read([*odd, infer], name="infer")) == {"thread 1": [(10, 15)]}
     for how in ({}, {"name": "op"}):
@@ -193,7 +193,7 @@ def test_a_wrong_event_of_another_name_does_no_harm(wrong: str) -> None:
 
 
 def test_an_end_before_its_begin_is_refused() -> None:
-    """The error says by how much, and where."""
+    """The error has the difference and the place."""
     with pytest.raises(TraceError, match="trace:1: 'infer' ends 5 us before it begins"):
         read([event("B", "infer", 10), event("E", "", 5)])
 
@@ -219,13 +219,13 @@ LINES = "\n".join(map(compact, WHOLE))
     ids=["line", "indented", "open", "crlf", "lines", "two arrays", "key first", "indented object", "comma", "mark"],
 )
 def test_an_array_is_read_however_it_is_written(text: str) -> None:
-    """On one line or many, in an object or not, closed or not."""
+    """An array may have one line or many, be in an object or not, and be closed or not."""
     assert told(read(text, format="chrome")) == {"thread 1": [(1000 * place, 1000 * place + 10) for place in range(50)]}
 
 
 @pytest.mark.parametrize("indent", [None, 2])
 def test_a_wrong_event_is_named_by_its_line(indent: int | None) -> None:
-    """Of an event over several lines the first counts, however many are looked at together."""
+    """For an event over several lines the first line counts, in batches of any size."""
     events = [event("X", "infer", 1000 * place, dur=10) for place in range(9000)]
     events[4000]["ts"] = None
     line = 1 if indent is None else 2 + 8 * 4000
@@ -234,7 +234,7 @@ def test_a_wrong_event_is_named_by_its_line(indent: int | None) -> None:
 
 
 def test_of_events_on_one_line_only_the_one_that_is_cut_off_is_left_out() -> None:
-    """The note says that it is one event, and not the line."""
+    """The note counts one event, and not one line."""
     text = json.dumps([event("X", "infer", 1000 * place, dur=10) for place in range(50)])
     trace = read(text[:-40])
     assert len(told(trace)["thread 1"]) == 49
@@ -242,7 +242,7 @@ def test_of_events_on_one_line_only_the_one_that_is_cut_off_is_left_out() -> Non
 
 
 def test_a_large_file_takes_little_memory(tmp_path: Path) -> None:
-    """Of 30 MB on one line no more than a few batches are held."""
+    """Only a few batches of a 30 MB line are held."""
     op = compact(event("X", "op", 5, dur=1, args={"x": "y" * 2000})).encode() + b","
     with (tmp_path / "trace.json").open("wb") as file:
         file.write(b"[")

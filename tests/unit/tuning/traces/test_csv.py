@@ -1,4 +1,4 @@
-"""Tables of inferences: what a column is by its name, in which unit, and what is refused."""
+"""Tables of inferences: columns by name, their units, and refusals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def read(text: str, unit: str | None = None) -> Trace:
-    """Return the trace in a table."""
+    """Return the trace from a table."""
     return read_trace("table.csv", stream=io.BytesIO(text.encode()), unit=unit)
 
 
@@ -44,19 +44,19 @@ def spans(trace: Trace) -> list[tuple[int, int]]:
     ],
 )
 def test_columns_are_known_by_their_names(head: str, row: str) -> None:
-    """Begin and end, or begin and duration, in any order, with the unit of each behind its name."""
+    """Begin and end, or begin and duration, are in any order, each with the unit after its name."""
     assert spans(read(f"# a comment\n{head}\n\n{row}\n")) == [(1_500_000, 1_502_500)]
 
 
 def test_a_unit_may_be_said_for_all() -> None:
-    """``unit`` is that of the columns whose name says none; without one the error says where to put it."""
+    """``unit`` applies to columns without a unit; without it, the error says where to put one."""
     assert spans(read("begin,end,duration_s\n1,2,9\n", "ms")) == [(1000, 2000)]
     with pytest.raises(TraceError, match=r"table\.csv:2: the unit of begin is not said"):
         read("begin,end\n1,2\n")
 
 
 def test_arrivals_alone_are_allowed() -> None:
-    """They last 0 us, and a note says so; a column without a name is one of arrivals."""
+    """Arrivals last 0 us, and a note says this; a column without a name holds arrivals."""
     trace = read("arrival_ms\n10\n30\n20\n")
     assert spans(trace) == [(10_000, 10_000), (20_000, 20_000), (30_000, 30_000)]
     assert trace.notes == ("it says when inferences began, not how long they took: each lasts 0 us here",)
@@ -66,7 +66,7 @@ def test_arrivals_alone_are_allowed() -> None:
 
 
 def test_dates_are_times() -> None:
-    """With any number of decimals and any zone; without a zone they are UTC."""
+    """A date has any number of decimals and any zone; without a zone it is UTC."""
     said = [
         "2023-11-16 18:17:03.9799600",
         "2023-11-16T19:17:04+01:00",
@@ -85,7 +85,7 @@ def test_a_large_number_is_exact() -> None:
 
 @pytest.mark.parametrize("head", ["timestamp_s,start_ms,end_ms", "TS [s],arrival_ms,end_ms", "time_s,begin_ms,end_ms"])
 def test_of_two_columns_for_the_begin_the_more_exact_name_counts(head: str) -> None:
-    """A log has the time of its line, too, by another clock; a note says which column is left out."""
+    """A log also has the time of each line, by another clock; a note names the ignored column."""
     trace = read(f"{head}\n1,1500,1700\n")
     assert spans(trace) == [(1_500_000, 1_700_000)]
     first, second, _ = head.split(",")
@@ -93,7 +93,7 @@ def test_of_two_columns_for_the_begin_the_more_exact_name_counts(head: str) -> N
 
 
 def test_sessions_profiles_and_cold_starts_may_be_said() -> None:
-    """Further columns are taken where they are named; a cell without a name is the session of the rest."""
+    """Optional columns are found by name; an empty session cell means the default session."""
     trace = read("begin_us,end_us,session,profile,cold\n5,6,b,burst,no\n1,2,a,,TRUE\n7,8,b,balanced,1\n9,9,,,0\n")
     assert [each.name for each in trace.sessions] == ["b", "a", "inferences"]
     assert [each.profile for each in trace.sessions] == ["burst", None, None]
@@ -105,7 +105,7 @@ def test_sessions_profiles_and_cold_starts_may_be_said() -> None:
     "cut", ["30", "30,", "30,2", "30,40", "30,40,b,burst", '30,40,"b', "30,40,b,burst,ye", "30,4x", "30,40,\xfc"]
 )
 def test_a_table_that_was_cut_off_is_read_up_to_its_last_whole_line(cut: str) -> None:
-    """A row without a line end that is no row is left out, whatever is wrong with it, and a note names it."""
+    """An invalid last row without a line end is left out, and a note names it."""
     text = "begin_us,end_us,session,profile,cold\n1,2,b,burst,no\n5,6,b,burst,yes\n"
     trace = read_trace("table.csv", stream=io.BytesIO((text + cut).encode("latin-1")))
     assert spans(trace) == [(1, 2), (5, 6)]
@@ -113,7 +113,7 @@ def test_a_table_that_was_cut_off_is_read_up_to_its_last_whole_line(cut: str) ->
 
 
 def test_a_duration_of_minus_one_is_no_end() -> None:
-    """A table of Perfetto's has it for what was running as the trace ended."""
+    """A table of Perfetto has it for events still running at the end of the trace."""
     trace = read('"ts","dur"\n1000,5000\n9000,-1\n', "ns")
     assert spans(trace) == [(1, 6)]
     assert trace.notes == ("1 row has a duration of -1, which is no end, and was left out",)
@@ -122,14 +122,14 @@ def test_a_duration_of_minus_one_is_no_end() -> None:
 
 
 def test_a_row_without_a_line_end_counts_and_is_named() -> None:
-    """Whoever writes a table by hand leaves the last one out; of a file that was cut off it may be another number."""
+    """A handwritten table often lacks the last line end, but in a cut file the number may be incomplete."""
     trace = read("begin_us,end_us\n1,2\n3,4")
     assert spans(trace) == [(1, 2), (3, 4)]
     assert trace.notes == ("line 3 has no line end: where the file was cut off, its numbers may be, too",)
 
 
 def test_a_packed_table_that_was_cut_off_is_read_up_to_its_last_whole_line() -> None:
-    """Of a packed file it is known that it was cut off: no part of a number is taken for another one."""
+    """A cut packed file is recognized, so its incomplete last number is not used."""
     rows = "".join(f"{1000 * place},{1000 * place + 100 + place % 7 * 37}\n" for place in range(500))
     packed = gzip.compress(f"begin_us,end_us\n{rows}".encode())
     for cut in (1, 9, 100, 1000):
@@ -170,7 +170,7 @@ def test_a_packed_table_that_was_cut_off_is_read_up_to_its_last_whole_line() -> 
     ],
 )
 def test_a_table_that_is_wrong_is_refused_with_its_line(text: str, says: str) -> None:
-    """The error says what is wrong in which line, and what to write."""
+    """The error has the line, the problem and the fix."""
     with pytest.raises(TraceError, match=says) as caught:
         read(text)
     assert caught.value.hint
@@ -192,7 +192,7 @@ def test_a_heading_may_have_its_unit_in_many_ways(head: str) -> None:
 
 @pytest.mark.parametrize("row", ["0,5;2,5", "1;2,5", "-0,5;1"])
 def test_a_decimal_comma_is_told(tmp_path: Path, row: str) -> None:
-    """The hint has the number as it is to be written."""
+    """The hint has the number in the right form."""
     (tmp_path / "t.csv").write_text(f"start_ms;duration_ms\n{row}\n", encoding="utf-8")
     with pytest.raises(TraceError, match=r"write -?\d\.\d: the decimal mark is a point"):
         read_trace(tmp_path / "t.csv")

@@ -1,4 +1,4 @@
-"""What a trace holds: quantiles, octaves, bursts, a period, and what fixed sustain times would have done."""
+"""The description of a trace: quantiles, octaves, bursts, a period, and results of fixed sustain times."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from htppower.tuning.traces.trace import SessionTrace, Trace
 
 
 def session(gaps_us: list[int], took_us: int = 2_000, name: str = "camera") -> SessionTrace:
-    """Return inferences that take equally long, with these gaps between."""
+    """Return inferences of equal length with these gaps."""
     begins_us = np.cumsum([0, *(gap_us + took_us for gap_us in gaps_us)])
     return SessionTrace(name, "burst", begins_us, begins_us + took_us)
 
 
 def overlapping(spans: list[tuple[int, int]]) -> SessionTrace:
-    """Return inferences that begin and take so long."""
+    """Return inferences with these begins and lengths."""
     ordered = sorted(spans)
     begins_us = np.array([begin_us for begin_us, _ in ordered], dtype=np.int64)
     return SessionTrace("x", None, begins_us, begins_us + np.array([took_us for _, took_us in ordered]))
 
 
 def test_durations_and_gaps_are_told_by_times_that_were_measured() -> None:
-    """Quantiles are no means of neighbours: each is one of the times; the busy time and overlaps are counted."""
+    """A quantile is a measured time and not an average; the busy time and overlaps are counted."""
     said = describe_session(overlapping([(0, 10), (5, 20), (25, 5), (100, 7), (200, 1)]))
     assert (said.inferences, said.overlapping, said.busy_us, said.span_us) == (5, 1, 38, 201)
     assert (said.durations.least_us, said.durations.median_us, said.durations.most_us) == (1, 7, 20)
@@ -41,7 +41,7 @@ def test_durations_and_gaps_are_told_by_times_that_were_measured() -> None:
 
 
 def test_one_inference_has_no_gaps() -> None:
-    """Nothing is said of what there is not."""
+    """A session with one inference has no values for gaps."""
     said = describe_session(session([]))
     assert (said.gaps, said.octaves, said.bursts, said.period, said.regular_share) == (None, (), None, None, 0.0)
     assert [each.warm for each in said.time_outs] == [0] * len(TIME_OUTS_US)
@@ -53,7 +53,7 @@ SPANS = st.lists(st.tuples(st.integers(0, 10**7), st.integers(0, 10**5)), min_si
 @examples(30)
 @given(SPANS)
 def test_a_time_out_is_what_a_timer_would_do(spans: list[tuple[int, int]]) -> None:
-    """Warm is who begins before the time runs out, or while another runs; up in vain is the time until then."""
+    """Warm inferences begin before the time-out or during another; wasted time is the time raised until then."""
     trace = overlapping(spans)
     for told in describe_session(trace).time_outs:
         up_until_us, busy_until_us, warm, idle_us = -1, -1, 0, 0
@@ -71,7 +71,7 @@ def test_a_time_out_is_what_a_timer_would_do(spans: list[tuple[int, int]]) -> No
 @examples(20)
 @given(st.lists(st.integers(0, 2**40), min_size=1, max_size=50))
 def test_every_gap_is_in_one_octave(gaps_us: list[int]) -> None:
-    """The octaves follow each other without a hole, and none is empty at an end; counts and sums are whole."""
+    """The octaves have no holes and no empty ends; counts and sums are complete."""
     told = octaves(np.array(gaps_us))
     assert sum(each.count for each in told) == len(gaps_us)
     assert sum(each.total_us for each in told) == sum(gaps_us)
@@ -82,7 +82,7 @@ def test_every_gap_is_in_one_octave(gaps_us: list[int]) -> None:
 
 
 def test_bursts_and_a_period_are_found() -> None:
-    """A camera at 30 Hz that is on now and then: its bursts, what parts them, and its period without the pauses."""
+    """A 30 Hz camera that is on now and then has its bursts, a threshold, and a period without the pauses."""
     ran = trace_files.camera(bursts=6, frames=40)
     begins_us = np.array([each.begin_us for each in ran])
     said = describe_session(SessionTrace("camera", None, begins_us, np.array([each.end_us for each in ran])))
@@ -108,7 +108,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_gaps_of_one_kind_are_no_bursts_and_have_no_period(kind: str) -> None:
-    """Gaps that spread over a single hill are not called bursts, and irregular begins no period."""
+    """Gaps with a single peak are not bursts, and irregular begins have no period."""
     random = np.random.default_rng(7)
     said = describe_session(session(KINDS[kind](random).astype(int).tolist()))
     assert said.bursts is None
@@ -116,7 +116,7 @@ def test_gaps_of_one_kind_are_no_bursts_and_have_no_period(kind: str) -> None:
 
 
 def test_few_draws_of_one_kind_look_like_bursts() -> None:
-    """Of samples of any size, from 10 to 3000 gaps, one in fifty at most."""
+    """In samples of 10 to 3000 gaps, at most one in fifty looks like bursts."""
     found = 0
     for seed in range(150):
         random = np.random.default_rng(seed)
@@ -126,7 +126,7 @@ def test_few_draws_of_one_kind_look_like_bursts() -> None:
 
 
 def test_what_parts_bursts_lies_between_the_two_kinds_of_gaps() -> None:
-    """Short gaps of about 10 ms and long ones of about 5 s are parted in the middle, by the logarithm."""
+    """The threshold between short gaps of about 10 ms and long gaps of about 5 s is near their logarithmic middle."""
     random = np.random.default_rng(5)
     gaps_us = np.where(np.arange(600) % 20 == 19, random.lognormal(15.4, 0.4, 600), random.lognormal(9.2, 0.3, 600))
     below_us = valley_us(gaps_us.astype(np.int64))
@@ -135,7 +135,7 @@ def test_what_parts_bursts_lies_between_the_two_kinds_of_gaps() -> None:
 
 
 def test_the_session_with_most_inferences_comes_first() -> None:
-    """A trace tells source, format and notes, and counts all inferences."""
+    """A trace has source, format and notes, and counts all inferences."""
     trace = Trace("file", "csv", (session([5]), session([5, 6, 7], name="b")), ("a note",))
     said = describe(trace)
     assert (said.source, said.format, said.notes, said.inferences) == ("file", "csv", ("a note",), 6)
@@ -145,7 +145,7 @@ def test_the_session_with_most_inferences_comes_first() -> None:
 @examples(20)
 @given(SPANS, st.integers(1, 50))
 def test_columns_share_out_the_busy_time(spans: list[tuple[int, int]], columns: int) -> None:
-    """What a picture draws of each column adds up to the whole busy time, and every inference begins in one."""
+    """The columns of a picture add up to the busy time, and every inference begins in one column."""
     trace = overlapping(spans)
     said = describe_session(trace)
     shares = busy_shares(trace, said.begin_us, said.end_us, columns)
@@ -155,6 +155,6 @@ def test_columns_share_out_the_busy_time(spans: list[tuple[int, int]], columns: 
 
 
 def test_bursts_are_spans_of_time() -> None:
-    """Each from its first begin to its last end."""
+    """A burst goes from its first begin to its last end."""
     begins_us, ends_us = burst_spans(session([10, 20, 5_000, 10]), 1_000)
     assert list(zip(begins_us.tolist(), ends_us.tolist(), strict=True)) == [(0, 6_030), (11_030, 15_040)]

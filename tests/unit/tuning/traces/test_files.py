@@ -1,4 +1,4 @@
-"""Traces that are several files: parts that somebody split, and older files of a recording."""
+"""Traces in several files: parts of a split file, and older files of a recording."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def spans(path: Path) -> list[tuple[int, int]]:
 
 
 def split(folder: Path, content: bytes, suffixes: list[str]) -> list[Path]:
-    """Write a content in parts, cut wherever that comes out."""
+    """Write a content in parts, cut at any byte."""
     size = -(-len(content) // len(suffixes))
     paths = [folder / f"mlperf_log_trace.json{suffix}" for suffix in suffixes]
     for place, path in enumerate(paths):
@@ -38,11 +38,11 @@ def split(folder: Path, content: bytes, suffixes: list[str]) -> list[Path]:
 
 @pytest.mark.parametrize("suffixes", [["aa", "ab", "ac"], ["00", "01"], ["aaa", "aab"]])
 def test_any_part_names_all_of_them(tmp_path: Path, suffixes: list[str]) -> None:
-    """The parts are read in order as one file, whichever is named, and for the name of the whole, too."""
+    """The parts are read in order as one file, under the name of any part or of the whole."""
     paths = split(tmp_path, trace_files.loadgen(SOME).encode(), suffixes)
     for path in (*paths, tmp_path / "mlperf_log_trace.json"):
         assert spans(path) == [each[:2] for each in SOME]
-    # Where the whole is there as well, its name means that alone.
+    # If the whole file exists as well, its name means that file alone.
     (tmp_path / "mlperf_log_trace.json").write_text(trace_files.loadgen(SOME[:2]))
     assert len(spans(tmp_path / "mlperf_log_trace.json")) == 2
     assert len(spans(paths[1])) == len(SOME)
@@ -50,7 +50,7 @@ def test_any_part_names_all_of_them(tmp_path: Path, suffixes: list[str]) -> None
 
 @pytest.mark.parametrize("gone", [0, 1])
 def test_a_part_that_is_missing_is_named(tmp_path: Path, gone: int) -> None:
-    """Without the first, or one between, nothing is read; of two parts the first is missed by the other, too."""
+    """Without the first or a middle part, nothing is read; a second part alone reports the missing first."""
     paths = split(tmp_path, trace_files.loadgen(SOME).encode(), ["aa", "ab", "ac"])
     paths[gone].unlink()
     with pytest.raises(TraceError, match=rf"{paths[gone].name}: is missing"):
@@ -62,14 +62,14 @@ def test_a_part_that_is_missing_is_named(tmp_path: Path, gone: int) -> None:
 
 
 def test_a_name_may_end_as_a_part_does(tmp_path: Path) -> None:
-    """A file that is no part is read as it is."""
+    """A file that only looks like a part is read by itself."""
     path = tmp_path / "trace.jsonld"
     path.write_text(trace_files.own(SOME))
     assert spans(path) == [each[:2] for each in SOME]
 
 
 def test_older_files_of_a_recording_are_read_with_it(tmp_path: Path) -> None:
-    """``trace.json.1`` is older than ``trace.json``: a session goes on over both; by its own name it is read alone."""
+    """``trace.json.1`` is older than ``trace.json``, and a session continues over both; it can be read alone."""
     for name, ran in (("trace.json.2", SOME[:10]), ("trace.json.1", SOME[10:20]), ("trace.json", SOME[20:])):
         (tmp_path / name).write_text(trace_files.own(ran, clock_us=ran[0].begin_us))
     trace = read_trace(tmp_path / "trace.json")
@@ -82,7 +82,7 @@ def test_older_files_of_a_recording_are_read_with_it(tmp_path: Path) -> None:
     ("older", "newer"), [((1, 0), (2, 500_000)), ((1, 900_000), (1, 100_000))], ids=["another process", "a restart"]
 )
 def test_a_file_of_another_run_is_left_out(tmp_path: Path, older: tuple[int, int], newer: tuple[int, int]) -> None:
-    """The recorder keeps the file of an earlier run as an older one; its clock is another, so it is no part of this."""
+    """The recorder keeps a file of an earlier run as an older one, but its clock differs, so it is not read."""
     (tmp_path / "trace.json.1").write_text(trace_files.own(SOME[:10], *older))
     (tmp_path / "trace.json").write_text(trace_files.own(SOME[10:], *newer))
     trace = read_trace(tmp_path / "trace.json")
@@ -91,7 +91,7 @@ def test_a_file_of_another_run_is_left_out(tmp_path: Path, older: tuple[int, int
 
 
 def test_recordings_that_were_put_together_are_read(tmp_path: Path) -> None:
-    """Files of one run make sessions that go on; those of another run have sessions of their own."""
+    """Files of one run continue their sessions; files of another run have their own sessions."""
     parts = [trace_files.own(SOME[:10]), trace_files.own(SOME[10:20], clock_us=100_000), trace_files.own(SOME[20:], 9)]
     (tmp_path / "all.json").write_text("".join(parts))
     trace = read_trace(tmp_path / "all.json")
@@ -112,7 +112,7 @@ def test_a_recording_that_was_cut_off_is_read_up_to_its_last_whole_line(tmp_path
 
 @pytest.mark.parametrize("between", ["", "\n"])
 def test_a_recording_after_one_that_was_cut_off_is_read(tmp_path: Path, between: str) -> None:
-    """A second recording in the same file begins anew, even right behind a line that was cut off."""
+    """A second recording in the same file is read, even directly after a cut line."""
     path = tmp_path / "trace.json"
     path.write_text(trace_files.own(SOME)[:-30] + between + trace_files.own(SOME, 9))
     trace = read_trace(path)
@@ -121,7 +121,7 @@ def test_a_recording_after_one_that_was_cut_off_is_read(tmp_path: Path, between:
 
 
 def test_what_was_lost_while_recording_is_told(tmp_path: Path) -> None:
-    """A line says how many inferences the recorder dropped."""
+    """A line has the number of inferences that the recorder dropped."""
     path = tmp_path / "trace.json"
     lost = '{"name":"lost","ph":"i","pid":4711,"tid":0,"ts":5,"args":{"inferences":17}},\n'
     path.write_text(trace_files.own(SOME) + lost)

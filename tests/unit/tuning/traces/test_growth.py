@@ -1,4 +1,4 @@
-"""Work that grows with a trace, and not with its square."""
+"""The work grows linearly with a trace."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _named(count: int) -> Callable[[], object]:
 
 
 def test_sessions_of_one_name_are_numbered_in_linear_time() -> None:
-    """Each number follows the last one of its name, also where other sessions are called as if they were numbered."""
+    """Each name gets the next free number, even if other sessions already have numbered names."""
     assert growth(_named, 1_000) < MOST
     names = ["cam", "cam (2)", "x", "cam", "cam", "cam (2)"]
     told = named_apart([Inferences(name, ROOM) for name in names])

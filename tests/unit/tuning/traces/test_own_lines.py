@@ -1,4 +1,4 @@
-"""Many lines of a recording are read at once, and mean what they mean one by one."""
+"""Lines of a recording are read in batches, with the same result as one by one."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ odd = st.sampled_from([{"name": "inference", "ph": "X", "tid": 1, "ts": 1.5, "du
 
 
 def lines(events: list[dict[str, Any]], *, spaced: bool) -> bytes:
-    """Return a recording as it is written, or with a space in each line, so that none looks usual."""
+    """Return a recording as written, or with a space in each line, so that no line has the usual form."""
     separators = (", " if spaced else ",", ":")
     text = "".join(json.dumps(event, separators=separators) + ",\n" for event in (HEAD, *events))
     return f"[\n{text}".encode()
 
 
 def told(content: bytes) -> object:
-    """Return everything that is read from a recording, or the text of its error."""
+    """Return the data read from a recording, or the text of its error."""
     try:
         trace = read_trace("trace.json", stream=io.BytesIO(content))
     except TraceError as error:
@@ -54,13 +54,13 @@ def told(content: bytes) -> object:
 @given(st.lists(inferences | lost | odd, max_size=40), st.integers(1, 40))
 @example([], 1)
 def test_lines_mean_the_same_together_and_one_by_one(events: list[dict[str, Any]], times: int) -> None:
-    """Whatever the names are, and whichever other lines are between them."""
+    """The data is the same for any names, and for any other lines between."""
     many = events * times
     assert told(lines(many, spaced=False)) == told(lines(many, spaced=True))
 
 
 def test_the_usual_lines_are_read_together() -> None:
-    """A batch of them is taken as a whole, and gives each session its inferences in their order."""
+    """A batch is read as a whole, and gives each session its inferences in order."""
     batch = b"".join(
         b'{"name":"inference","ph":"X","pid":7,"tid":%d,"ts":%d,"dur":5,"args":{"session":"cam%d","cold":false}},\n'
         % (number % 2, 10 * number, number % 2)
@@ -89,7 +89,7 @@ def test_the_usual_lines_are_read_together() -> None:
     ],
 )
 def test_a_line_that_looks_different_is_left_to_the_caller(line: bytes) -> None:
-    """Also between usual ones."""
+    """An unusual line is left to the caller, even between usual lines."""
     usual = b'{"name":"inference","ph":"X","pid":7,"tid":1,"ts":1,"dur":5,"args":{}},\n'
     assert UsualLines().read(usual) is not None
     assert UsualLines().read(usual + line) is None

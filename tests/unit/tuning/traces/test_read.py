@@ -1,4 +1,4 @@
-"""Trace files of every kind: the same inferences make the same trace, whatever wrote them."""
+"""Trace files of every kind: the same inferences make the same trace."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FORMATS = {kind: kind.partition("-")[0] for kind in trace_files.WRITERS}
 
 
 def read(text: str | bytes, name: str = "trace", **how: Any) -> Trace:
-    """Return the trace in a text."""
+    """Return the trace from a text."""
     content = text.encode() if isinstance(text, str) else text
     return read_trace(name, stream=io.BytesIO(content), **how)
 
@@ -41,7 +41,7 @@ def spans(trace: Trace) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("kind", trace_files.WRITERS)
 def test_every_kind_of_file_is_recognised_and_says_the_same(kind: str) -> None:
-    """The content tells what a file is; begins, ends and gaps are those that ran, to the microsecond."""
+    """The kind is recognized by content; begins, ends and gaps are exact to the microsecond."""
     trace = read(trace_files.WRITERS[kind](SOME))
     assert trace.format == FORMATS[kind]
     assert spans(trace) == [each[:2] for each in SOME]
@@ -61,7 +61,7 @@ ANY = st.lists(
 @examples(20)
 @given(ANY, st.sampled_from(sorted(trace_files.WRITERS)))
 def test_any_inferences_come_back(ran: list[Ran], kind: str) -> None:
-    """Whatever ran is read as it was, in the order in which it began, from each kind of file."""
+    """For any inferences, each kind of file gives them back in the order of their begins."""
     trace = read(trace_files.WRITERS[kind](ran))
     assert sorted(spans(trace)) == sorted(each[:2] for each in ran)
     begins_us = trace.sessions[0].begins_us
@@ -82,7 +82,7 @@ OWNERS = st.lists(
 @examples(10)
 @given(OWNERS)
 def test_a_recording_says_session_profile_and_what_was_cold(ran: list[Ran]) -> None:
-    """All that a line of a recording says comes back, session by session."""
+    """The session, profile and cold start of each line are read."""
     trace = read(trace_files.own(ran))
     found = {
         (begin_us, end_us, session.name, session.profile, cold)
@@ -95,14 +95,14 @@ def test_a_recording_says_session_profile_and_what_was_cold(ran: list[Ran]) -> N
 
 
 def test_a_file_is_read_packed_and_from_a_stream(tmp_path: Path) -> None:
-    """Gzip is recognised by its first bytes, in a file and in a stream."""
+    """Gzip is recognized by its first bytes, in a file and in a stream."""
     packed = gzip.compress(trace_files.own(SOME).encode())
     (tmp_path / "trace.json").write_bytes(packed)
     assert spans(read_trace(tmp_path / "trace.json")) == spans(read(packed)) == [each[:2] for each in SOME]
 
 
 def test_a_format_may_be_named() -> None:
-    """``format`` overrides what the content says; a name that is no format, or no unit, is refused."""
+    """``format`` overrides the content; an unknown format or unit is refused."""
     text = trace_files.onnxruntime(SOME)
     trace = read(text, format="chrome", name="Relu_1_kernel_time")
     assert (trace.format, spans(trace)) == ("chrome", [each[:2] for each in SOME])
@@ -113,7 +113,7 @@ def test_a_format_may_be_named() -> None:
 
 
 def test_sessions_of_one_name_are_told_apart() -> None:
-    """Two sessions of one owner are two: each has gaps of its own."""
+    """Two sessions of one owner have separate gaps."""
     lines = (trace_files.own_line(Ran(1000 * place, 1000 * place + 10), number=place % 2 + 1) for place in range(6))
     trace = read(trace_files.own_header() + "".join(lines))
     assert [each.name for each in trace.sessions] == ["camera (1)", "camera (2)"]
@@ -121,7 +121,7 @@ def test_sessions_of_one_name_are_told_apart() -> None:
 
 
 def test_of_a_profile_without_a_wrong_run_the_executors_events_do_no_harm() -> None:
-    """What is wrong in an event that does not count is not told; where the executor stands for the runs it is."""
+    """Errors in events that do not count are ignored; without run events, the executor's events are the runs."""
     run = {"cat": "Session", "pid": 1, "tid": 1, "ph": "X", "name": "model_run", "ts": 10, "dur": 5, "args": {}}
     odd = {**run, "name": "SequentialExecutor::Execute", "ts": -1}
     assert spans(read(json.dumps([odd, run]))) == [(10, 15)]
@@ -130,7 +130,7 @@ def test_of_a_profile_without_a_wrong_run_the_executors_events_do_no_harm() -> N
 
 
 def test_the_profile_that_most_used_stands_for_a_session() -> None:
-    """A session that changed its profile has that of most inferences, and a note says so."""
+    """A session that changed its profile has the profile of most inferences, and a note says this."""
     ran = [Ran(0, 1), Ran(10, 11, profile="balanced"), Ran(20, 21, profile="balanced")]
     trace = read(trace_files.own(ran))
     assert trace.sessions[0].profile == "balanced"
@@ -161,7 +161,7 @@ def test_the_profile_that_most_used_stands_for_a_session() -> None:
     ],
 )
 def test_a_file_that_is_wrong_is_refused_with_its_line(text: str, says: str) -> None:
-    """The error says which file and line, what is wrong there, and what to do."""
+    """The error has the file, the line, the problem and the fix."""
     with pytest.raises(TraceError) as caught:
         read(text)
     assert says in str(caught.value)
@@ -170,7 +170,7 @@ def test_a_file_that_is_wrong_is_refused_with_its_line(text: str, says: str) -> 
 
 
 def test_what_cannot_be_opened_is_refused(tmp_path: Path) -> None:
-    """A file that is not there, a folder, and packed bytes that are damaged are errors of the file."""
+    """A missing file, a folder and damaged packed bytes are errors of the file."""
     with pytest.raises(TraceError, match=r"none\.json: can't be read: No such file"):
         read_trace(tmp_path / "none.json")
     with pytest.raises(TraceError, match="is a folder"):
@@ -190,7 +190,7 @@ WRONG_BYTES = st.lists(st.tuples(st.integers(0, 2**16), st.binary(max_size=3)), 
 @examples(45)
 @given(st.sampled_from(sorted(trace_files.WRITERS)), WRONG_BYTES, st.integers(0, 2**16), st.booleans())
 def test_a_damaged_file_is_read_or_refused(kind: str, wrong: list[tuple[int, bytes]], cut: int, whole: bool) -> None:
-    """Whatever bytes are overwritten or cut off: it is a trace that is sound, or a TraceError."""
+    """If any bytes are overwritten or cut off, the result is a valid trace or a TraceError."""
     content = bytearray(trace_files.WRITERS[kind](SOME).encode())
     for place, put in wrong:
         at = place % len(content)
@@ -221,7 +221,7 @@ def test_a_damaged_file_is_read_or_refused(kind: str, wrong: list[tuple[int, byt
     ],
 )
 def test_a_file_that_is_no_trace_is_told_as_what_it_is(text: str, says: str) -> None:
-    """The files of a profiler are for htppower advise; LoadGen's other logs have no samples."""
+    """A profiler's file is for htppower advise; LoadGen's other logs have no samples."""
     with pytest.raises(TraceError) as caught:
         read(text)
     assert says in str(caught.value)

@@ -1,4 +1,4 @@
-"""What a controller records is what is read: each inference of each session, to the microsecond."""
+"""A recording of a controller is read exactly: each inference of each session, to the microsecond."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def test_a_recording_is_read_with_its_older_files(bench: Bench, tmp_path: Path) -> None:
-    """Begins, ends, who waited, and how many are lost; a last line that is cut is left out."""
+    """Begins, ends, waits and the number of lost inferences are read; a cut last line is left out."""
     path = tmp_path / "trace.json"
     camera, other = bench.controller.session("burst", owner="camera"), bench.controller.session("balanced")
     bench.controller.record(path, most_bytes=4096, files=9, most_pending=40)

@@ -1,4 +1,4 @@
-"""What a controller records is what a reader finds: every inference, over all the files of the recording."""
+"""All inferences of a controller are read from all the files of its recording."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def test_a_recording_is_read_over_all_its_files(tmp_path: Path) -> None:
-    """Begin, end, session, profile and coldness of each come back, hours of virtual time apart, after rotations."""
+    """Begin, end, session, profile and cold start of each come back, after hours of virtual time and rotations."""
     time = VirtualTime()
     path = tmp_path / "trace.json"
     ran: dict[str, list[tuple[int, int, bool]]] = {"camera": [], "session 2": []}
