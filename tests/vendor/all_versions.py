@@ -1,10 +1,10 @@
-"""The three proofs on every version of the vendor's library that PyPI has, each in an environment of its own.
+"""The three proofs on every version of the vendor's library on PyPI, each in its own environment.
 
 python tests/vendor/all_versions.py [--sequences N] [--versions 2.6.0 2.7.0]
 
-Prints a table; the exit code is 1 where a library and the simulated HTP disagree, an echo is not what a file says, or
-the vendor's own voter casts something else than the controller. The toy model can't be made with 2.3.0, so the voter
-does not run there. It needs x86-64 Linux and Python 3.11 or later, and installs some 100 MB for each version.
+Prints a table; the exit code is 1 if a library and the simulated HTP disagree, an echo differs from its file, or the
+vendor's own voter casts other votes than the controller. The toy model can't be made with 2.3.0, so the voter does
+not run there. It needs x86-64 Linux and Python 3.11 or later, and installs some 100 MB for each version.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ROW = "{:<16} {:<24} {:<9} {:<9} {:>12} {:>11} {:>6} {:>14} {:>9}"
 
 @attrs.frozen
 class Result:
-    """What one version gave."""
+    """The results of one version."""
 
     wheel: str
     about: tuple[str, str, str]
@@ -51,7 +51,7 @@ class Result:
 
 
 def prove(wheel: str, sequences: int, folder: Path) -> Result:
-    """Make an environment with this wheel, and run both proofs in it."""
+    """Make an environment with this wheel, and run the proofs in it."""
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     python = str(folder / "bin" / "python")
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
@@ -69,7 +69,7 @@ def prove(wheel: str, sequences: int, folder: Path) -> Result:
     for case in ET.parse(report).iter("testcase"):  # noqa: S314 - pytest has just written it
         counts = ran[case.attrib["classname"].rsplit(".", maxsplit=1)[-1]]
         if case.find("error") is not None and "test_voter" in case.attrib["classname"]:
-            # What it needs can't be made with this version, such as the toy model.
+            # A prerequisite, such as the toy model, can't be made with this version.
             unmade += 1
             continue
         counts[0] += case.find("skipped") is None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def vendors_library() -> Path:
-    """Return the path of the vendor's library; skip where there is none."""
+    """Return the path of the vendor's library; skip if it is missing."""
     return library_path()
 
 
@@ -30,7 +30,7 @@ def reader() -> Iterator[Voter]:
 
 @pytest.fixture(scope="session")
 def voter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Voter]:
-    """Yield the vendor's voter with a toy model, which is made once in a run; skip where there is none."""
+    """Yield the vendor's voter with a toy model, made once in a run; skip if it is missing."""
     folder = libraries()
     made = Voter(folder, once(tmp_path_factory, "toy_model", make_model) / MODEL)
     yield made

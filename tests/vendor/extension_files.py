@@ -1,9 +1,9 @@
-"""Lint and import of extension files against the vendor's parser, over as many files as wanted.
+"""Lint and import of extension files, compared with the vendor's parser over any number of files.
 
 python tests/vendor/extension_files.py [--files N] [--from SEED] [--libraries FOLDER]
 
-Prints each file of which one disagrees, and the counts; the exit code is 1 where there is one. FOLDER is that of
-another version's ``onnxruntime_qnn``.
+Prints each file with different answers, and the counts; the exit code is 1 if there is such a file. FOLDER is the
+``onnxruntime_qnn`` of another version.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from voter import Voter, libraries
 
 
 def main() -> int:
-    """Print what was found."""
+    """Print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=int, default=5000)
     parser.add_argument("--from", dest="first", type=int, default=0, metavar="SEED")
@@ -42,4 +42,4 @@ def main() -> int:
 if __name__ == "__main__":
     sys.exit(main())
 
-# ruff: noqa: T201 - the counts are what it is for, and it is run by its path
+# ruff: noqa: T201 - prints the counts, and is run by its path

@@ -1,4 +1,4 @@
-"""Advice on what the vendor's tools really write: ONNX Runtime's provider and Genie, on the simulation of the HTP."""
+"""Advice on real output of ONNX Runtime's provider and Genie, on the simulation of the HTP."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def run(name: str, *arguments: str, **environment: str) -> None:
-    """Run a process of its own: the library keeps state for the life of a process."""
+    """Run a separate process: the library keeps state for the life of a process."""
     command = [sys.executable, str(PROCESSES / name), *arguments]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=300, env={**os.environ, **environment}
@@ -34,9 +34,9 @@ def run(name: str, *arguments: str, **environment: str) -> None:
 
 @pytest.mark.usefixtures("vendors_library")
 def test_the_csv_of_onnx_runtime(command: Command, tmp_path: Path) -> None:
-    """Both levels are read, appended sessions told apart; they are known as simulated, and get no advice.
+    """Both levels are read, with appended sessions apart; they are known as simulated, and get no advice.
 
-    The log beside it is refused, with what to do with it.
+    The log next to it is refused with a hint.
     """
     run("profiled.py", str(tmp_path))
     (basic,) = read_measurements(str(tmp_path / "basic.csv"))
@@ -55,7 +55,7 @@ def test_the_csv_of_onnx_runtime(command: Command, tmp_path: Path) -> None:
 
 
 def test_the_profile_of_genie(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> None:
-    """Each query is there with its tokens and times, which agree with each other; it is host time."""
+    """Each query has its tokens and times, which are consistent; the times are the host's."""
     folder = libraries()
     model = once(tmp_path_factory, "toy_model", make_model) / MODEL
     tokenizer, output = tmp_path / "tokenizer.json", tmp_path / "profile.json"

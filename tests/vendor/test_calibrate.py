@@ -13,15 +13,15 @@ from htppower.tuning.models.file import load_device_model
 if TYPE_CHECKING:
     from pathlib import Path
 
-# The median of three: no value is that of an inference during which the machine did something else for long.
+# The median of three, so that one slow inference on a busy machine does not matter.
 QUICK = ("--count", "3", "--idle", "1ms", "--soc", "SM8650")
-# An inference takes some milliseconds, so that no pause of the machine makes one seem 100 times as fast as another.
+# An inference takes some milliseconds, so that a pause of the machine can't make it 100 times as slow as another.
 WIDTH = 1024
 
 
 @pytest.mark.usefixtures("vendors_library")
 def test_an_onnx_model_is_an_inference(tmp_path: Path) -> None:
-    """It runs on the HTP under the votes of the calibration, with every step of an inference measured."""
+    """An ONNX model runs on the HTP under the votes of the calibration, and every step of an inference is measured."""
     onnx = pytest.importorskip("onnx")
     shape = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1, WIDTH]) for name in "xy"]
     graph = onnx.helper.make_graph([onnx.helper.make_node("Relu", ["x"], ["y"])], "relu", shape[:1], shape[1:])

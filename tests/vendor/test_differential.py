@@ -1,7 +1,7 @@
-"""The differential: the simulated HTP answers what the vendor's library answers, code by code, whatever it is sent.
+"""The differential: the simulated HTP gives the same code as the vendor's library to every call.
 
-Sequences of creates, sets and destroys on one to three ids, with options that are valid or not, in any order, on ids
-that are alive, destroyed, refused, unknown or 0. Where the two differ, the simulated HTP is wrong.
+The sequences create, set and destroy one to three ids, with options that are valid or not, in any order, on ids that
+are alive, destroyed, refused, unknown or 0. If the two differ, the simulated HTP is wrong.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ LIMITS = ("Min", "Target", "Max")
 
 @attrs.frozen
 class Id:
-    """Which id a step names: the one that a create has put in a slot last, refused or not, or one that never was."""
+    """The id of a step: the last one that a create has put in a slot, refused or not, or an unknown one."""
 
     slot: int | None = None
     other: int = 0
@@ -59,7 +59,7 @@ class Id:
 
 @attrs.frozen
 class Option:
-    """An option; of an HVX vote, with which context id: that of the call, or another."""
+    """An option; an HVX vote has its own context id: the same as the call's, or another."""
 
     config: NativeConfig
     context: Id | None = None
@@ -148,7 +148,7 @@ unknown = (st.sampled_from([0, 11, 12, 2**31 - 1]) | st.integers(11, 2**32 - 1))
     lambda n: Option(native_unknown(n))
 )
 ddr = st.builds(lambda value: Option(native_scalar("DDR_PERF_MODE", value)), VALUES)
-# Valid ones, too, since a list is read no further than to the first that is refused.
+# Valid options too, since a list is read only up to the first refused option.
 valid = st.sampled_from(
     [
         Option(native_dcvs(0)),
@@ -176,7 +176,7 @@ steps: st.SearchStrategy[list[Step]] = st.lists(
 
 
 class Pair:
-    """The real library and the simulated HTP, side by side."""
+    """The real library and the simulated HTP, for comparison."""
 
     def __init__(self, real: RawClient, architecture: int) -> None:
         self.real = real
@@ -188,13 +188,13 @@ class Pair:
         self.start()
 
     def start(self) -> None:
-        """Begin a sequence: with an id in the first slot, alike on both sides."""
+        """Begin a sequence with an id in the first slot, equal on both sides."""
         _, probe = self.real.create(0, 0)
         self.real.destroy(probe)
         version = self.real.library_version
         self.simulated = SimulatedHtp(self.architecture, library_version=version, first_id=(probe + 1) % 2**32)
         self._created = []
-        # Ids that are unknown to both, up to a create.
+        # Ids that both sides do not know until a create.
         self._slots = [(probe + 2**20 * (slot + 1)) % 2**32 for slot in range(SLOTS)]
         self.play(Create(0, 0, 0))
 
@@ -219,7 +219,7 @@ class Pair:
         return real, simulated
 
     def difference(self, sequence: list[Step]) -> str:
-        """Play a sequence on both sides, and return where the codes differ; empty where they do not."""
+        """Play a sequence on both sides, and return where the codes differ; empty if they do not."""
         self.start()
         try:
             for step in sequence:
@@ -248,7 +248,7 @@ class Pair:
 
 @pytest.fixture(params=SOC_OF_ARCHITECTURE, ids="V{}".format)
 def pair(vendors_library: Path, request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[Pair]:
-    """Yield both sides on each architecture, without the log of all that is refused."""
+    """Yield both sides on each architecture, without the log of refused calls."""
     caplog.set_level(logging.CRITICAL, "htppower.qnn")
     with skip_unknown_soc():
         real = RawClient(vendors_library, SOC_OF_ARCHITECTURE[request.param])
@@ -258,7 +258,7 @@ def pair(vendors_library: Path, request: pytest.FixtureRequest, caplog: pytest.L
 
 @pytest.fixture(scope="module")
 def sequences(request: pytest.FixtureRequest) -> list[list[Step]]:
-    """Return random sequences, drawn once for all architectures: to draw one takes far longer than to play it."""
+    """Return random sequences, drawn once for all architectures: drawing takes far longer than playing."""
     drawn: list[list[Step]] = []
 
     @settings(
@@ -277,7 +277,7 @@ def sequences(request: pytest.FixtureRequest) -> list[list[Step]]:
 
 
 def test_both_answer_the_same_to_any_sequence(pair: Pair, sequences: list[list[Step]]) -> None:
-    """At every step of every sequence the codes are equal, and what they must be able to tell apart occurs."""
+    """At every step the codes are equal, and each kind of code occurs."""
     for sequence in sequences:
         if pair.difference(sequence):
             short = _shortened(sequence, pair)

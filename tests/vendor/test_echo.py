@@ -1,6 +1,6 @@
-"""The echo: what the vendor's library logs that it decoded is what the profile file says, field by field.
+"""The echo: the votes that the vendor's library logs are the votes of the profile file, field by field.
 
-The numbers that are expected come from the YAML text and from the tables below, and not from the code under test.
+The expected numbers come from the YAML text and the tables below, and not from the code under test.
 """
 
 from __future__ import annotations
@@ -79,9 +79,9 @@ def _corners(at: Any, numbers: dict[str, int]) -> list[int]:
 
 
 def expected(votes: dict[str, Any], power_config_id: int, architecture: int) -> list[tuple[str, dict[str, int]]]:
-    """Return what the library must have decoded of the votes of a file, on an architecture.
+    """Return the decoded votes that the library must log for a file, on an architecture.
 
-    Of votes in expanded corners it prints only that they are there. Where it has none, the nearest plain one is cast.
+    For votes in expanded corners it logs only their presence. If it has none, the nearest plain vote is cast.
     """
     dcvs = votes["dcvs_v3"]
     own = {"contextId": power_config_id}
@@ -138,7 +138,7 @@ def _of_dcvs(dcvs: dict[str, Any], power_config_id: int) -> dict[str, int]:
 
 
 class Echo:
-    """The library on one architecture, and what it logs of the votes on an id of its own."""
+    """The library on one architecture, with its log of the votes on one id."""
 
     def __init__(self, backend: QnnHtp, architecture: int, caplog: pytest.LogCaptureFixture) -> None:
         self.architecture = architecture
@@ -152,7 +152,7 @@ class Echo:
         self.backend.destroy_power_config_id(self._id)
 
     def check(self, votes: VoteSet, file: dict[str, Any]) -> None:
-        """Cast the votes and hold the log against the file; a version without one of the options refuses them."""
+        """Cast the votes and compare the log with the file; a version without one of the options refuses them."""
         self._caplog.clear()
         wanted = expected(file, self._id, self.architecture)
         api = dict(self.backend.describe().versions)["htp_api"]
@@ -167,9 +167,9 @@ class Echo:
 
 @pytest.fixture(params=SOC_OF_ARCHITECTURE, ids="V{}".format, scope="module")
 def backend(vendors_library: Path, request: pytest.FixtureRequest) -> Iterator[tuple[QnnHtp, int]]:
-    """Yield the library on each architecture, which logs everything, and the architecture."""
+    """Yield the library on each architecture with a full log, and the architecture."""
     with pytest.MonkeyPatch.context() as patch, skip_unknown_soc():
-        # It takes the level as it is opened.
+        # The level is read when the library is opened.
         patch.setattr(logging.getLogger("htppower.qnn"), "level", logging.DEBUG)
         made = QnnHtp(vendors_library, SOC_OF_ARCHITECTURE[request.param])
     yield made, request.param
@@ -178,7 +178,7 @@ def backend(vendors_library: Path, request: pytest.FixtureRequest) -> Iterator[t
 
 @pytest.fixture
 def echo(backend: tuple[QnnHtp, int], caplog: pytest.LogCaptureFixture) -> Iterator[Echo]:
-    """Yield it with a log of everything."""
+    """Yield the echo with a full log."""
     caplog.set_level(logging.DEBUG, "htppower.qnn")
     made = Echo(*backend, caplog)
     yield made
@@ -187,16 +187,16 @@ def echo(backend: tuple[QnnHtp, int], caplog: pytest.LogCaptureFixture) -> Itera
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_every_profile_arrives_as_its_file_says(echo: Echo, name: str) -> None:
-    """Every field of every shipped profile reaches the library, in the order in which it must be sent."""
+    """Every field of every shipped profile reaches the library, in the required order."""
     plan = echo.planner.plan(load_profile(name))
     votes = _votes_of(shipped_folder() / f"{name}.yaml")
-    # The DDR performance mode is refused on every architecture where there is no device.
+    # Without a device, every architecture refuses the DDR performance mode.
     echo.check(attrs.evolve(plan.raised, ddr_perf_mode=None), {**votes, "ddr_perf_mode": "unset"})
 
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_every_power_state_arrives_as_its_file_says(echo: Echo, name: str) -> None:
-    """Every field of the power state that a profile relaxes to reaches the library."""
+    """Every field of the power states of a profile reaches the library."""
     profile = load_profile(name)
     assert profile.relax is not None
     plan = echo.planner.plan(profile)
@@ -206,10 +206,10 @@ def test_every_power_state_arrives_as_its_file_says(echo: Echo, name: str) -> No
 
 
 def _override(tmp_path: Path, text: str) -> tuple[Path, dict[str, Any]]:
-    """Write a profile that overrides burst; return it and burst's votes with what it overrides."""
+    """Write a profile that overrides burst; return it and the resulting votes."""
     states = tmp_path / "states"
     states.mkdir()
-    # Its power state clears what the override may set (rule DCVS-4).
+    # Its power state clears sleep_disable, which an override may set (rule DCVS-4).
     awake = "state: awake\nextends: relaxed\nvotes: {dcvs_v3: {sleep_disable: false}}\n"
     (states / "awake.yaml").write_text(awake, encoding="utf-8")
     path = tmp_path / "mine.yaml"
@@ -221,7 +221,7 @@ def _override(tmp_path: Path, text: str) -> tuple[Path, dict[str, Any]]:
     return path, votes
 
 
-# Of the expanded corners below, by hand.
+# The plain corners for the expanded corners below, by hand.
 PLAIN_CORNERS = {"NOM": "NOM", "NOM_L0": "NOM_PLUS", "TUR_L1": "TURBO_PLUS", "TUR_L3": "TURBO_L3"}
 
 OVERRIDES = {
@@ -262,7 +262,7 @@ def test_overrides_arrive_as_their_file_says(echo: Echo, tmp_path: Path, case: s
 
 @pytest.mark.parametrize("corner", EXPANDED)
 def test_every_expanded_corner_arrives(echo: Echo, tmp_path: Path, corner: str) -> None:
-    """Every expanded corner has the number that the library decodes, on every architecture with HMX votes."""
+    """The library decodes the number of every expanded corner, on every architecture with HMX votes."""
     path, votes = _override(
         tmp_path, f"{{hmx_v2: {{min: {corner}, target: {corner}, max: {corner}, perf_mode: HIGH}}}}"
     )

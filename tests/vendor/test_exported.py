@@ -1,4 +1,4 @@
-"""Profiles exported as extension files: what the vendor's own voter casts for them is what our controller casts.
+"""Profiles exported as extension files: the vendor's own voter casts the same votes for them as our controller.
 
 x86 shows the core and bus clocks, RPC latency and polling, and the HMX timeout; votes on the matrix unit, the
 compression engine, in expanded corners and on the DDR are not cast there. ``--sequences N`` tries N random profiles.
@@ -55,10 +55,10 @@ UNVOTED = {name: REMOVED.fields[name] for name in ("powerMode", *FLAGS)}
 
 @attrs.frozen
 class Casts:
-    """What was cast in a session of two inferences.
+    """The votes of a session of two inferences.
 
     Attributes:
-        clocks: the HVX votes in force, one after the other, each another than the one before.
+        clocks: the HVX votes in force, one after the other; each differs from the one before.
         beside: RPC latency and polling, adaptive polling and HMX timeout while raised.
     """
 
@@ -67,7 +67,7 @@ class Casts:
 
 
 def in_force(votes: Iterable[Mapping[str, int]]) -> tuple[dict[str, int], ...]:
-    """Return what is in force after each of these HVX votes, where that changes; what is not set stays."""
+    """Return the votes in force after each of these HVX votes that changes them; an unset field stays."""
     now = UNVOTED
     found = []
     for fields in votes:
@@ -80,7 +80,7 @@ def in_force(votes: Iterable[Mapping[str, int]]) -> tuple[dict[str, int], ...]:
 
 
 def cast_by_voter(voter: Voter, profile: Profile, *, idle: bool) -> Casts:
-    """Return what the vendor's voter casts for an exported profile."""
+    """Return the votes of the vendor's voter for an exported profile."""
     sustains = profile.relax is not None and first_us(profile.relax.after_inference_us) > 0
     dialog = voter.dialog(from_profile(profile).text(), tokens=1, idle_s=5 if idle and sustains else 0)
     assert not dialog.refused
@@ -93,7 +93,7 @@ def cast_by_voter(voter: Voter, profile: Profile, *, idle: bool) -> Casts:
 
 
 def cast_by_controller(profile: Profile, *, idle: bool) -> Casts:
-    """Return what our controller casts in the same phases."""
+    """Return the votes of our controller in the same phases."""
     bench = Bench.make(SimulatedHtp(arch=81))
     session = bench.controller.session(profile)
     with session.init():
@@ -111,7 +111,7 @@ def cast_by_controller(profile: Profile, *, idle: bool) -> Casts:
 
 
 def raised_beside(bench: Bench) -> dict[str, int]:
-    """Return the votes beside those on clocks that were cast so far."""
+    """Return the votes so far, except those on clocks."""
     found = {name: default for name, (*_, default) in BESIDE.items()}
     for call in bench.sets:
         for name, (option, member, _) in BESIDE.items():
@@ -122,23 +122,23 @@ def raised_beside(bench: Bench) -> dict[str, int]:
 
 
 def check(voter: Voter, profile: Profile, *, idle: bool) -> None:
-    """Hold what the vendor's voter casts for an exported profile against what our controller casts."""
+    """Compare the votes of the vendor's voter for an exported profile with those of our controller."""
     exported = from_profile(profile)
     assert exported.lossless, exported.lost
     ours = cast_by_controller(profile, idle=idle)
-    # The voter casts from a thread of its own. One dialog in 200 outruns it, so that votes of an inference are left
-    # out; and on a busy machine its timer may ring between the inferences.
+    # The voter casts on its own thread. In one dialog of 200 this thread is too late, so that the votes of an inference
+    # are missing; on a busy machine its timer may fire between the inferences.
     assert any(cast_by_voter(voter, profile, idle=idle) == ours for _ in range(TRIES)), (profile, ours)
 
 
 @pytest.mark.parametrize("name", SHIPPED_PROFILES)
 def test_shipped_profiles_are_cast_alike(voter: Voter, name: str) -> None:
-    """From INIT over two inferences and the sustain timer to DE-INIT the votes in force are the same, in each field."""
+    """From INIT over two inferences and the sustain timer to DE-INIT, each field has the same votes."""
     check(voter, load_profile(name), idle=True)
 
 
 def test_random_profiles_are_cast_alike(voter: Voter, request: pytest.FixtureRequest) -> None:
-    """So are those of profiles that nobody has written."""
+    """Random profiles have the same votes too."""
 
     @settings(
         max_examples=request.config.getoption("--sequences", default=None) or RANDOM,
@@ -155,7 +155,7 @@ def test_random_profiles_are_cast_alike(voter: Voter, request: pytest.FixtureReq
 
 
 def test_every_export_is_taken(reader: Voter, request: pytest.FixtureRequest) -> None:
-    """Of any profile, whatever is lost of it, the vendor's parser takes the file."""
+    """The vendor's parser accepts the export of any profile, whatever is lost."""
 
     @settings(
         max_examples=request.config.getoption("--sequences", default=None) or RANDOM,

@@ -1,6 +1,6 @@
-"""Lint and import of extension files against the vendor's parser.
+"""Lint and import of extension files, compared with the vendor's parser.
 
-A file is refused if and only if lint finds an error in it, and import makes no profile of it.
+The vendor refuses a file if and only if lint finds an error in it, and import makes no profile of it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OPEN = 0.15
 
 
 def test_refused_by_the_vendor_if_and_only_if_by_lint_and_import(reader: Voter) -> None:
-    """Lint, import and the parser agree on every file that a seed makes and breaks, and on both answers often."""
+    """Lint, import and the parser agree on every random file, and each answer occurs often."""
     wrong, refused, odd = disagreements(reader, range(FILES))
     assert not wrong, wrong[0]
     assert FILES / 4 < refused < FILES * 3 / 4
@@ -35,7 +35,7 @@ def test_refused_by_the_vendor_if_and_only_if_by_lint_and_import(reader: Voter) 
 
 
 def test_a_real_file_is_taken(reader: Voter) -> None:
-    """The file that ChatApp ships is taken, by both."""
+    """Both accept the file that ChatApp ships."""
     data = json.dumps(CHAT_APP).encode()
     assert accepted(reader, data)
     assert not is_refused(data)
@@ -43,7 +43,7 @@ def test_a_real_file_is_taken(reader: Voter) -> None:
 
 
 def test_the_files_that_mended_the_model_are_judged_alike(reader: Voter) -> None:
-    """By the parser, as the unit tests hold lint and import to it."""
+    """The parser gives the answers that the unit tests expect of lint and import."""
     assert [text for text in TAKEN if not accepted(reader, text.encode())] == []
     assert [text for text in REFUSED if accepted(reader, text.encode())] == []
 
@@ -82,7 +82,7 @@ START = ["init_start", "inference_start"]
     ids=range(13),
 )
 def test_what_is_cast_is_what_import_and_diff_read(voter: Voter, file: dict[str, Any]) -> None:
-    """Keys are read by the words in their names, and of several the last counts; numbers are cast as written."""
+    """Keys are read by the words in their names, and the last of several counts; numbers are cast as written."""
     data = json.dumps(file).encode()
     cast: dict[str, int] = {}
     for call in voter.dialog(data).at("create"):

@@ -1,4 +1,4 @@
-"""Settings for Genie on the vendor's library: what is made is taken, and what the check refuses is refused."""
+"""Settings for Genie on the vendor's library: made settings are accepted, and settings with errors are refused."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ BLOCK = {
 
 
 def dialog(block: dict[str, Any] | None = None, backend: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return a dialog's configuration that Genie takes, with more keys in its backend and in the block of that."""
+    """Return a dialog's configuration that Genie accepts, with more keys in its backend and the block inside."""
     model = {"version": 1, "type": "binary", "binary": {"version": 1, "ctx-bins": ["a.bin"]}}
     of_backend = {"version": 1, "type": "QnnHtp", "QnnHtp": {**BLOCK, **(block or {})}, **(backend or {})}
     engine = {"version": 1, "n-threads": 1, "backend": of_backend, "model": model}
@@ -57,7 +57,7 @@ DIALOGS = {
     "rpc": (dialog({"rpc-polling-time": 1}, {"extensions": "inner.json"}), {"SET-8"}),
     "beside": (dialog(backend={"extensions": "inner.json", "performance": {"policy": "burst"}}), {"SET-8"}),
 }
-# The keys that Genie accepts at the top of a node's configuration, and some that it refuses.
+# Keys that Genie accepts at the top of a node's configuration, and some that it refuses.
 NODES = (
     *(name for name in GENIES if name not in ("dialog", "embedding", "standalone-engine")),
     "text-decoder",
@@ -68,7 +68,7 @@ POLICIES = ("burst", "BURST", "default", "system_settings", "llm_decode_burst", 
 
 @pytest.fixture(scope="module")
 def codes() -> dict[str, int]:
-    """Return what Genie answers to each dialog and policy."""
+    """Return Genie's codes for each dialog and policy."""
     configs = {name: config for name, (config, _) in DIALOGS.items()}
     configs |= {f"policy {name}": {"performance": {"policy": name}} for name in POLICIES}
     folder = libraries()
@@ -88,7 +88,7 @@ def codes() -> dict[str, int]:
 
 @pytest.mark.parametrize("name", DIALOGS)
 def test_genie_refuses_a_dialog_as_the_check_says(codes: dict[str, int], name: str, tmp_path: Path) -> None:
-    """An error of the check is a dialog that can't be made; a warning and none is one that can."""
+    """If the check finds an error, the dialog can't be made; with a warning or no finding it can."""
     config, finds = DIALOGS[name]
     file = tmp_path / "dialog.json"
     file.write_text(json.dumps(config, indent=2), encoding="utf-8")
@@ -117,7 +117,7 @@ def test_the_nodes_that_are_known_are_those_of_genie() -> None:
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_genie_takes_a_policy_as_the_check_says(codes: dict[str, int], name: str, tmp_path: Path) -> None:
-    """A policy that the check finds nothing in is taken, and any other refused."""
+    """Genie accepts a policy exactly if the check has no finding."""
     file = tmp_path / "policy.json"
     file.write_text(json.dumps({"performance": {"policy": name}}), encoding="utf-8")
     assert bool(check([str(file)]).report.findings) is (codes[f"policy {name}"] != 0)
@@ -125,7 +125,7 @@ def test_genie_takes_a_policy_as_the_check_says(codes: dict[str, int], name: str
 
 @pytest.mark.parametrize("name", profile_names())
 def test_the_extension_file_for_a_profile_is_taken(reader: Voter, name: str) -> None:
-    """The vendor's parser takes what is made for each shipped profile, and with every vote that has a key."""
+    """The vendor's parser accepts the file for each shipped profile, and with every vote that has a key."""
     made = settings(load_profile(name), "genie")
     files = [part.text for part in made.parts if part.where.startswith("extension file")]
     assert [reader.accepted(text) for text in files] == [True, True]

@@ -1,4 +1,4 @@
-"""The vendor's library beside other libraries in C++: whichever is loaded first, their exceptions are caught."""
+"""The vendor's library with other C++ libraries: exceptions are caught in either order of loading."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import pytest
 
-# For each package, what makes its library throw an exception of C++, which Python must get as one of its own.
+# For each package, code that makes its library throw a C++ exception, which Python must get as its own.
 _THROWS = {
     "onnxruntime": "import onnxruntime; throw = lambda: onnxruntime.InferenceSession('/nope.onnx')",
     "onnx": "import onnx.checker; throw = lambda: onnx.checker.check_model(onnx.ModelProto())",
@@ -31,14 +31,14 @@ def _catches(*lines: str) -> None:
         [sys.executable, "-c", "\n".join((*lines, _CATCHES))], capture_output=True, text=True, check=False, timeout=120
     )
     assert done.returncode == 0, done.stderr
-    # A library may print something as the process ends.
+    # A library may print a message at the end of the process.
     assert "caught" in done.stdout.splitlines()
 
 
 @pytest.mark.usefixtures("vendors_library")
 @pytest.mark.parametrize("package", _THROWS)
 def test_a_controller_made_first_leaves_the_exceptions_of_others_alone(package: str) -> None:
-    """A process whose first library is the vendor's does not die at the next exception of another one."""
+    """The process does not die at the next exception of another library."""
     if find_spec(package) is None:
         pytest.skip(f"{package} is not installed")
     _catches(_VOTES, _THROWS[package])
@@ -46,5 +46,5 @@ def test_a_controller_made_first_leaves_the_exceptions_of_others_alone(package: 
 
 @pytest.mark.usefixtures("vendors_library")
 def test_a_controller_made_last_does_so_too() -> None:
-    """Neither does one that has loaded another library before."""
+    """The process does not die if another library was loaded before."""
     _catches(_THROWS["onnxruntime"], _VOTES)

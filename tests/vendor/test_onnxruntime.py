@@ -9,14 +9,14 @@ import pytest
 from checkout import ROOT, TESTS
 
 EXAMPLE = ROOT / "docs" / "examples" / "onnxruntime_npu.py"
-# What a machine that is busy for as long as the sustain time adds between two inferences.
+# The delay between two inferences if the machine is busy for the whole sustain time.
 _LATE = (
     "  burst     lower    RAISED -> LOWERED: sustain expired\n  burst     raise    LOWERED -> RAISED: inference began\n"
 )
 
 
 def run(*command: str) -> str:
-    """Run a process of its own, since the library keeps state for the life of a process; return its output."""
+    """Run a separate process, since the library keeps state for the life of a process; return its output."""
     done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -35,13 +35,13 @@ def run(*command: str) -> str:
     ],
 )
 def test_neither_breaks_the_other(how: str) -> None:
-    """In either order of making and freeing, from four threads, with profiles that change, both do their work."""
+    """In either order of making and freeing, from four threads and with profile changes, both work."""
     assert "ok" in run(str(TESTS / "support" / "processes" / "npu_host.py"), how).splitlines()
 
 
 @pytest.mark.usefixtures("vendors_library")
 def test_the_example_of_the_docs() -> None:
-    """The main example runs as it is pasted, and prints what the page says."""
+    """The main example runs unchanged, and prints the output on the page."""
     output = run(str(EXAMPLE))
     lines = [line for line in output.splitlines() if "LIBNATIVE" not in line]
     assert lines[0] == "101 inferences from 4 threads, all the same"

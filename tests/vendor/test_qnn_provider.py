@@ -1,4 +1,4 @@
-"""The real QNN provider: what its options vote, read from the library's log, and that it casts none beside ours."""
+"""The real QNN provider: the votes of its options, from the library's log, and no votes besides ours."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from htppower.votes.vote_set import VoteSet
 
 MODES = modes()
-# What follows a run, so that only the setting itself is found.
+# The setting after a run, so that only the setting itself is found.
 LOWERED = {"qnn.htp_perf_mode_post_run": "low_power_saver"}
 PROCESS = TESTS / "support" / "processes" / "npu_provider.py"
 LINE = re.compile(r"(?:.*QnnLogging\])?\s*(?:<\w> )?(?P<text>.*)")
@@ -36,9 +36,9 @@ SET = re.compile(r"htpPerfInfrastructureSetPowerConfig started for powerConfigId
 
 @pytest.fixture(scope="module")
 def parts(vendors_library: Path) -> dict[str, list[str]]:
-    """Return the log of the library by parts, from a process of its own that does all at once."""
+    """Return the log of the library by parts, from one separate process."""
     done = subprocess.run(
-        # Unbuffered, as is then what the libraries print: it comes as it is said.
+        # Unbuffered, so that the output of the libraries is in order.
         [sys.executable, "-u", str(PROCESS)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -61,14 +61,14 @@ def parts(vendors_library: Path) -> dict[str, list[str]]:
 
 
 def cast(lines: list[str]) -> dict[str, dict[str, int]]:
-    """Return what the library decoded, by option, without the id."""
+    """Return the decoded votes by option, without the id."""
     votes = decoded(logging.makeLogRecord({"msg": line}) for line in lines)
     assert len({option for option, _ in votes}) == len(votes)
     return {option: {name: value for name, value in fields.items() if name != "contextId"} for option, fields in votes}
 
 
 def expected(votes: VoteSet) -> dict[str, dict[str, int]]:
-    """Return what the library must have decoded of a vote set."""
+    """Return the log that a vote set must give."""
     found: dict[str, dict[str, int]] = {}
     for config in votes.native(0):
         fields = {name: value for name, value in config.fields.items() if name != "contextId"}
@@ -92,7 +92,7 @@ def calls(lines: list[str]) -> list[int]:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_mode_votes_what_the_table_says(parts: dict[str, list[str]], mode: str) -> None:
-    """One call as the model loads, with exactly these votes, none for "default"; none as it runs and goes."""
+    """One call as the model loads, with exactly these votes; no call for "default", or while it runs and ends."""
     assert cast(parts[f"mode {mode}"]) == expected(MODES[mode])
     assert len(calls(parts[f"mode {mode}"])) == bool(MODES[mode])
     assert calls(parts[f"mode {mode} runs"]) == []
@@ -100,13 +100,13 @@ def test_a_mode_votes_what_the_table_says(parts: dict[str, list[str]], mode: str
 
 @pytest.mark.parametrize("name", profile_names())
 def test_the_options_of_a_profile(parts: dict[str, list[str]], name: str) -> None:
-    """The provider takes them, and votes the mode and the control latency; what differs is all named."""
+    """The provider accepts them, and votes the mode and the control latency; all other differences are named."""
     made, profile = provider_options(name), load_profile(name)
     mode = MODES[made.options["htp_performance_mode"]]
     voted = attrs.evolve(mode, rpc_control_latency_us=profile.votes.rpc_control_latency_us)
     log = cast(parts[f"profile {name}"])
     assert log == expected(voted)
-    # Of what no mode votes on it is looked whether the whole vote is named.
+    # For votes that no mode has, the whole vote must be named.
     voted_elsewhere = {name: None for name in ("hmx_v2", "ceng", "ddr_perf_mode") if getattr(profile.votes, name)}
     wanted = {} if not profile.votes else expected(attrs.evolve(profile.votes, **voted_elsewhere))
     named = {item.field[-1] for item in made.unexpressed}
@@ -119,7 +119,7 @@ def test_the_options_of_a_profile(parts: dict[str, list[str]], name: str) -> Non
 
 
 def test_run_and_dynamic_options_vote(parts: dict[str, list[str]]) -> None:
-    """What the wrapper refuses does vote, and "default" does not; nothing is taken back when the model goes."""
+    """Options that the wrapper refuses do vote, and "default" does not; the end of the model resets no vote."""
     assert cast(parts["run qnn.htp_perf_mode burst"]) == expected(MODES["burst"])
     assert cast(parts["run qnn.htp_perf_mode_post_run power_saver"]) == expected(MODES["power_saver"])
     assert cast(parts["run qnn.rpc_control_latency 100"]) == {"rpc_control_latency": {"value": 100}}
@@ -146,7 +146,7 @@ def test_run_and_dynamic_options_vote(parts: dict[str, list[str]]) -> None:
 def test_the_provider_votes_for_a_setting_unless_the_check_finds_something(
     parts: dict[str, list[str]], part: str, finds: str, tmp_path: Path
 ) -> None:
-    """What the check says is ignored votes nothing, and all else the votes of burst."""
+    """A setting with a finding casts no vote, and every other setting casts burst's votes."""
     kind, _, said = part.partition(" ")
     key, value = said.replace("=", " ").split()
     where = "run_options" if kind == "run" else "provider_options"
@@ -154,20 +154,20 @@ def test_the_provider_votes_for_a_setting_unless_the_check_finds_something(
     file.write_text(json.dumps({where: {key: value, **LOWERED}}), encoding="utf-8")
     assert [finding.rule for finding in check([str(file)]).report.findings] == ([finds] if finds else [])
     log = cast(parts[part])
-    # What is voted already is not voted again in the same session.
+    # In the same session, a vote in force is not cast again.
     assert log.get("DCVS_V3") == (None if finds else expected(MODES["burst"])["DCVS_V3"])
     assert bool(log) is not bool(finds)
 
 
 def test_votes_are_cast_once(parts: dict[str, list[str]]) -> None:
-    """With the wrapper, every call that the library has had is one of the controller's."""
+    """With the wrapper, all calls to the library are the controller's."""
     (said,) = (part for part in parts if part.startswith("calls "))
     recorded = json.loads(said.removeprefix("calls "))
-    # INIT, three runs, DE-INIT: each raised and lowered; and the settings of the process, at first and after INIT.
+    # INIT, three runs, DE-INIT: each raised and lowered; and the process's settings, at first and after INIT.
     assert len(recorded) == 12
     assert calls(parts["controller"]) == recorded
 
 
 def test_the_short_example_of_the_docs(parts: dict[str, list[str]]) -> None:
-    """It runs as it stands, with a model and inputs."""
+    """The example runs unchanged, with a model and inputs."""
     assert "outputs (16, 4)" in parts

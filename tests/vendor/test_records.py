@@ -1,4 +1,4 @@
-"""The records of the vendor's own voter: what the shipped files say is what it casts, from load to the end."""
+"""The records of the vendor's own voter: the shipped files hold the votes that it casts, from load to the end."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 NAMES = [own_name(name) for name in record_names() if name.startswith("vendor:")]
 TRIES = 4
-# The timer of the vendor's extension, and how late a busy machine may let it be.
+# The timer of the vendor's extension, and its possible delay on a busy machine.
 SUSTAIN_MS = 300
 LATE_MS = 3000
 
 
 def expected(votes: VoteSet) -> dict[str, dict[str, int]]:
-    """Return what the library must have decoded of a vote set, by option and without the id."""
+    """Return the log that a vote set must give, by option and without the id."""
     found: dict[str, dict[str, int]] = {}
     for config in votes.native(0):
         fields = {name: value for name, value in config.fields.items() if name != "contextId"}
@@ -36,7 +36,7 @@ def expected(votes: VoteSet) -> dict[str, dict[str, int]]:
 
 
 def cast(dialog: Dialog, stage: str) -> list[dict[str, dict[str, int]]]:
-    """Return the votes of each call of a stage, by option and without the id; the size of memory is no vote."""
+    """Return the votes of each call of a stage, by option and without the id; the size of memory is not a vote."""
     calls = [dict(call.votes) for call in dialog.at(stage)]
     return [
         {
@@ -50,14 +50,14 @@ def cast(dialog: Dialog, stage: str) -> list[dict[str, dict[str, int]]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_record_is_what_the_voter_casts(voter: Voter, name: str) -> None:
-    """The process's settings once; raised votes before a run, relaxed ones after it, released ones at the end."""
+    """The process's settings are cast once, raised votes before a run, relaxed after it, released at the end."""
     record = load_profile(f"vendor:{name}")
     assert record.relax is not None
     sustain_us = record.relax.after_inference_us
     text = json.dumps({"devices": [{"cores": [{"perf_profile": name}]}]})
     for _ in range(TRIES):
         dialog = voter.dialog(text, tokens=2, idle_s=5 if sustain_us else 0)
-        # On a busy machine the voter's timer may ring between the inferences, and then it does not after them.
+        # On a busy machine the voter's timer may fire between the inferences, and then not after them.
         if not sustain_us or dialog.at("idle"):
             break
     assert not dialog.refused
@@ -85,10 +85,10 @@ def test_a_record_is_what_the_voter_casts(voter: Voter, name: str) -> None:
         assert sustain_us == SUSTAIN_MS * 1000
         assert clocks[-1] == lowered
     else:
-        # The voter lowers on a thread of its own: on a busy machine the next inference may come first.
+        # The voter lowers on its own thread: on a busy machine the next inference may begin first.
         assert clocks[0] == raised
 
 
 def test_every_profile_of_the_vendors_table_has_a_record() -> None:
-    """The nine that vote, and the two that do not raise."""
+    """There are nine with votes, and two that do not raise."""
     assert len(NAMES) == 11

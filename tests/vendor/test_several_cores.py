@@ -1,4 +1,4 @@
-"""Files whose cores differ: what the vendor's voter casts for them is what their import votes."""
+"""Files with different cores: the vendor's voter casts the votes of their import."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_what_is_cast_for_several_cores_is_what_import_votes(voter: Voter, case: SeveralCores) -> None:
-    """First raised as INIT begins, then relaxed after it, and the votes beside."""
+    """Compared are the first raise in INIT, the relaxed votes after it, and the other votes."""
     beside = {"rpc_polling_time": 0, "rpc_control_latency": 0}
     cast: list[tuple[int, int]] = []
     for call in voter.dialog(case.text).calls:

@@ -1,4 +1,4 @@
-"""Which item of custom says whether the vendor's voter keeps the votes up after an inference."""
+"""The item of custom that decides if the vendor's voter keeps the votes up after an inference."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from htppower.votes.corners import VoltageCorner
 if TYPE_CHECKING:
     from voter import Voter
 
-# A machine that is busy for longer than the 300 ms lets the votes come down between two inferences; and of one that is
-# busy just as a stage of the dialog begins or ends, a call is logged in another.
+# If the machine is busy for longer than 300 ms, votes come down between two inferences; if it is busy as a stage of the
+# dialog begins or ends, a call is logged in another stage.
 TRIES = 5
 
 
 @pytest.mark.parametrize(("start", "done", "sustains"), CASES)
 def test_the_last_item_that_says_it_counts(voter: Voter, start: bool | None, done: bool | None, sustains: bool) -> None:
-    """Votes that stay up are raised once for two inferences; otherwise each inference raises them."""
+    """Sustained votes are raised once for two inferences; otherwise each inference raises them."""
     text = json.dumps({"devices": [{"cores": [custom_of(start, done)]}]})
     assert any(raises(voter, text) == (1 if sustains else 2) for _ in range(TRIES))
 
 
 def raises(voter: Voter, text: str) -> int:
-    """Return how often the votes are raised for the inferences of a dialog."""
+    """Return the number of raises for the inferences of a dialog."""
     votes = [vote for call in voter.dialog(text).at("query") for vote in call.votes]
     return sum(fields["coreVoltageCornerTarget"] == VoltageCorner.NOM for name, fields in votes if name == "DCVS_V3")

@@ -1,8 +1,8 @@
-"""The vendor's own voter against the controller: what each casts for a profile of one name, field by field.
+"""The vendor's own voter and the controller: the votes of both for the same profile, field by field.
 
-The voter holds a dialog of two inferences; the controller goes through the same phases on the simulated HTP. Compared
-is what is in force after each call that votes on the clocks. Which cells may differ, and whom the shipped profiles
-follow, is the table of ``docs/voter_parts.py``.
+The voter runs a dialog of two inferences; the controller runs the same phases on the simulated HTP. Compared are the
+votes in force after each call that votes on the clocks. The table of ``docs/voter_parts.py`` says which cells may
+differ, and which source the shipped profiles use.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from htppower.backends import Call
 
 PARTS = load_page_code("voter_parts.py")
-# Of 51 moments of 12 fields: what both, or one of them, have in force.
+# 12 fields at 51 moments: cells with a vote of at least one side.
 FEWEST_CELLS = 550
 SUSTAIN_MS = 300
-# The log's times are those of several threads.
+# The log's times are from several threads.
 JITTER_MS = 10
-# Of a loaded machine; the timer itself is late by less than a millisecond.
+# On a busy machine; the timer itself is late by less than a millisecond.
 LATEST_MS = 5_000
 INFERENCES = 2
-# The vendor's voter takes the architecture of this platform for one without HMX votes.
+# The vendor's voter assumes that the architecture of this platform has no HMX votes.
 ARCHITECTURE = 68
 MOST_TRIES = 20
 DECODE = "llm_decode_"
@@ -50,7 +50,7 @@ Stage = tuple[tuple[str, str], "Sequence[Votes]"]
 
 @attrs.frozen
 class Cell:
-    """One field at one moment: what is in force by each."""
+    """One field at one moment: the vote in force on each side."""
 
     profile: str
     moment: str
@@ -60,13 +60,13 @@ class Cell:
 
 
 def in_force(stages: Iterable[Stage]) -> Iterator[tuple[str, dict[str, int | None]]]:
-    """Yield what is in force at each moment: after calls that vote on clocks, raised with DCVS off, lowered with it.
+    """Yield the votes in force at each moment, after calls that vote on clocks: raised if DCVS is off, else lowered.
 
-    Of a stage come first the names of its raised and lowered moments, then its calls. One that votes on other things
-    alone is a raised moment. Where a stage is raised or lowered again, it must be to the same votes.
+    A stage has the names of its raised and lowered moments, and its calls. A stage with other votes only is a raised
+    moment. Each further raise or lowering of a stage must give the same votes.
     """
     now: dict[str, int | None] = dict.fromkeys(PARTS.FIELDS)
-    now["rpc_polling_time"] = 0  # no vote on it, or one that turns it off
+    now["rpc_polling_time"] = 0  # no vote, or a vote that turns it off
     for names, calls in stages:
         found: dict[str, dict[str, int | None]] = {}
         for votes in calls:
@@ -105,7 +105,7 @@ INIT, INFERENCE, DEINIT = (
 
 
 def of_voter(dialog: Dialog) -> dict[str, dict[str, int | None]]:
-    """Return what is in force by the voter."""
+    """Return the voter's votes in force."""
     created, ran, freed = (
         [call.votes for stage in stages for call in dialog.at(stage)]
         for stages in (("create",), ("query", "idle"), ("free",))
@@ -114,7 +114,7 @@ def of_voter(dialog: Dialog) -> dict[str, dict[str, int | None]]:
 
 
 def of_controller(name: str) -> dict[str, dict[str, int | None]]:
-    """Return what is in force by the controller; its times are held against the profile's, too."""
+    """Return the controller's votes in force; its times are compared with the profile's, too."""
     bench = Bench.make(SimulatedHtp(arch=ARCHITECTURE))
     session = bench.controller.session(name)
     marks = [0]
@@ -142,7 +142,7 @@ def of_controller(name: str) -> dict[str, dict[str, int | None]]:
 
 
 def steps_of(calls: Sequence[Call]) -> Iterator[Votes]:
-    """Yield the votes of each step: clocks, with the settings of the process that follow in a call of their own."""
+    """Yield the votes of each step: the clocks, and the settings of the process in a separate call."""
     votes: Votes = ()
     for call in calls:
         if votes and call.config("DCVS_V3") is not None:
@@ -154,7 +154,7 @@ def steps_of(calls: Sequence[Call]) -> Iterator[Votes]:
 
 
 def votes_of(call: Call) -> Votes:
-    """Return the votes of a call, as the library's log has them."""
+    """Return the votes of a call in the form of the library's log."""
     return tuple(
         (SCALARS[config.option], {"value": next(iter(config.fields.values()))})
         if config.option in SCALARS
@@ -164,20 +164,20 @@ def votes_of(call: Call) -> Votes:
 
 
 def lowered(calls: Sequence[VendorsCall]) -> list[float]:
-    """Return when votes were lowered: those of a power state alone let DCVS move the clocks."""
+    """Return the times of lowered votes: only votes of a power state let DCVS move the clocks."""
     return [call.at_ms for call in calls for option, fields in call.votes if fields.get("dcvsEnable")]
 
 
 @pytest.fixture(scope="module")
 def dialogs(voter: Voter) -> dict[str, Dialog]:
-    """Return a dialog with each shipped profile, in which it was raised for an inference, if it votes."""
+    """Return a dialog for each shipped profile, with a raise for an inference if it votes."""
     return {name: whole_dialog(voter, name) for name in PARTS.ALL}
 
 
 def hold_dialog(voter: Voter, name: str) -> Dialog:
-    """Hold a dialog that ends when the votes of its inferences are lowered.
+    """Run a dialog that ends when the votes of its inferences are lowered.
 
-    The voter's thread, where it comes late, leaves out one between two inferences: that is waited for a second.
+    If the voter's thread is late, it skips the lowering between two inferences: the wait for it is one second.
     """
     timed = name.removeprefix(DECODE) in PARTS.TIMED
     lowerings = 1 if timed else INFERENCES
@@ -191,7 +191,7 @@ def hold_dialog(voter: Voter, name: str) -> Dialog:
 
 
 def whole_dialog(voter: Voter, name: str) -> Dialog:
-    """Hold a dialog; another one where, on a loaded machine, the voter's thread came too late for its inferences."""
+    """Run a dialog, and repeat it if the voter's thread was too late on a busy machine."""
     for _ in range(MOST_TRIES):
         dialog = hold_dialog(voter, name)
         ran = (*dialog.at("query"), *dialog.at("idle"))
@@ -202,7 +202,7 @@ def whole_dialog(voter: Voter, name: str) -> Dialog:
 
 
 def cells_of(name: str, dialog: Dialog) -> list[Cell]:
-    """Return every cell that either side has."""
+    """Return every cell of either side."""
     voter, ours = of_voter(dialog), of_controller(name)
     return [
         Cell(name, moment, field, *((side.get(moment) or {}).get(field) for side in (voter, ours)))
@@ -212,7 +212,7 @@ def cells_of(name: str, dialog: Dialog) -> list[Cell]:
 
 
 def sources_of(cell: Cell) -> list[Any]:
-    """Return the rows of the table that a cell is in."""
+    """Return the rows of the table for a cell."""
     return [
         row
         for row in PARTS.SOURCES
@@ -222,7 +222,7 @@ def sources_of(cell: Cell) -> list[Any]:
 
 @pytest.mark.parametrize("name", PARTS.ALL)
 def test_what_is_voted_is_what_the_voter_votes(dialogs: dict[str, Dialog], name: str) -> None:
-    """Every cell is in one row of the table, and differs only where that says that the documentation is followed."""
+    """Every cell is in one row of the table, and differs only if that row follows the documentation."""
     dialog = dialogs[name]
     assert (dialog.refused, dialog.code, {call.code for call in dialog.calls}) == (False, 0, {0})
     assert len(dialog.executed_ms) == INFERENCES
@@ -233,7 +233,7 @@ def test_what_is_voted_is_what_the_voter_votes(dialogs: dict[str, Dialog], name:
 
 
 def test_every_row_of_the_table_is_of_some_cells(dialogs: dict[str, Dialog]) -> None:
-    """Each row has cells of each of its profiles; where it follows the documentation, the voter does something else."""
+    """Each row has cells of each of its profiles; they differ exactly if the row follows the documentation."""
     cells = [cell for name, dialog in dialogs.items() for cell in cells_of(name, dialog)]
     for row in PARTS.SOURCES:
         for name in row.profiles:
@@ -247,26 +247,26 @@ def test_every_row_of_the_table_is_of_some_cells(dialogs: dict[str, Dialog]) -> 
 
 @pytest.mark.parametrize("name", PARTS.VOTING)
 def test_votes_come_down_when_the_voters_do(dialogs: dict[str, Dialog], name: str) -> None:
-    """300 ms after the last inference, or once an inference, without a timer."""
+    """With a timer, 300 ms after the last inference; without a timer, once for each inference."""
     dialog = dialogs[name]
     found = lowered((*dialog.at("query"), *dialog.at("idle")))
     if name in PARTS.TIMED:
         (lowered_ms,) = found
         assert SUSTAIN_MS - JITTER_MS <= lowered_ms - dialog.executed_ms[-1][1] < LATEST_MS
         return
-    # The one between the two is left out where the voter's thread comes late.
+    # The lowering between the two is skipped if the voter's thread is late.
     assert 1 <= len(found) <= INFERENCES
     assert found[-1] - dialog.executed_ms[-1][1] < SUSTAIN_MS
 
 
 def test_the_table_is_of_every_shipped_profile() -> None:
-    """None is left out: of the others, for decode, the voter raises none on this platform."""
+    """The others are for decode; the voter raises none of them on this platform."""
     assert {*PARTS.ALL, *DECODING} == set(profile_names())
 
 
 @pytest.mark.parametrize("name", DECODING)
 def test_a_profile_for_decode_is_lowered_as_the_voter_lowers_it(voter: Voter, name: str) -> None:
-    """The power states and the control latency are the voter's. It raises them on V79 and later alone."""
+    """The power states and the control latency are equal. The voter raises these profiles only on V79 and later."""
     dialog = whole_dialog(voter, name)
     theirs, ours = of_voter(dialog), of_controller(name)
     assert dialog.calls, "QAIRT 2.48 and later know it"

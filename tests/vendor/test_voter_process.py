@@ -1,4 +1,4 @@
-"""The process with the vendor's voter: what other tests rely on."""
+"""The process with the vendor's voter, which other tests use."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ BURST = json.dumps({"devices": [{"cores": [{"perf_profile": "burst"}]}]})
 
 
 def created(dialog: Dialog) -> list[list[str]]:
-    """Return the options of the calls as a dialog is created; what follows is cast on a thread, which may be late."""
+    """Return the options of the calls during creation; later calls are on a thread, which may be late."""
     return [[option for option, _ in call.votes] for call in dialog.at("create")]
 
 
 def test_a_process_reads_many_files(reader: Voter) -> None:
-    """Each file is judged by itself, whatever the one before was: an unknown profile or no JSON refuses it."""
+    """Each file gets its own answer: an unknown profile or invalid JSON is refused, whatever came earlier."""
     for text in (BURST, BURST.replace("burst", "bursty"), "{}", "{", BURST.encode(), b"\xff", BURST):
         assert reader.accepted(text) is (text in (BURST, "{}", BURST.encode()))
 
 
 def test_a_process_holds_many_dialogs(voter: Voter) -> None:
-    """A dialog casts the same after others and after files as at first; a refused file and none cast nothing."""
+    """A dialog casts the same votes after other dialogs and files; a refused file and a silent profile cast none."""
     first = voter.dialog(BURST, tokens=2)
     assert {"create", "free"} <= {call.stage for call in first.calls}
     assert {call.code for call in first.calls} == {first.code} == {0}
@@ -40,7 +40,7 @@ def test_a_process_holds_many_dialogs(voter: Voter) -> None:
 
 
 def test_a_process_that_died_is_told_and_replaced(reader: Voter) -> None:
-    """The end of the library's process is an error with its code, and the next file is read all the same."""
+    """The death of the library's process is an error with its code, and the next file is still read."""
     assert reader.accepted(BURST)
     assert reader._process is not None
     reader._process.kill()
