@@ -1,4 +1,4 @@
-"""The stand-in library, compiled once for all tests here, and one copy of it for each."""
+"""The stand-in library, compiled once, and a copy of it for each test."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def standin(compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Standin:
-    """Return a copy of the stand-in for this test, with a script and a trace of its own."""
+    """Return a copy of the stand-in for this test, with its own script and trace."""
     made = Standin(compiled, tmp_path)
     for name, value in made.environment.items():
         monkeypatch.setenv(name, value)

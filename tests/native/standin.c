@@ -1,5 +1,5 @@
-/* A stand-in for the vendor's library: the same symbols and layouts, and answers by script, for what the real one can't
- * do without a Hexagon. standin_script.h says what a script is, and standin_link.h what its link to the DSP does. */
+/* A stand-in for the vendor's library: the same symbols and layouts, and answers from a script, for cases that need
+ * a Hexagon in the real library. standin_script.h explains the script, and standin_link.h the link to the DSP. */
 #define _GNU_SOURCE
 #ifdef WITHOUT_PROVIDERS
 #define QnnInterface_getProviders another_name
@@ -57,7 +57,7 @@ static void say(uint32_t level, const char *form, ...) {
 
 #include "standin_link.h"
 
-/* Begin a call with the lock held: wait as the script says, and return the code that it asks for. */
+/* Begin a call with the lock held: wait for the script's delay, and return the script's code. */
 static Handle begin(const char *function) {
   pthread_mutex_lock(&lock);
   read_script();

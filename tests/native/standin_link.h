@@ -1,5 +1,5 @@
-/* The stand-in's link to the DSP, as that of the device library was measured: which calls fail, which rebuild it, and
- * which leave it dead. All device handles of the process share it.
+/* The stand-in's link to the DSP: some calls fail, some rebuild the link, and some leave it dead, as measured on the
+ * device library. All device handles of the process share it.
  *
  * Lines of the script:
  *   device 1           votes of an id go by one invoke, which is sent last; each RPC setting goes by a control of its own
@@ -11,7 +11,7 @@
 enum { RESET = 0x68, GONE = 0x27, REFUSED = 0x72, ANSWER_BITS = 0x3ff };
 enum { TRANSPORT = 13003, FAILED = 13006, SYSTEM_ERROR = 1003, LONGEST_POLLING_US = 9999 };
 
-/* answer: of FastRPC to the next call; 0 is success. dead: the library has given up, until the device is made anew. */
+/* answer: FastRPC's answer to the next call; 0 is success. dead: every call fails until the device is made again. */
 static struct { long restarts, answer; bool dead; int handles; } fastrpc;
 
 static bool is_device(void) { return number("device", 0); }
@@ -45,14 +45,14 @@ static Handle control(uint32_t option, uint32_t value) {
   return code;
 }
 
-/* Another device handle shares the link that is there; the first opens one. */
+/* The first device handle opens a link, and the others share it. */
 static Handle open_link(void) {
   if (!fastrpc.handles && is_device() && number("down", 0)) return INVALID_CONFIG;
   if (!fastrpc.handles++) fastrpc.answer = 0, fastrpc.dead = false;
   return 0;
 }
 
-/* Whether this was the last device handle, with which the link is closed. */
+/* Returns whether this was the last device handle, which closes the link. */
 static bool leave_link(void) { return fastrpc.handles && !--fastrpc.handles; }
 
 static Handle answer_to_free(void) {

@@ -1,12 +1,12 @@
-/* What the stand-in is told, and what it tells.
+/* The script and the trace of the stand-in.
  *
- * STANDIN_SCRIPT names a file that is read before every call; counts begin anew when its text changes. Its lines:
- *   FUNCTION FIRST LAST CODE DELAY_US   calls FIRST to LAST of a function (counted from 1) take a time and answer a code
- *   option NUMBER CODE                  setPowerConfig answers CODE to this option
+ * STANDIN_SCRIPT names a file that is read before every call; counts restart when its text changes. Its lines:
+ *   FUNCTION FIRST LAST CODE DELAY_US   calls FIRST to LAST of a function (counted from 1) are delayed and return CODE
+ *   option NUMBER CODE                  setPowerConfig returns CODE for this option
  *   coreApi MAJOR MINOR | backendId N | providers N | infraType N | devices N | cores N | soc MODEL ARCH | unionAt N
- *   without FUNCTION | open 1            the place of the function is empty | a descriptor is opened
- * and those of standin_link.h.
- * STANDIN_TRACE names a file to which every call is written: time in ns, function, code, arguments. */
+ *   without FUNCTION | open 1            the function is missing | a descriptor is opened
+ * and the lines of standin_link.h.
+ * STANDIN_TRACE names a file that gets a line for every call: time in ns, function, code, arguments. */
 
 static char script[8192];
 static struct { char name[64]; long made; } counts[32];
@@ -19,7 +19,7 @@ static void read_script(void) {
   if (strcmp(now, script)) strcpy(script, now), memset(counts, 0, sizeof counts);
 }
 
-/* The numbers after a word at the beginning of a line; how many of them there are. */
+/* Reads the numbers after a word at the beginning of a line, and returns their count. */
 static int setting(const char *word, long *a, long *b) {
   char form[80];
   snprintf(form, sizeof form, "%s %%ld %%ld", word);

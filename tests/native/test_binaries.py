@@ -1,4 +1,4 @@
-"""What a binary is built for, and what comes of one for another machine."""
+"""The machine that a binary is built for, and the error for another machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def test_a_process_knows_what_it_is_built_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The executable says it, and where it can't the system: 32-bit Python on a 64-bit kernel is no AArch64."""
+    """The executable names its machine, or else the system: 32-bit Python on a 64-bit kernel is not AArch64."""
     executable = tmp_path / "python"
     monkeypatch.setattr(sys, "executable", str(executable))
     monkeypatch.setattr("sysconfig.get_platform", lambda: "linux-aarch64")
@@ -36,14 +36,14 @@ def test_a_process_knows_what_it_is_built_for(monkeypatch: pytest.MonkeyPatch, t
     ],
 )  # fmt: skip
 def test_what_a_binary_is_built_for(tmp_path: Path, content: bytes, built_for: str | None) -> None:
-    """The header of an ELF or PE file says its machine; anything else says nothing."""
+    """The header of an ELF or PE file gives the machine; other content gives none."""
     path = tmp_path / "library"
     path.write_bytes(content)
     assert qnn_library.machine_of(path) == built_for
 
 
 def test_a_binary_for_another_machine(tmp_path: Path) -> None:
-    """A library for another machine is named as that, before the loader is asked."""
+    """The error names the machine, before the loader is called."""
     path = tmp_path / "libQnnHtp.so"
     path.write_bytes(elf(164))
     with pytest.raises(BackendUnavailable) as caught:

@@ -1,4 +1,4 @@
-"""Votes as native calls: what is in memory when the C function reads it, and what never reaches it."""
+"""Votes as native calls: the memory that the C function reads, and calls that must never be made."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_layouts(struct: Any, size: int, offsets: dict[str, int]) -> None:
 
 
 def test_a_field_that_no_struct_has_is_refused() -> None:
-    """A misspelt field does not vanish: it is an error."""
+    """A misspelt field is an error, and not ignored."""
     with pytest.raises(AttributeError):
         abi.power_config(native_dcvs(1, sleepLatencyUs=40))
     with pytest.raises(AttributeError):
@@ -70,7 +70,7 @@ def test_a_field_that_no_struct_has_is_refused() -> None:
 
 
 def test_what_c_reads(standin: Standin, backend: QnnHtp) -> None:
-    """C finds every word of a vote set at its place, in the order in which it must be sent, for the id of the call."""
+    """C finds every word of a vote set at its place, in the required order, for the id of the call."""
     made = backend.create_power_config_id(0, 0)
     votes = attrs.evolve(load_profile("burst").votes, hmx_v2=hmx("SVS", "NOM", "MAX"), adaptive_polling_time_us=2000)
     backend.set_power_config(made, attrs.evolve(votes, hmx_timeout_us=500, ddr_perf_mode=True))
@@ -91,7 +91,7 @@ def test_what_c_reads(standin: Standin, backend: QnnHtp) -> None:
 def test_structs_are_built_once_for_equal_vote_sets(
     standin: Standin, backend: QnnHtp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Equal vote sets share their structs, whatever object they are, and each call carries its own id."""
+    """Equal vote sets share their structs, even as different objects, and each call has its own id."""
     built: list[NativeConfig] = []
     power_config = abi.power_config
 
@@ -113,7 +113,7 @@ def test_structs_are_built_once_for_equal_vote_sets(
 
 
 def test_threads_never_share_structs(standin: Standin, backend: QnnHtp) -> None:
-    """Calls with equal vote sets that run at the same time carry each its own id."""
+    """Concurrent calls with equal vote sets have their own ids."""
     standin.script(f"setPowerConfig 1 {ALWAYS} 0 500")
     ids = [backend.create_power_config_id(0, 0) for _ in range(8)]
 
@@ -128,7 +128,7 @@ def test_threads_never_share_structs(standin: Standin, backend: QnnHtp) -> None:
 
 
 def test_a_host_that_makes_vote_sets_does_not_fill_the_memory(backend: QnnHtp) -> None:
-    """The structs that are kept are bounded."""
+    """The number of kept structs is bounded."""
     made = backend.create_power_config_id(0, 0)
     for us in range(3000):
         backend.set_power_config(made, VoteSet(rpc_control_latency_us=us))
@@ -136,7 +136,7 @@ def test_a_host_that_makes_vote_sets_does_not_fill_the_memory(backend: QnnHtp) -
 
 
 def test_no_foreign_id_reaches_the_library(standin: Standin, backend: QnnHtp) -> None:
-    """0, an unknown id, a destroyed one and another backend's are refused without a call."""
+    """0, an unknown id, a destroyed id and another backend's id are refused without a call."""
     gone = backend.create_power_config_id(0, 0)
     backend.destroy_power_config_id(gone)
     before = len(standin.trace)
@@ -152,14 +152,14 @@ def test_no_foreign_id_reaches_the_library(standin: Standin, backend: QnnHtp) ->
 def test_a_device_or_core_beyond_32_bits_is_refused(
     standin: Standin, backend: QnnHtp, device_id: int, core_id: int
 ) -> None:
-    """A number that C would cut off to another device's is refused without a call."""
+    """C would cut such a number to another device's, so it is refused without a call."""
     with pytest.raises(VoteRejected, match="13001"):
         backend.create_power_config_id(device_id, core_id)
     assert standin.calls("createPowerConfigId") == []
 
 
 def test_a_number_beyond_32_bits_is_refused(standin: Standin, backend: QnnHtp) -> None:
-    """A vote that C would cut off is refused without a call."""
+    """C would cut such a vote, so it is refused without a call."""
     made = backend.create_power_config_id(0, 0)
     with pytest.raises(ValueError, match="rpcControlLatencyConfig is 4294967296"):
         backend.set_power_config(made, VoteSet(rpc_control_latency_us=2**32))
@@ -167,7 +167,7 @@ def test_a_number_beyond_32_bits_is_refused(standin: Standin, backend: QnnHtp) -
 
 
 def test_two_threads_that_close_at_once(standin: Standin, backend: QnnHtp) -> None:
-    """However many threads close, every id is destroyed once, and nothing is called after the device is freed."""
+    """With any number of closing threads, every id is destroyed once, and no call follows the free of the device."""
     for _ in range(50):
         backend.create_power_config_id(0, 0)
     with ThreadPoolExecutor(4) as pool:
@@ -178,7 +178,7 @@ def test_two_threads_that_close_at_once(standin: Standin, backend: QnnHtp) -> No
 
 @pytest.mark.parametrize("code", [13001, 13005, 1007, 1011])
 def test_the_id_of_a_refused_create_is_never_used(standin: Standin, backend: QnnHtp, code: int) -> None:
-    """A create that fails writes an id nevertheless: it is neither returned, nor voted on, nor destroyed."""
+    """A failed create still writes an id, which is not returned, voted on or destroyed."""
     standin.script(f"createPowerConfigId 1 1 {code} 0")
     with pytest.raises(VoteRejected) as caught:
         backend.create_power_config_id(0, 0)
@@ -191,7 +191,7 @@ def test_the_id_of_a_refused_create_is_never_used(standin: Standin, backend: Qnn
 
 @pytest.mark.parametrize("code", [1007, 1011, 1100, 11003, 13000, 13002, 13003, 13004, 13005, 13006])
 def test_every_code_is_told(standin: Standin, backend: QnnHtp, code: int) -> None:
-    """Whatever a function answers becomes VoteRejected with code, name, function, id and votes, and what to do."""
+    """A failed call raises VoteRejected with code, name, function, id and votes, and says what to do."""
     made = backend.create_power_config_id(0, 0)
     votes = VoteSet(hvx())
     standin.script(*(f"{name} 1 1 {code} 0" for name in ("setPowerConfig", "destroyPowerConfigId")))
@@ -205,7 +205,7 @@ def test_every_code_is_told(standin: Standin, backend: QnnHtp, code: int) -> Non
     with pytest.raises(VoteRejected) as caught:
         backend.destroy_power_config_id(made)
     assert (caught.value.code, caught.value.function) == (code, "destroyPowerConfigId")
-    # The library has removed the id all the same.
+    # The library has removed the id nevertheless.
     backend.destroy_power_config_id(made)
     assert [line.code for line in standin.calls("destroyPowerConfigId")] == [code]
 
@@ -213,7 +213,7 @@ def test_every_code_is_told(standin: Standin, backend: QnnHtp, code: int) -> Non
 def test_an_interrupted_destroy_can_be_made_again(
     standin: Standin, backend: QnnHtp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ctrl-C in a destroy leaves the id known, so that destroying again, or closing, makes the call."""
+    """After Ctrl-C in a destroy the id is still known, so another destroy, or a close, makes the call."""
     made = [backend.create_power_config_id(0, 0) for _ in range(3)]
     destroy, interrupts = backend._device.destroy_id, iter([KeyboardInterrupt()])
 
@@ -230,7 +230,7 @@ def test_an_interrupted_destroy_can_be_made_again(
 
 
 def test_an_empty_vote_set_is_an_empty_list(standin: Standin, backend: QnnHtp) -> None:
-    """A set without votes is sent as a list without options, and never as NULL."""
+    """A set without votes is sent as an empty list, and never as NULL."""
     backend.set_power_config(backend.create_power_config_id(0, 0), VoteSet())
     (line,) = standin.sets
     assert (line.code, line.arguments) == (0, (str(FIRST_ID),))

@@ -1,4 +1,4 @@
-"""Recovery end to end, through ctypes, from what only a device does: restarts, a dead DSP, slow calls, refusals."""
+"""Recovery through ctypes from failures of a device: restarts, a dead DSP, slow calls, refusals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def hmx_profile() -> Profile:
 
 @attrs.define
 class Host:
-    """A controller on the stand-in, in the system's time or by hand."""
+    """A controller on the stand-in, in real or virtual time."""
 
     standin: Standin
     backend: QnnHtp
@@ -59,7 +59,7 @@ class Host:
         return host
 
     def close(self) -> None:
-        """Close the controller and assert that nothing is left."""
+        """Close the controller and assert that no id or device is left."""
         self.standin.script()
         self.controller.close()
         self.backend.close()
@@ -68,7 +68,7 @@ class Host:
 
 @pytest.fixture
 def host(standin: Standin) -> Iterator[Host]:
-    """Yield a host in the system's time."""
+    """Yield a host in real time."""
     made = Host.make(standin)
     yield made
     made.close()
@@ -76,14 +76,14 @@ def host(standin: Standin) -> Iterator[Host]:
 
 @pytest.fixture
 def timed(standin: Standin) -> Iterator[Host]:
-    """Yield a host whose time is driven by hand."""
+    """Yield a host in virtual time."""
     made = Host.make(standin, VirtualTime())
     yield made
     made.close()
 
 
 def in_force(standin: Standin) -> dict[int, tuple[int | None, bool]]:
-    """Return, by id, the core target and whether an explicit HMX vote is in force, after all that the trace tells."""
+    """Return, by id, the core target and whether an explicit HMX vote is in force, after the whole trace."""
     found: dict[int, tuple[int | None, bool]] = {}
     for line in standin.trace:
         if line.code in (1007, 1011):
@@ -110,13 +110,13 @@ def _trigger(host: Host, function: str, first: Session) -> None:
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_restart_told_by_any_call_votes_everything_again(standin: Standin, function: str) -> None:
-    """All sessions are voted again, HMX too, within 50 ms of the call that told, without an inference beginning."""
-    # A busy machine may delay any one of three by itself.
+    """All sessions are voted again within 50 ms of that call, HMX too, even if no inference begins."""
+    # A busy machine may delay one of three.
     assert any(_recovery_ns(standin, function) < RECOVERY_NS for _ in range(3))
 
 
 def _recovery_ns(standin: Standin, function: str) -> int:
-    """Let a call tell of a restart, assert that everything is voted again, and return how long after the call."""
+    """Let a call report a restart, check that everything is voted again, and return the time until then."""
     host = Host.make(standin)
     first, second, third = (host.controller.session(profile) for profile in ("burst", hmx_profile(), "low_balanced"))
     with first.inference(), second.inference():
@@ -128,7 +128,7 @@ def _recovery_ns(standin: Standin, function: str) -> int:
         _trigger(host, function, first)
         (told,) = [line for line in standin.trace[before:] if line.code == 1007]
         expected = 112 if function == "setPowerConfig" else 160
-        # Those that did not make the call are voted again on other threads.
+        # The other sessions are voted again on other threads.
         until(lambda: [in_force(standin)[made] for made in ids] == [(expected, False), (160, True), (64, False)])
         again = [line for line in standin.sets if line.time_ns > told.time_ns and line.power_config_id in ids]
         assert {line.power_config_id for line in again} == set(ids)
@@ -139,7 +139,7 @@ def _recovery_ns(standin: Standin, function: str) -> int:
 
 
 def test_a_restart_in_the_middle_of_recovery_is_recovered_from(standin: Standin, host: Host) -> None:
-    """A second restart, told while sessions are being voted again, votes them again once more."""
+    """If a second restart is reported while sessions are voted again, they are voted once more."""
     sessions = [host.controller.session("burst") for _ in range(3)]
     with contextlib.ExitStack() as running:
         for session in sessions:
@@ -153,7 +153,7 @@ def test_a_restart_in_the_middle_of_recovery_is_recovered_from(standin: Standin,
 
 
 def test_hmx_is_voted_after_the_clocks_again(standin: Standin, host: Host) -> None:
-    """After a restart an HMX vote comes with its DCVS_V3 again, in one call, and is taken."""
+    """After a restart an HMX vote is sent with its DCVS_V3 in one call, and is accepted."""
     session = host.controller.session(hmx_profile())
     with session.inference():
         before = len(standin.sets)
@@ -168,9 +168,9 @@ def test_hmx_is_voted_after_the_clocks_again(standin: Standin, host: Host) -> No
 
 
 def test_a_dead_dsp_costs_few_calls(standin: Standin, timed: Host) -> None:
-    """While every call answers 1011, 10,000 inferences over 10 s make no call but those of one renewal.
+    """While every call answers 1011, 10,000 inferences over 10 s make only the calls of one renewal.
 
-    The link is held then; it is well again once the DSP is, and the host says that it may be tried.
+    The link is held then; it recovers when the DSP works and the host asks for another try.
     """
     time = timed.time
     assert time is not None
@@ -193,7 +193,7 @@ def test_a_dead_dsp_costs_few_calls(standin: Standin, timed: Host) -> None:
 
 @pytest.mark.parametrize("code", [13000, 13005, 13006, 1100, 11003])
 def test_a_call_that_fails_is_made_again_with_everything(standin: Standin, timed: Host, code: int) -> None:
-    """After a failure that says nothing of the link the inference goes on, and the next one sends every vote."""
+    """After a failure that is not about the link, the inference continues, and the next one sends every vote."""
     session = timed.controller.session(hmx_profile())
     standin.script(f"setPowerConfig 1 1 {code} 0")
     with session.inference():
@@ -207,7 +207,7 @@ def test_a_call_that_fails_is_made_again_with_everything(standin: Standin, timed
 
 @pytest.mark.parametrize("code", [13002, 13004])
 def test_polling_that_is_refused_is_left_out(standin: Standin, host: Host, code: int) -> None:
-    """A platform that refuses polling gets every other vote, is asked once, and the session says what it lacks."""
+    """If a platform refuses polling, it gets every other vote, is asked once, and the session reports the loss."""
     standin.script(f"option {RPC_POLLING_TIME} {code}")
     first, second = host.controller.session("burst"), host.controller.session("burst")
     with first.inference(), second.inference():
@@ -237,18 +237,18 @@ def test_two_cores(standin: Standin) -> None:
 
 
 def test_a_slow_call_does_not_hold_up_an_inference_inside_a_window(standin: Standin, host: Host) -> None:
-    """While a call of one session takes half a second, inferences inside another's window go on."""
+    """While a call of one session takes half a second, inferences inside another session's window continue."""
     windowed, slow = host.controller.session("sustained_high_performance"), host.controller.session("high_performance")
     windowed.use(attrs.evolve(windowed.profile, relax=_longer(windowed.profile)))
     with windowed.inference():
         pass
     standin.script(f"setPowerConfig 1 {ALWAYS} 0 500000")
-    # A busy machine may delay any one of three by itself.
+    # A busy machine may delay one of three.
     assert any(_longest_beside_s(windowed, slow) < 0.25 for _ in range(3))
 
 
 def _longest_beside_s(windowed: Session, slow: Session) -> float:
-    """Return how long the longest of more than 100 inferences took that ran beside a slow one."""
+    """Return the longest time of more than 100 inferences that ran next to a slow one."""
     begun, done = threading.Event(), threading.Event()
 
     def infer_slowly() -> None:
@@ -277,7 +277,7 @@ def _longer(profile: Profile) -> Relax:
 
 
 def test_events_tell_of_the_restart(standin: Standin, host: Host) -> None:
-    """Each session that is lost and voted again says so, in that order."""
+    """Each session has an event for the loss, and then an event for the recovery."""
     session = host.controller.session("burst")
     with session.inference():
         host.controller.flush_events()
@@ -289,5 +289,5 @@ def test_events_tell_of_the_restart(standin: Standin, host: Host) -> None:
 
 
 def told(host: Host) -> list[str]:
-    """Return the transitions that the first session has told of."""
+    """Return the transitions in the events of the first session."""
     return [event.trigger.value for event in host.events if isinstance(event, Transition) and event.session == 1]

@@ -20,7 +20,7 @@ def _doctor(standin: Standin, *arguments: str) -> tuple[int, dict[str, Any]]:
 
 
 def test_doctor_where_everything_is_there(standin: Standin) -> None:
-    """The document says library, versions, platform, cores, votes and profiles; nothing is left voted; exit 0."""
+    """The JSON has library, versions, platform, cores, votes and profiles; no vote is left, and the exit code is 0."""
     standin.script("cores 2", "soc 87 81")
     code, document = _doctor(standin)
     assert (code, document["usable"], document["problem"]) == (0, True, None)
@@ -38,12 +38,12 @@ def test_doctor_where_everything_is_there(standin: Standin) -> None:
     assert {profile["name"] for profile in document["profiles"]} >= {"burst", "system_settings"}
     assert all(profile["degradations"] == [] for profile in document["profiles"])
     standin.assert_nothing_left()
-    # What it votes asks for nothing: every corner is DISABLE.
+    # It votes for nothing: every corner is DISABLE.
     assert {line.core_target for line in standin.sets} <= {16, None}
 
 
 def test_doctor_where_votes_are_missing(standin: Standin) -> None:
-    """A vote that the library refuses is listed with its code, and the profiles that degrade with the rule."""
+    """A refused vote is listed with its code, and the profiles that degrade with the rule."""
     standin.script("option 3 13004", "option 5 13002")
     code, document = _doctor(standin)
     assert code == 0
@@ -51,7 +51,7 @@ def test_doctor_where_votes_are_missing(standin: Standin) -> None:
         "HMX_V2": 13002, "RPC_POLLING_TIME": 13004,
     }  # fmt: skip
     burst = next(profile for profile in document["profiles"] if profile["name"] == "burst")
-    # A default HMX vote is no loss.
+    # A missing default HMX vote is not a loss.
     assert [lost["rule"] for lost in burst["degradations"]] == ["RPC-4"]
 
 
@@ -68,7 +68,7 @@ def test_doctor_where_votes_are_missing(standin: Standin) -> None:
     ],
 )
 def test_doctor_where_nothing_can_be_voted(standin: Standin, line: str, reason: str | None, native: int | None) -> None:
-    """What is wrong is told with its reason and code, and what to do next; exit 1."""
+    """The problem has its reason and code, and the next step; the exit code is 1."""
     standin.script(line)
     code, document = _doctor(standin)
     assert (code, document["usable"]) == (1, False)
@@ -80,7 +80,7 @@ def test_doctor_where_nothing_can_be_voted(standin: Standin, line: str, reason: 
 
 
 def test_doctor_without_a_library(standin: Standin) -> None:
-    """Where there is no library the document says where it was looked for; exit 1."""
+    """Without a library, the JSON lists the searched places; the exit code is 1."""
     standin.path.unlink()
     code, document = _doctor(standin)
     assert code == 1

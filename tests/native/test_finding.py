@@ -1,4 +1,4 @@
-"""Finding the library: the order of the search, what is never searched, and what is said where it fails."""
+"""Finding the library: the order of the search, places that are never searched, and the errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TARGET = {"x86_64": "x86_64-linux-clang", "aarch64": "aarch64-oe-linux-gcc11.2"}
 
 @pytest.fixture(autouse=True)
 def nothing_else_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Leave out what this machine may have: variables, and packages of the environment."""
+    """Hide the variables and packages of this machine."""
     for name in (qnn_library.VARIABLE, *qnn_library.SDK_VARIABLES, "LD_LIBRARY_PATH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "path", [str(tmp_path / "site-packages")])
@@ -35,7 +35,7 @@ def nothing_else_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
 
 @pytest.fixture
 def places(standin: Standin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
-    """Put the library in every place that is searched."""
+    """Put the library in every searched place."""
     sdk = {name: tmp_path / name / "lib" / TARGET[qnn_library.machine()] for name in qnn_library.SDK_VARIABLES}
     package = tmp_path / "site-packages" / "onnxruntime_qnn"
     found = {"the path given": tmp_path / "given", qnn_library.VARIABLE: tmp_path / "variable", **sdk}
@@ -60,7 +60,7 @@ def _origin(given: Path | None = None) -> str:
 
 
 def test_the_order_of_the_search(places: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The path given, the variable, the SDK by either variable, the installed package: the first that is there."""
+    """The order is the given path, the variable, the SDK by either variable, and the installed package."""
     assert _origin(places["the path given"] / "libQnnHtp.so") == "the path given"
     assert _origin() == "HTPPOWER_QNN_LIBRARY"
     monkeypatch.delenv("HTPPOWER_QNN_LIBRARY")
@@ -72,7 +72,7 @@ def test_the_order_of_the_search(places: dict[str, Path], monkeypatch: pytest.Mo
 
 
 def test_what_was_tried_is_described(places: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every step up to the one that was chosen is described, with what came of it; and the choice."""
+    """Every step up to the chosen one is described with its result, and so is the choice."""
     monkeypatch.delenv("HTPPOWER_QNN_LIBRARY")
     shutil.rmtree(places["QNN_SDK_ROOT"])
     backend = QnnHtp()
@@ -84,7 +84,7 @@ def test_what_was_tried_is_described(places: dict[str, Path], monkeypatch: pytes
 
 
 def test_the_newest_compiler_of_an_sdk_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of several folders for a target, that of the newest compiler is taken, by number and not by letter."""
+    """The newest compiler's folder for a target wins, by number and not by letter."""
     monkeypatch.setattr(qnn_library, "machine", lambda: "aarch64")
     monkeypatch.setenv("QNN_SDK_ROOT", str(tmp_path))
     for compiler in ("gcc9.3", "gcc11.2", "gcc8.2"):
@@ -102,7 +102,7 @@ def _unavailable(given: Path | None = None) -> BackendUnavailable:
     return caught.value
 
 
-# From 3.15 on pathlib imports glob where it is used: where nothing is on the path any more.
+# From 3.15 on pathlib imports glob at its first use, when the path is already empty.
 _SEARCH = """
 import glob, json, sys
 from htppower.backends import QnnHtp
@@ -117,7 +117,7 @@ except BackendUnavailable as error:
 
 
 def _search(folder: Path, *entries: str, **environment: str) -> tuple[str, list[str], str]:
-    """Search in a process of its own: the system's loader knows a library that this one may have loaded already."""
+    """Search in a separate process: in this process the loader may have the library already."""
     done = subprocess.run(
         [sys.executable, "-c", _SEARCH, *entries],
         cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True, check=True,
@@ -127,7 +127,7 @@ def _search(folder: Path, *entries: str, **environment: str) -> tuple[str, list[
 
 
 def test_nothing_found_says_every_step(tmp_path: Path) -> None:
-    """Where nothing is found the error lists every place, and says what to do."""
+    """The error lists every place, and says what to do."""
     reason, tried, hint = _search(tmp_path, QNN_SDK_ROOT=str(tmp_path), QAIRT_SDK_ROOT="relative")
     assert reason == "NOT_FOUND"
     assert [step.split(": ")[0] for step in tried] == [
@@ -144,7 +144,7 @@ def test_nothing_found_says_every_step(tmp_path: Path) -> None:
     "how", ["current directory", "package there", "link to it", "empty search path", "relative search path"]
 )
 def test_the_current_directory_is_never_searched(standin: Standin, tmp_path: Path, how: str) -> None:
-    """Neither a library nor a package in the current directory is taken, whatever the search paths say."""
+    """A library or package in the current directory is not used, whatever the search paths hold."""
     here = tmp_path / "here"
     (here / "onnxruntime_qnn").mkdir(parents=True)
     (here / "onnxruntime_qnn" / "__init__.py").touch()
@@ -163,7 +163,7 @@ def test_the_current_directory_is_never_searched(standin: Standin, tmp_path: Pat
 
 
 def test_a_library_on_the_search_path_is_found(standin: Standin, tmp_path: Path) -> None:
-    """The system's loader finds a library in a folder that LD_LIBRARY_PATH names absolutely."""
+    """The system's loader finds a library in an absolute folder of LD_LIBRARY_PATH."""
     done = subprocess.run(
         [sys.executable, "-c", _SEARCH, str(tmp_path)],
         env={**os.environ, "LD_LIBRARY_PATH": str(standin.path.parent)},
@@ -176,7 +176,7 @@ def test_a_library_on_the_search_path_is_found(standin: Standin, tmp_path: Path)
 def test_a_named_library_is_not_replaced(
     places: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A path or variable that names nothing, or a relative one, is an error, though there are libraries further on."""
+    """A missing or relative path or variable is an error, even if other places have a library."""
     assert places
     error = _unavailable(tmp_path / "missing.so")
     assert error.tried == (Step("the path given", f"{tmp_path}/missing.so", "no such file"),)
@@ -189,7 +189,7 @@ def test_a_named_library_is_not_replaced(
 
 
 def test_a_current_directory_that_is_gone(tmp_path: Path) -> None:
-    """The search works where the current directory does not exist any more."""
+    """The search works if the current directory does not exist any more."""
     script = "import os, sys; os.rmdir(os.getcwd()); os.execv(sys.executable, sys.argv[1:])"
     gone = tmp_path / "gone"
     gone.mkdir()
@@ -199,7 +199,7 @@ def test_a_current_directory_that_is_gone(tmp_path: Path) -> None:
 
 
 def test_a_file_that_may_not_be_read(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A library without permission is named as that."""
+    """The error says that the library can't be read."""
     monkeypatch.setattr(os, "access", lambda _path, _mode: False)
     error = _unavailable(standin.path)
     assert error.reason is Unavailable.NOT_FOUND
@@ -207,7 +207,7 @@ def test_a_file_that_may_not_be_read(standin: Standin, monkeypatch: pytest.Monke
 
 
 def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
-    """A folder or a FIFO in the place of the library is no library, and nothing waits for it."""
+    """A folder or a FIFO with the library's name is refused, and the FIFO is not read."""
     fifo, full = tmp_path / "fifo", tmp_path / "full"
     os.mkfifo(fifo)
     full.mkdir()
@@ -217,7 +217,7 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
 
 
 def test_an_sdk_for_other_targets(tmp_path: Path) -> None:
-    """An SDK that is not there, and one that has the library for other targets only, are told apart."""
+    """A missing SDK, and an SDK with the library for other targets only, have different errors."""
     other = tmp_path / "lib" / "aarch64-android"
     other.mkdir(parents=True)
     (other / "libQnnHtp.so").touch()
@@ -228,7 +228,7 @@ def test_an_sdk_for_other_targets(tmp_path: Path) -> None:
 
 
 def test_a_file_that_can_not_be_loaded(tmp_path: Path) -> None:
-    """What the loader says of a broken file is in the error."""
+    """The error has the loader's message."""
     path = tmp_path / "libQnnHtp.so"
     path.write_text("not a library\n" * 10, encoding="utf-8")
     error = _unavailable(path)
@@ -239,7 +239,7 @@ def test_a_file_that_can_not_be_loaded(tmp_path: Path) -> None:
 
 
 def test_a_library_without_the_symbol(tmp_path: Path) -> None:
-    """A library that does not export the providers is named as that."""
+    """The error says that the library does not export the providers."""
     error = _unavailable(compile_standin(tmp_path, "-DWITHOUT_PROVIDERS"))
     assert error.reason is Unavailable.SYMBOL_MISSING
     assert "does not export QnnInterface_getProviders" in str(error)
@@ -260,7 +260,7 @@ def test_a_library_without_the_symbol(tmp_path: Path) -> None:
 def test_a_missing_library_is_told_from_a_missing_dependency(
     words: str, absent: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the system's loader says tells whether the library is not there, or what it needs."""
+    """The loader's message shows whether the library itself is missing, or a dependency."""
 
     def refuse(_name: str) -> Iterator[None]:
         raise OSError(words)
@@ -272,6 +272,6 @@ def test_a_missing_library_is_told_from_a_missing_dependency(
 
 
 def test_a_system_without_gccs_runtime_loads_it_all_the_same(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there is no unwinder of GCC's, none is loaded first, and nothing is said."""
+    """Without GCC's unwinder, none is loaded first, and nothing is logged."""
     monkeypatch.setattr(qnn_library, "UNWINDER", "libgcc_s.so.none")
     assert qnn_library.load_library(standin.path).path == str(standin.path)

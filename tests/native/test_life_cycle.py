@@ -1,4 +1,4 @@
-"""The life of a backend: what is made in which order, and freed in the reverse, once, whatever fails."""
+"""The life of a backend: its parts are made in order, and freed once in the reverse, whatever fails."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_made_in_order_and_freed_in_reverse_once(standin: Standin) -> None:
 
 
 def test_a_backend_that_is_let_go_is_freed(standin: Standin) -> None:
-    """A backend that nobody closed is freed when it is collected."""
+    """A backend that was not closed is freed when it is collected."""
     backend = QnnHtp(standin.path)
     backend.create_power_config_id(0, 0)
     del backend
@@ -72,7 +72,7 @@ def test_a_backend_that_is_let_go_is_freed(standin: Standin) -> None:
     ],
 )
 def test_a_half_built_start_is_freed(standin: Standin, function: str, code: int, reason: Unavailable) -> None:
-    """Whichever step fails, the reason and the code are told, and what was made before is freed in reverse, once."""
+    """If any step fails, the error has its reason and code, and the earlier parts are freed once in reverse."""
     standin.script(f"{function} 1 {ALWAYS} {code} 0")
     with pytest.raises(BackendUnavailable) as caught:
         QnnHtp(standin.path)
@@ -103,7 +103,7 @@ def test_a_half_built_start_is_freed(standin: Standin, function: str, code: int,
     ],
 )
 def test_a_library_that_lacks_something(standin: Standin, line: str, reason: Unavailable, words: str) -> None:
-    """An older core API, no provider of the HTP, no infrastructure and empty places are each told apart."""
+    """An old core API, a missing HTP provider, a missing infrastructure and empty functions have different errors."""
     standin.script(line)
     with pytest.raises(BackendUnavailable, match=words) as caught:
         QnnHtp(standin.path)
@@ -124,7 +124,7 @@ def test_the_oldest_core_api_is_taken(standin: Standin) -> None:
 def test_what_can_not_be_freed_does_not_stop_the_rest(
     standin: Standin, caplog: pytest.LogCaptureFixture, function: str
 ) -> None:
-    """A free that fails is told, and the others are made."""
+    """A failed free is logged, and the others are still made."""
     backend = QnnHtp(standin.path)
     standin.script(f"{function} 1 1 1100 0")
     backend.close()
@@ -135,7 +135,7 @@ def test_what_can_not_be_freed_does_not_stop_the_rest(
 @pytest.mark.parametrize("at", [4, 8])
 @pytest.mark.parametrize("model", [57, "SM8650"])
 def test_the_soc_model_is_read_at_either_place(standin: Standin, at: int, model: int | str) -> None:
-    """The model reaches a library that reads it at byte 4, and one that reads it at byte 8."""
+    """A library reads the model at byte 4 or at byte 8, and both get it."""
     standin.script(f"unionAt {at}")
     backend = QnnHtp(standin.path, model)
     backend.close()
@@ -145,7 +145,7 @@ def test_the_soc_model_is_read_at_either_place(standin: Standin, at: int, model:
 
 
 def test_the_platform_is_read(standin: Standin) -> None:
-    """SoC, architecture, devices, cores, VTCM and versions are those that the library tells of."""
+    """SoC, architecture, devices, cores, VTCM and versions come from the library."""
     standin.script("devices 2", "cores 3", "soc 72 81")
     backend = QnnHtp(standin.path)
     backend.close()
@@ -157,7 +157,7 @@ def test_the_platform_is_read(standin: Standin) -> None:
 
 
 def test_an_unknown_soc_keeps_its_architecture(standin: Standin) -> None:
-    """A SoC that is not in the tables is known by the architecture that the library tells of."""
+    """A SoC that is not in the tables has the architecture that the library reports."""
     standin.script("soc 4711 79")
     backend = QnnHtp(standin.path)
     backend.close()
@@ -206,7 +206,7 @@ elif how == "exception":
     ("how", "code"), [("exit", 0), ("exception", 1), ("fork", 0), ("alone", 0), ("alone, fork", 0)]
 )
 def test_at_exit_everything_is_lowered_destroyed_and_freed(standin: Standin, how: str, code: int) -> None:
-    """An exit, an exception and an exit beside a forked child end with every id destroyed and everything freed once."""
+    """An exit, an exception and an exit next to a forked child destroy every id and free everything once."""
     command = [sys.executable, "-c", _HOST, str(standin.path), how]
     done = subprocess.run(
         command, env={**os.environ, **standin.environment}, capture_output=True, text=True, check=False
@@ -218,7 +218,7 @@ def test_at_exit_everything_is_lowered_destroyed_and_freed(standin: Standin, how
 
 
 def test_a_controller_closes_the_library_that_it_opened(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A controller that is told "qnn" opens the library, votes on it, and frees it."""
+    """A controller with "qnn" opens the library, votes on it, and frees it."""
     monkeypatch.setenv("HTPPOWER_QNN_LIBRARY", str(standin.path))
     with VoteController("qnn", handle_sigterm=False) as controller:
         session = controller.session("balanced")
@@ -230,7 +230,7 @@ def test_a_controller_closes_the_library_that_it_opened(standin: Standin, monkey
 
 
 def test_closing_destroys_the_ids_that_are_left(standin: Standin, caplog: pytest.LogCaptureFixture) -> None:
-    """Each id is destroyed before the device is freed, also after one that can't be; none takes a vote after that."""
+    """Each id is destroyed before the device is freed, even if one fails; after that none takes a vote."""
     backend = QnnHtp(standin.path)
     made = [backend.create_power_config_id(0, 0) for _ in range(3)]
     standin.script("destroyPowerConfigId 2 2 1011 0")

@@ -1,4 +1,4 @@
-"""``htppower profile`` on the device, and ``htppower doctor``: processes on the stand-in library."""
+"""``htppower profile`` on the device, and ``htppower doctor``, as processes on the stand-in library."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FREED = ["destroyPowerConfigId", "deviceFree", "backendFree", "logFree"]
 
 
 def assert_lowered_and_destroyed(standin: Standin) -> None:
-    """Assert that the end was orderly."""
+    """Assert that the votes were lowered and the ids destroyed."""
     assert standin.sets[-1].core_target == 64
     assert functions(standin.trace)[-4:] == FREED
     standin.assert_nothing_left()
@@ -29,12 +29,12 @@ def assert_lowered_and_destroyed(standin: Standin) -> None:
 
 @EITHER
 def test_a_command_runs_under_the_profile(standin: Standin, htppower: list[str]) -> None:
-    """The command starts when the votes are in force; its output and exit code are its own; then all is lowered."""
+    """The command starts when the votes are in force, with its own output and exit code; then the votes are lowered."""
     script = "import pathlib, sys; print(pathlib.Path(sys.argv[1]).read_text(), end=''); sys.exit(7)"
     words = [sys.executable, "-c", script, str(standin.trace_path)]
     code, output, _ = finish(command(standin, "profile", "burst", "--", *words, htppower=htppower))
     assert code == 7
-    # What the command saw of the trace ends with the raise.
+    # The command saw the trace up to the raise.
     assert [line.split()[1] for line in output.splitlines()][-2:] == ["createPowerConfigId", "setPowerConfig"]
     assert output.splitlines()[-1].split()[0] == str(standin.sets[0].time_ns)
     assert [line.core_target for line in standin.sets] == [160, 64]
@@ -49,17 +49,17 @@ PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGALRM")
 @EITHER
 @pytest.mark.parametrize("last", ["SIGINT", "SIGTERM"])
 def test_signals_are_passed_on(standin: Standin, last: str, htppower: list[str]) -> None:
-    """A signal that this process alone gets reaches the command, and ends nothing else; all is lowered in the end."""
+    """A signal to this process reaches the command and ends nothing else; at the end the votes are lowered."""
     numbers = [int(getattr(signal, name)) for name in sorted(PASSED_ON, key=lambda name: name == last)]
     script = (
         "import os, signal, sys, time\n"
         "def told(number, _):\n"
-        # Nothing that 'ready' may just be printed by: that can't be entered again.
+        # The handler must not print while 'ready' is printed: print can't be entered twice.
         "    os.write(1, b'%d\\n' % number)\n"
         f"    number == {numbers[-1]} and sys.exit(42)\n"
         f"for number in {numbers}: signal.signal(number, told)\n"
         "print('ready', flush=True)\n"
-        # In short sleeps: a signal that comes just before one begins is handled when it ends.
+        # Short sleeps: a signal just before a sleep is handled after it.
         "for _ in range(3000): time.sleep(0.01)\n"
     )
     process = command(standin, "profile", "burst", "--", sys.executable, "-c", script, htppower=htppower)
@@ -75,7 +75,7 @@ def test_signals_are_passed_on(standin: Standin, last: str, htppower: list[str])
 
 
 def test_a_command_that_dies_of_a_signal(standin: Standin) -> None:
-    """A command that dies of a signal is told of as a shell does, 128 and its number."""
+    """The exit code is 128 plus the signal's number, as in a shell."""
     script = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
     code, _, _ = finish(command(standin, "profile", "burst", "--", sys.executable, "-c", script))
     assert code == 128 + signal.SIGKILL
@@ -83,7 +83,7 @@ def test_a_command_that_dies_of_a_signal(standin: Standin) -> None:
 
 
 def test_a_command_has_the_signals_of_a_shell(standin: Standin) -> None:
-    """The command blocks no signal and ignores none, SIGPIPE included, which Python ignores."""
+    """The command blocks and ignores no signal, not even SIGPIPE, which Python ignores."""
     _, output, _ = finish(command(standin, "profile", "burst", "--", "cat", "/proc/self/status"))
     blocked, ignored = (
         int(line.split()[1], 16) for line in output.splitlines() if line.startswith(("SigBlk", "SigIgn"))
@@ -95,7 +95,7 @@ def test_a_command_has_the_signals_of_a_shell(standin: Standin) -> None:
 @EITHER
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 0), ("SIGTERM", 143), ("SIGHUP", 129)])
 def test_without_a_command_a_signal_ends_it(standin: Standin, name: str, code: int, htppower: list[str]) -> None:
-    """Ctrl-C is the way to end it, exit 0; another signal ends it as it would any process; both lower everything."""
+    """Ctrl-C ends it with 0; another signal ends it as it would any process; both lower the votes."""
     process = command(standin, "profile", "burst", htppower=htppower)
     until(lambda: raised(standin))
     process.send_signal(getattr(signal, name))
@@ -107,7 +107,7 @@ def test_without_a_command_a_signal_ends_it(standin: Standin, name: str, code: i
 
 @EITHER
 def test_for_some_seconds(standin: Standin, htppower: list[str]) -> None:
-    """--for holds the profile up for that long from the raise on, and then lowers it, whatever its sustain time."""
+    """--for counts from the raise, and then lowers the votes, whatever the sustain time."""
     standin.script("createPowerConfigId 1 1 0 500000")
     code, output, _ = finish(command(standin, "profile", "burst", "--for", "0.3s", htppower=htppower))
     assert (code, output) == (0, "")
@@ -118,7 +118,7 @@ def test_for_some_seconds(standin: Standin, htppower: list[str]) -> None:
 
 @pytest.mark.parametrize(("words", "code"), [(["no-such-command"], 127), (["/etc/passwd"], 126), ([""], 127)])
 def test_a_command_that_can_not_be_run(standin: Standin, words: list[str], code: int) -> None:
-    """A command that is not there is 127, one that can't be executed 126, as in a shell; and nothing stays voted."""
+    """A missing command is 127, one that can't be executed 126, as in a shell; no vote is left."""
     given, output, errors = finish(command(standin, "profile", "burst", "--", *words))
     assert (given, output) == (code, "")
     assert f"can't run {words[0] or repr('')}: " in errors
@@ -126,7 +126,7 @@ def test_a_command_that_can_not_be_run(standin: Standin, words: list[str], code:
 
 
 def test_a_vote_that_fails_runs_no_command(standin: Standin, tmp_path: Path) -> None:
-    """Where the profile can't be raised the command is not run, and the exit code is 2."""
+    """If the profile can't be raised, the command is not run, and the exit code is 2."""
     standin.script(f"setPowerConfig 1 {ALWAYS} 13006 0")
     ran = tmp_path / "ran"
     code, _, errors = finish(command(standin, "profile", "burst", "--", "touch", str(ran)))
@@ -150,7 +150,7 @@ with kept_off_stdout() as stdout:
 
 
 def test_a_restart_while_the_command_runs(standin: Standin) -> None:
-    """Everything is voted again from time to time, so that a restart is noticed, told and recovered from."""
+    """Votes are repeated from time to time, so that a restart is noticed, reported and recovered from."""
     environment = {**os.environ, **standin.environment, "HTPPOWER_QNN_LIBRARY": str(standin.path)}
     process = subprocess.Popen(
         [sys.executable, "-c", _HOLD],
@@ -172,14 +172,14 @@ def test_a_restart_while_the_command_runs(standin: Standin) -> None:
     ("arguments", "where"), [(["--core", "1"], "device 0, core 1"), (["--device", "1"], "device 1, core 0")]
 )
 def test_an_unknown_core_or_device(standin: Standin, arguments: list[str], where: str) -> None:
-    """A core or device that is not there is exit 2, with which it was, the native code and its name."""
+    """An unknown core or device is exit 2, with its number, the native code and its name."""
     code, _, errors = finish(command(standin, "profile", "burst", *arguments, "--for", "1s"))
     assert code == 2
     assert f"createPowerConfigId for {where} returned 13001 QNN_HTP" in errors
 
 
 def test_what_the_platform_lacks_is_said(standin: Standin, tmp_path: Path) -> None:
-    """A vote that the library refuses is said once, and the rest is held up; a default HMX vote is no loss."""
+    """A refused vote is reported once, and the other votes stay; a missing default HMX vote is not a loss."""
     standin.script("option 4 13004", "option 5 13004")
     mine = tmp_path / "mine.yaml"
     mine.write_text("profile: mine\nextends: burst\nvotes: {hmx_timeout_us: 1000}\n", encoding="utf-8")
@@ -191,7 +191,7 @@ def test_what_the_platform_lacks_is_said(standin: Standin, tmp_path: Path) -> No
 
 
 def test_a_command_does_not_hold_the_device(standin: Standin) -> None:
-    """What the library opens is not inherited: the driver removes votes when nobody holds the device any more."""
+    """The command inherits no open device: the driver removes votes only after all holders have closed it."""
     standin.script("open 1")
     code, output, _ = finish(command(standin, "profile", "burst", "--", "ls", "-l", "/proc/self/fd"))
     assert code == 0
@@ -199,7 +199,7 @@ def test_a_command_does_not_hold_the_device(standin: Standin) -> None:
 
 
 def test_a_script_that_names_no_interpreter_is_run_by_the_shell(standin: Standin, tmp_path: Path) -> None:
-    """As a shell and env do; it gets its arguments and its own name, and is found by its name, too."""
+    """A shell and env do this too; the script gets its arguments and its own name, and is found by name."""
     script = tmp_path / "-script"
     script.write_text('echo "$0" "$@"; exit 7\n', encoding="utf-8")
     script.chmod(0o755)

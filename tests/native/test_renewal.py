@@ -1,4 +1,4 @@
-"""A dead link through ctypes: what calls answer, and a device that is freed and made anew."""
+"""A dead link through ctypes: the codes of the calls, and a device that is freed and made again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MADE_ANEW = ["deviceFree", "deviceCreate", "deviceGetInfrastructure"]
 
 @pytest.fixture
 def backend(standin: Standin) -> Iterator[QnnHtp]:
-    """Yield the backend on a stand-in that answers as the device library does."""
+    """Yield the backend on a stand-in that behaves like the device library."""
     standin.script(DEVICE)
     made = QnnHtp(standin.path)
     yield made
@@ -43,7 +43,7 @@ def backend(standin: Standin) -> Iterator[QnnHtp]:
 
 
 def code_of(call: Callable[[], object]) -> int:
-    """Return the code of a call that fails, 0 if it succeeds."""
+    """Return the code of a failed call, or 0."""
     try:
         call()
     except VoteRejected as error:
@@ -52,7 +52,7 @@ def code_of(call: Callable[[], object]) -> int:
 
 
 def codes(backend: QnnHtp, made: int, names: str) -> list[int]:
-    """Return the answers to calls in turn: v is a vote, s a setting, d a destroy of a new id."""
+    """Return the codes of calls in turn: v is a vote, s a setting, d a destroy of a new id."""
     calls: dict[str, Callable[[], object]] = {
         "v": lambda: backend.set_power_config(made, VOTES),
         "s": lambda: backend.set_power_config(made, SETTING),
@@ -75,7 +75,7 @@ def codes(backend: QnnHtp, made: int, names: str) -> list[int]:
 def test_what_a_restart_answers(
     standin: Standin, backend: QnnHtp, answer: int, names: str, expected: list[int]
 ) -> None:
-    """The stand-in answers a restart as the device library was measured, by what FastRPC says."""
+    """The stand-in answers a restart as measured on the device library, for each answer of FastRPC."""
     made = backend.create_power_config_id(0, 0)
     assert codes(backend, made, "vs") == [0, 0]
     standin.restart(answer=answer)
@@ -84,7 +84,7 @@ def test_what_a_restart_answers(
 
 @pytest.mark.parametrize("line", ["down 1", "spoilt 1"])
 def test_a_rebuild_that_fails_leaves_the_link_dead(standin: Standin, backend: QnnHtp, line: str) -> None:
-    """The call answers 1011, and later ones 13003 and 13006, also once the DSP is back; a create answers 0."""
+    """The call answers 1011, and later calls 13003 and 13006, even when the DSP is back; a create answers 0."""
     made = backend.create_power_config_id(0, 0)
     standin.restart(line)
     assert codes(backend, made, "vvs") == [1011, 13003, 13006]
@@ -93,7 +93,7 @@ def test_a_rebuild_that_fails_leaves_the_link_dead(standin: Standin, backend: Qn
 
 
 def test_refused_polling_keeps_the_clocks_from_being_sent(standin: Standin, backend: QnnHtp) -> None:
-    """The call answers 13006, the latency before the polling is sent, and the invoke with DCVS_V3 and HMX_V2 is not."""
+    """The call answers 13006; the latency before the polling is sent, but not the invoke with DCVS_V3 and HMX_V2."""
     made = backend.create_power_config_id(0, 0)
     standin.script(DEVICE, f"option {RPC_POLLING_TIME} 13006")
     before = len(standin.trace)
@@ -106,7 +106,7 @@ def test_refused_polling_keeps_the_clocks_from_being_sent(standin: Standin, back
 
 
 def test_a_failed_destroy_has_removed_the_id(standin: Standin, backend: QnnHtp) -> None:
-    """It takes no vote any more, and destroying it again makes no call; nor does the library send one."""
+    """The id takes no vote any more, and a second destroy makes no call."""
     made = backend.create_power_config_id(0, 0)
     standin.restart(answer=CRASHED)
     assert code_of(lambda: backend.destroy_power_config_id(made)) == 13003
@@ -121,14 +121,14 @@ def test_a_failed_destroy_has_removed_the_id(standin: Standin, backend: QnnHtp) 
 def test_a_renewal_mends_a_dead_link(
     standin: Standin, backend: QnnHtp, caplog: pytest.LogCaptureFixture, answer: int
 ) -> None:
-    """The device alone is made anew: log and backend stay, new ids have other numbers, and old ones are refused."""
+    """Only the device is made again: log and backend stay, new ids have other numbers, old ids are refused."""
     old = [backend.create_power_config_id(0, 0) for _ in range(3)]
     standin.restart("spoilt 1", answer=answer)
     codes(backend, old[0], "v")
     standin.script(DEVICE)
     before = len(standin.trace)
     backend.renew()
-    # Of three ids the first that can't be destroyed is the last that is tried.
+    # The first of the three ids can't be destroyed, so no other is tried.
     assert functions(standin.trace)[before:] == ["invoke", "destroyPowerConfigId", *MADE_ANEW]
     assert "deviceFree returned" not in caplog.text
     before = len(standin.trace)
@@ -145,7 +145,7 @@ def test_a_renewal_mends_a_dead_link(
 def test_a_renewal_destroys_ids_up_to_the_first_that_shows_a_dead_link(
     standin: Standin, backend: QnnHtp, code: int
 ) -> None:
-    """On a healthy link every id is destroyed before the device is freed, also after a failure of another kind."""
+    """On a healthy link every id is destroyed before the device is freed, also after another kind of failure."""
     for _ in range(4):
         backend.create_power_config_id(0, 0)
     standin.script(DEVICE, "destroyPowerConfigId 1 1 1100 0", f"destroyPowerConfigId 3 3 {code} 0")
@@ -160,7 +160,7 @@ def test_a_renewal_destroys_ids_up_to_the_first_that_shows_a_dead_link(
 
 
 def test_a_renewal_that_fails_may_be_tried_again(standin: Standin, backend: QnnHtp) -> None:
-    """While the DSP is down it raises what deviceCreate answers, and each verb 14000 without a call; then it works."""
+    """While the DSP is down it raises the code of deviceCreate, and each call 14000 without a native call."""
     made = backend.create_power_config_id(0, 0)
     standin.restart("down 1")
     for _ in range(2):
@@ -180,7 +180,7 @@ def test_a_renewal_that_fails_may_be_tried_again(standin: Standin, backend: QnnH
 
 @pytest.mark.parametrize("dropped", [False, True])
 def test_a_backend_without_a_device_can_be_closed(standin: Standin, dropped: bool) -> None:
-    """After a renewal that failed backend and log are freed, at close or when the backend is collected, once."""
+    """After a failed renewal, backend and log are freed once, at close or when the backend is collected."""
     standin.script(DEVICE)
     backend = QnnHtp(standin.path)
     backend.create_power_config_id(0, 0)
@@ -217,7 +217,7 @@ def test_a_device_without_its_functions_is_freed_again(
 
 
 def test_a_closed_backend_can_not_be_renewed(standin: Standin, backend: QnnHtp) -> None:
-    """It raises without a call, with the code of an invalid device."""
+    """A renewal raises without a call, with the code of an invalid device."""
     backend.close()
     before = len(standin.trace)
     with pytest.raises(BackendUnavailable, match="can't be renewed: this backend is closed") as caught:
@@ -235,7 +235,7 @@ def test_the_soc_model_is_given_again(standin: Standin) -> None:
 
 
 def test_another_device_handle_keeps_the_link_dead(standin: Standin, backend: QnnHtp) -> None:
-    """While a device for another SoC has a handle a renewal raises nothing, and the link stays dead."""
+    """While a device for another SoC has a handle, a renewal raises no error, but the link stays dead."""
     other = QnnHtp(standin.path, 57)
     standin.restart("spoilt 1")
     codes(backend, backend.create_power_config_id(0, 0), "v")

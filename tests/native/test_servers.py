@@ -1,4 +1,4 @@
-"""Real servers on the stand-in library, ended by SIGTERM in the middle of an inference: each leaves nothing voted."""
+"""Real servers on the stand-in library: after SIGTERM in the middle of an inference, no vote is left."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 EXAMPLES = ROOT / "docs" / "examples"
 RAISED, LOWERED = 160, 64
 
-# The controller is made when uvicorn imports the application, as its own handlers are in place.
+# The controller is made when uvicorn imports the application, after uvicorn has set its handlers.
 _AT_MODULE_LEVEL = """
 import time
 import fastapi
@@ -51,7 +51,7 @@ asyncio.run(uvicorn.Server(config).serve())
 
 @attrs.frozen
 class Server:
-    """A server that is being run, on a socket of its own."""
+    """A running server on its own socket."""
 
     process: subprocess.Popen[str]
     path: Path
@@ -59,12 +59,12 @@ class Server:
     clients: contextlib.ExitStack
 
     def infer(self, request: str, workers: int) -> None:
-        """Send requests until so many processes have raised."""
+        """Send requests until this many processes have raised."""
         until(self._listens)
         until(lambda: self._have_raised(workers, request))
 
     def end(self) -> int:
-        """End it by SIGTERM, and return its exit code."""
+        """End it with SIGTERM, and return its exit code."""
         self.process.send_signal(signal.SIGTERM)
         _, errors = self.process.communicate(timeout=LONGEST_S)
         assert "Warning: SIGTERM" not in errors
@@ -101,7 +101,7 @@ class Server:
 
 @pytest.fixture
 def start(standin: Standin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
-    """Return what starts a server by the arguments of Python; a word with `SOCKET` gets its path."""
+    """Return the command of a server; `SOCKET` in a word becomes the socket's path."""
     monkeypatch.setenv("HTPPOWER_QNN_LIBRARY", str(standin.path))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path), str(EXAMPLES), os.environ.get("PYTHONPATH", ""))))
     started: list[Server] = []
@@ -134,7 +134,7 @@ def test_fastapi_under_uvicorn(start: Start) -> None:
 
 @pytest.mark.parametrize("runs", ["a server in a coroutine", "workers"])
 def test_a_controller_at_module_level_under_uvicorn(start: Start, tmp_path: Path, runs: str) -> None:
-    """Made under uvicorn's own handlers, it is closed although uvicorn gives the signal back and raises it again."""
+    """Although uvicorn restores the handlers and raises the signal again, the controller is closed."""
     (tmp_path / "votes.py").write_text(_AT_MODULE_LEVEL, encoding="utf-8")
     if runs == "workers":
         end = ("--timeout-graceful-shutdown", "1")
@@ -149,7 +149,7 @@ def test_a_controller_at_module_level_under_uvicorn(start: Start, tmp_path: Path
 
 
 def test_wsgi_under_gunicorn(start: Start) -> None:
-    """Each process of gunicorn's ends its inference and exits, and the controller is closed at exit."""
+    """Each process of gunicorn ends its inference and exits, and the controller is closed at exit."""
     server = start("-m", "gunicorn", "--workers", "2", "--bind", "unix:SOCKET", "wsgi_app:app")
     server.infer("GET /?0.5 HTTP/1.1\r\nHost: a\r\n\r\n", 2)
     assert server.end() == 0

@@ -29,7 +29,7 @@ FREED = ["deviceFree", "backendFree", "logFree"]
 
 @pytest.fixture
 def two(standin: Standin) -> Iterator[tuple[QnnHtp, QnnHtp]]:
-    """Yield two backends on one library, as a device has it; close them."""
+    """Yield two backends on one library, as on a device; close them."""
     standin.script(DEVICE)
     made = QnnHtp(standin.path), QnnHtp(standin.path)
     yield made
@@ -38,7 +38,7 @@ def two(standin: Standin) -> Iterator[tuple[QnnHtp, QnnHtp]]:
 
 
 def test_one_device_is_made_and_freed_with_its_last_user(standin: Standin, two: tuple[QnnHtp, QnnHtp]) -> None:
-    """Opening the library again makes nothing, and closing the first backend frees nothing."""
+    """A second opening makes no device, and closing the first backend frees none."""
     first, second = two
     made = second.create_power_config_id(0, 0)
     first.close()
@@ -54,7 +54,7 @@ def test_one_device_is_made_and_freed_with_its_last_user(standin: Standin, two: 
 
 
 def test_ids_of_both_are_in_one_set(standin: Standin, two: tuple[QnnHtp, QnnHtp]) -> None:
-    """Each backend may vote on the ids of the other, and destroy them."""
+    """Each backend may vote on and destroy the ids of the other."""
     first, second = two
     made = first.create_power_config_id(0, 0)
     second.set_power_config(made, VOTES)
@@ -68,7 +68,7 @@ def test_ids_of_both_are_in_one_set(standin: Standin, two: tuple[QnnHtp, QnnHtp]
 def test_a_backend_that_leaves_destroys_its_own_ids(
     standin: Standin, two: tuple[QnnHtp, QnnHtp], dropped: bool
 ) -> None:
-    """A backend that is closed, or collected, leaves no votes up; the ids of the others stay."""
+    """A backend that is closed or collected leaves no votes up; the other's ids stay."""
     kept = two[0].create_power_config_id(0, 0)
     third = QnnHtp(standin.path)
     own = [third.create_power_config_id(0, 0) for _ in range(3)]
@@ -83,7 +83,7 @@ def test_a_backend_that_leaves_destroys_its_own_ids(
 
 
 def test_a_closed_backend_makes_no_call_beside_another(standin: Standin, two: tuple[QnnHtp, QnnHtp]) -> None:
-    """It does not vote on, create or destroy anything, although the device is there."""
+    """A closed backend can't vote, create or destroy, although the device still exists."""
     first, second = two
     made = second.create_power_config_id(0, 0)
     first.close()
@@ -97,7 +97,7 @@ def test_a_closed_backend_makes_no_call_beside_another(standin: Standin, two: tu
 
 
 def test_a_renewal_of_one_renews_the_device_of_both(standin: Standin, two: tuple[QnnHtp, QnnHtp]) -> None:
-    """One backend can mend a dead link that two use: all ids are gone, and both can vote again."""
+    """One backend can mend a dead link of two: all ids are gone, and both can vote again."""
     first, second = two
     old = [backend.create_power_config_id(0, 0) for backend in two]
     standin.restart("spoilt 1")
@@ -112,7 +112,7 @@ def test_a_renewal_of_one_renews_the_device_of_both(standin: Standin, two: tuple
 
 
 def test_a_backend_opened_after_a_failed_renewal_makes_the_device(standin: Standin, two: tuple[QnnHtp, QnnHtp]) -> None:
-    """While the DSP is down it can't be opened; after that the first that is opened brings the device back for all."""
+    """While the DSP is down it can't be opened; later the first opening brings the device back for all."""
     standin.restart("down 1")
     with pytest.raises(BackendUnavailable):
         two[0].renew()
@@ -140,7 +140,7 @@ def test_what_shares_a_device(standin: Standin, two: tuple[QnnHtp, QnnHtp], tmp_
 
 
 def test_backends_opened_on_many_threads_share_one_device(standin: Standin) -> None:
-    """However many threads open and close the library at once, it is open once at a time, and freed in the end."""
+    """With any number of threads, at most one device exists at a time, and it is freed at the end."""
     standin.script("deviceCreate 1 1000 0 2000")
 
     def open_and_close(_: int) -> None:
@@ -186,7 +186,7 @@ for power_config_id in made:
 
 @pytest.mark.parametrize("how", ["exit", "fork"])
 def test_what_two_backends_share_is_freed_once_at_exit(standin: Standin, how: str) -> None:
-    """At exit every id is destroyed and everything freed once; a forked child frees nothing, and may open its own."""
+    """At exit every id is destroyed and everything freed once; a forked child frees nothing, and can open its own."""
     done = subprocess.run(
         [sys.executable, "-c", _HOST, str(standin.path), how],
         env={**os.environ, **standin.environment},
@@ -221,7 +221,7 @@ sys.exit(status)
 
 
 def test_a_child_that_is_forked_while_a_thread_opens_the_library(standin: Standin) -> None:
-    """It opens the library for itself, and does not wait for a lock of a thread that it does not have."""
+    """The child opens the library for itself, and does not wait for the lock of a thread that it lacks."""
     standin.script("deviceCreate 1 1 0 300000")
     done = subprocess.run(
         [sys.executable, "-c", _FORKS_WHILE_OPENING, str(standin.path)],
@@ -235,7 +235,7 @@ def test_a_child_that_is_forked_while_a_thread_opens_the_library(standin: Standi
 
 
 def test_a_backend_that_can_not_be_opened_is_not_counted(standin: Standin) -> None:
-    """A failed opening leaves nothing open, and does not keep a later one from being freed."""
+    """A failed opening leaves nothing open, and a later backend is still freed."""
     standin.script("deviceCreate 1 1 14001 0")
     with contextlib.suppress(BackendUnavailable):
         QnnHtp(standin.path)

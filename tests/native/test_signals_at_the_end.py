@@ -1,4 +1,4 @@
-"""SIGTERM while the process is ending by itself: what has begun is done whole, and the process dies of the signal."""
+"""SIGTERM at the end of the process: running clean-up is completed, and the process dies of the signal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ with session.inference():
     pass
 print("ending", flush=True)
 """
-# As in Python 3.12, where none can be started once the interpreter has begun to exit.
+# Python 3.12 refuses to start threads once the interpreter has begun to exit.
 _WITHOUT_THREADS = """
 import _thread
 def refuse(*_): raise RuntimeError("can't create new thread at interpreter shutdown")
@@ -41,7 +41,7 @@ _thread.start_new_thread = refuse
     ("slow", "more"), [("setPowerConfig 3 3", ""), ("deviceFree 1 1", ""), ("deviceFree 1 1", _WITHOUT_THREADS)]
 )
 def test_sigterm_while_the_main_thread_ends(standin: Standin, tmp_path: Path, slow: str, more: str) -> None:
-    """Votes are lowered, the device is freed, the status says so, and the exit code is the signal's."""
+    """Votes are lowered, the device is freed, the status is closed, and the exit code is the signal's."""
     standin.script(f"{slow} 0 1500000")
     status = tmp_path / "status.json"
     process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""``htppower profile`` in a terminal: keys, stops, and the odd ways in which a process can be started."""
+"""``htppower profile`` in a terminal: keys, stops, and unusual ways to start a process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from standin import Standin
 
 HTPPOWER = [sys.executable, "-m", "htppower", "profile", "burst"]
-# Tells of every signal that it gets, and ends at the first Ctrl-C a moment later.
+# Prints every signal that it gets, and ends shortly after the first Ctrl-C.
 COUNTS = """
 import signal, sys, time
 got = []
@@ -40,12 +40,12 @@ def environment(standin: Standin) -> dict[str, str]:
 
 
 def raised(standin: Standin) -> bool:
-    """Whether the profile is up."""
+    """Return whether the profile is raised."""
     return bool(standin.sets) and standin.sets[-1].core_target == 160
 
 
 def test_ctrl_c_reaches_the_command_once(standin: Standin) -> None:
-    """A key of the terminal goes to the whole group: the command gets it by itself, and not a second time."""
+    """A key of the terminal goes to the whole group: the command gets it once, and not twice."""
     terminal = Terminal([*HTPPOWER, "--", sys.executable, "-c", COUNTS], environment(standin))
     terminal.until(lambda: b"READY" in terminal.read())
     terminal.press(CTRL_C)
@@ -55,7 +55,7 @@ def test_ctrl_c_reaches_the_command_once(standin: Standin) -> None:
 
 
 def test_ctrl_c_while_the_library_starts(standin: Standin, tmp_path: Path) -> None:
-    """Ctrl-C that is pressed before the command is started ends it all: the command is not run."""
+    """Ctrl-C before the command starts ends the process: the command is not run."""
     standin.script("deviceCreate 1 1 0 1000000")
     ran = tmp_path / "ran"
     terminal = Terminal([*HTPPOWER, "--", "touch", str(ran)], environment(standin))
@@ -67,7 +67,7 @@ def test_ctrl_c_while_the_library_starts(standin: Standin, tmp_path: Path) -> No
 
 
 def test_ctrl_z_with_a_command(standin: Standin) -> None:
-    """Ctrl-Z stops both with nothing voted; continued, both go on, raised again."""
+    """After Ctrl-Z both are stopped and no vote is left; when continued, both go on with votes raised."""
     terminal = Terminal([*HTPPOWER, "--", sys.executable, "-c", COUNTS], environment(standin))
     terminal.until(lambda: b"READY" in terminal.read())
     terminal.press(CTRL_Z)
@@ -83,7 +83,7 @@ def test_ctrl_z_with_a_command(standin: Standin) -> None:
 
 
 def test_ctrl_z_without_a_command(standin: Standin) -> None:
-    """Ctrl-Z leaves nothing voted while the process is stopped; it is raised again when the shell continues it."""
+    """While the process is stopped no vote is left; it is raised again when the shell continues it."""
     terminal = Terminal(HTPPOWER, environment(standin))
     terminal.until(lambda: raised(standin))
     terminal.press(CTRL_Z)
@@ -97,7 +97,7 @@ def test_ctrl_z_without_a_command(standin: Standin) -> None:
 
 
 def test_a_vote_that_fails_after_a_stop_ends_no_command(standin: Standin) -> None:
-    """Where nothing can be voted after a stop, that is said, and the command goes on to its own end."""
+    """If the votes fail after a stop, a message reports it, and the command continues."""
     terminal = Terminal([*HTPPOWER, "--", sys.executable, "-c", COUNTS], environment(standin))
     terminal.until(lambda: b"READY" in terminal.read())
     terminal.press(CTRL_Z)
@@ -111,9 +111,9 @@ def test_a_vote_that_fails_after_a_stop_ends_no_command(standin: Standin) -> Non
 
 
 def test_a_background_job_that_reads_the_terminal(standin: Standin) -> None:
-    """A command that the terminal stops because it reads in the background leaves nothing voted."""
+    """If the terminal stops the command because it reads in the background, no vote is left."""
     reads = "import os, sys; os.setpgid(0, 0) if len(sys.argv) > 1 else None; print('READY', flush=True); input()"
-    # The whole job leaves the foreground first, as one that is started with & has.
+    # The whole job leaves the foreground first, like a job started with &.
     in_background = "import os, sys; os.tcsetpgrp(0, os.getppid()); os.execv(sys.executable, sys.argv[1:])"
     command = [sys.executable, "-c", f"import signal; signal.signal(signal.SIGTTOU, signal.SIG_IGN); {in_background}"]
     terminal = Terminal([*command, *HTPPOWER, "--", sys.executable, "-c", reads], environment(standin))
@@ -128,7 +128,7 @@ def test_a_background_job_that_reads_the_terminal(standin: Standin) -> None:
 
 
 def test_where_nobody_could_continue_it(standin: Standin) -> None:
-    """Ctrl-Z in an orphaned group, where the kernel stops no one, does not leave it stopped, nor lowered."""
+    """Ctrl-Z in an orphaned group, which the kernel does not stop, leaves the process running and raised."""
     terminal = Terminal([*HTPPOWER, "--", sys.executable, "-c", COUNTS], environment(standin), orphaned=True)
     terminal.until(lambda: b"READY" in terminal.read())
     before = len(standin.sets)
@@ -140,7 +140,7 @@ def test_where_nobody_could_continue_it(standin: Standin) -> None:
 
 
 def test_a_terminal_that_goes_away(standin: Standin, tmp_path: Path) -> None:
-    """Of a hangup only the leader of the session is told: the command is told by it, and nothing stays voted."""
+    """Only the leader of the session gets a hangup: it passes the hangup to the command, and no vote is left."""
     heard = tmp_path / "heard"
     script = (
         "import pathlib, signal, sys, time\n"
@@ -159,7 +159,7 @@ def test_a_terminal_that_goes_away(standin: Standin, tmp_path: Path) -> None:
 
 
 def test_a_command_with_a_group_of_its_own(standin: Standin) -> None:
-    """A command that has left the foreground group does not get the terminal's keys: they are passed on."""
+    """A command that has left the foreground group does not get the terminal's keys, so they are passed on."""
     words = [*HTPPOWER, "--", sys.executable, "-c", f"import os; os.setpgid(0, 0)\n{COUNTS}"]
     terminal = Terminal(words, environment(standin))
     terminal.until(lambda: b"READY" in terminal.read())
@@ -170,9 +170,9 @@ def test_a_command_with_a_group_of_its_own(standin: Standin) -> None:
 
 @EITHER
 def test_an_ignored_sigchld_hides_no_end(standin: Standin, htppower: list[str]) -> None:
-    """A process that was started with SIGCHLD ignored learns of the command's end at once, and returns its code.
+    """With SIGCHLD ignored, the process notices the command's end at once, and returns its code.
 
-    At once is before everything is voted again, which is after 10 s.
+    At once means before the votes are repeated after 10 s.
     """
     script = (
         "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.executable, sys.argv[1:])"
@@ -190,7 +190,7 @@ def test_an_ignored_sigchld_hides_no_end(standin: Standin, htppower: list[str]) 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize("what", ["profile burst -- sh -c 'exit 7'", "doctor"])
 def test_closed_descriptors(standin: Standin, closed: str, what: str) -> None:
-    """Whichever standard descriptors are closed, the command does its work, and the library's words go nowhere."""
+    """With any standard descriptors closed, the command works, and the library's output is dropped."""
     line = f"{sys.executable} -m htppower {what} {closed}"
     done = subprocess.run(
         ["/bin/sh", "-c", line],
@@ -206,7 +206,7 @@ def test_closed_descriptors(standin: Standin, closed: str, what: str) -> None:
 
 
 def test_nobody_reads_what_is_said(standin: Standin) -> None:
-    """A reader of the standard error that has gone ends nothing."""
+    """A closed reader of standard error does not end the process."""
     read, write = os.pipe()
     os.close(read)
     command = [*HTPPOWER, "--", "sh", "-c", "exit 7"]
@@ -217,7 +217,7 @@ def test_nobody_reads_what_is_said(standin: Standin) -> None:
 
 
 def test_sigquit_ends_what_hangs(standin: Standin) -> None:
-    """SIGQUIT is the way out of a native call that does not return."""
+    """SIGQUIT ends the process even if a native call does not return."""
     standin.script("deviceCreate 1 1 0 20000000")
     process = subprocess.Popen(HTPPOWER, env=environment(standin), stderr=subprocess.DEVNULL)
     until(lambda: "deviceFreePlatformInfo" in functions(standin.trace))

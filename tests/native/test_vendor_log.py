@@ -1,4 +1,4 @@
-"""The vendor's log in Python's: lines, levels, and what may go wrong while one is written."""
+"""The vendor's log in Python's log: lines, levels, and failures while a line is written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def test_a_log_that_can_not_be_made_is_done_without(standin: Standin, caplog: pytest.LogCaptureFixture) -> None:
-    """Without the vendor's log votes are cast all the same; a warning says so."""
+    """Without the vendor's log, votes are cast all the same, and a warning reports it."""
     standin.script("logCreate 1 1 1002 0")
     backend = QnnHtp(standin.path)
     backend.create_power_config_id(0, 0)
@@ -38,16 +38,16 @@ def test_a_log_that_can_not_be_made_is_done_without(standin: Standin, caplog: py
 def test_the_vendors_lines_go_to_the_logger(
     standin: Standin, caplog: pytest.LogCaptureFixture, level: int, lines: list[tuple[str, str]]
 ) -> None:
-    """The vendor's lines are formatted and logged with their level, as far as the logger is enabled."""
+    """The vendor's lines are formatted and logged with their level, if the logger is enabled for it."""
     caplog.set_level(level, "htppower.qnn")
     QnnHtp(standin.path).close()
     assert [(record.levelname, record.getMessage()) for record in caplog.records] == lines
 
 
-# The interrupt is lost where Python notices it as it enters another line's callback (``backends/qnn/log.py``).
+# Python loses the interrupt if it arrives at the entry of another line's callback (``backends/qnn/log.py``).
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_ctrl_c_in_a_line_of_the_log_is_not_lost(standin: Standin, caplog: pytest.LogCaptureFixture) -> None:
-    """An interrupt that arrives while the vendor logs is raised once Python is back in charge: of five, one is."""
+    """An interrupt while the vendor logs is raised when Python runs again, for at least one of five."""
 
     class Interrupting(logging.Handler):
         interrupts = 1
