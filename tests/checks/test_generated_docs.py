@@ -1,4 +1,4 @@
-"""What is generated in the documentation is what the code gives now, and its tutorial can be followed."""
+"""The generated parts of the documentation are up to date, and the tutorial works."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DOCS = ROOT / "docs"
 
 
 def run(module: str) -> subprocess.CompletedProcess[str]:
-    """Have a module of the documentation look at its pages, with warnings as errors."""
+    """Let a module of the documentation check its pages, with warnings as errors."""
     return subprocess.run(
         [sys.executable, "-W", "error", "-m", module, "--check"],
         cwd=ROOT,
@@ -27,13 +27,13 @@ def run(module: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML without libyaml words an error otherwise")
 def test_generated_parts_are_up_to_date() -> None:
-    """Tables, messages and command output in the pages are what the code gives now."""
+    """Tables, messages and command output in the pages equal the code's output."""
     done = run("docs.generate")
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_tutorial_can_be_followed() -> None:
-    """Each file, command and output of the tutorial is as the page says, in an empty folder; its set-up is README's."""
+    """Each file, command and output of the tutorial works in an empty folder; its set-up is README's."""
     done = run("docs.tutorial")
     assert (done.returncode, done.stderr) == (0, "")
     first = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -45,6 +45,6 @@ def test_the_tutorial_can_be_followed() -> None:
     "name", ["adaptive", "link", "restart", "state_machine", "sustain", "two_sessions", "vote_path"]
 )
 def test_the_pictures_are_up_to_date(name: str) -> None:
-    """The committed pictures are what their programs draw, from the code or from a run in virtual time."""
+    """The committed pictures equal the output of their programs, from the code or from a run in virtual time."""
     done = run(f"docs.{name}")
     assert (done.returncode, done.stderr) == (0, "")

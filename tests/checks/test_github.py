@@ -1,4 +1,4 @@
-"""What the repository's host reads: workflows, issue forms, updates of actions."""
+"""The files for GitHub: workflows, issue forms, updates of actions."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ SCHEMAS = {
 
 
 def run(*command: str | os.PathLike[str]) -> None:
-    """Run a tool of the environment, which must find nothing."""
+    """Run a tool of the environment, which must find no problem."""
     done = subprocess.run([BIN / command[0], *command[1:]], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
 def test_the_files_keep_the_schemas_of_the_host(schema: str) -> None:
-    """A key that the host does not know would be ignored, or stop a workflow."""
+    """GitHub ignores an unknown key, or stops the workflow."""
     assert SCHEMAS[schema]
     run("check-jsonschema", "--builtin-schema", f"vendor.{schema}", *SCHEMAS[schema])
 
 
 def test_no_workflow_lets_a_stranger_in() -> None:
-    """No workflow gives its token away, or runs text from a pull request."""
+    """No workflow exposes its token, or runs text from a pull request."""
     run("zizmor", "--offline", "--no-progress", "--config", GITHUB / "zizmor.yml", *WORKFLOWS)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[1] / "interrupts"
-# Far more than anything here takes, on a busy machine, too.
+# Far more than a test needs, even on a busy machine.
 LONGEST_S = 600
 
 
@@ -18,13 +18,13 @@ def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_sample_of_interrupts_leaves_nothing_behind() -> None:
-    """The interrupt is passed on, nothing stays up, and all goes on working."""
+    """The interrupt is raised, no vote stays up, and the next operations work."""
     done = _run("run.py", "--samples", "10", "--seed", "3")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_tool_sees_what_an_interrupt_leaves() -> None:
-    """If a begin that is interrupted keeps its token, the tool says so."""
+    """If an interrupted begin keeps its token, the tool reports it."""
     broken = (
         "import sys, runpy; sys.path[:0] = ['..', '../support'];"
         "from htppower.control.gate.gate import Gate; Gate.drop = lambda gate, token: vars(sys).setdefault('kept', [])"

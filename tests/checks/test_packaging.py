@@ -1,4 +1,4 @@
-"""The package as users get it: sdist and wheel, built and installed in fresh environments outside the checkout."""
+"""The package for users: sdist and wheel, built and installed in fresh environments outside the checkout."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def dists(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def _environment(folder: Path) -> Path:
     """Make a fresh environment that sees this one's libraries, but not its htppower, and return its Python.
 
-    The libraries are lent, not downloaded again: the install itself is what is tested.
+    The libraries are shared and not downloaded again: only the install itself is tested.
     """
     venv.create(folder, with_pip=False, symlinks=os.name != "nt")
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -55,7 +55,7 @@ def _environment(folder: Path) -> Path:
 
 def _install(python: Path, *what: str) -> None:
     command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps", "--no-build-isolation"]
-    # It would take longer to compile all that is installed than to install it.
+    # Compiling all packages would take longer than installing them.
     done = subprocess.run(
         [*command, "--disable-pip-version-check", "--force-reinstall", "--no-compile", "--quiet", *what],
         capture_output=True,
@@ -77,7 +77,7 @@ def _run(python: Path, folder: Path, *args: str) -> str:
 
 @pytest.mark.parametrize("kind", ["wheel", "sdist"])
 def test_an_installed_package_runs_the_dry_run(dists: dict[str, Path], tmp_path: Path, kind: str) -> None:
-    """Installed from wheel or sdist, outside the checkout, the dry run finds its profiles inside the package."""
+    """Installed from wheel or sdist, outside the checkout, the dry run finds the profiles of the package."""
     python = _environment(tmp_path / "venv")
     _install(python, str(dists[kind]))
     output = _run(python, tmp_path, "-m", "htppower", "profile", "burst", "--dry-run", "--format", "json")
@@ -91,7 +91,7 @@ def test_an_installed_package_runs_the_dry_run(dists: dict[str, Path], tmp_path:
 
 
 def test_an_editable_install_uses_the_profiles_of_the_checkout(tmp_path: Path) -> None:
-    """Installed with -e, the profiles that are used are those of the checkout, so that an edit counts at once."""
+    """With -e, the profiles of the checkout are used, so that an edit has effect at once."""
     python = _environment(tmp_path / "venv")
     _install(python, "--editable", str(ROOT))
     output = _run(python, tmp_path, "-m", "htppower", "profile", "burst", "--dry-run", "--format", "json")
@@ -99,7 +99,7 @@ def test_an_editable_install_uses_the_profiles_of_the_checkout(tmp_path: Path) -
 
 
 def test_the_wheel_holds_the_package_and_its_profiles_only(dists: dict[str, Path]) -> None:
-    """Every profile, state, man page, the typing marker and the plugin's entry are in the wheel, not tests and docs."""
+    """The wheel has every profile, state and man page, the typing marker and the plugin's entry; no tests or docs."""
     with zipfile.ZipFile(dists["wheel"]) as wheel:
         names = set(wheel.namelist())
         (entries,) = (name for name in names if name.endswith("dist-info/entry_points.txt"))
@@ -126,7 +126,7 @@ def test_importing_loads_no_native_library_and_starts_nothing() -> None:
 
 
 def test_every_public_name_exists() -> None:
-    """Every name in __all__ can be had, also by dir(), and an unknown one is an AttributeError."""
+    """Every name in __all__ exists and is in dir(); an unknown name is an AttributeError."""
     assert all(getattr(htppower, name) is not None for name in htppower.__all__)
     assert set(htppower.__all__) <= set(dir(htppower))
     assert all(getattr(htppower.backends, name) is not None for name in htppower.backends.__all__)

@@ -1,4 +1,4 @@
-"""The hooks of ``.pre-commit-hooks.yaml``, run by pre-commit itself from a checkout, on a repository of its own."""
+"""The hooks of ``.pre-commit-hooks.yaml``, run by pre-commit from a checkout on a separate repository."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NEEDED = (".pre-commit-hooks.yaml", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "htppower", "profiles")
-# What pip says where no package index can be reached, which the hooks' environment needs.
+# The error of pip without a package index, which the hooks' environment needs.
 NO_INDEX = ("No matching distribution found for", "Failed to establish a new connection", "Temporary failure in name")
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
@@ -34,18 +34,18 @@ class Repository:
         self.path = path
         path.mkdir(exist_ok=True)
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        # It would take longer to compile all that is installed than to install it.
+        # Compiling all packages would take longer than installing them.
         pip = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_COMPILE": "1"}
         self._environment = {**kept, "PRE_COMMIT_HOME": str(home), **pip}
         self.git("init", "-q")
 
     def git(self, *arguments: str) -> str:
-        """Run git, and return what it prints."""
+        """Run git, and return its output."""
         who = ("-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "commit.gpgsign=false")
         return self._run("git", *who, *arguments).stdout.strip()
 
     def commit(self) -> str:
-        """Commit all there is, past the hooks, and return the commit."""
+        """Commit all files without the hooks, and return the commit."""
         self.git("add", "-A")
         self.git("commit", "-q", "--no-verify", "-m", "all")
         return self.git("rev-parse", "HEAD")
@@ -63,7 +63,7 @@ class Repository:
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    """Yield a repository of profiles that uses both hooks, installed once from a copy of the checkout."""
+    """Yield a repository of profiles with both hooks, installed once from a copy of the checkout."""
     folder = tmp_path_factory.mktemp("pre-commit")
     project = Repository(folder / "htppower", folder / "home")
     for name in NEEDED:
@@ -109,14 +109,14 @@ cases:
 
 
 def test_a_sound_profile_passes_both_hooks(repository: Repository) -> None:
-    """Lint and test pass on profiles that are as their tests expect."""
+    """Lint and test accept profiles that match their tests."""
     done = repository.installed
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("Passed") == 2
 
 
 def test_a_wrong_profile_fails_lint_with_its_place(repository: Repository) -> None:
-    """A profile that lint refuses fails the hook, and the finding is printed."""
+    """If lint refuses a profile, the hook fails and prints the finding."""
     write(repository, sustain_us=-1)
     done = repository.pre_commit()
     assert done.returncode == 1
@@ -124,7 +124,7 @@ def test_a_wrong_profile_fails_lint_with_its_place(repository: Repository) -> No
 
 
 def test_a_changed_profile_fails_its_test(repository: Repository) -> None:
-    """A profile that is sound, but not as its test expects, passes lint and fails the test."""
+    """A valid profile that differs from its test passes lint and fails the test."""
     write(repository, sustain_us=2_000_000)
     done = repository.pre_commit()
     assert done.returncode == 1

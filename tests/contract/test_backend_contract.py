@@ -1,4 +1,4 @@
-"""What every backend must do, whatever is behind it: the verbs of the Backend protocol."""
+"""The requirements of the Backend protocol for every backend."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def recorded_twice() -> Backend:
 
 
 def vendors(soc_model: int) -> Backend:
-    """Return the vendor's library; skip where there is none."""
+    """Return the vendor's library; skip if it is missing."""
     return QnnHtp(library_path(), soc_model)
 
 
@@ -59,14 +59,14 @@ MAKERS: dict[str, Callable[[], Backend]] = {
 
 @pytest.fixture(params=list(MAKERS))
 def backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
-    """Yield each backend in turn, and close it; the vendor's library is skipped with the reason where there is none."""
+    """Yield each backend in turn, and close it; skip the vendor's library with a reason if it is missing."""
     made = MAKERS[request.param]()
     yield made
     made.close()
 
 
 def supported(backend: Backend, votes: VoteSet) -> VoteSet:
-    """Return the votes that the backend's platform has."""
+    """Return the votes that the backend's platform supports."""
     platform = backend.describe().platform
     if platform is None:
         return votes
@@ -74,7 +74,7 @@ def supported(backend: Backend, votes: VoteSet) -> VoteSet:
 
 
 def test_ids_are_distinct(backend: Backend) -> None:
-    """Every create gives another id, also while none of the earlier ones is destroyed."""
+    """Every create gives a new id while the earlier ids are alive."""
     made = [backend.create_power_config_id(0, 0) for _ in range(20)]
     assert len(set(made)) == 20
     assert all(isinstance(power_config_id, int) for power_config_id in made)
@@ -82,9 +82,9 @@ def test_ids_are_distinct(backend: Backend) -> None:
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_shipped_votes_are_taken(backend: Backend, name: str) -> None:
-    """The votes of a shipped profile and of its power state that the platform has are accepted, repeatedly."""
+    """The supported votes of a shipped profile and its power state are accepted, repeatedly."""
     profile = load_profile(name)
-    # Refused on every architecture where there is no device (measured).
+    # Refused on every architecture without a device (measured).
     votes = attrs.evolve(profile.votes, ddr_perf_mode=None)
     made = backend.create_power_config_id(0, 0)
     for _ in range(2):
@@ -95,7 +95,7 @@ def test_shipped_votes_are_taken(backend: Backend, name: str) -> None:
 
 
 def test_an_empty_vote_set_is_taken(backend: Backend) -> None:
-    """A set without votes is no error on an id that is alive."""
+    """A set without votes is not an error on an id that is alive."""
     backend.set_power_config(backend.create_power_config_id(0, 0), VoteSet())
 
 
@@ -115,7 +115,7 @@ def test_an_id_that_is_not_alive_is_refused(backend: Backend, name: str) -> None
 
 
 def test_destroying_one_id_leaves_the_others(backend: Backend) -> None:
-    """Another id still takes votes after one is destroyed."""
+    """After a destroy, another id still takes votes."""
     kept, gone = backend.create_power_config_id(0, 0), backend.create_power_config_id(0, 0)
     backend.set_power_config(gone, VOTES)
     backend.destroy_power_config_id(gone)
@@ -123,7 +123,7 @@ def test_destroying_one_id_leaves_the_others(backend: Backend) -> None:
 
 
 def test_destroying_twice_is_fine(backend: Backend) -> None:
-    """An id that is gone, or never was, can be destroyed without an error."""
+    """A destroyed or unknown id can be destroyed without an error."""
     made = backend.create_power_config_id(0, 0)
     for gone in (made, made, UNKNOWN_ID):
         backend.destroy_power_config_id(gone)
@@ -131,7 +131,7 @@ def test_destroying_twice_is_fine(backend: Backend) -> None:
 
 @pytest.mark.parametrize(("device_id", "core_id"), [(0, 999), (999, 0), (2**32, 0), (0, 2**32), (-1, 0)])
 def test_an_unknown_device_or_core_is_refused(backend: Backend, device_id: int, core_id: int) -> None:
-    """Creating an id on a core that does not exist raises VoteRejected, which names the function and no votes."""
+    """Creating an id on a core that does not exist raises VoteRejected with the function and no votes."""
     with pytest.raises(VoteRejected) as caught:
         backend.create_power_config_id(device_id, core_id)
     error = caught.value
@@ -141,7 +141,7 @@ def test_an_unknown_device_or_core_is_refused(backend: Backend, device_id: int, 
 
 
 def test_a_backend_describes_itself(backend: Backend) -> None:
-    """A backend says its name, which library answers, on what platform, and whether votes reach hardware."""
+    """A backend has its name, library and platform, and says whether votes reach hardware."""
     described = backend.describe()
     assert isinstance(described, Description)
     assert described.name
@@ -152,14 +152,14 @@ def test_a_backend_describes_itself(backend: Backend) -> None:
 
 
 def test_closing_twice_is_fine(backend: Backend) -> None:
-    """A backend can be closed with ids alive, and again."""
+    """A backend with ids can be closed, and closed again."""
     backend.set_power_config(backend.create_power_config_id(0, 0), VOTES)
     backend.close()
     backend.close()
 
 
 def test_a_renewal_takes_every_id(backend: Backend) -> None:
-    """Old ids take no vote after a renewal, new ids have other numbers, and renewing again is fine."""
+    """Old ids take no vote after a renewal, new ids have other numbers, and a second renewal works."""
     old = [backend.create_power_config_id(0, 0) for _ in range(3)]
     backend.set_power_config(old[0], VOTES)
     for _ in range(2):
@@ -174,7 +174,7 @@ def test_a_renewal_takes_every_id(backend: Backend) -> None:
 
 
 def test_4_threads_in_turn(backend: Backend) -> None:
-    """Four threads create, vote and destroy, one call at a time, without an error, and never share an id."""
+    """Four threads create, vote and destroy one call at a time, without an error, and never share an id."""
     turn = threading.Lock()
 
     def rounds(_: int) -> list[int]:

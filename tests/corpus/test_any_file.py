@@ -1,4 +1,4 @@
-"""Lint of any file: whatever is in it, there is a report, and the errors are those for which loading refuses it."""
+"""Lint of any file gives a report, with an error exactly if loading refuses the file."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PIECES = [
 
 @st.composite
 def mutated(draw: st.DrawFn) -> bytes:
-    """Return burst with pieces cut out and others put in."""
+    """Return burst with pieces cut out and inserted."""
     data = BURST
     for _ in range(draw(st.integers(0, 4))):
         start = draw(st.integers(0, len(data)))
@@ -51,7 +51,7 @@ def mutated(draw: st.DrawFn) -> bytes:
 @examples(45)
 @given(mutated() | st.binary(max_size=60))
 def test_lint_tells_what_loading_refuses_and_never_fails(data: bytes) -> None:
-    """A file has errors exactly if it can't be loaded, whatever else is told of it, in every form."""
+    """A file has errors exactly if it can't be loaded, in every form."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "burst.yaml")
         file.write_bytes(data)

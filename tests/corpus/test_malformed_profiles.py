@@ -1,4 +1,4 @@
-"""Malformed profiles and power states: each is refused for exactly what its first comment says, wherever it is read."""
+"""Malformed profiles and power states: every reader refuses each for exactly the problems in its first comment."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ PROFILES = sorted(MALFORMED.glob("*.yaml"))
 STATES = sorted(MALFORMED.glob("states/*.yaml"))
 TODAY = datetime.date(2026, 11, 21)
 
-# The rules that a vote breaks; all others are about the file.
+# The rules that a vote can break; all others are about the file.
 RULES = ("DCVS-", "HMX-", "RPC-", "TMR-", "DDR-", "SUS-")
 
-# Rules for which there is always something to write instead.
+# Rules that always have a hint.
 WITH_A_HINT = {
     *("DCVS-1", "DCVS-2", "DCVS-4", "HMX-3", "HMX-8", "RPC-1", "RPC-2", "TMR-1", "DDR-1", "SUS-2"),
     *("EXT-1", "FILE-1", "FILE-2", "FILE-3", "KEY-1", "KEY-2", "NAME-1", "YAML-2", "YAML-3", "YAML-5"),
@@ -55,17 +55,17 @@ def _examine(path: str, folders: Folders) -> Examined[Profile]:
 
 @pytest.fixture
 def _examined_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Examine each file once for all tests: with one that can be read, lint compares its 150 neighbours."""
+    """Examine each file once for all tests: lint compares a readable file with its 150 neighbours."""
     monkeypatch.setattr(home, "examine_profile", lambda path, folders, _known: _examine(path, folders))
 
 
 def of_votes(expected: Expectation) -> bool:
-    """Return whether the file is sound, and its votes are wrong."""
+    """Return whether the file is well-formed, and its votes are wrong."""
     return all(rule.startswith(RULES) for *_, rule in expected.found)
 
 
 def refusal(path: Path) -> ProfileError:
-    """Return the error that loading the file raises."""
+    """Return the error of loading the file."""
     with pytest.raises(ProfileError) as caught:
         load_profile(path)
     return caught.value
@@ -83,7 +83,7 @@ def found_errors(report: LintReport) -> list[Found]:
 
 
 def assert_refused(file: Path, expected: Expectation) -> None:
-    """Assert that the error has its class, all problems in order, and the remedy of each in one line."""
+    """Assert that the error has its class, all problems in order, and a hint for each in one line."""
     error = refusal(file)
     assert found_problems(error) == expected.found
     assert type(error) is (RuleBreach if of_votes(expected) else ProfileError)
@@ -102,12 +102,12 @@ def assert_refused(file: Path, expected: Expectation) -> None:
 
 
 def in_order(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Return findings by their places, each once."""
+    """Return findings sorted by place, each once."""
     return tuple(sorted(set(findings), key=lambda each: (each.path, each.line, each.column, each.rule, each.message)))
 
 
 def assert_linted(file: Path, expected: Expectation, command: Command) -> None:
-    """Assert that lint finds these errors and no others, each in its line, in every form, and ends with 1."""
+    """Assert that lint finds exactly these errors, each in its line, in every form, and ends with 1."""
     report = lint([file], TODAY)
     told = expectation(MALFORMED / expected.lint) if expected.lint else expected
     assert sorted(found_errors(report)) == sorted(told.found)
@@ -129,13 +129,13 @@ def assert_linted(file: Path, expected: Expectation, command: Command) -> None:
 @pytest.mark.usefixtures("_examined_once")
 @pytest.mark.parametrize("file", PROFILES, ids=lambda file: file.stem)
 def test_a_malformed_profile(file: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Loader, both parsers, lint, commands and schema find what is wrong with it, at its place, and nothing else."""
+    """Loader, both parsers, lint, commands and schema find exactly its problems, at their places."""
     expected = expectation(file)
     assert_refused(file, expected)
     assert_linted(file, expected, command)
     assert command.run("show", str(file)).exit_code == (1 if of_votes(expected) else 2)
     assert refused("profile", file) == (not expected.schema_accepts)
-    # Where PyYAML is built without libyaml.
+    # PyYAML may be built without libyaml.
     monkeypatch.setattr(strict_yaml, "_Loader", yaml.SafeLoader)
     assert found_problems(refusal(file)) == expected.found
 
@@ -143,14 +143,14 @@ def test_a_malformed_profile(file: Path, command: Command, monkeypatch: pytest.M
 @pytest.mark.usefixtures("_examined_once")
 @pytest.mark.parametrize("file", STATES, ids=lambda file: file.stem)
 def test_a_malformed_power_state(file: Path, command: Command) -> None:
-    """Lint and schema find what is wrong with it, at its place, and nothing else."""
+    """Lint and schema find exactly its problems, at their places."""
     expected = expectation(file)
     assert_linted(file, expected, command)
     assert refused("state", file) == (not expected.schema_accepts)
 
 
 def test_the_whole_corpus_is_linted_at_once() -> None:
-    """Every finding of all files, notes included, comes once, in order; every form tells them the same way again."""
+    """Every finding of all files, notes included, appears once, in order; every form gives the same output again."""
     first, second = (lint([MALFORMED], TODAY, notes=True) for _ in range(2))
     assert first.findings == in_order(first.findings)
     assert len(first.findings) > len(PROFILES) >= 60

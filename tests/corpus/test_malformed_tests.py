@@ -1,4 +1,4 @@
-"""Malformed test files: each is refused for exactly what its first comment says."""
+"""Malformed test files: each is refused for exactly the problems in its first comment."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FILES = sorted((CORPUS / "malformed_tests").glob("*.yaml"))
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_malformed_test(file: Path, command: Command) -> None:
-    """Loader, command and schema find what is wrong with it, in order, in the file where it is mended."""
+    """Loader, command and schema find its problems, in order, in the file to correct."""
     expected = expectation(file)
     with pytest.raises(VoteTestError) as caught:
         load_tests([file])
@@ -37,5 +37,5 @@ def test_a_malformed_test(file: Path, command: Command) -> None:
 
 
 def test_there_are_malformed_tests() -> None:
-    """They are found where they lie."""
+    """The folder of malformed tests is not empty."""
     assert len(FILES) >= 50

@@ -65,12 +65,12 @@ VALUES = st.recursive(
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return where the files stand, one after the other."""
+    """Return the path of the files, one after the other."""
     return tmp_path_factory.mktemp("mutated") / "measured"
 
 
 def tried(path: Path, content: bytes) -> bool:
-    """Return whether a file is read, told in every form, and told alike again; else it is refused in one line."""
+    """Return whether a file is read and gives the same output twice in every form; else check its one-line error."""
     path.write_bytes(content)
     said = ""
     measured: list[Measurement] = []
@@ -98,7 +98,7 @@ def tried(path: Path, content: bytes) -> bool:
 @examples(45)
 @given(st.sampled_from(sorted(WHOLE)), st.lists(st.tuples(st.floats(0, 1), st.floats(0, 0.1), st.sampled_from(PIECES))))
 def test_pieces_are_replaced(path: Path, name: str, edits: list[tuple[float, float, str]]) -> None:
-    """Wherever a piece of a file is replaced by another one."""
+    """Any piece of a file may be replaced by another."""
     text = WHOLE[name]
     for place, length, piece in edits[:5]:
         start = int(place * len(text))
@@ -109,7 +109,7 @@ def test_pieces_are_replaced(path: Path, name: str, edits: list[tuple[float, flo
 @examples(25)
 @given(st.sampled_from(sorted(WHOLE)), st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), max_size=4))
 def test_bytes_are_replaced(path: Path, name: str, edits: list[tuple[float, int]]) -> None:
-    """Whichever bytes are others."""
+    """Any bytes may be replaced."""
     content = bytearray(WHOLE[name].encode())
     for place, byte in edits:
         content[min(int(place * len(content)), len(content) - 1)] = byte
@@ -119,7 +119,7 @@ def test_bytes_are_replaced(path: Path, name: str, edits: list[tuple[float, int]
 @examples(30)
 @given(st.sampled_from(["qairt.json", "ai_hub.json", "genie.json", "trace.json"]), st.integers(0, 10**6), VALUES)
 def test_values_of_json_are_replaced(path: Path, name: str, which: int, value: object) -> None:
-    """Whatever stands in the place of a value."""
+    """Any value may be replaced."""
     tree = json.loads(WHOLE[name])
     places: list[tuple[Any, Any]] = []
 
@@ -138,18 +138,18 @@ def test_values_of_json_are_replaced(path: Path, name: str, which: int, value: o
 @examples(15)
 @given(st.sampled_from(sorted(WHOLE)), st.randoms(use_true_random=False))
 def test_lines_are_mixed_up(path: Path, name: str, noise: Any) -> None:
-    """Lines in another order, twice, or missing."""
+    """Lines may be in another order, repeated, or missing."""
     lines = WHOLE[name].splitlines()
     tried(path, "\n".join(noise.choices(lines, k=len(lines))).encode())
 
 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 def test_any_bytes(path: Path, content: bytes) -> None:
-    """Nothing that is no profiler's file is taken for one, nor breaks a reader."""
+    """A random file is not taken for a profiler's, and breaks no reader."""
     assert not tried(path, content)
 
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_the_files_themselves_are_read(path: Path, name: str) -> None:
-    """Without a mutation each is read."""
+    """Without a mutation, each file is read."""
     assert tried(path, WHOLE[name].encode())

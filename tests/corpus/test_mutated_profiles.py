@@ -1,4 +1,4 @@
-"""Profiles that nobody would write: refused, and nothing worse."""
+"""Hostile and mutated profiles are refused, or load."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHIPPED = shipped_folder()
 
 @pytest.mark.parametrize("text", ["[", "{", "- ", "? ", "&a ", "!a ", "profile: [", "'", "x: *x\n", " "])
 def test_a_hostile_file_of_1_mib_is_refused(text: str, tmp_path: Path) -> None:
-    """Whatever is repeated up to the largest size is refused, without running out of stack."""
+    """Any repetition up to the largest size is refused, without running out of stack."""
     file = tmp_path / "hostile.yaml"
     file.write_bytes(text.encode() * (LARGEST_FILE_BYTES // len(text)))
     with pytest.raises(ProfileError):
@@ -27,7 +27,7 @@ def test_a_hostile_file_of_1_mib_is_refused(text: str, tmp_path: Path) -> None:
 
 
 def load_or_refuse(path: Path) -> Profile | ProfileError:
-    """Return the profile, or the ProfileError with which it is refused; anything else is raised."""
+    """Return the profile, or the ProfileError that refuses it; any other error is raised."""
     try:
         return load_profile(path)
     except ProfileError as error:
@@ -35,7 +35,7 @@ def load_or_refuse(path: Path) -> Profile | ProfileError:
 
 
 def load_bytes(data: bytes) -> Profile | ProfileError:
-    """Return what becomes of a file of these bytes."""
+    """Return the result for a file of these bytes."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "any.yaml")
         file.write_bytes(data)
@@ -45,7 +45,7 @@ def load_bytes(data: bytes) -> Profile | ProfileError:
 @examples(90)
 @given(st.binary(max_size=400))
 def test_arbitrary_bytes_are_refused(data: bytes) -> None:
-    """Bytes that nobody wrote as a profile raise ProfileError, and nothing else."""
+    """Random bytes raise ProfileError, and no other error."""
     assert isinstance(load_bytes(data), ProfileError)
 
 
@@ -65,7 +65,7 @@ def mutated(draw: st.DrawFn) -> bytes:
 @examples(90)
 @given(mutated())
 def test_a_mutated_profile_loads_or_is_refused(data: bytes) -> None:
-    """A shipped profile with slices deleted, doubled or replaced loads or raises ProfileError, nothing else."""
+    """A shipped profile with slices deleted, doubled or replaced loads or raises ProfileError."""
     assert isinstance(load_bytes(data), (Profile, ProfileError))
 
 

@@ -35,7 +35,7 @@ def mutated(draw: st.DrawFn) -> bytes:
 
 
 def load_or_refuse(file: Path) -> tuple[VoteTest, ...] | VoteTestError:
-    """Return the test, or the error with which it is refused; anything else is raised."""
+    """Return the test, or the error that refuses it; any other error is raised."""
     try:
         return load_tests([file])
     except VoteTestError as error:
@@ -45,7 +45,7 @@ def load_or_refuse(file: Path) -> tuple[VoteTest, ...] | VoteTestError:
 @examples(60)
 @given(mutated())
 def test_a_mutated_test_runs_or_is_refused(data: bytes) -> None:
-    """A shipped test with slices deleted, doubled or replaced is run, or refused in printable lines; nothing else."""
+    """A shipped test with slices deleted, doubled or replaced runs, or is refused in printable lines."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "mine.yaml")
         file.write_bytes(data)

@@ -1,4 +1,4 @@
-"""The JSON Schemas and the loader agree on raw trees: what one refuses, the other does, where a schema can see it."""
+"""The JSON Schemas and the loader agree on raw trees, as far as a schema can express a rule."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SOURCES = {
     "device": SHIPPED / "devices" / "snapdragon_x_elite.yaml",
 }
 TREES = {kind: read_document(str(path), kind).tree for kind, path in SOURCES.items()}
-# JSON would write it with an exponent, which not every YAML parser reads as a number.
+# JSON would use an exponent, which not every YAML parser reads as a number.
 TREES["device"]["call_j"]["range"] = [0.0001, 0.002]
 LOAD: dict[str, Any] = {
     "profile": load_profile,
@@ -46,7 +46,7 @@ LOAD: dict[str, Any] = {
     "device": load_device_model,
 }
 
-# What a schema sees of a file, and those messages under the same rules that compare one value with another.
+# Rules that a schema can check, and their messages that compare two values, which a schema can't check.
 SEEN = {"KEY-1", "KEY-2", "TYPE-1", "VALUE-1", "DCVS-1", "RPC-1", "TMR-1"}
 COMPARED = (
     *("the step begins", "the expectation at", "the sequence is over", "another case is called"),
@@ -79,7 +79,7 @@ def places(tree: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def change(tree: Any, data: st.DataObject) -> None:
-    """Replace, take out or add one value of a tree."""
+    """Replace, remove or add one value of a tree."""
     at = data.draw(st.sampled_from(sorted(places(tree), key=str)))
     for key in at[:-1]:
         tree = tree[key]
@@ -95,7 +95,7 @@ def change(tree: Any, data: st.DataObject) -> None:
 
 
 def problems_of(kind: str, tree: Any) -> tuple[Problem, ...]:
-    """Return what the loader refuses a tree for."""
+    """Return the loader's problems with a tree."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "mine.yaml")
         file.write_text(json.dumps(tree), encoding="utf-8")
@@ -110,7 +110,7 @@ def problems_of(kind: str, tree: Any) -> tuple[Problem, ...]:
 @examples(45)
 @given(data=st.data())
 def test_schema_and_loader_agree(kind: str, data: st.DataObject) -> None:
-    """What loads, the schema accepts; what the loader refuses for something that a schema sees, it refuses, too."""
+    """If a tree loads, the schema accepts it; if the loader refuses it by a rule of the schema, so does the schema."""
     tree = copy.deepcopy(json.loads(json.dumps(TREES[kind])))
     for _ in range(data.draw(st.integers(1, 2))):
         change(tree, data)
