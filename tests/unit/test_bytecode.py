@@ -1,4 +1,4 @@
-"""Bytecode is kept between the processes of the tests, but not of what they write."""
+"""The processes of the tests share bytecode, except for files that the tests write."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def _forbidden(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_this_process_keeps_bytecode() -> None:
-    """Whatever the environment says, what one process of the tests compiles the next one reads."""
+    """In any environment, a process of the tests leaves its bytecode for the next one."""
     assert not sys.dont_write_bytecode
 
 
 @pytest.mark.usefixtures("_forbidden")
 def test_where_it_is_forbidden_none_is_written_beside_the_sources() -> None:
-    """It is written to pytest's cache, by this process and its children."""
+    """Bytecode is written to pytest's cache, by this process and its children."""
     keep_bytecode()
     assert not sys.dont_write_bytecode
     assert KEPT in Path(importlib.util.cache_from_source(bytecode.__file__)).parents
@@ -44,7 +44,7 @@ def test_where_it_is_forbidden_none_is_written_beside_the_sources() -> None:
 
 @pytest.mark.usefixtures("_forbidden")
 def test_of_what_tests_write_none_is_kept(tmp_path: Path) -> None:
-    """All that was compiled from a temporary folder is removed, and nothing else."""
+    """Bytecode for files in a temporary folder is removed, and no other."""
     keep_bytecode()
     written, other = (
         Path(importlib.util.cache_from_source(str(tmp_path / name / "module.py"))) for name in ("mine/deep", "other")

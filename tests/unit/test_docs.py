@@ -1,4 +1,4 @@
-"""The documentation says what the code says, and its examples run."""
+"""The documentation matches the code, and its examples run."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def rows(text: str) -> list[list[str]]:
 
 
 def test_the_picture_shows_every_state_and_transition() -> None:
-    """Each state and each trigger is a text of the picture."""
+    """Each state and each trigger is a text in the picture."""
     words = set(re.findall(r"<text[^>]*>([^<]*)</text>", read("state_machine.svg")))
     assert {state.value for state in events.State} <= words
     assert {trigger.value for trigger in events.Trigger} <= words
 
 
 def test_the_page_of_the_core_has_the_way_of_a_vote_as_the_package_says_it() -> None:
-    """The files on the way are those that the docstring of the package names, and they are there."""
+    """The page lists the files in the docstring of the package, and these files exist."""
     modules = {path.stem for path in (PACKAGE / "control").rglob("*.py")}
     said = (inspect.getdoc(control) or "").partition("The way of a vote:")[2].partition("\n\n")[0]
     named = set(re.findall(r"``(\w+)``", said))
@@ -69,7 +69,7 @@ def test_the_page_of_the_core_has_the_way_of_a_vote_as_the_package_says_it() -> 
 
 @pytest.mark.parametrize("name", SHIPPED_PROFILES)
 def test_the_profiles_table_is_the_shipped_yaml(name: str) -> None:
-    """A profile's row says what its YAML file says, read without htppower."""
+    """A profile's row equals its YAML file, read without htppower."""
     shipped = yaml.safe_load((shipped_folder() / f"{name}.yaml").read_text(encoding="utf-8"))
     (row,) = (row for row in rows(read("profiles.md")) if row[0] == name)
     if shipped["votes"] == "unset":
@@ -98,13 +98,13 @@ def test_the_profiles_page_names_every_field_and_file() -> None:
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.id)
 def test_the_rules_page_says_what_a_rule_says(rule: Any) -> None:
-    """A rule's row is its id, what it says, what follows, and its source."""
+    """A rule's row has its id, its text, its effect and its source."""
     (row,) = (row for row in rows(read("rules.md")) if row[0] == rule.id)
     assert row == [rule.id, rule.says, rule.breach.value, rule.source]
 
 
 def test_the_rules_page_names_every_rule_of_files() -> None:
-    """Every id that the loader reports has a row on the page, why there is one, an example and the mend."""
+    """Every id of the loader has a row on the page, a reason, an example and a mend."""
     reported = {
         rule_id
         for path in (PACKAGE / "profiles").glob("*.py")
@@ -122,7 +122,7 @@ def test_the_rules_page_names_every_rule_of_files() -> None:
 
 
 def test_the_rules_page_has_the_validity_table() -> None:
-    """The table of HVX and HMX votes is the one of the code."""
+    """The table of HVX and HMX votes equals the code's."""
     words = {Applied.APPLIED: "voted", Applied.NONE: "no vote", Applied.REMOVED: "vote removed"}
     said = [row for row in rows(read("rules.md")) if row[-1] in ("valid", "invalid")]
     assert [(row[0], row[1], row[3] == "valid") for row in said] == [
@@ -131,7 +131,7 @@ def test_the_rules_page_has_the_validity_table() -> None:
 
 
 def test_the_events_table_names_every_event_and_field() -> None:
-    """Each kind of event has a row with the fields that it adds."""
+    """Each kind of event has a row with its additional fields."""
     table = {row[0]: row[2] for row in rows(read("embedding.md")) if len(row) == 3}
     common = {field.name for field in attrs.fields(events.Event)}
     kinds = events.Event.__subclasses__()
@@ -166,13 +166,13 @@ def test_the_status_page_names_every_field_of_the_file() -> None:
 
 
 def test_no_page_names_a_place_outside_the_project() -> None:
-    """Paths of the machine on which a page was made are not in it."""
+    """No page has a path of the machine that made it."""
     for page in (*DOCS.glob("*.md"), *DOCS.glob("*.svg")):
         assert str(ROOT) not in page.read_text(encoding="utf-8"), page.name
 
 
 def test_the_names_of_codes_in_troubleshooting() -> None:
-    """Every code that the page names has that name, and those that it calls unknown have none."""
+    """Every code on the page has the right name, and codes called unknown have none."""
     named = re.findall(r"\*\*(\d{4,5})\*\* `([A-Z_]+)`", read("troubleshooting.md"))
     assert len(named) >= 15
     assert [code for code, name in named if not code_name(int(code)).endswith(f"_{name}")] == []
@@ -180,7 +180,7 @@ def test_the_names_of_codes_in_troubleshooting() -> None:
 
 
 def test_how_to_install_is_said_in_one_place() -> None:
-    """Nothing tells to install the package by name before it is published; the page on installing says when it is."""
+    """Only the page on installing says how, since the package is not published yet."""
     by_name = re.compile(r"pip3? install [^\n`]*(?<![/\w.])htppower(?![\w/])")
     texts = {*DOCS.rglob("*.md"), ROOT / "README.md"} - {DOCS / "install.md"}
     assert not [text for text in texts if by_name.search(text.read_text(encoding="utf-8"))]
@@ -188,7 +188,7 @@ def test_how_to_install_is_said_in_one_place() -> None:
 
 
 def test_every_page_is_in_a_table_of_contents() -> None:
-    """Each page stands once in the index; the pages between Tutorial and Reference stand in groups of ten at most."""
+    """Each page is in the index once; the groups between Tutorial and Reference have at most ten pages."""
     trees = re.findall(r"```\{toctree\}\n:hidden:\n:caption: (.*)\n\n((?:\w+\n)+)```", read("index.md"))
     captions = [caption for caption, _ in trees]
     assert (captions[0], captions[-2:]) == ("Tutorial", ["Reference", "Explanation"])
@@ -199,7 +199,7 @@ def test_every_page_is_in_a_table_of_contents() -> None:
 
 @pytest.mark.parametrize("picture", sorted(path.name for path in DOCS.glob("*.svg")))
 def test_each_picture_says_what_it_shows(picture: str) -> None:
-    """A picture has a title and a description for who can't see it, and stands in a page."""
+    """A picture has a title and a description for readers who can't see it, and is used in a page."""
     drawn = read(picture)
     labelled = re.search(r'aria-labelledby="([^"]+)"', drawn)
     assert labelled
@@ -210,14 +210,14 @@ def test_each_picture_says_what_it_shows(picture: str) -> None:
 
 
 def test_the_glossary_has_the_words_in_their_order() -> None:
-    """Each word stands once, in the order of the alphabet, with what it means."""
+    """Each word is there once, in alphabetical order, with its meaning."""
     terms = re.findall(r"^(\S.*)\n  \S", read("glossary.md").partition("```{glossary}\n")[2], re.MULTILINE)
     assert len(terms) > 30
     assert terms == sorted(set(terms), key=str.lower)
 
 
 def test_the_page_of_commands_has_the_options_of_the_help() -> None:
-    """What sphinx-click is handed for a command is its help: the groups, each option with its meaning, the example."""
+    """sphinx-click gets the help of each command: the groups, each option with its meaning, and the example."""
     shown: dict[str, Any] = {}
     load_page_code("command_line.py").setup(type("App", (), {"connect": staticmethod(shown.__setitem__)})())
     with click.Context(entry.main, info_name="htppower") as parent:

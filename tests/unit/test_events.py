@@ -1,4 +1,4 @@
-"""What events say: their order, lateness, saves and what is not known."""
+"""Events: their order, lateness, saves, and unknown states."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 
 def in_background() -> Profile:
-    """Return high_performance, lowered in the background."""
+    """Return high_performance with lowering in the background."""
     profile = load_profile("high_performance")
     assert profile.relax is not None
     return attrs.evolve(profile, relax=attrs.evolve(profile.relax, lowering=Lowering.BACKGROUND))
 
 
 def told(bench: Bench, kind: type[Event]) -> list[Event]:
-    """Return a list that fills with the events of a kind from now on."""
+    """Return a list that collects the events of a kind from now on."""
     events: list[Event] = []
     bench.controller.subscribe(events.append, kind)
     return events
 
 
 def test_a_subscriber_that_uses_the_controller_changes_no_order() -> None:
-    """What a subscriber causes is told to all after what it was told of."""
+    """An event caused by a subscriber reaches all subscribers after the event that caused it."""
     bench = Bench.make()
     other = bench.controller.session("balanced")
 
@@ -52,7 +52,7 @@ def test_a_subscriber_that_uses_the_controller_changes_no_order() -> None:
 
 
 def test_a_subscription_to_what_is_no_event_is_refused() -> None:
-    """A wrong kind is a TypeError where it is asked for, never where a vote is cast."""
+    """A wrong kind is a TypeError at the subscription, never during a vote."""
     bench = Bench.make()
     with pytest.raises(TypeError, match="kinds of events"):
         bench.controller.subscribe(print, kinds=["Transition"])  # type: ignore[list-item]
@@ -62,7 +62,7 @@ def test_a_subscription_to_what_is_no_event_is_refused() -> None:
 
 
 def test_lateness_is_told_of_alarms_only() -> None:
-    """A lowering by the timer or in the background says how late it was; one by the caller has no deadline."""
+    """A lowering by the timer or in the background has a lateness; a lowering by the caller has no deadline."""
     bench = Bench.make()
     transitions = told(bench, Transition)
     session = bench.controller.session("burst")
@@ -79,7 +79,7 @@ def test_lateness_is_told_of_alarms_only() -> None:
 
 
 def test_saves_are_told_once_when_the_votes_come_down() -> None:
-    """Five inferences in a window save four raises and four lowerings; a second window counts anew."""
+    """Five inferences in a window save four raises and four lowerings; a second window counts from 0."""
     bench = Bench.make()
     saves = told(bench, CallsSaved)
     session = bench.controller.session("burst")
@@ -93,7 +93,7 @@ def test_saves_are_told_once_when_the_votes_come_down() -> None:
 
 
 def test_a_recovery_tells_for_how_long_the_votes_were_not_known() -> None:
-    """After a failed raise, the back-off's success is a recovery, with the time in between."""
+    """A successful retry after a failed raise is a recovery, with the time in between."""
     bench = Bench.make()
     recovered = told(bench, Recovered)
     session = bench.controller.session("burst")
@@ -104,7 +104,7 @@ def test_a_recovery_tells_for_how_long_the_votes_were_not_known() -> None:
 
 
 def test_every_native_call_is_an_event_with_its_code() -> None:
-    """The calls that are told are those that the recorder saw, failed ones with their code."""
+    """The events are the calls that the recorder saw, including failed ones with their code."""
     bench = Bench.make()
     calls = told(bench, CallMade)
     bench.simulated.fail_next(13003)
@@ -116,7 +116,7 @@ def test_every_native_call_is_an_event_with_its_code() -> None:
 
 
 def test_what_init_leaves_in_doubt_is_not_known_on_the_core() -> None:
-    """After INIT beside an inference the votes may be lost: the core does not say that nothing is voted."""
+    """After INIT during an inference the votes may be lost, so the core lists the session as unknown."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     with session.inference():
@@ -130,7 +130,7 @@ def test_what_init_leaves_in_doubt_is_not_known_on_the_core() -> None:
 
 
 def test_an_error_that_is_raised_is_a_copy_of_the_one_that_is_kept() -> None:
-    """What status keeps has no traceback, so it keeps no frame of the host alive."""
+    """The error in status has no traceback, so it keeps no frame of the host alive."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("burst")
     bench.simulated.fail_next(13000)
@@ -143,8 +143,8 @@ def test_an_error_that_is_raised_is_a_copy_of_the_one_that_is_kept() -> None:
 
 
 def test_a_worker_outlives_a_log_that_raises() -> None:
-    """The thread of alarms and events goes on where an action raises, and the log's filter, too."""
-    logger = logging.Logger("raising")  # noqa: LOG001 - one of its own, which no other test sees
+    """The thread of alarms and events continues after an action raises, even if the log's filter raises too."""
+    logger = logging.Logger("raising")  # noqa: LOG001 - a separate logger, which no other test sees
 
     class Broken(logging.Filter):
         def filter(self, record: logging.LogRecord) -> bool:

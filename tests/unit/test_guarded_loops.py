@@ -1,8 +1,8 @@
-"""No loop stands where an exception from outside would miss what a ``with`` or a ``try`` undoes.
+"""No loop is in a place where Ctrl-C could skip the clean-up of a ``with`` or a ``try``.
 
-In CPython 3.12 to 3.14 the jump back of a loop is not covered by the blocks around it, where a condition leads to it,
-such as an ``if`` at its end; and at that jump the interpreter looks for exceptions such as Ctrl-C. What these three
-compile is looked at where the tests run on one of them. The source says it on any.
+In CPython 3.12 to 3.14 the jump back of a loop is outside of the enclosing blocks if a condition leads to it, such as
+an ``if`` at its end; and at that jump the interpreter checks for exceptions such as Ctrl-C. The bytecode is checked if
+the tests run on one of these versions, and the source on any.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PACKAGE = Path(htppower.__file__).parent
-# What runs on the threads of a host. The loop of the bus has a thread of its own.
+# Code that runs on the threads of a host. The loop of the bus has its own thread.
 FOLDERS = ("backends", "control", "hosts", "subscribers", "testing")
 ELSEWHERE = {"control/caps/system_bus.py"}
 LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp)
@@ -37,7 +37,7 @@ def _functions(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def _body(node: ast.AST) -> list[ast.stmt]:
-    """Return the block of a statement that undoes something where any exception passes."""
+    """Return the block of a statement with a clean-up for any exception."""
     if isinstance(node, (ast.With, ast.AsyncWith)):
         return node.body
     if not isinstance(node, ast.Try):
@@ -47,7 +47,7 @@ def _body(node: ast.AST) -> list[ast.stmt]:
 
 
 def _guarded_loops(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
-    """Yield the loops that are in the block of such a statement, each with the name of its function."""
+    """Yield the loops in such blocks, each with the name of its function."""
     for function in ast.walk(tree):
         if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
             statements = [each for node in ast.walk(function) for each in _body(node)]
@@ -66,7 +66,7 @@ def _guarded_lines(tree: ast.Module) -> set[tuple[str, int]]:
 
 
 def _ends_in_condition(body: list[ast.stmt]) -> bool:
-    """Return whether a condition may lead from the last statement of a block to what follows the block."""
+    """Return whether a condition may lead from the last statement of a block to the code after the block."""
     last = body[-1]
     if isinstance(last, ast.If):
         return not last.orelse or _ends_in_condition(last.body) or _ends_in_condition(last.orelse)
@@ -74,12 +74,12 @@ def _ends_in_condition(body: list[ast.stmt]) -> bool:
         return not isinstance(last, ast.For) or bool(last.orelse)
     if isinstance(last, ast.Try):
         return any(_ends_in_condition(block) for block in (last.body, last.orelse, last.finalbody) if block)
-    # A ``with`` and a handler have an end of their own.
+    # A ``with`` and a handler have their own end.
     return False
 
 
 def begins_again_on_condition(loop: ast.AST) -> bool:
-    """Return whether a condition may lead straight to where a loop begins again: rather once too often."""
+    """Return whether a condition may lead straight to the jump back of a loop; in doubt, it does."""
     if isinstance(loop, (ast.ListComp, ast.SetComp, ast.DictComp)):
         return any(each.ifs or each.is_async for each in loop.generators)
     if not isinstance(loop, (ast.For, ast.AsyncFor, ast.While)):
@@ -90,7 +90,7 @@ def begins_again_on_condition(loop: ast.AST) -> bool:
 
 
 def missed(source: str, name: str) -> list[str]:
-    """Return where a loop begins again outside of what is to undo something."""
+    """Return the jumps back of loops that are outside of their clean-up."""
     guarded = _guarded_lines(ast.parse(source))
     found = []
     for function in _functions(compile(source, name, "exec", dont_inherit=True)):
@@ -113,12 +113,12 @@ def _sources() -> dict[str, str]:
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="the tables of exceptions came with 3.11")
 def test_no_loop_is_left_without_what_undoes() -> None:
-    """Each loop in a block that undoes something is covered by it, or is in a function of its own."""
+    """Each loop in a block with a clean-up is covered by it, or is in its own function."""
     assert not [each for name, source in _sources().items() for each in missed(source, name)]
 
 
 def test_no_loop_begins_again_on_a_condition() -> None:
-    """The same by the source, on Pythons that cover each jump as well."""
+    """The source is checked too, for Pythons that cover each jump."""
     loops = [
         (name, each, loop) for name, source in _sources().items() for each, loop in _guarded_loops(ast.parse(source))
     ]
@@ -127,7 +127,7 @@ def test_no_loop_begins_again_on_a_condition() -> None:
     assert not found
 
 
-# Each with whether CPython 3.12, 3.13 or 3.14 leaves a jump of it uncovered.
+# Each with whether CPython 3.12, 3.13 or 3.14 leaves one of its jumps uncovered.
 LOOPS_IN_A_LOCK = {
     "for i in all:\n    i.x()": False,
     "for i in all:\n    if i:\n        i.x()": True,
@@ -161,7 +161,7 @@ LOOPS_IN_A_LOCK = {
 
 @pytest.mark.parametrize("loop", LOOPS_IN_A_LOCK)
 def test_one_that_is_not_covered_is_found(loop: str) -> None:
-    """By the source on any Python; and what one of the three leaves uncovered, by what it compiles too."""
+    """The source check finds it on any Python, and covers each finding of the bytecode check."""
     source = f"def f(lock, all):\n    with lock:\n{textwrap.indent(loop, ' ' * 8)}\n        lock.x()\n"
     found = [each for _name, each in _guarded_loops(ast.parse(source)) if begins_again_on_condition(each)]
     assert bool(found) is LOOPS_IN_A_LOCK[loop]
@@ -170,6 +170,6 @@ def test_one_that_is_not_covered_is_found(loop: str) -> None:
 
 @pytest.mark.skipif(not (3, 12) <= sys.version_info < (3, 15), reason="elsewhere each jump is covered")
 def test_the_interpreter_leaves_one_uncovered() -> None:
-    """A loop under a lock that ends in a condition is one; where CPython mends it, this says so."""
+    """A loop under a lock that ends in a condition is uncovered; this test fails once CPython covers it."""
     source = "def f(lock, all):\n    with lock:\n        for i in all:\n            if i:\n                all.pop()\n"
     assert missed(source, "f.py")

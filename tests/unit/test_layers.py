@@ -1,4 +1,4 @@
-"""The layers of the package: what lives where, and what may import what."""
+"""The layers of the package: the contents of each, and the allowed imports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HOSTS = _HOSTING | {"runtimes"}
 _TUNING = _HOSTS | {"extensions", "testing", "subscribers", "hosts"}
 _REVIEW = _TUNING | {"tuning"}
 
-# What the modules of each room may import besides their own room.
+# The rooms that each room may import besides itself.
 MAY_IMPORT = {
     "_exports": set[str](),
     "_version": set[str](),
@@ -46,7 +46,7 @@ MAY_IMPORT = {
     "__main__": {"cli"},
 }
 
-# The modules that import by a name that is computed: each takes it from a table of full names.
+# The modules that import by a computed name: each takes the name from a table of full names.
 IMPORT_BY_NAME = {"htppower._exports", "htppower.cli.main", "htppower.runtimes.catalogue"}
 
 
@@ -59,19 +59,19 @@ MODULES = {_module(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 def begins_with_own_name(node: ast.AST) -> bool:
-    """Return whether this is a text put together from the name of the module itself, ``f"{__name__}.as_{name}"``."""
+    """Return whether a text is built from the module's own name, such as ``f"{__name__}.as_{name}"``."""
     return isinstance(node, ast.JoinedStr) and ast.unparse(node).startswith(("f'{__name__}.", 'f"{__name__}.'))
 
 
 @functools.cache
 def tree(module: str) -> ast.Module:
-    """Return the source of a module, parsed."""
+    """Return the parsed source of a module."""
     return ast.parse(MODULES[module].read_text(encoding="utf-8"))
 
 
 @functools.cache
 def nodes(module: str) -> tuple[ast.AST, ...]:
-    """Return all that is in it."""
+    """Return all nodes of a module."""
     return tuple(ast.walk(tree(module)))
 
 
@@ -79,8 +79,8 @@ def nodes(module: str) -> tuple[ast.AST, ...]:
 def imports(module: str) -> frozenset[str]:
     """Return the modules of the package that a module imports: at the top, for types only, inside functions, by name.
 
-    A text that is the name of a module counts, too, since ``importlib`` takes such; and one that begins with the
-    module's own name counts as all those below it.
+    A text with the name of a module counts too, since ``importlib`` takes such names. A text that begins with the
+    module's own name counts as all modules below it.
     """
     found: set[str] = set()
     for node in nodes(module):
@@ -118,12 +118,12 @@ def imports_for_types(module: str) -> frozenset[str]:
 
 
 def room(module: str) -> str:
-    """Return the room of a module: the entry of the package that it is, or is in."""
+    """Return the room of a module: the top-level entry of the package that contains it."""
     return module.split(".")[1]
 
 
 def test_every_room_has_a_rule_and_they_are_few() -> None:
-    """Each entry at the top is in the table; those that are no dunder and no version are sixteen at most."""
+    """Each top-level entry is in the table; apart from dunder files and the version there are at most sixteen."""
     rooms = {room(module) for module in MODULES if module != "htppower"}
     assert rooms == set(MAY_IMPORT)
     assert len([name for name in rooms if not name.startswith("_")]) <= 16
@@ -131,7 +131,7 @@ def test_every_room_has_a_rule_and_they_are_few() -> None:
 
 @pytest.mark.parametrize("name", MAY_IMPORT)
 def test_a_room_imports_only_what_it_may(name: str) -> None:
-    """No module imports what the table does not grant its room, not even for types or inside a function."""
+    """No module imports a room that the table does not allow, not even for types or inside a function."""
     granted = MAY_IMPORT[name] | {name}
     broken = {
         f"{module} imports {other}"
@@ -144,7 +144,7 @@ def test_a_room_imports_only_what_it_may(name: str) -> None:
 
 
 def test_no_module_imports_the_package_itself() -> None:
-    """What the package exports is for its users: a module that imports it closes a circle with everything."""
+    """The package imports its modules, so a module that imports the package makes a circle."""
     importing = {
         module
         for module in MODULES
@@ -157,7 +157,7 @@ def test_no_module_imports_the_package_itself() -> None:
 
 
 def imports_by_name(module: str) -> bool:
-    """Return whether a module imports by a name that is neither a constant nor below its own."""
+    """Return whether a module imports by a name that is neither a constant nor below its own name."""
     seen = {
         node.func
         for node in nodes(module)
@@ -174,32 +174,32 @@ def imports_by_name(module: str) -> bool:
 
 
 def test_only_named_modules_import_by_a_computed_name() -> None:
-    """A name that is put together shows in no source: whoever imports so stands in a list, and has a table of names."""
+    """A computed name is not visible in the source, so such a module is in a list, and has a table of names."""
     assert {module for module in MODULES if imports_by_name(module)} == IMPORT_BY_NAME
 
 
 def test_what_a_package_exports_stands_under_full_names() -> None:
-    """The tables of lazy exports name modules that exist, so that these tests see them as imports."""
+    """The tables of lazy exports name existing modules, so that these tests see them as imports."""
     for package in (htppower, htppower.backends, htppower.errors):
         assert set(vars(package)["_EXPORTS"]) <= set(MODULES)
 
 
 def test_nothing_imports_in_a_circle() -> None:
-    """The modules stand in an order in which each imports only those before it, lazy imports included.
+    """The modules can be sorted so that each imports only earlier ones, lazy imports included.
 
-    For types only, a module may name one of its own room that refers back to it, such as a session its reconciler.
+    For types only, a module may import a module of its own room that refers back, such as a session its reconciler.
     """
     graph = {module: imports(module) - imports_for_types(module) for module in MODULES if module != "htppower"}
     graphlib.TopologicalSorter(graph).prepare()
 
 
 def docstring(module: str) -> str:
-    """Return the docstring of a module as one line; empty where it has none."""
+    """Return the docstring of a module as one line; empty if it has none."""
     return " ".join((ast.get_docstring(tree(module)) or "").split())
 
 
 def granted_by(sentence: str) -> set[str]:
-    """Return the rooms that a sentence grants, such as "May import votes, errors and what control may"."""
+    """Return the rooms in a sentence such as "May import votes, errors and what control may"."""
     rooms = {name for name in MAY_IMPORT if not name.startswith("_")}
     granted: set[str] = set()
     for said in re.split(r", | and ", sentence.removeprefix("May import ")):
@@ -218,7 +218,7 @@ def granted_by(sentence: str) -> set[str]:
 
 
 def test_every_package_says_what_lives_there() -> None:
-    """The ``__init__`` of each folder has a docstring of its own."""
+    """The ``__init__`` of each folder has a docstring."""
     for module, path in MODULES.items():
         if path.name == "__init__.py":
             assert len(docstring(module)) > 20, module
@@ -226,14 +226,14 @@ def test_every_package_says_what_lives_there() -> None:
 
 @pytest.mark.parametrize("name", [name for name in MAY_IMPORT if name not in ("_exports", "_version")])
 def test_a_room_says_what_it_may_import(name: str) -> None:
-    """A sentence in the docstring of a room, "May import ...", names the rooms that the table grants, and no others."""
+    """A sentence "May import ..." in the docstring of a room names exactly the rooms in the table."""
     sentences = re.findall(r"May import [^.;]*", docstring(f"htppower.{name}"))
     assert len(sentences) == 1
     granted = {each for each in MAY_IMPORT[name] if not each.startswith("_")}
     assert granted_by(sentences[0]) - {name} == granted
 
 
-# The rooms of control, and which of its other rooms, or modules in none, each may import.
+# The rooms of control, and the other rooms of control, or modules in none, that each may import.
 CONTROL_MAY_IMPORT = {
     "time": set(),
     "files": {"time"},
@@ -248,13 +248,13 @@ CONTROL_MAY_IMPORT = {
     "status": {"core", "gate", "ledger", "plans", "learning", "phases", "recording", "time", "files", "event_bus"},
     "caps": {"core", "claims", "time", "controller"},
 }
-# What all rooms but the core may import besides; and the core, which asks where its callers come from.
+# All rooms but the core may import these too; the core may import only the check for its own callers.
 SHARED_IN_CONTROL = {"arguments", "companions", "context_manager", "own_work"}
 SHARED_WITH_CORE = {"own_work"}
 
 
 def control_room(module: str) -> str:
-    """Return the room of control that a module is in; its own name where it lies in none."""
+    """Return the room of control of a module; its own name if it is in none."""
     return module.split(".")[2]
 
 
@@ -267,7 +267,7 @@ def test_the_rooms_of_control_are_in_the_table() -> None:
 
 @pytest.mark.parametrize("name", CONTROL_MAY_IMPORT)
 def test_a_room_of_control_imports_only_what_it_may(name: str) -> None:
-    """The core knows none of its users: not phases, holds and caps as a host has them, nor status or recordings."""
+    """The core imports none of its users: no phases, holds or caps of a host, no status and no recordings."""
     granted = CONTROL_MAY_IMPORT[name] | {name} | (SHARED_WITH_CORE if name == "core" else SHARED_IN_CONTROL)
     broken = {
         f"{module} imports {other}"
@@ -281,7 +281,7 @@ def test_a_room_of_control_imports_only_what_it_may(name: str) -> None:
 
 @pytest.mark.parametrize("name", CONTROL_MAY_IMPORT)
 def test_a_room_of_control_says_what_it_may_import(name: str) -> None:
-    """The docstring of each names the rooms that the table grants, and no others."""
+    """The docstring of each names exactly the rooms in the table."""
     said = re.search(r"; of its rooms: ([^.]*)\.", docstring(f"htppower.control.{name}"))
     assert said is not None
     assert set(re.split(r", | and ", " ".join(said[1].split()))) == (CONTROL_MAY_IMPORT[name] or {"none"})

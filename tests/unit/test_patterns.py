@@ -1,4 +1,4 @@
-"""No regular expression of the package takes more than linear time on a hostile text."""
+"""Every regular expression of the package takes at most linear time on a hostile text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hostile_texts import Hostile, hostile_texts
 from package_patterns import Used, package_patterns
 
-# A pattern whose time is exponential, cubic or quadratic takes longer than the limit at one of these sizes.
+# A pattern with exponential, cubic or quadratic time takes longer than the limit at one of these sizes.
 SIZES = (24, 250, 2_000, 8_000)
 LIMIT_NS = 1_500_000
 # Four times the size takes four times as long if the time is linear, and sixteen times if it is quadratic.
@@ -21,7 +21,7 @@ PATTERNS = package_patterns()
 
 
 def _took_ns(used: Used, text: str) -> int:
-    """Return the time of this thread's processor that a pattern takes for a whole text."""
+    """Return the processor time of this thread that a pattern takes for a whole text."""
     given: Any = text.encode() if isinstance(used.pattern.pattern, bytes) else text
     began = time.thread_time_ns()
     if used.method == "search":
@@ -33,7 +33,7 @@ def _took_ns(used: Used, text: str) -> int:
 
 
 def _least_ns(used: Used, text: str, enough_ns: int) -> int:
-    """Return the shortest of a few tries; the first below ``enough_ns`` is enough."""
+    """Return the shortest of a few tries; the first try below ``enough_ns`` is enough."""
     least = _took_ns(used, text)
     for _ in range(TRIES):
         if least < enough_ns:
@@ -57,7 +57,7 @@ def slow_text(used: Used) -> tuple[Hostile, int] | None:
 
 @pytest.mark.parametrize("used", PATTERNS, ids=[f"{used.where}-{used.method}" for used in PATTERNS])
 def test_a_pattern_takes_linear_time(used: Used) -> None:
-    """Long runs of what a pattern repeats, after what leads to them, take time that grows as their length does."""
+    """The time for long repetitions, after a prefix that leads to them, grows linearly."""
     slow = slow_text(used)
     assert slow is None, f"{used.method} of {used.pattern.pattern!r} is slow on {slow}"
 
@@ -75,12 +75,12 @@ def test_a_pattern_takes_linear_time(used: Used) -> None:
     ],
 )
 def test_slow_patterns_are_found(pattern: str | bytes, method: str) -> None:
-    """The texts show a pattern that is quadratic, cubic or exponential."""
+    """The texts find a quadratic, cubic or exponential pattern."""
     assert slow_text(Used("here", re.compile(pattern), method)) is not None
 
 
 def test_patterns_of_every_kind_are_found() -> None:
-    """Attributes of modules, patterns in tables, and texts that are compiled in a call are all among the patterns."""
+    """Attributes of modules, patterns in tables, and texts compiled in a call are among the patterns."""
     found = {(used.where.partition(":")[0], used.method) for used in PATTERNS}
     assert {
         ("htppower.extensions.json_parser._NUMBER", "match"),

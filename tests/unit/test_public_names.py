@@ -1,4 +1,4 @@
-"""The public names of every public class are those that the API page documents, and no others."""
+"""The public names of every public class are exactly the names on the API page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from checkout import ROOT
 
 API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-# Of the subscribers those that the page names; what they share is theirs.
+# Only the subscribers on the page.
 MODULES = (
     "htppower",
     "htppower.backends",
@@ -23,7 +23,7 @@ MODULES = (
     *re.findall(r"htppower\.subscribers\.\w+", API),
 )
 
-# What was exported before the modules were moved into folders by layer; whoever imports it finds it still.
+# The exports from before the modules moved into folders by layer, which must still work.
 KEPT = {
     "htppower": "BackendUnavailable Cap Hold HtpPowerError Lowering PowerState Problem Profile ProfileError Relax"
     " RuleBreach Session SessionClosed State ThermalCap Unavailable VoteController VoteRejected __version__ backends"
@@ -81,9 +81,9 @@ def exported() -> set[type]:
 
 
 def members(subject: type) -> set[str]:
-    """Return the public members of a class: of the class itself, and what its methods assign to ``self``.
+    """Return the public members of a class: of the class itself, and attributes that its methods assign to ``self``.
 
-    Those that a base from elsewhere gives, such as an exception's ``args``, are left out.
+    Members of a base from elsewhere, such as an exception's ``args``, are left out.
     """
     found: set[str] = set()
     for base in (each for each in subject.__mro__ if each.__module__.startswith("htppower.")):
@@ -92,13 +92,13 @@ def members(subject: type) -> set[str]:
         found |= {
             node.attr for node in assigned if isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self"
         }
-        # The fields of a value without slots are no members of its class.
+        # The fields of a value without slots are not members of its class.
         found |= vars(base).keys() | {field.name for field in vars(base).get("__attrs_attrs__", ())}
     return {name for name in found if not name.startswith("_")}
 
 
 def documented(subject: type) -> set[str]:
-    """Return what the API page shows of a class: the members it lists, and the attributes of the docstring."""
+    """Return the members of a class on the API page: those that it lists, and the attributes of the docstring."""
     options = PAGE[subject]
     shown: set[str] = set()
     if options.get("members"):
@@ -118,25 +118,25 @@ def attributes(subject: type) -> set[str]:
 
 @pytest.mark.parametrize("module", KEPT)
 def test_what_was_exported_is_exported_still(module: str) -> None:
-    """No name is lost that a public module exported before."""
+    """Every earlier export of a public module still exists."""
     found = importlib.import_module(module)
     assert not [name for name in KEPT[module].split() if not hasattr(found, name)]
 
 
 def test_only_enums_leave_it_to_sphinx_which_members_to_show() -> None:
-    """Where a class names no members, all are shown, so that the page could never lack one: it names them."""
+    """Without a list of members all are shown, and none can be missing; so only enums may have no list."""
     bare = {subject for subject, options in PAGE.items() if options.get("members") == ""}
     assert not [subject.__name__ for subject in bare if not issubclass(subject, enum.Enum)]
 
 
 def test_every_exported_class_is_on_the_page() -> None:
-    """A class that can be imported from a public module is documented."""
+    """A class that can be imported from a public module is on the page."""
     assert exported() <= set(PAGE)
 
 
 @pytest.mark.parametrize("subject", PAGE, ids=lambda subject: subject.__name__)
 def test_the_public_members_are_the_documented_ones(subject: type) -> None:
-    """Whoever looks with ``dir`` finds what the page says, and nothing else; enumerators speak for themselves."""
+    """The page has exactly the names in ``dir``; enumerators need no entry."""
     found = members(subject)
     if issubclass(subject, enum.Enum):
         found -= set(subject.__members__)
