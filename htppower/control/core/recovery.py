@@ -63,9 +63,8 @@ class Recovery:
         self._alarm = SingleAlarm(time, "a retry", self._rang)
         self._delay_us = FIRST_RETRY_US
         self._lost_us: int | None = None
-        # When the host last reported a loss while the link was down.
-        self._told_us = -SAME_LOSS_US
         self._renewals = 0
+        self._renewed_us = -SAME_LOSS_US
 
     def worked(self) -> None:
         """Note that a call succeeded that the DSP answers."""
@@ -95,13 +94,11 @@ class Recovery:
         is_worse = means is Meaning.DEAD and state not in (LinkState.DEAD, LinkState.HELD)
         if is_known and not is_worse and state is not LinkState.HELD:
             return
-        if state is LinkState.HELD and now_us - self._told_us < SAME_LOSS_US:
+        if state is LinkState.HELD and now_us - self._renewed_us < SAME_LOSS_US:
             # The host may report each of its failing calls. One renewal a second is enough for all of them.
-            self._alarm.arm(self._told_us + SAME_LOSS_US)
+            self._alarm.arm(self._renewed_us + SAME_LOSS_US)
             return
         self._lost_us = now_us
-        if self.link.needs_renewal:
-            self._told_us = now_us
         self.link.host_reported(means, error)
         self._follow(epoch)
         if self.link.needs_renewal and self.link.epoch == epoch:
@@ -138,6 +135,7 @@ class Recovery:
         if not link.needs_renewal or self._renewals != renewals:
             return
         self._renewals += 1
+        self._renewed_us = self._time.now_us
         self.orphans.clear()
         for session in self._engine.sessions():
             session.ledgers = {}
@@ -236,7 +234,7 @@ class Recovery:
         self._delay_us = min(2 * self._delay_us, LONGEST_RETRY_US)
         # If a call fails again, it arms the alarm again.
         self.link.closed_until_us = 0
-        if self.link.needs_renewal:
+        if self.link.needs_renewal and self._time.now_us - self._renewed_us >= SAME_LOSS_US:
             self._renew(self._renewals)
         for session in self.unknown_sessions:
             session.retry_us = 0
