@@ -111,6 +111,7 @@ class FurtherRules:
         if (
             situation.is_asked(client)
             or possible[0].further is None
+            or len(relaxed.by) > 1
             or relaxed.by != {each.profile.name for each in possible}
         ):
             return

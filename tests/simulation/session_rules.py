@@ -162,7 +162,8 @@ class SessionRules:
             return False
         if client.up_us is None:
             client.up_us = now_us
-        until_us = client.up_us + 4 * lead_us
+        # Two predictions in a row keep them up for four times as long, and an alarm that is late for longer.
+        until_us = client.up_us + 6 * lead_us
         situation.scheduler.call_at(until_us, lambda: None)
         return now_us < until_us
 
