@@ -1,4 +1,4 @@
-"""Actions that hang, no threads, a controller in real time, and another controller on a backend."""
+"""Actions that hang, a process without threads, a controller in real time, and a second controller on a backend."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def hang() -> Iterator[Callable[[], Hang]]:
-    """Yield what makes actions that hang; let all of them go in the end."""
+    """Yield a function that makes actions which hang; let all of them go at the end."""
     made: list[Hang] = []
 
     def make() -> Hang:
@@ -34,7 +34,7 @@ def hang() -> Iterator[Callable[[], Hang]]:
 
 @pytest.fixture
 def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no thread be started."""
+    """Make every start of a thread fail."""
     monkeypatch.setattr(threading.Thread, "start", start_no_thread)
 
 
@@ -47,7 +47,7 @@ def controller() -> Iterator[VoteController]:
 
 @pytest.fixture
 def other(bench: Bench) -> Iterator[VoteController]:
-    """Yield another controller on the bench's recorder; close it."""
+    """Yield a second controller on the bench's recorder; close it."""
     made = second_on(bench)
     yield made
     made.close()

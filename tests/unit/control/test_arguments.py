@@ -1,4 +1,4 @@
-"""A wrong argument is said at once, in our own words, and changes nothing."""
+"""A wrong argument is an error at once, in our own words, and changes nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Sevens:
 
 @pytest.mark.parametrize("timeout_s", [-1, float("nan"), float("inf")])
 def test_a_time_that_no_thread_can_wait_is_refused(bench: Bench, timeout_s: float, tmp_path: Path) -> None:
-    """As where a session or a controller is closed."""
+    """``flush`` refuses a time that is too long to wait, as ``close`` does."""
     with bench.controller.record(tmp_path / "recording") as recording:
         for flush in (bench.controller.flush_events, recording.flush):
             with pytest.raises(ValueError, match="timeout_s is"):
@@ -40,7 +40,7 @@ def test_a_time_that_no_thread_can_wait_is_refused(bench: Bench, timeout_s: floa
 
 @pytest.mark.parametrize("timeout_s", ["1", [1], 1j])
 def test_a_time_that_is_no_number_is_named(bench: Bench, timeout_s: Any) -> None:
-    """With what is wanted in its place; nothing is closed."""
+    """The error names the argument and the kind that it needs; nothing is closed."""
     session = bench.controller.session("burst")
     for close in (session.close, bench.controller.close):
         with pytest.raises(TypeError, match=r"^timeout_s is .*: seconds from 0 to .*, or None to wait for every call$"):
@@ -52,7 +52,7 @@ def test_a_time_that_is_no_number_is_named(bench: Bench, timeout_s: Any) -> None
 
 
 def test_what_is_no_path_is_named(bench: Bench) -> None:
-    """Of a status file, a recording, and what is learnt; nothing is written."""
+    """The path of a status file, a recording or the learnt times is checked; nothing is written."""
     begins: tuple[Callable[[Any], object], ...] = (bench.controller.serve_status, bench.controller.record)
     for begin in begins:
         for path in (5, b"x", ("a",)):
@@ -64,7 +64,7 @@ def test_what_is_no_path_is_named(bench: Bench) -> None:
 
 @pytest.mark.parametrize("make", [lambda folders: VoteController("simulated", folders=folders), ProfileCache])
 def test_a_folder_that_can_not_be_read_is_refused_at_once(make: Callable[[Any], object], tmp_path: Path) -> None:
-    """The error is that of a profile that is loaded, and comes before any session."""
+    """It is the ProfileError of loading a profile, raised before any session."""
     with pytest.raises(ProfileError, match="nowhere: FILE-1: can't be read: No such file or directory"):
         make([tmp_path, tmp_path / "nowhere"])
 
@@ -86,7 +86,7 @@ def test_a_folder_that_can_not_be_read_is_refused_at_once(make: Callable[[Any], 
     ],
 )
 def test_a_session_of_a_wrong_device_or_core(bench: Bench, arguments: dict[str, Any], said: str) -> None:
-    """No call is made, no session opened, and the words are not those of a native code."""
+    """No call is made, no session is opened, and the error is not a native code."""
     with pytest.raises(TypeError, match=said):
         bench.controller.session(**{"profile": "burst", **arguments})
     assert not bench.recorder.calls
@@ -95,7 +95,7 @@ def test_a_session_of_a_wrong_device_or_core(bench: Bench, arguments: dict[str, 
 
 @pytest.mark.parametrize("number", [-1, 2**32, 2**40])
 def test_a_number_that_the_call_can_not_carry_is_refused(bench: Bench, number: int) -> None:
-    """In 32 bits 4294967296 is device 0, and the votes would be cast there."""
+    """Cut to 32 bits, 4294967296 would be device 0."""
     with pytest.raises(ValueError, match=f"device_id is {number}: a whole number from 0 to 4294967295"):
         bench.controller.session("burst", device_id=number)
     with pytest.raises(ValueError, match=f"core_ids has {number}: whole numbers from 0 to 4294967295"):
@@ -104,7 +104,7 @@ def test_a_number_that_the_call_can_not_carry_is_refused(bench: Bench, number: i
 
 
 def test_whole_numbers_of_other_libraries_are_taken(bench: Bench) -> None:
-    """What Python takes for an index is a number of a device or a core."""
+    """A number with ``__index__`` is accepted for a device or a core."""
     session = bench.controller.session("burst", device_id=Sevens(), core_ids=[Sevens()])  # type: ignore[arg-type, list-item]
     (opened,) = bench.controller.status().sessions
     assert (opened.device_id, opened.core_ids) == (0, (0,))
@@ -126,7 +126,7 @@ def test_whole_numbers_of_other_libraries_are_taken(bench: Bench) -> None:
 def test_one_folder_in_the_place_of_a_list(
     make: Callable[[Any], object], folders: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A text is one folder, and never taken for the folders that its letters name."""
+    """A single string is refused: as a list, it would be one folder for each letter."""
     for letter in "dir":
         (tmp_path / letter).mkdir()
     (tmp_path / "mine.yaml").write_text("profile: mine\nextends: burst\n", encoding="utf-8")
@@ -144,13 +144,13 @@ def test_one_folder_in_the_place_of_a_list(
     ],
 )
 def test_a_controller_of_wrong_parts(arguments: dict[str, Any], said: str) -> None:
-    """It is refused before anything is opened."""
+    """The argument is refused before anything is opened."""
     with pytest.raises(TypeError, match=said):
         VoteController(**{"backend": "simulated", **arguments})
 
 
 def test_what_can_not_be_called_is_no_subscriber(bench: Bench) -> None:
-    """It is refused at once, and not with the first event."""
+    """The call raises, and not the first event."""
     with pytest.raises(TypeError, match="the subscriber is 5, which can't be called"):
         bench.controller.subscribe(5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="kinds are 5: kinds of events"):
@@ -159,7 +159,7 @@ def test_what_can_not_be_called_is_no_subscriber(bench: Bench) -> None:
 
 @pytest.mark.parametrize("code", [1003, 13005, 13006, 4711])
 def test_a_session_that_failed_to_open_does_not_promise_votes(bench: Bench, code: int) -> None:
-    """No session is there to send votes again, so nothing says that it does."""
+    """If no session was opened, the message does not promise that votes are sent again."""
     bench.simulated.fail_next(code, function="createPowerConfigId")
     with pytest.raises(VoteRejected) as caught:
         bench.controller.session("burst")
@@ -169,7 +169,7 @@ def test_a_session_that_failed_to_open_does_not_promise_votes(bench: Bench, code
 
 
 def test_votes_are_promised_where_a_session_sends_them_again() -> None:
-    """A vote that fails in a session is sent again; outside of one, and of another function, nothing says so."""
+    """Only a failed vote in a session is sent again, so only its message says it."""
     assert "sent again" in what_to_do(13003)
     assert what_to_do(SUCCESS) == "nothing"
     for function in ("createPowerConfigId", "destroyPowerConfigId"):
@@ -179,14 +179,14 @@ def test_votes_are_promised_where_a_session_sends_them_again() -> None:
 
 
 def test_a_profile_that_is_not_there_is_no_type(bench: Bench) -> None:
-    """A text is a name, whatever it holds."""
+    """A string is a name, even if it is empty."""
     with pytest.raises(ProfileError, match="NAME-1"):
         bench.controller.session("")
 
 
 @pytest.mark.parametrize("wrong", [1.5, True, "5ms", float("nan")])
 def test_a_timeout_that_is_no_whole_number(bench: Bench, wrong: Any) -> None:
-    """Of a ticket, of a stream and of a hold: it is refused at once, and nothing has begun."""
+    """The timeout of a ticket, a stream or a hold is refused at once, and nothing begins."""
     session = bench.controller.session("burst")
     begun: list[Callable[[], object]] = [
         lambda: session.begin(timeout_us=wrong),

@@ -1,4 +1,4 @@
-"""Lowering in the background: an inference returns without its lowering call, which follows at once, off its thread."""
+"""Background lowering: an inference returns without its lowering call, which another thread makes right after."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WAIT_S = 10.0
 
 
 def behind(name: str = "balanced") -> Profile:
-    """Return a shipped profile that is lowered in the background."""
+    """Return a shipped profile with background lowering."""
     profile = load_profile(name)
     assert profile.relax is not None
     relax = attrs.evolve(profile.relax, lowering=Lowering.BACKGROUND)
@@ -23,7 +23,7 @@ def behind(name: str = "balanced") -> Profile:
 
 
 def test_an_inference_returns_without_its_lowering_which_follows_at_once(bench: Bench) -> None:
-    """One call within the inference; the other as soon as alarms run, by the end of the inference."""
+    """The inference makes one call; the second is made when alarms run, with the inference's end as its cause."""
     session = bench.controller.session(behind())
     with session.inference():
         pass
@@ -38,7 +38,7 @@ def test_an_inference_returns_without_its_lowering_which_follows_at_once(bench: 
 
 
 def test_a_sustain_that_is_ended_meanwhile_leaves_nothing_to_be_late_for(bench: Bench) -> None:
-    """What lowers after the alarm rang tells no lateness where a change of profile has ended the deadline by then."""
+    """If a change of profile has ended the deadline, the lowering reports no lateness."""
     bench.time.advance_us(1_000_000)
     session = bench.controller.session("burst")
     with session.inference():
@@ -51,7 +51,7 @@ def test_a_sustain_that_is_ended_meanwhile_leaves_nothing_to_be_late_for(bench: 
 
 
 def test_an_inference_that_begins_before_the_lowering_saves_both_calls(bench: Bench) -> None:
-    """A host that infers back to back raises once, and lowers once."""
+    """Inferences without a pause raise once and lower once."""
     session = bench.controller.session(behind())
     for _ in range(3):
         with session.inference():
@@ -64,7 +64,7 @@ def test_an_inference_that_begins_before_the_lowering_saves_both_calls(bench: Be
 
 
 def test_a_lowering_that_comes_due_in_flight_waits_for_the_end(bench: Bench) -> None:
-    """The inference that has begun meanwhile keeps its votes, and its end lowers them."""
+    """An inference that began before the lowering keeps its votes, and is lowered after its end."""
     session = bench.controller.session(behind())
     with session.inference():
         pass
@@ -75,7 +75,7 @@ def test_a_lowering_that_comes_due_in_flight_waits_for_the_end(bench: Bench) -> 
 
 
 def test_overlapping_inferences_are_lowered_after_the_last(bench: Bench) -> None:
-    """The end of the first arms nothing."""
+    """The end of the first inference arms no alarm."""
     session = bench.controller.session(behind())
     with session.inference():
         with session.inference():
@@ -87,7 +87,7 @@ def test_overlapping_inferences_are_lowered_after_the_last(bench: Bench) -> None
 
 
 def test_an_exception_in_an_inference_is_passed_on_and_lowered_after(bench: Bench) -> None:
-    """As with any other end of an inference."""
+    """The exception passes through, and the votes are lowered as usual."""
     session = bench.controller.session(behind())
     with pytest.raises(ZeroDivisionError), session.inference():
         raise ZeroDivisionError
@@ -96,7 +96,7 @@ def test_an_exception_in_an_inference_is_passed_on_and_lowered_after(bench: Benc
 
 
 def test_a_lowering_that_fails_raises_nowhere_and_is_sent_again() -> None:
-    """Also with ``on_error="raise"``: the caller is gone by then."""
+    """With ``on_error="raise"``, too, nothing is raised, since the caller has gone on."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session(behind())
     with session.inference():
@@ -110,7 +110,7 @@ def test_a_lowering_that_fails_raises_nowhere_and_is_sent_again() -> None:
 
 
 def test_closing_right_after_lowers_and_leaves_no_alarm(bench: Bench) -> None:
-    """Closing lowers, gives polling back and destroys; the alarm that was armed makes no call."""
+    """Closing lowers, takes polling back and destroys; the armed alarm makes no call."""
     session = bench.controller.session(behind())
     with session.inference():
         pass
@@ -122,7 +122,7 @@ def test_closing_right_after_lowers_and_leaves_no_alarm(bench: Bench) -> None:
 
 @pytest.mark.parametrize("change", ["use", "hold"])
 def test_a_change_of_profile_lowers_what_waits_to_be(bench: Bench, change: str) -> None:
-    """On the caller's thread, as it ends a pending sustain."""
+    """The caller's thread lowers, as it does if a change of profile ends a sustain."""
     session = bench.controller.session(behind())
     with session.inference():
         pass
@@ -134,7 +134,7 @@ def test_a_change_of_profile_lowers_what_waits_to_be(bench: Bench, change: str) 
 
 
 def test_init_and_deinit_are_lowered_on_the_callers_thread(bench: Bench) -> None:
-    """Only inferences are to return sooner."""
+    """Only inferences are lowered in the background."""
     session = bench.controller.session(behind())
     for phase in (session.init(), session.deinit()):
         before = len(bench.votes)
@@ -144,7 +144,7 @@ def test_init_and_deinit_are_lowered_on_the_callers_thread(bench: Bench) -> None
 
 
 def test_a_sustain_time_lowers_by_its_timer(bench: Bench) -> None:
-    """With one, ``lowering`` does nothing."""
+    """If there is a sustain time, ``lowering`` has no effect."""
     session = bench.controller.session(behind("burst"))
     bench.infer(session)
     bench.time.advance_us(299_999)

@@ -1,4 +1,4 @@
-"""One session's native call hangs: what another session does inside its window neither waits nor is lost."""
+"""While a native call of one session hangs, inferences of another session inside its window do not wait."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WAIT_S = 10
 
 
 class _Gate:
-    """A native call that waits, once it is shut, until it is opened."""
+    """A native call that waits until it is let go."""
 
     def __init__(self) -> None:
         self.entered = threading.Event()
@@ -30,7 +30,7 @@ class _Gate:
 
 
 def test_while_a_call_hangs_a_window_opens_serves_and_ends_late_rather_than_early() -> None:
-    """The end of the first inference arms the timer, 1,000 more run, on one thread; the lowering waits for the call."""
+    """A first inference arms the timer, 1,000 more run without a call, and the lowering waits for the hanging call."""
     gate = _Gate()
     bench = Bench.make(SimulatedHtp(arch=75, sleep=gate))
     camera, other = bench.controller.session("burst"), bench.controller.session("high_performance")

@@ -1,4 +1,4 @@
-"""What stays of a controller that was closed and dropped: next to nothing."""
+"""A controller that was closed and dropped leaves almost nothing in memory."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from htppower import VoteController, load_profile
 from htppower.backends import SimulatedHtp, forks
 from htppower.testing import VirtualTime
 
-# atexit keeps the place of what was unregistered: 8 bytes in CPython up to 3.13.
+# atexit keeps the slot of an unregistered function: 8 bytes in CPython up to 3.13.
 MOST_BYTES_EACH = 64
 CONTROLLERS = 30
-# What the interpreter keeps for later comes once; a leak comes each time.
+# The interpreter's caches grow once; a leak grows in each round.
 ROUNDS = 3
 BURST, BALANCED = load_profile("burst"), load_profile("balanced")
 
 
 def _use(controller: VoteController) -> None:
-    """Do what leaves something behind: a subscriber, phases, an alarm, a hold, a cap."""
+    """Use everything that might be left behind: a subscriber, phases, an alarm, a hold, a cap."""
     controller.subscribe(repr)
     with controller, controller.session(BURST) as session:
         with session.init():
@@ -44,7 +44,7 @@ def _use_many() -> None:
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="each function keeps a frame for later")
 def test_a_closed_controller_leaves_no_bytes() -> None:
-    """Of many that were used and closed, less stays than one registration of each would weigh."""
+    """Each of many closed controllers leaves less memory than one registration would take."""
     tracemalloc.start()
     try:
         _use_many()
@@ -59,7 +59,7 @@ def test_a_closed_controller_leaves_no_bytes() -> None:
 
 
 def test_a_closed_controller_leaves_no_objects_and_no_threads() -> None:
-    """With real time, too, nothing of it lives once its threads have ended."""
+    """In real time, too, all its parts are collected once its threads have ended."""
     controller = VoteController("simulated", handle_sigterm=False)
     _use(controller)
     parts: list[weakref.ref[Any]] = [
@@ -83,7 +83,7 @@ class _Concerned:
 
 
 def test_what_is_called_in_forked_children_is_forgotten_with_its_object() -> None:
-    """Objects that live are called in their order; nothing is kept of one that is gone."""
+    """Living objects are called in order, and the entry of a collected object is removed."""
     called: list[object] = []
     before = len(forks._CALLS)
     first, dropped, last = (_Concerned(called) for _ in range(3))

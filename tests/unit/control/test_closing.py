@@ -1,4 +1,4 @@
-"""Closing within a time: what waits for a call that hangs is given up, and is closed when that returns."""
+"""Closing with a timeout: a session that waits for a hanging call is closed when the call returns."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
     from htppower import Session
 
-# Long enough for nothing: what hangs does so until it is let go.
+# Too short for a call that hangs: it hangs until it is let go.
 SHORT_S = 0.05
 
 
 @attrs.define
 class Host:
-    """A controller in real time, on a backend whose calls can be made to hang, and threads that infer."""
+    """A controller in real time, on a backend whose calls can hang, and threads that infer."""
 
     backend: HangingHtp
     controller: VoteController
@@ -43,7 +43,7 @@ class Host:
         return hang
 
     def infer(self, session: Session) -> None:
-        """Run an inference on another thread, unless the session is closed before its votes are in force."""
+        """Run an inference on another thread; the session may be closed before its votes are in force."""
 
         def run() -> None:
             with contextlib.suppress(SessionClosed), session.inference():
@@ -55,7 +55,7 @@ class Host:
 
 @contextlib.contextmanager
 def hosting(**options: Any) -> Iterator[Host]:
-    """Yield a host; let every call go and close it, and assert that nothing stays behind."""
+    """Yield a host; let every call go, close the host, and assert that nothing is left."""
     backend = HangingHtp()
     made = Host(backend, VoteController(backend, handle_sigterm=False, **options))
     yield made
@@ -63,7 +63,7 @@ def hosting(**options: Any) -> Iterator[Host]:
     for thread in made.threads:
         thread.join(WAIT_S)
     made.controller.close(timeout_s=WAIT_S)
-    # A thread that was given up may just be making the last call.
+    # A thread that close() gave up may still be in its last call.
     until(lambda: backend.power_config_ids == ())
     assert backend.effective().rpc_polling_time_us == 0
 
@@ -76,7 +76,7 @@ def host(request: pytest.FixtureRequest) -> Iterator[Host]:
 
 
 def give_up(closed: Session | VoteController, timeout_s: float = SHORT_S) -> CloseTimedOut:
-    """Return what closing gives up with."""
+    """Return the error of a close that times out."""
     with pytest.raises(CloseTimedOut) as caught:
         closed.close(timeout_s=timeout_s)
     return caught.value
@@ -84,7 +84,7 @@ def give_up(closed: Session | VoteController, timeout_s: float = SHORT_S) -> Clo
 
 @pytest.mark.parametrize("host", [{"on_error": "continue"}, {"on_error": "raise"}], indirect=True)
 def test_a_session_whose_call_hangs_is_given_up(host: Host) -> None:
-    """Whatever ``on_error`` says, it is told which session and which call hangs, and since when."""
+    """With any ``on_error``, the error names the session, the hanging call and its begin."""
     session = host.controller.session("balanced")
     (power_config_id,) = session.power_config_ids.values()
     host.hanging_raise(session)
@@ -101,7 +101,7 @@ def test_a_session_whose_call_hangs_is_given_up(host: Host) -> None:
 
 
 def test_it_is_closed_when_its_call_returns(host: Host) -> None:
-    """Nobody needs to close it again."""
+    """The session is closed then without another ``close``."""
     session = host.controller.session("burst")
     hang = host.hanging_raise(session)
     give_up(session)
@@ -111,7 +111,7 @@ def test_it_is_closed_when_its_call_returns(host: Host) -> None:
 
 
 def test_it_is_closed_also_where_its_call_fails_at_last(host: Host) -> None:
-    """As after a call that fails at once, its ids are destroyed."""
+    """After a call that fails late, too, its IDs are destroyed."""
     session = host.controller.session("burst")
     hang = host.hanging_raise(session)
     give_up(session)
@@ -122,7 +122,7 @@ def test_it_is_closed_also_where_its_call_fails_at_last(host: Host) -> None:
 
 
 def test_what_waits_behind_a_call_that_hangs_is_closed_when_that_returns(host: Host) -> None:
-    """One call at a time: all sessions are named, with the one call, and all are closed without another close."""
+    """The error names all sessions and the one hanging call; all are closed once it returns."""
     sessions = [host.controller.session("burst") for _ in range(5)]
     hang = host.hanging_raise(sessions[3])
     error = give_up(host.controller)
@@ -133,7 +133,7 @@ def test_what_waits_behind_a_call_that_hangs_is_closed_when_that_returns(host: H
 
 
 def test_closing_again_goes_on_with_what_is_left(host: Host) -> None:
-    """Once the call has returned, within the time."""
+    """A second close finishes the rest once the call has returned."""
     hang = host.hanging_raise(host.controller.session("burst"))
     give_up(host.controller)
     hang.let_go.set()
@@ -142,7 +142,7 @@ def test_closing_again_goes_on_with_what_is_left(host: Host) -> None:
 
 
 def test_closing_again_and_again_uses_up_no_threads(host: Host) -> None:
-    """A closing that has given up leaves no thread that waits for the call."""
+    """Repeated closes leave no threads that wait for the call."""
     before = set(threading.enumerate())
     host.hanging_raise(host.controller.session("burst"))
     for _ in range(8):
@@ -152,7 +152,7 @@ def test_closing_again_and_again_uses_up_no_threads(host: Host) -> None:
 
 
 def test_a_call_that_begins_to_hang_in_closing_is_given_up(host: Host) -> None:
-    """Here it is the call that closes the session."""
+    """The hanging call may be the one that closes the session."""
     session = host.controller.session("burst")
     (power_config_id,) = session.power_config_ids.values()
     hang = host.backend.hang_next("destroyPowerConfigId", power_config_id)
@@ -164,7 +164,7 @@ def test_a_call_that_begins_to_hang_in_closing_is_given_up(host: Host) -> None:
 
 
 def test_a_session_that_waits_for_the_call_of_another_names_that(host: Host) -> None:
-    """It has no call of its own under way."""
+    """The error names the call of the other session."""
     casting, waiting = (host.controller.session("burst") for _ in range(2))
     host.hanging_raise(casting)
     host.infer(waiting)
@@ -173,7 +173,7 @@ def test_a_session_that_waits_for_the_call_of_another_names_that(host: Host) -> 
 
 
 def test_what_a_controller_does_after_its_sessions_is_given_up_too(host: Host) -> None:
-    """Such as the call that destroys an id which no session has any more."""
+    """A call after the sessions are closed, such as one that destroys an orphan, is given up, too."""
     session = host.controller.session("burst")
     (power_config_id,) = session.power_config_ids.values()
     host.backend.fail_next(FAILED, "destroyPowerConfigId")
@@ -188,7 +188,7 @@ def test_what_a_controller_does_after_its_sessions_is_given_up_too(host: Host) -
 
 
 def test_the_first_failure_of_the_others_is_the_cause() -> None:
-    """What failed is not lost if another session hangs."""
+    """If another session hangs, the first failure is the cause of the error."""
     with hosting(on_error="raise") as host:
         failing, hanging = (host.controller.session("balanced") for _ in range(2))
         host.backend.fail_next(FAILED, "destroyPowerConfigId")
@@ -199,7 +199,7 @@ def test_the_first_failure_of_the_others_is_the_cause() -> None:
 
 
 def test_within_the_time_closing_ends_as_without(host: Host) -> None:
-    """Nothing is raised if nothing hangs, and closing twice is fine."""
+    """Without a hanging call nothing is raised, and closing twice is fine."""
     session = host.controller.session("burst")
     with session.inference():
         pass
@@ -212,7 +212,7 @@ def test_within_the_time_closing_ends_as_without(host: Host) -> None:
 
 @pytest.mark.parametrize("timeout_s", [-1, float("nan"), float("inf")])
 def test_a_timeout_that_can_not_be_meant_is_refused(host: Host, timeout_s: float) -> None:
-    """Before anything is closed."""
+    """The timeout is refused before anything is closed."""
     session = host.controller.session("burst")
     for closed in (session, host.controller):
         with pytest.raises(ValueError, match="timeout_s is"):
@@ -222,13 +222,13 @@ def test_a_timeout_that_can_not_be_meant_is_refused(host: Host, timeout_s: float
 
 
 def test_a_message_names_ten_sessions(host: Host) -> None:
-    """A host may have thousands."""
+    """A host may have thousands of sessions, so the message names ten."""
     assert "sessions 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more" in str(CloseTimedOut(1.5, range(1, 13), ()))
     assert str(CloseTimedOut(1.5, (), ())) == "not closed within 1.5 s"
 
 
 def test_while_a_call_hangs_nothing_waits_that_makes_none(host: Host) -> None:
-    """Inferences inside their window, status, events and metrics go on."""
+    """During a hanging call, inferences inside their window, status, events and metrics work."""
     before = host.controller.session("burst")
     registry = CollectorRegistry()
     metrics = PrometheusMetrics(host.controller, registry)

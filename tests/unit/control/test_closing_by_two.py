@@ -1,4 +1,4 @@
-"""A controller that is closed while another thread, or what a signal handler interrupts, closes it or opens on it."""
+"""Closing a controller while another thread closes it or opens a session, or from a signal handler."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOMENT_S = 0.05
 
 @pytest.mark.parametrize("closed", ["session", "controller"])
 def test_a_close_ends_nothing_before_another_has_told_of_the_end(closed: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The ids are destroyed, but no event was delivered yet. A close that can't wait raises CloseTimedOut."""
+    """If the other close has not delivered its events yet, a close that can't wait raises CloseTimedOut."""
     controller = VoteController(SimulatedHtp(arch=75), time=VirtualTime(), handle_sigterm=False)
     told: list[Any] = []
     controller.subscribe(told.append, Transition)
@@ -56,7 +56,7 @@ def test_a_close_ends_nothing_before_another_has_told_of_the_end(closed: str, mo
 
 @pytest.mark.parametrize("first", ["another close", "the back-off"])
 def test_a_close_waits_for_an_id_that_is_being_destroyed(first: str) -> None:
-    """It ends the delivery of events, and frees the backend: no call comes after that, and each is told."""
+    """The close waits, so no call comes after the backend is closed, and each call is an event."""
     time, htp = VirtualTime(), HangingHtp()
     controller = VoteController(htp, time=time, handle_sigterm=False, heartbeat_us=0)
     told: list[Any] = []
@@ -86,7 +86,7 @@ def test_a_close_waits_for_an_id_that_is_being_destroyed(first: str) -> None:
 
 
 def test_a_signal_handler_that_closes_in_the_middle_of_a_close_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It comes in the call that destroys an id: the close that it interrupts goes on."""
+    """A close from a signal handler, within the call that destroys an ID, returns, and the first close continues."""
     htp = SimulatedHtp(arch=75)
     controller = VoteController(htp, time=VirtualTime(), handle_sigterm=False, heartbeat_us=0)
     session = controller.session("burst")

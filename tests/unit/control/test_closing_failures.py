@@ -1,4 +1,4 @@
-"""Calls that fail as a session or a controller is closed: what is tried again, what is left, and what never waits."""
+"""Calls that fail while a session or a controller is closed: retries, orphans, and waits that never happen."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ SECOND_US = 1_000_000
 
 
 def functions(bench: Bench) -> list[str]:
-    """Return the functions of the calls so far, and the codes of those that failed."""
+    """Return the functions of the calls so far, with the codes of failed calls."""
     return [f"{call.function} {call.code}".removesuffix(" 0") for call in bench.recorder.calls]
 
 
 @pytest.mark.parametrize("failures", [1, 2])
 def test_a_setting_is_given_back_also_after_lowerings_that_failed(bench: Bench, failures: int) -> None:
-    """A power state that asks for no polling takes it back, even if the calls before have failed."""
+    """Closing takes polling back, even if the lowering calls before have failed."""
     relax = load_profile("burst").relax
     assert relax is not None
     to, last = (
@@ -43,7 +43,7 @@ def test_a_setting_is_given_back_also_after_lowerings_that_failed(bench: Bench, 
 
 
 def test_settings_are_given_back_also_by_a_session_that_is_closed_in_the_back_off(bench: Bench) -> None:
-    """No call is made then; its id takes polling back before the back-off destroys it."""
+    """Closing makes no call then; the back-off takes polling back on its ID, and destroys the ID."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.simulated.fail_next(13006, times=3)
@@ -57,7 +57,7 @@ def test_settings_are_given_back_also_by_a_session_that_is_closed_in_the_back_of
 
 
 def test_a_lowering_that_fails_is_tried_a_second_time(bench: Bench) -> None:
-    """Then the settings are given back and the id is destroyed, which takes its votes with it."""
+    """The lowering is tried twice; then the settings are taken back and the ID is destroyed with its votes."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.recorder.clear()
@@ -68,7 +68,7 @@ def test_a_lowering_that_fails_is_tried_a_second_time(bench: Bench) -> None:
 
 
 def test_a_restart_that_closing_meets_is_no_failure(bench: Bench) -> None:
-    """1007 to the lowering: it is made again, and the id is destroyed."""
+    """If the lowering gets 1007, it is sent again, and the ID is destroyed."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.simulated.restart_subsystem()
@@ -77,7 +77,7 @@ def test_a_restart_that_closing_meets_is_no_failure(bench: Bench) -> None:
 
 
 def test_closing_on_a_rebuilt_link_destroys_the_id_at_once(bench: Bench) -> None:
-    """The host told of a 1007, and no call was made since: the link works again, so nothing is left to the back-off."""
+    """If the host reported 1007 and no call was made since, closing destroys the ID and leaves no orphan."""
     session = bench.controller.session("burst")
     bench.controller.link_lost(1007)
     assert bench.controller.status().link == "LOST"
@@ -86,7 +86,7 @@ def test_closing_on_a_rebuilt_link_destroys_the_id_at_once(bench: Bench) -> None
 
 
 def test_an_id_that_can_not_be_destroyed_is_destroyed_later(bench: Bench) -> None:
-    """Its votes are relaxed; status and an event name it until the back-off has destroyed it."""
+    """Its votes are relaxed, and status and an event name the ID until the back-off has destroyed it."""
     session = bench.controller.session("burst")
     with session.inference():
         bench.simulated.fail_next(13006, "destroyPowerConfigId", times=2)
@@ -102,7 +102,7 @@ def test_an_id_that_can_not_be_destroyed_is_destroyed_later(bench: Bench) -> Non
 
 @pytest.mark.parametrize("failures", [1, 3])
 def test_an_id_that_can_not_be_destroyed_keeps_no_controller_open(failures: int) -> None:
-    """Closing tries once more and ends; what is left then goes with the device."""
+    """Closing the controller tries once more and ends; an ID left then goes with the device."""
     bench = Bench.make()
     with bench.controller.session("burst").inference():
         pass
@@ -115,7 +115,7 @@ def test_an_id_that_can_not_be_destroyed_keeps_no_controller_open(failures: int)
 
 @pytest.mark.parametrize("held", [False, True])
 def test_closing_on_a_dead_link_makes_no_call(held: bool) -> None:
-    """Nothing can be lowered there, and the ids go with the device: sessions and controller are closed at once."""
+    """A dead link has no votes and no IDs, so sessions and the controller are closed at once."""
     bench = Bench.make(SimulatedHtp(arch=75, link="device"))
     sessions = [bench.controller.session("burst") for _ in range(2)]
     bench.simulated.second_user = held
@@ -130,7 +130,7 @@ def test_closing_on_a_dead_link_makes_no_call(held: bool) -> None:
 
 
 def test_a_backend_that_its_host_has_closed_is_called_no_more(bench: Bench) -> None:
-    """It answers 14000 from then on: its ids are gone, and nothing is left to be tried again."""
+    """Such a backend answers 14000: its IDs are gone, and nothing is retried."""
     session = bench.controller.session("burst")
     bench.infer(session)
     for function in ("createPowerConfigId", "setPowerConfig", "destroyPowerConfigId"):
@@ -144,7 +144,7 @@ def test_a_backend_that_its_host_has_closed_is_called_no_more(bench: Bench) -> N
 
 
 def test_a_timeout_of_another_kind_of_number_is_one(bench: Bench) -> None:
-    """A lock takes no Decimal: such a close would fail when it had begun."""
+    """A Decimal is accepted, although a lock's timeout can't be one."""
     session, other = bench.controller.session("burst"), bench.controller.session("burst")
     session.close(Decimal(2))  # type: ignore[arg-type]
     assert session.state is State.DESTROYED
@@ -153,7 +153,7 @@ def test_a_timeout_of_another_kind_of_number_is_one(bench: Bench) -> None:
 
 
 def test_a_session_that_opens_as_its_controller_is_closed_is_closed_with_it() -> None:
-    """Its create hangs; the close waits for it, and leaves neither a session nor an id."""
+    """The close waits for the hanging create, and leaves neither a session nor an ID."""
     htp, refused = HangingHtp(), list[SessionClosed]()
     controller = VoteController(htp, time=VirtualTime(), handle_sigterm=False, heartbeat_us=0)
     hang = htp.hang_next("createPowerConfigId")
@@ -177,7 +177,7 @@ def test_a_session_that_opens_as_its_controller_is_closed_is_closed_with_it() ->
 
 
 def test_a_handler_that_closes_in_the_middle_of_the_end_ends_nothing_twice(bench: Bench) -> None:
-    """The first close goes on: the backend is closed once, and each part once, in order."""
+    """The first close continues: the backend and each part are closed once, in order."""
     ends: list[str] = []
 
     def close_again() -> None:
@@ -190,7 +190,7 @@ def test_a_handler_that_closes_in_the_middle_of_the_end_ends_nothing_twice(bench
 
 
 def test_a_subscriber_may_close_what_is_being_closed(bench: Bench) -> None:
-    """A subscriber that closes the session, or the controller, while it is closing breaks nothing."""
+    """A subscriber that closes the session or the controller during the close breaks nothing."""
     sessions = [bench.controller.session("burst") for _ in range(2)]
 
     def see(event: Event) -> None:

@@ -1,4 +1,4 @@
-"""How many inferences there were, which of them waited for a native call, and how long."""
+"""Counts of inferences, of those that waited for a native call, and of their waiting times."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 def counts(bench: Bench) -> tuple[int, int]:
-    """Return how many inferences the one session had, and how many of them waited."""
+    """Return how many inferences the one session had, and how many waited."""
     (session,) = bench.controller.status().sessions
     return session.inferences, session.cold_starts.count
 
 
 def slow_bench(call_us: int) -> Bench:
-    """Return a bench whose votes take so long."""
+    """Return a bench whose votes take this time."""
     bench = Bench.make()
     bench.simulated._sleep = bench.time.sleep
     bench.simulated.delay_calls(call_us, "setPowerConfig")
@@ -36,7 +36,7 @@ def slow_bench(call_us: int) -> Bench:
 
 
 def begun(session: Session, how: str) -> None:
-    """Run an inference in one of the ways that there are."""
+    """Run an inference in the given way."""
     if how == "with":
         with session.inference():
             pass
@@ -58,7 +58,7 @@ def begun(session: Session, how: str) -> None:
 @pytest.mark.parametrize("how", ["with", "ticket", "decorator", "stream", "coroutine"])
 @pytest.mark.parametrize("profile", ["burst", "high_performance"])
 def test_every_inference_counts_and_those_that_raise_are_cold(how: str, profile: str) -> None:
-    """Within the sustain window one of three is cold; without a sustain time each is. Each waits for its two calls."""
+    """One of three inferences is cold with a sustain window, each is cold without; a cold one waits for two calls."""
     bench = slow_bench(1_000)
     session = bench.controller.session(profile)
     for _ in range(3):
@@ -72,7 +72,7 @@ def test_every_inference_counts_and_those_that_raise_are_cold(how: str, profile:
 
 
 def test_each_wait_is_told_and_counted_under_its_bound() -> None:
-    """A wait that is as long as a bound is within it, and one that is longer than the last is counted at the end."""
+    """A wait equal to a bound counts under that bound; a wait above the last bound counts in the last entry."""
     bench = slow_bench(0)
     told: list[int] = []
     bench.controller.subscribe(lambda event: told.append(getattr(event, "wait_us", -1)), ColdStart)
@@ -89,7 +89,7 @@ def test_each_wait_is_told_and_counted_under_its_bound() -> None:
 
 
 def test_what_runs_counts_and_what_never_began_does_not() -> None:
-    """One in flight is counted; one whose raise failed with on_error="raise" has not begun, and did not wait."""
+    """A running inference is counted; one whose raise failed with on_error="raise" has not begun."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("burst")
     bench.simulated.fail_next(FAILED)
@@ -104,7 +104,7 @@ def test_what_runs_counts_and_what_never_began_does_not() -> None:
 
 
 def test_an_inference_without_votes_waits_for_nothing(bench: Bench) -> None:
-    """One on a link that is dead, until the back-off allows a call, makes none: it waits for none."""
+    """On a dead link in its back-off, an inference makes no call and does not wait."""
     session = bench.controller.session("burst")
     bench.simulated.restart_subsystem(fatal=True)
     for _ in range(5):
@@ -115,7 +115,7 @@ def test_an_inference_without_votes_waits_for_nothing(bench: Bench) -> None:
 
 
 def test_one_that_was_raised_ahead_is_not_cold(bench: Bench) -> None:
-    """An inference that finds its votes up, since it was expected, counts and has not waited."""
+    """An inference whose votes were raised ahead is counted, and has not waited."""
     profile = relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=5_000)
     session = bench.controller.session(profile)
     for _ in range(4):
@@ -127,7 +127,7 @@ def test_one_that_was_raised_ahead_is_not_cold(bench: Bench) -> None:
 
 
 def test_one_that_is_collected_is_counted_once(bench: Bench) -> None:
-    """An inference whose end never runs was one, also when its ticket is collected."""
+    """An inference whose ticket is collected is counted once."""
     session = bench.controller.session("burst")
     ticket = session.begin()
     assert counts(bench) == (1, 1)
@@ -138,7 +138,7 @@ def test_one_that_is_collected_is_counted_once(bench: Bench) -> None:
 
 
 def test_the_total_outlives_sessions(bench: Bench) -> None:
-    """The controller's count has those of closed sessions, and never falls."""
+    """The controller's total includes closed sessions, and never falls."""
     totals = []
     for _ in range(3):
         with bench.controller.session("burst") as session:
@@ -150,7 +150,7 @@ def test_the_total_outlives_sessions(bench: Bench) -> None:
 
 
 def test_the_total_stands_while_a_session_closes(bench: Bench) -> None:
-    """A subscriber that reads the count at each event of a close finds the inference each time."""
+    """At each event of a close, a subscriber reads the same total."""
     session = bench.controller.session("burst")
     bench.infer(session)
     totals: list[int] = []
@@ -162,7 +162,7 @@ def test_the_total_stands_while_a_session_closes(bench: Bench) -> None:
 
 
 def test_a_session_that_had_none_shares_the_empty_count() -> None:
-    """Nothing is made for a session without a cold start: there may be thousands."""
+    """Sessions without cold starts share one empty value, since a host may have thousands."""
     bench = Bench.make(SimulatedHtp(arch=75))
     bench.controller.session("burst")
     (status,) = bench.controller.status().sessions

@@ -1,4 +1,4 @@
-"""Objects that are collected or dropped: phases end, sessions close, holds and caps end."""
+"""Collected or dropped objects: phases end, sessions close, holds and caps end."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _hot(bench: Bench) -> ThermalCap:
 
 
 def collect_under_locks(session: Session, bench: Bench) -> None:
-    """Collect garbage while this thread has the line and the gate of the session."""
+    """Collect garbage while this thread holds the line and the session's gate."""
 
     def step() -> None:
         with session._record.gate.lock:
@@ -54,7 +54,7 @@ def collect_under_locks(session: Session, bench: Bench) -> None:
 
 
 def test_a_status_file_of_a_collected_generator_is_closed_soon(bench: Bench, tmp_path: Path) -> None:
-    """Collected while the thread has the line and a gate, it is closed by the time that time next moves on."""
+    """If it is collected while the thread holds the line and a gate, it is closed when time next advances."""
     session = bench.controller.session("burst")
     served = bench.controller.serve_status(tmp_path / "status.json")
     gc.disable()
@@ -89,7 +89,7 @@ def test_a_status_file_of_a_collected_generator_is_closed_soon(bench: Bench, tmp
 def test_what_a_collected_generator_held_is_given_up_soon(
     what: Callable[[Bench, Session], AbstractContextManager[Any]], given_up: Callable[[Bench, Session], bool]
 ) -> None:
-    """Collected while the thread has the line and a gate, it waits for nothing, and is given up when time moves on."""
+    """If it is collected while the thread holds the line and a gate, nothing waits, and it ends when time advances."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     gc.disable()
@@ -104,7 +104,7 @@ def test_what_a_collected_generator_held_is_given_up_soon(
 
 
 def test_a_session_that_nobody_refers_to_is_closed(bench: Bench) -> None:
-    """Its votes come down and its id is destroyed when time moves on, in its sustain window, too."""
+    """Its votes come down and its ID is destroyed when time advances, also in its sustain window."""
     session = bench.controller.session("burst")
     bench.infer(session)
     del session
@@ -123,7 +123,7 @@ def test_a_session_that_nobody_refers_to_is_closed(bench: Bench) -> None:
     ids=["ticket", "inference", "stream", "decorated"],
 )
 def test_what_is_made_of_a_session_keeps_it_open(bench: Bench, kept: Callable[[Session], object]) -> None:
-    """It is closed once that is gone, too."""
+    """The session is closed when that object is dropped, too."""
     made = kept(bench.controller.session("burst"))
     gc.collect()
     bench.time.advance_us(0)
@@ -135,7 +135,7 @@ def test_what_is_made_of_a_session_keeps_it_open(bench: Bench, kept: Callable[[S
 
 
 def test_a_cap_that_nobody_refers_to_is_lifted(bench: Bench) -> None:
-    """As if its handle had been used."""
+    """Dropping its handle lifts the cap."""
     session, cap = bench.controller.session("burst"), bench.controller.cap("balanced", reason="test")
     assert (session.profile.name, cap.active) == ("balanced", True)
     del cap
@@ -144,7 +144,7 @@ def test_a_cap_that_nobody_refers_to_is_lifted(bench: Bench) -> None:
 
 
 def test_the_votes_of_a_collected_inference_come_down() -> None:
-    """The inference of a collected generator ends as any other: the votes are lowered after the sustain time."""
+    """The votes are lowered after the sustain time, as after any inference."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     dropped_in_a_cycle(session.inference())
@@ -172,7 +172,7 @@ def test_the_votes_of_a_collected_inference_come_down() -> None:
 def test_what_a_collected_generator_ends_by_hand_ends_soon(
     bench: Bench, begin: Callable[..., Callable[[], None]], ended: Callable[..., bool]
 ) -> None:
-    """Its ``finally`` runs while the thread has the line and a gate: nothing is settled under that."""
+    """The generator's ``finally`` runs while the thread holds the line and a gate, so the work is done after that."""
     session = bench.controller.session("burst")
     end = begin(bench, session)
 

@@ -1,4 +1,4 @@
-"""What gives itself up on leaving a ``with`` block, where Ctrl-C comes as it does."""
+"""Objects that are closed on leaving a ``with`` block."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SECOND_US = 1_000_000
 PACKAGE = str(Path(htppower.__file__).parent)
 
-# What is made, and whether it was given up.
+# How each object is made, and how to see that it was closed.
 MADE: dict[str, Callable[[Bench, Path], Any]] = {
     "session": lambda bench, _folder: bench.controller.session("burst"),
     "hold": lambda bench, _folder: bench.controller.session("burst").hold(
@@ -39,7 +39,7 @@ GIVEN_UP: dict[str, Callable[[Any], bool]] = {
 
 @pytest.mark.parametrize("kind", ["controller", *MADE])
 def test_an_exit_stack_enters_and_leaves_it(kind: str, tmp_path: Path) -> None:
-    """It asks the class for what enters, as ``with`` does not."""
+    """``ExitStack`` looks the methods up on the class, so they must be there."""
     bench = Bench.make()
     made = bench.controller if kind == "controller" else MADE[kind](bench, tmp_path)
     with contextlib.ExitStack() as stack:

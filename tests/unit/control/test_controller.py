@@ -1,4 +1,4 @@
-"""The controller: several sessions and cores, process-wide settings, degradation, strictness, status, closing."""
+"""The controller: several sessions and cores, process-wide settings, degradation, strict mode, status, closing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from htppower.votes.native_codes import FAILED, INVALID_INPUT
 
 
 def test_a_session_votes_on_each_of_its_cores() -> None:
-    """Two cores are two ids and two calls; the settings of the process are one call after them."""
+    """Two cores have two IDs and two calls; the settings of the process follow in one call."""
     bench = Bench.make(SimulatedHtp(arch=75, cores=2))
     session = bench.controller.session("burst", core_ids=(0, 1))
     with session.inference():
@@ -34,7 +34,7 @@ def test_a_session_votes_on_each_of_its_cores() -> None:
 
 
 def test_a_core_that_does_not_exist_leaves_nothing_behind() -> None:
-    """A session on an unknown core raises 13001 and destroys the id that it had created on another."""
+    """A session on an unknown core raises 13001 and destroys the ID that it created on another core."""
     bench = Bench.make()
     with pytest.raises(VoteRejected) as caught:
         bench.controller.session("burst", core_ids=(0, 5))
@@ -46,13 +46,13 @@ def test_a_core_that_does_not_exist_leaves_nothing_behind() -> None:
 
 @pytest.mark.parametrize("cores", [(), (0, 0)])
 def test_cores_are_named_once(bench: Bench, cores: tuple[int, ...]) -> None:
-    """No core, or one twice, is a mistake."""
+    """An empty list of cores, or a core listed twice, is refused."""
     with pytest.raises(ValueError, match="core_ids"):
         bench.controller.session("burst", core_ids=cores)
 
 
 def test_the_largest_polling_and_the_smallest_latency_win(bench: Bench) -> None:
-    """What is sent for the process is the aggregate over the raised sessions."""
+    """The settings sent are the aggregate over the raised sessions."""
     a = bench.controller.session(voting(rpc_polling_time_us=500, rpc_control_latency_us=300))
     b = bench.controller.session(voting(rpc_polling_time_us=2000, rpc_control_latency_us=0))
     with a.inference():
@@ -77,7 +77,7 @@ def test_the_last_session_to_lower_gives_polling_back(bench: Bench) -> None:
 
 
 def test_a_power_state_that_polls_is_given_back_on_close(bench: Bench) -> None:
-    """Process-wide settings of a lowered session are given back when it closes, before its id is destroyed."""
+    """Closing a lowered session takes back the settings of its power state, before it destroys the ID."""
     burst = load_profile("burst")
     assert burst.relax is not None
     polling = attrs.evolve(burst.relax.to, votes=attrs.evolve(burst.relax.to.votes, rpc_polling_time_us=50))
@@ -105,7 +105,7 @@ def test_status_says_what_is_in_force_and_for_whom(bench: Bench) -> None:
 
 
 def test_a_destroy_that_fails_is_told_with_its_id(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """A release that fails is an event and an ERROR record with the power config id, and the rest goes on."""
+    """A failed destroy is an event and an ERROR record with the power config ID, and closing continues."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.simulated.fail_next(FAILED, function="destroyPowerConfigId")
@@ -118,7 +118,7 @@ def test_a_destroy_that_fails_is_told_with_its_id(bench: Bench, caplog: pytest.L
 
 
 def test_a_destroy_that_fails_is_tried_again(bench: Bench) -> None:
-    """An id that can not be destroyed is LOWERED at least, and the back-off destroys it."""
+    """The ID is at least LOWERED, and the back-off destroys it."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.simulated.fail_next(FAILED, function="destroyPowerConfigId", times=2)
@@ -132,7 +132,7 @@ def test_a_destroy_that_fails_is_tried_again(bench: Bench) -> None:
 
 
 def test_closing_the_controller_closes_every_session(bench: Bench) -> None:
-    """Closing lowers and destroys every session; the controller opens none after it; closing twice is fine."""
+    """Closing lowers and destroys every session and opens none after; closing twice is fine."""
     sessions = [bench.controller.session("burst") for _ in range(3)]
     for session in sessions:
         bench.infer(session)
@@ -145,7 +145,7 @@ def test_closing_the_controller_closes_every_session(bench: Bench) -> None:
 
 
 def test_closed_sessions_leave_nothing_in_the_ledger(bench: Bench) -> None:
-    """A host that opens and closes sessions for days does not fill the memory with ids that are gone."""
+    """The ledger forgets closed sessions, so a host can open and close sessions for days."""
     for _ in range(20):
         with bench.controller.session("burst") as session:
             bench.infer(session)
@@ -157,7 +157,7 @@ def test_closed_sessions_leave_nothing_in_the_ledger(bench: Bench) -> None:
 def test_a_subscriber_that_raises_is_logged_and_the_others_are_told(
     bench: Bench, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What a subscriber raises disturbs neither the votes nor the other subscribers."""
+    """An exception of a subscriber disturbs neither the votes nor other subscribers."""
 
     def broken(_event: object) -> None:
         raise RuntimeError("mine")
@@ -178,7 +178,7 @@ def test_a_subscriber_that_raises_is_logged_and_the_others_are_told(
 def test_a_named_backend_that_can_not_be_used_is_an_error(
     name: str, reason: Unavailable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing falls back from a named backend to another."""
+    """A named backend never falls back to another."""
     monkeypatch.setenv("HTPPOWER_QNN_LIBRARY", "/nowhere/libQnnHtp.so")
     with pytest.raises(BackendUnavailable) as caught:
         VoteController(backend=name)
@@ -186,7 +186,7 @@ def test_a_named_backend_that_can_not_be_used_is_an_error(
 
 
 def test_a_backend_of_the_users_own_stays_open() -> None:
-    """The controller closes only the backend that it made itself."""
+    """The controller closes only a backend that it made."""
     closed: list[bool] = []
 
     class Watched(RecordingBackend):
@@ -198,13 +198,13 @@ def test_a_backend_of_the_users_own_stays_open() -> None:
 
 
 def test_a_wrong_on_error_is_refused() -> None:
-    """on_error is continue or raise."""
+    """Only ``continue`` and ``raise`` are accepted."""
     with pytest.raises(ValueError, match="on_error"):
         VoteController("simulated", on_error="ignore")  # type: ignore[arg-type]
 
 
 def test_its_repr_is_short_and_safe() -> None:
-    """It says which controller it is, on what, with how many sessions; of one half made, too, and in one line."""
+    """The repr names the controller, its backend and its number of sessions, in one line, also if half made."""
 
     class Odd(SimulatedHtp):
         def describe(self) -> Description:
@@ -223,6 +223,6 @@ def test_its_repr_is_short_and_safe() -> None:
 
 @pytest.mark.parametrize("kind", [int, type("Model", (), {"__call__": lambda _self: None})])
 def test_a_class_is_not_taken_for_a_function(bench: Bench, kind: type) -> None:
-    """``votes`` would make a function of it, and ``isinstance`` would fail."""
+    """As a function, a decorated class would break ``isinstance``."""
     with pytest.raises(TypeError, match=r"is a class.*: put votes on its methods"):
         bench.controller.session("burst").votes(kind)

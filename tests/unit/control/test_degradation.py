@@ -1,4 +1,4 @@
-"""What a platform lacks: degradation, strictness, and options that the library turns out not to have."""
+"""Degradation: options that the platform lacks, strict mode, and options that only the library refuses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def test_an_explicit_hmx_vote_degrades_below_v75() -> None:
-    """On V73 the session works without its HMX vote, and says so in its status and in an event, by rule HMX-1."""
+    """On V73 the session works without its HMX vote; status and an event name rule HMX-1."""
     bench = Bench.make(SimulatedHtp(arch=73))
     session = bench.controller.session(voting(hmx_v2=explicit_hmx(ExpandedCorner.TUR)))
     with session.inference():
@@ -31,7 +31,7 @@ def test_an_explicit_hmx_vote_degrades_below_v75() -> None:
 
 
 def test_the_default_hmx_vote_is_no_loss_below_v75() -> None:
-    """On V73 pick default is not sent, since it applies anyhow, and nothing is degraded."""
+    """On V73 pick default is not sent, since it applies anyway, and nothing is degraded."""
     bench = Bench.make(SimulatedHtp(arch=73))
     session = bench.controller.session("burst")
     bench.infer(session)
@@ -41,7 +41,7 @@ def test_the_default_hmx_vote_is_no_loss_below_v75() -> None:
 
 
 def test_rpc_votes_degrade_on_qnx() -> None:
-    """On QNX polling and latency are left out, each said with RPC-4."""
+    """On QNX polling and latency are left out, each by rule RPC-4."""
     bench = Bench.make(SimulatedHtp(arch=73, platform="qnx"))
     session = bench.controller.session("burst")
     bench.infer(session)
@@ -51,7 +51,7 @@ def test_rpc_votes_degrade_on_qnx() -> None:
 
 
 def test_strict_refuses_what_would_degrade() -> None:
-    """With strict=True a vote that the platform lacks is an error with the rule's id."""
+    """With ``strict=True`` the missing option is an error with the rule's ID."""
     bench = Bench.make(SimulatedHtp(arch=73), strict=True)
     with pytest.raises(RuleBreach) as caught:
         bench.controller.session(voting(hmx_v2=explicit_hmx(ExpandedCorner.TUR)))
@@ -61,7 +61,7 @@ def test_strict_refuses_what_would_degrade() -> None:
 
 
 def test_a_rule_refuses_a_profile_made_in_code(bench: Bench) -> None:
-    """A profile that never was a file is checked by the same rules before anything is sent."""
+    """A profile made in code is checked by the same rules before anything is sent."""
     with pytest.raises(RuleBreach) as caught:
         bench.controller.session(voting(rpc_polling_time_us=10_000))
     assert caught.value.rule == "RPC-1"
@@ -70,7 +70,7 @@ def test_a_rule_refuses_a_profile_made_in_code(bench: Bench) -> None:
 
 @pytest.mark.parametrize("code", [UNSUPPORTED, UNSUPPORTED_CONFIG])
 def test_an_option_that_the_library_refuses_is_left_out_and_remembered(code: int) -> None:
-    """After 13002 or 13004 the votes go out one by one, the refused one is remembered, and never sent again."""
+    """After 13002 or 13004 the votes are sent one by one; the refused one is never sent again."""
     bench = Bench.make()
     session = bench.controller.session(voting(hmx_timeout_us=1000))
     other = bench.controller.session(voting(hmx_timeout_us=2000))
@@ -89,7 +89,7 @@ def test_an_option_that_the_library_refuses_is_left_out_and_remembered(code: int
 
 @pytest.mark.parametrize("code", [UNSUPPORTED, UNSUPPORTED_CONFIG])
 def test_the_hvx_vote_comes_first_however_votes_are_sent(code: int) -> None:
-    """HMX-2 holds by construction: in one call, and where a refused call is made again vote by vote."""
+    """The HVX vote precedes the HMX vote in one call, and also if the votes are sent one by one (HMX-2)."""
     bench = Bench.make(SimulatedHtp(arch=75))
     session = bench.controller.session(voting(hmx_v2=explicit_hmx(ExpandedCorner.TUR)))
     bench.simulated.fail_next(code)
@@ -102,10 +102,10 @@ def test_the_hvx_vote_comes_first_however_votes_are_sent(code: int) -> None:
 
 
 def test_a_process_wide_option_that_the_library_refuses_is_not_sent_for_another_session() -> None:
-    """Polling that turned out to be missing is not sent again for other sessions that are up."""
+    """Polling that the library refused is not sent again for other raised sessions."""
     bench = Bench.make()
     first, second = (bench.controller.session("burst") for _ in range(2))
-    # The settings in one call, then polling by itself.
+    # The settings in one call, then polling alone.
     bench.simulated.fail_next(UNSUPPORTED, nth=2)
     bench.simulated.fail_next(UNSUPPORTED, nth=4)
     with first.inference():
@@ -118,7 +118,7 @@ def test_a_process_wide_option_that_the_library_refuses_is_not_sent_for_another_
 
 
 def test_ddr_perf_mode_that_the_library_lacks_degrades_at_the_first_raise() -> None:
-    """V81 passes the rule, the library's 13004 still degrades it, and the inference has its other votes."""
+    """V81 passes the rule; the library's 13004 degrades the DDR vote, and the inference has its other votes."""
     bench = Bench.make(SimulatedHtp(arch=81))
     session = bench.controller.session(voting(ddr_perf_mode=True))
     with session.inference():
@@ -128,7 +128,7 @@ def test_ddr_perf_mode_that_the_library_lacks_degrades_at_the_first_raise() -> N
 
 
 def test_a_platform_without_dcvs_v3_is_a_failure_not_a_degradation(bench: Bench) -> None:
-    """13004 to DCVS_V3 itself leaves the session UNKNOWN: without it there are no votes."""
+    """After 13004 to DCVS_V3 itself the session is UNKNOWN, since every other vote needs it."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(UNSUPPORTED, times=2)
     with session.inference():
@@ -138,9 +138,9 @@ def test_a_platform_without_dcvs_v3_is_a_failure_not_a_degradation(bench: Bench)
 
 @pytest.mark.parametrize("code", [13002, 13004])
 def test_a_default_hmx_vote_that_is_refused_is_no_loss(code: int) -> None:
-    """Where the library refuses HMX votes, a session that votes the default is complete, and is not asked again."""
+    """If the library refuses HMX votes, a session with the default HMX vote is complete, and none is sent again."""
     bench = Bench.make(SimulatedHtp(arch=75))
-    # The first call fails as a whole, then the HMX vote by itself.
+    # The whole call fails first, then the HMX vote alone.
     bench.simulated.fail_next(code, nth=1, applied=1)
     bench.simulated.fail_next(code, nth=3)
     with bench.controller.session("burst") as session:
@@ -158,7 +158,7 @@ class _SaysLittle(SimulatedHtp):
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_what_was_never_taken_is_not_taken_back_for_ever(*, strict: bool) -> None:
-    """Settings that a platform turns out to lack when they are to be taken back are not in force: nothing is left."""
+    """A setting that was never accepted is not in force, so the retries end."""
     bench = Bench.make(_SaysLittle(arch=75, platform="qnx"), strict=strict)
     session = bench.controller.session(voting(rpc_polling_time_us=9999, adaptive_polling_time_us=500))
     bench.simulated.restart_subsystem(fatal=True)

@@ -1,4 +1,4 @@
-"""A forked child that goes on with sessions of its parent's: none of their threads is there, and no vote is cast."""
+"""A forked child that uses its parent's sessions: the parent's threads are missing there, and no vote is cast."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks"),
-    # Pythons from 3.12 on warn where threads run.
+    # Pythons from 3.12 on warn about a fork while threads run.
     pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),
 ]
-# Far longer than the child takes, and far shorter than it is told to wait.
+# Far longer than the child takes, and far shorter than its timeouts.
 HANGS_S, WAITS_S = 20, 60
 
 
 def test_what_needs_a_thread_returns_in_a_forked_child() -> None:
-    """It counts on no thread of its parent's, and does not wait for one that has the line."""
+    """The calls need no thread of the parent, and do not wait for a thread that holds the line."""
     with VoteController("simulated", handle_sigterm=False) as controller:
         session, other = controller.session("high_performance"), controller.session("burst")
         asyncio.run(_infer(session))
@@ -69,7 +69,7 @@ def _in_a_child(*uses: tuple[str, Callable[[], object]]) -> bytes:
     child = os.fork()
     if not child:
         try:
-            # The lock is its parent's: another thread does not get it.
+            # The lock is the parent's, so another thread in the child can't get it.
             thread = threading.Thread(target=use, daemon=True)
             thread.start()
             thread.join(HANGS_S)
@@ -97,7 +97,7 @@ class _Cap(SwitchedCap):
 
 
 def test_what_a_controller_has_besides_returns_in_a_forked_child(tmp_path: Path) -> None:
-    """A recording, a cap and a subscriber count on no thread and no lock that another thread held at the fork."""
+    """A recording, a cap and a subscriber need no thread of the parent, and no lock that was held at the fork."""
     held = threading.Lock()
     with VoteController("simulated", handle_sigterm=False) as controller:
         recording = controller.record(tmp_path / "trace.json")

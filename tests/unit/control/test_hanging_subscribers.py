@@ -1,4 +1,4 @@
-"""Subscribers that hang: no vote, no status and no closing waits for one, and what it is told in the end."""
+"""Subscribers that hang: votes, status and closing do not wait for them, and their events are delivered later."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @attrs.define
 class Blocked:
-    """A subscriber that waits, in its first event, until it is let go on."""
+    """A subscriber that waits in its first event until it is let go."""
 
     entered: threading.Event = attrs.field(factory=threading.Event)
     go_on: threading.Event = attrs.field(factory=threading.Event)
@@ -40,14 +40,14 @@ class Blocked:
 
 @pytest.fixture
 def blocked() -> Iterator[Blocked]:
-    """Yield a subscriber that waits; it is let go on in the end."""
+    """Yield a subscriber that waits; let it go at the end."""
     made = Blocked()
     yield made
     made.go_on.set()
 
 
 def _within(work: Callable[[], object]) -> bool:
-    """Run the work on a thread, and return whether it came to its end."""
+    """Run the work on a thread, and return whether it ended in time."""
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     thread.join(WAIT_S)
@@ -55,7 +55,7 @@ def _within(work: Callable[[], object]) -> bool:
 
 
 def test_a_subscriber_that_hangs_delays_no_vote(controller: VoteController, blocked: Blocked) -> None:
-    """While one waits, sessions open, raise, lower and close, others are told, and what it missed reaches it later."""
+    """Sessions open, raise, lower and close, other subscribers get their events, and the hanging one gets its later."""
     told: list[Event] = []
     controller.subscribe(blocked)
     controller.subscribe(told.append)
@@ -71,7 +71,7 @@ def test_a_subscriber_that_hangs_delays_no_vote(controller: VoteController, bloc
 
 
 def test_a_subscriber_that_hangs_delays_no_status(controller: VoteController, blocked: Blocked) -> None:
-    """Status, subscribing and a change of profile do not wait for it either."""
+    """Status, subscribing and a change of profile do not wait for it."""
     controller.subscribe(blocked)
     session = controller.session("burst")
     assert blocked.entered.wait(WAIT_S)
@@ -83,13 +83,13 @@ def test_a_subscriber_that_hangs_delays_no_status(controller: VoteController, bl
 def test_beyond_a_bound_events_are_lost_and_counted(
     controller: VoteController, blocked: Blocked, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Of one that hangs, no more than the bound wait; the rest is counted, told in the log, and a gap in the order."""
+    """Up to a bound, events wait for it; the rest is lost, counted and logged, and leaves a gap in ``order``."""
     monkeypatch.setattr(htppower.control.event_bus, "MOST_PENDING", 10)
     told: list[Event] = []
     controller.subscribe(blocked)
     session = controller.session("high_performance")
     assert blocked.entered.wait(WAIT_S)
-    # One event was taken, and one waits: room is left for nine.
+    # One event is in the subscriber and one waits, so there is room for nine.
     for _ in range(5):
         with session.inference():
             pass
@@ -109,12 +109,12 @@ def test_beyond_a_bound_events_are_lost_and_counted(
 
 
 def test_the_bound_is_as_documented() -> None:
-    """Ten thousand events wait at most."""
+    """At most ten thousand events wait."""
     assert htppower.control.event_bus.MOST_PENDING == 10_000
 
 
 def test_unsubscribing_delivers_what_came_before(controller: VoteController, blocked: Blocked) -> None:
-    """It returns when the subscriber was told everything up to then; of what comes later it is told nothing."""
+    """It returns after the subscriber got all earlier events; later events are not delivered."""
     unsubscribe = controller.subscribe(blocked)
     use_sessions(controller, 1)
     assert blocked.entered.wait(WAIT_S)
@@ -129,7 +129,7 @@ def test_unsubscribing_delivers_what_came_before(controller: VoteController, blo
 
 
 def test_closing_does_not_wait_for_one_that_hangs(blocked: Blocked, monkeypatch: pytest.MonkeyPatch) -> None:
-    """close() lowers and destroys first, waits no longer than its bound, and the rest is delivered all the same."""
+    """``close`` lowers and destroys first, then waits up to a bound; later the events are still delivered."""
     monkeypatch.setattr(htppower.control.controller, "LONGEST_FLUSH_S", 0.01)
     simulated = SimulatedHtp(arch=75)
     controller = VoteController(simulated, handle_sigterm=False)
@@ -147,7 +147,7 @@ def test_closing_does_not_wait_for_one_that_hangs(blocked: Blocked, monkeypatch:
 
 
 class _Removing(tuple[Subscription, ...]):
-    """The subscriptions, among which somebody asks how many events are lost while one of them is removed."""
+    """A tuple of subscriptions that calls ``asks`` before it is iterated."""
 
     __slots__ = ()
     asks: ClassVar[Callable[[], object]] = staticmethod(lambda: None)
@@ -159,7 +159,7 @@ class _Removing(tuple[Subscription, ...]):
 
 
 def test_events_that_were_lost_are_counted_once_while_their_subscriber_is_removed() -> None:
-    """A total that was too high for a moment would be one for good, where it is kept from falling."""
+    """If another thread reads the total during the removal, lost events are not counted twice."""
     bus, seen = EventBus(VirtualTime()), list[int]()
     subscription = bus.add(lambda _event: None, lambda _kind, _details: True)
     subscription.lost = 5

@@ -1,4 +1,4 @@
-"""What recorded calls leave in force is what the simulated HTP has, over random sequences of calls."""
+"""The votes in force, computed from random recorded calls, equal the simulated HTP's."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ STEPS = st.lists(
 
 @attrs.define
 class Rig:
-    """A recorder over the simulated HTP, the ids that are alive, and what the calls tell."""
+    """A recorder over the simulated HTP, the living IDs, and the votes in force by the recorded calls."""
 
     simulated: SimulatedHtp = attrs.field(factory=lambda: SimulatedHtp("V81"))
     ids: list[int] = attrs.field(factory=list)
@@ -89,13 +89,13 @@ class Rig:
 
 
 def of_client(client: Client) -> dict[str, Any]:
-    """Return the votes of an id as the simulated DSP has them."""
+    """Return the votes of an ID as the simulated DSP has them."""
     names = ("dcvs_enable", "sleep_latency_us", "sleep_disable", "bus", "core")
     return {name: getattr(client, name) for name in names}
 
 
 def of_hvx(vote: DcvsV3) -> dict[str, Any]:
-    """Return the stated fields of an HVX vote in the form of ``of_client``; power modes are not simulated."""
+    """Return the set fields of an HVX vote in the form of ``of_client``; power modes are not simulated."""
     found = {
         "dcvs_enable": vote.dcvs_enable,
         "sleep_latency_us": vote.sleep_latency_us,
@@ -108,7 +108,7 @@ def of_hvx(vote: DcvsV3) -> dict[str, Any]:
 
 @given(STEPS)
 def test_what_is_told_to_be_in_force_is(steps: list[tuple[str, int, VoteSet]]) -> None:
-    """Whatever is made of ids, calls that fail half-way and restarts: no vote is told that the DSP does not have."""
+    """After any calls, failures and restarts, every vote that is reported is one that the DSP has."""
     rig = Rig()
     for step in steps:
         rig.step(*step)
@@ -126,7 +126,7 @@ def test_what_is_told_to_be_in_force_is(steps: list[tuple[str, int, VoteSet]]) -
 
 @given(st.lists(st.tuples(st.integers(0, 1), HVX, VOTES), min_size=1, max_size=10))
 def test_all_that_is_in_force_is_told(steps: list[tuple[int, DcvsV3, VoteSet]]) -> None:
-    """Where no call fails, every field that was ever voted is told, also one that later votes leave unset."""
+    """Without failures every field that was ever voted is reported, also if later votes leave it unset."""
     rig = Rig()
     for _ in range(2):
         rig.step("create", 0, VoteSet())
@@ -146,7 +146,7 @@ def test_all_that_is_in_force_is_told(steps: list[tuple[int, DcvsV3, VoteSet]]) 
 
 @given(st.lists(VOTES, min_size=1, max_size=6))
 def test_the_votes_that_the_simulation_does_not_keep_are_the_last_that_were_stated(sets: list[VoteSet]) -> None:
-    """Power mode and HMX timeout: that of the last call that carried one."""
+    """Power mode and HMX timeout have the values of the last call that set them."""
     rig = Rig()
     rig.step("create", 0, VoteSet())
     for votes in sets:
@@ -160,7 +160,7 @@ def test_the_votes_that_the_simulation_does_not_keep_are_the_last_that_were_stat
 
 @pytest.mark.parametrize("code", [FAILED, SYSTEM_COMMUNICATION])
 def test_of_a_call_that_failed_nothing_is_known(code: int) -> None:
-    """Its options are in force no longer, as far as anybody knows; those of earlier calls that it left alone are."""
+    """The options of a failed call are not reported; other options of earlier calls are."""
     rig = Rig()
     rig.step("create", 0, VoteSet())
     rig.step("set", 0, VoteSet(hmx_timeout_us=500, rpc_polling_time_us=9999, adaptive_polling_time_us=2000))
@@ -170,7 +170,7 @@ def test_of_a_call_that_failed_nothing_is_known(code: int) -> None:
 
 
 def test_an_id_takes_its_votes_with_it() -> None:
-    """Of an id that was destroyed only what was set in the process is left, and it is told on every id."""
+    """After its destroy, an ID leaves only settings of the process, which every ID reports."""
     rig = Rig()
     for _ in range(2):
         rig.step("create", 0, VoteSet())

@@ -1,4 +1,4 @@
-"""What is kept of a call that failed: no frame and no exception of others, so that it keeps no input alive."""
+"""The kept error of a failed call has no frame and no foreign exception, so it keeps no input alive."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class _Input:
-    """What an inference is about."""
+    """The input of an inference."""
 
 
 class _UnspeakableError(Exception):
@@ -54,7 +54,7 @@ TROUBLES = [
 
 
 def _infer(session: Session) -> weakref.ref[_Input]:
-    """Run an inference on an input that nobody has afterwards; return a reference to it."""
+    """Run an inference on an input without another reference; return a weak reference to the input."""
     given = _Input()
     with session.inference():
         return weakref.ref(given)
@@ -70,7 +70,7 @@ def _without_collector() -> Iterator[None]:
 @pytest.mark.usefixtures("_without_collector")
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_a_failed_call_keeps_no_input_alive(trouble: Callable[[Bench], Any]) -> None:
-    """Status, history, back-off and events have the error; the input goes with its frame, without the collector."""
+    """Status, history, back-off and events have the error; the input is freed with its frame, without the collector."""
     bench = Bench.make(SimulatedHtp(arch=75, cores=2))
     session = bench.controller.session("burst", core_ids=(0, 1))
     trouble(bench)
@@ -82,7 +82,7 @@ def test_a_failed_call_keeps_no_input_alive(trouble: Callable[[Bench], Any]) -> 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_an_error_that_was_raised_keeps_no_input_alive(trouble: Callable[[Bench], Any]) -> None:
-    """With ``on_error="raise"`` the host gets the frames with the error; once it has dropped that, they are gone."""
+    """With ``on_error="raise"`` the host's error has the frames; dropping the error frees them."""
     bench = Bench.make(SimulatedHtp(arch=75, cores=2), on_error="raise")
     session = bench.controller.session("burst", core_ids=(0, 1))
     trouble(bench)
@@ -101,7 +101,7 @@ def test_an_error_that_was_raised_keeps_no_input_alive(trouble: Callable[[Bench]
 
 @pytest.mark.usefixtures("_without_collector")
 def test_an_error_of_an_awaited_action_goes_with_its_handler() -> None:
-    """Likewise what was raised in another thread, and is raised again where it was waited for."""
+    """An error that was raised again where a coroutine waited is freed, too."""
     given: list[weakref.ref[_Input]] = []
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("burst")
@@ -152,14 +152,14 @@ def _an_end_fails_in_a_coroutine(bench: Bench, session: Session) -> None:
     "fail", [_a_begin_fails, _an_end_fails, _a_begin_fails_in_a_coroutine, _an_end_fails_in_a_coroutine]
 )
 def test_an_error_that_the_host_keeps_keeps_no_other_inference_running(fail: Callable[[Bench, Session], None]) -> None:
-    """An inference whose end is lost ends when its token is collected: no earlier error's frames may have that."""
+    """If the host keeps an error, another inference's token can still be collected, which ends that inference."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("balanced")
     with pytest.raises(VoteRejected) as raised:
         fail(bench, session)
     with contextlib.suppress(VoteRejected):
         session.inference().__enter__()
-    # Virtual time has no thread that runs what is posted when the token is collected.
+    # In virtual time, the work that the finalizer posts runs when time advances.
     gc.collect()
     bench.time.advance_us(1)
     assert session.in_flight == 0
@@ -167,7 +167,7 @@ def test_an_error_that_the_host_keeps_keeps_no_other_inference_running(fail: Cal
 
 
 def test_a_close_that_fails_keeps_no_input_alive() -> None:
-    """What closing raises is not the object that the back-off and the events keep."""
+    """The error raised by ``close`` is not the object that the back-off and the events keep."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("burst")
     with session.inference():
@@ -188,7 +188,7 @@ def test_a_close_that_fails_keeps_no_input_alive() -> None:
 
 
 def test_what_raised_in_the_backend_is_kept_as_text() -> None:
-    """Of an exception that is no VoteRejected status keeps the text; the host gets the exception itself."""
+    """Status keeps the text of a backend's own exception; the host gets the exception itself."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     _breaks_the_protocol(bench)
@@ -209,7 +209,7 @@ def test_what_raised_in_the_backend_is_kept_as_text() -> None:
 
 
 def test_an_error_is_kept_with_the_text_of_its_cause() -> None:
-    """Kept once more it is the same; a text that can't be had is no failure."""
+    """Keeping an error twice changes nothing, and an exception whose text fails is kept, too."""
     error = VoteRejected(13003)
     error.__context__ = OSError("never told")
     error.__cause__ = _UnspeakableError()
@@ -222,7 +222,7 @@ def test_an_error_is_kept_with_the_text_of_its_cause() -> None:
 
 
 def test_what_a_backend_of_the_hosts_own_raised_stands_in_the_message() -> None:
-    """The code alone, 13006, says nothing of it; neither does the advice that goes with the code."""
+    """The message of a 13006 names the exception of the backend, as the code alone does not."""
     bench = Bench.make()
     _breaks_the_protocol(bench)
     session = bench.controller.session("balanced")

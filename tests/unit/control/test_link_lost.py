@@ -1,4 +1,4 @@
-"""``link_lost``: which sessions are voted again, when, and how often."""
+"""``link_lost``: which sessions are voted again, their order, and how often."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def causes(bench: Bench, trigger: Trigger) -> list[Cause]:
 
 @pytest.mark.parametrize("by", ["session", "controller"])
 def test_every_session_is_voted_again(bench: Bench, by: str) -> None:
-    """Whoever is told, what is up is raised again and what is idle lowered; one that has never voted is left alone."""
+    """Raised sessions are raised again and idle ones lowered; a session that never voted is left alone."""
     raised, lowered, unvoted = (bench.controller.session(name) for name in ("burst", "balanced", "balanced"))
     bench.infer(lowered)
     with raised.inference():
@@ -44,7 +44,7 @@ def test_every_session_is_voted_again(bench: Bench, by: str) -> None:
 
 
 def test_a_session_with_an_inference_in_flight_comes_first(bench: Bench) -> None:
-    """Those that are only sustained, or idle, are voted after those that are used."""
+    """Sessions in use are voted first, then the sustained and idle ones."""
     idle, sustained, used = (bench.controller.session("burst") for _ in range(3))
     bench.infer(idle)
     bench.time.advance_us(BURST_SUSTAIN_US)
@@ -56,7 +56,7 @@ def test_a_session_with_an_inference_in_flight_comes_first(bench: Bench) -> None
 
 
 def test_a_restart_that_is_told_ten_times_is_one(bench: Bench) -> None:
-    """Each graph call that was under way tells of it: every session is voted again once."""
+    """Every running graph call may report the same restart: each session is voted again once."""
     sessions = [bench.controller.session("burst") for _ in range(3)]
     for session in sessions:
         bench.infer(session)
@@ -68,7 +68,7 @@ def test_a_restart_that_is_told_ten_times_is_one(bench: Bench) -> None:
 
 
 def test_what_a_call_of_ours_has_told_is_not_told_again(bench: Bench) -> None:
-    """The host learns a moment later of the restart that the controller has met itself."""
+    """If the controller already met the restart, the host's report makes no call."""
     session = bench.controller.session("burst")
     bench.simulated.restart_subsystem()
     with session.inference():
@@ -78,7 +78,7 @@ def test_what_a_call_of_ours_has_told_is_not_told_again(bench: Bench) -> None:
 
 
 def test_a_later_restart_is_another(bench: Bench) -> None:
-    """A loss that is told a second after the last one is a new one, also if that was reported again in between."""
+    """A report a second after the first counts as a new loss, whatever was reported in between."""
     session = bench.controller.session("burst")
     with session.inference():
         session.link_lost(SYSTEM_COMMUNICATION)
@@ -91,7 +91,7 @@ def test_a_later_restart_is_another(bench: Bench) -> None:
 
 
 def test_a_link_that_is_not_rebuilt_is_made_anew(bench: Bench) -> None:
-    """1011: a new device, new ids and every vote, without a call that fails."""
+    """After 1011 there are a new device, new IDs and every vote, without a failing call."""
     session = bench.controller.session("burst")
     with session.inference():
         bench.recorder.clear()
@@ -104,7 +104,7 @@ def test_a_link_that_is_not_rebuilt_is_made_anew(bench: Bench) -> None:
 
 @pytest.mark.parametrize("code", [SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL])
 def test_what_is_told_on_a_dead_link_ends_the_back_off(bench: Bench, code: int) -> None:
-    """The DSP was down, so it could not be made anew: the host's news is tried at once."""
+    """The DSP was down; after the host's report the link is tried at once."""
     session = bench.controller.session("burst")
     with session.inference():
         bench.simulated.restart_subsystem(fatal=True)
@@ -117,7 +117,7 @@ def test_what_is_told_on_a_dead_link_ends_the_back_off(bench: Bench, code: int) 
 
 
 def test_with_on_error_raise_telling_raises_nothing() -> None:
-    """A host that handles an error gets none of ours on top; the next phase on the dead DSP raises it."""
+    """``link_lost`` raises nothing; the next phase on the dead DSP raises."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("burst")
     bench.simulated.restart_subsystem(fatal=True)
@@ -129,7 +129,7 @@ def test_with_on_error_raise_telling_raises_nothing() -> None:
 
 @pytest.mark.parametrize("code", [0, 1100, 13003, -1007, "1007", None])
 def test_another_code_is_refused(bench: Bench, code: object) -> None:
-    """Nothing else says that the votes are lost; the message says what does."""
+    """Only certain codes mean lost votes; the message lists them."""
     session = bench.controller.session("burst")
     with session.inference():
         bench.recorder.clear()
@@ -140,7 +140,7 @@ def test_another_code_is_refused(bench: Bench, code: object) -> None:
 
 
 def test_it_does_nothing_once_everything_is_closed(bench: Bench) -> None:
-    """A host's last failing call may come late: no error, no call, no alarm."""
+    """A late report makes no error, no call and no alarm."""
     session = bench.controller.session("burst")
     bench.infer(session)
     session.close()
@@ -153,7 +153,7 @@ def test_it_does_nothing_once_everything_is_closed(bench: Bench) -> None:
 
 
 class _Hangs(SimulatedHtp):
-    """Makes setPowerConfig calls hang while there is what hangs."""
+    """Makes setPowerConfig calls hang while ``hang`` is set."""
 
     hang: Hang | None = None
 
@@ -165,7 +165,7 @@ class _Hangs(SimulatedHtp):
 
 
 def test_whoever_tells_waits_for_no_call(hang: Callable[[], Hang]) -> None:
-    """In real time the votes are cast on other threads: telling returns while a call of them hangs."""
+    """In real time other threads cast the votes, so ``link_lost`` returns while a call hangs."""
     backend = _Hangs(arch=75)
     with VoteController(backend, handle_sigterm=False) as controller:
         session = controller.session("burst")

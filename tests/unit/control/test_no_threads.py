@@ -1,4 +1,4 @@
-"""Where no thread can be started: what is told then, with which locks held, and what the log says of what is lost."""
+"""If no thread can be started: events are delivered without a lock, missing timers are logged, votes come down."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOUR_US = 3_600_000_000
 
 
 def test_a_subscriber_is_told_with_no_lock_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the thread of the session, in order; another thread may use the controller meanwhile."""
+    """Events come in order on the session's thread, and another thread can use the controller during the call."""
     start = threading.Thread.start
     told: list[Event] = []
     waits: list[bool] = []
@@ -57,7 +57,7 @@ def test_a_subscriber_is_told_with_no_lock_held(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_has_no_timer_is_logged(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    """A ticket and a hold whose timeout can't be armed go on; who reads the log can end them."""
+    """A ticket and a hold go on without their timeout, and each is logged."""
     with VoteController(SimulatedHtp(arch=75), handle_sigterm=False, heartbeat_us=0) as controller:
         session = controller.session("burst")
         with monkeypatch.context() as patch:
@@ -75,7 +75,7 @@ def test_what_has_no_timer_is_logged(monkeypatch: pytest.MonkeyPatch, caplog: py
 
 
 def test_votes_come_down_although_the_thread_of_the_timer_can_not_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No alarm can wake then: the session is lowered all the same."""
+    """No alarm wakes up then, and the session is lowered anyway."""
     start = threading.Thread.start
 
     def none_for_the_timer(thread: threading.Thread) -> None:
@@ -92,7 +92,7 @@ def test_votes_come_down_although_the_thread_of_the_timer_can_not_be_started(mon
 
 
 def test_an_inference_that_begins_as_no_timer_can_be_armed_keeps_its_votes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It begins without waiting, between the look at who runs and the lowering that stands in for the timer."""
+    """An inference that begins between the failed timer and the lowering keeps its votes."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     bench.infer(session)

@@ -1,4 +1,4 @@
-"""Power config id 0, the NULL client: no call of the controller is made on it."""
+"""Power config ID 0, the NULL client: the controller makes no call on it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from htppower.votes.native_codes import INVALID_INPUT
 
 
 class GivesZero(SimulatedHtp):
-    """A backend whose ids are all 0."""
+    """A backend whose IDs are all 0."""
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
         """Return 0."""
@@ -21,7 +21,7 @@ class GivesZero(SimulatedHtp):
 
 
 def test_an_id_0_is_a_create_that_failed() -> None:
-    """A library that gives id 0 has given none: the session says so, and no vote is sent on 0."""
+    """If the library returns ID 0, the session reports a failed create, and no vote is sent."""
     recorder = RecordingBackend(GivesZero(arch=75), time=VirtualTime())
     with VoteController(backend=recorder, on_error="raise", time=VirtualTime()) as controller:
         with pytest.raises(VoteRejected) as raised, controller.session("burst") as session, session.inference():

@@ -1,4 +1,4 @@
-"""``on_error="raise"``: which call raises a vote that failed, and that nothing is in flight or up then."""
+"""``on_error="raise"``: which call raises a failed vote, and that nothing is in flight or up after it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SECOND_US = 1_000_000
 
 
 def test_with_on_error_raise_the_inference_does_not_begin() -> None:
-    """on_error="raise": the error is raised where the inference would begin, and nothing is left in flight or up."""
+    """The error is raised where the inference would begin, and nothing is in flight or up."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("burst")
     bench.simulated.fail_next(FAILED, applied=1)
@@ -28,7 +28,7 @@ def test_with_on_error_raise_the_inference_does_not_begin() -> None:
 
 
 def test_with_on_error_raise_a_failed_lowering_raises_where_the_inference_ends() -> None:
-    """on_error="raise": a lowering that fails raises on leaving; the inference's own exception comes first."""
+    """A failed lowering raises where the inference ends; an exception of the inference itself takes precedence."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("high_performance")
     bench.simulated.fail_next(FAILED, nth=3)
@@ -41,7 +41,7 @@ def test_with_on_error_raise_a_failed_lowering_raises_where_the_inference_ends()
 
 
 def test_with_on_error_raise_closing_tries_every_step_and_raises_the_first() -> None:
-    """on_error="raise": close() raises what failed first, after every step of every session was tried."""
+    """``close`` tries every step of every session, and then raises the first failure."""
     bench = Bench.make(on_error="raise")
     sessions = [bench.controller.session("burst") for _ in range(2)]
     for session in sessions:
@@ -53,7 +53,7 @@ def test_with_on_error_raise_closing_tries_every_step_and_raises_the_first() -> 
 
 
 def test_with_on_error_raise_a_dead_dsp_raises_without_a_call() -> None:
-    """on_error="raise": inside the back-off a beginning inference raises the known error and makes no call."""
+    """During the back-off, a beginning inference raises the known error and makes no call."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("burst")
     bench.simulated.restart_subsystem(fatal=True)
@@ -68,7 +68,7 @@ def test_with_on_error_raise_a_dead_dsp_raises_without_a_call() -> None:
 
 
 def test_with_on_error_raise_a_session_that_never_voted_raises_on_a_dead_dsp() -> None:
-    """on_error="raise": a first inference that begins while the DSP is left alone does not begin without votes."""
+    """During the back-off, the first inference of a session does not begin."""
     bench = Bench.make(on_error="raise")
     first, second = (bench.controller.session("burst") for _ in range(2))
     bench.simulated.restart_subsystem(fatal=True)
@@ -81,7 +81,7 @@ def test_with_on_error_raise_a_session_that_never_voted_raises_on_a_dead_dsp() -
 
 
 def test_a_restart_that_is_recovered_from_raises_nothing() -> None:
-    """on_error="raise": a 1007 after which the votes are in force again is no error of the inference."""
+    """If the votes are in force again after a 1007, nothing is raised."""
     bench = Bench.make(SimulatedHtp(arch=75), on_error="raise")
     session = bench.controller.session("burst")
     bench.simulated.restart_subsystem()

@@ -1,4 +1,4 @@
-"""Votes that have two forms, and those that need an HVX vote: superseded, taken back, degraded."""
+"""Votes that have two forms, and votes that need an HVX vote: replaced, taken back, degraded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DECODE = Profile("decode", "", EXPANDED, Relax(RELAXED, 0, 0))
 
 
 def cast(ledger: Ledger, wanted: VoteSet) -> VoteSet:
-    """Send what differs, successfully, and return it."""
+    """Send the difference successfully, and return it."""
     sent = ledger.difference(wanted)
     ledger.sending(sent)
     ledger.sent(sent)
@@ -52,7 +52,7 @@ def cast(ledger: Ledger, wanted: VoteSet) -> VoteSet:
     ],
 )
 def test_the_later_form_takes_the_place_of_the_earlier(first: VoteSet, then: VoteSet, sent: VoteSet) -> None:
-    """A vote in the other form is sent alone, and nothing of the earlier is left; none takes back the form in force."""
+    """Only the vote in the later form is sent, and the earlier form is not taken back."""
     ledger = Ledger()
     cast(ledger, first)
     assert cast(ledger, then) == sent
@@ -62,7 +62,7 @@ def test_the_later_form_takes_the_place_of_the_earlier(first: VoteSet, then: Vot
 
 
 def test_a_field_that_the_other_form_has_set_is_cleared() -> None:
-    """What an earlier form keeps awake, a later one that says nothing of it lets sleep."""
+    """If the earlier form set sleep_disable and the later one leaves it unset, it is cleared."""
     ledger = Ledger()
     cast(ledger, VoteSet(hvx(sleep_disable=True)))
     sent = cast(ledger, EXPANDED)
@@ -71,7 +71,7 @@ def test_a_field_that_the_other_form_has_set_is_cleared() -> None:
 
 
 def test_a_refused_form_leaves_the_earlier_to_be_taken_back() -> None:
-    """Where the platform lacks the later form, the earlier is known no longer, and is sent or taken back again."""
+    """If the platform refuses the later form, the earlier vote is unknown, and is sent again or taken back."""
     ledger = Ledger()
     cast(ledger, VoteSet(hvx()))
     ledger.sending(VoteSet(dcvs_v3_exp=hvx_exp()))
@@ -82,7 +82,7 @@ def test_a_refused_form_leaves_the_earlier_to_be_taken_back() -> None:
 
 
 def test_a_failed_call_with_the_other_form_is_made_up_for_by_one_form() -> None:
-    """After a failure either form may be in force: one list never holds both."""
+    """Either form may be in force after the failure; the next call has only one of them."""
     ledger = Ledger()
     cast(ledger, PLAIN)
     ledger.sending(EXPANDED)
@@ -91,7 +91,7 @@ def test_a_failed_call_with_the_other_form_is_made_up_for_by_one_form() -> None:
 
 
 def test_that_a_form_was_accepted_outlives_the_other() -> None:
-    """A refusal of a form that was taken before is a failure, also where the other was cast in between."""
+    """Both forms stay accepted, so a later refusal of either is a failure."""
     ledger = Ledger()
     cast(ledger, EXPANDED)
     cast(ledger, PLAIN)
@@ -110,7 +110,7 @@ def test_that_a_form_was_accepted_outlives_the_other() -> None:
     ],
 )
 def test_what_a_platform_lacks_degrades(arch: int, left_out: dict[str, str], raised: VoteSet) -> None:
-    """What the architecture lacks is left out with its rule; the HVX vote is cast in its plain form."""
+    """Missing options are left out by their rule; the HVX vote is cast in its plain form."""
     plan = Planner(platform_of(arch=arch), Missing(), strict=False).plan(DECODE)
     assert {lost.option.name: lost.rule for lost in plan.degradations} == left_out
     assert all(
@@ -121,7 +121,7 @@ def test_what_a_platform_lacks_degrades(arch: int, left_out: dict[str, str], rai
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_raised_is_never_below_lowered(arch: int) -> None:
-    """On every architecture an inference is at least as fast as an idle session, whatever has degraded."""
+    """On every architecture, the raised votes are at least as fast as the lowered ones."""
     profile = attrs.evolve(DECODE, relax=load_profile("burst").relax)
     plan = Planner(platform_of(arch=arch), Missing(), strict=False).plan(profile)
     assert plan.lowered.hvx is not None
@@ -130,7 +130,7 @@ def test_raised_is_never_below_lowered(arch: int) -> None:
 
 
 def test_without_any_hvx_option_what_needs_one_goes_with_it() -> None:
-    """Where a library has no HVX vote in either form, nothing that needs one is left, and each is said."""
+    """If the library has no HVX vote in any form, every vote that needs one is degraded."""
     planner = Planner(platform_of(arch=81), Missing(), strict=False)
     planner.missing.add(Degradation("", "the library answers 13004", Option.DCVS_V3))
     plan = planner.plan(DECODE)
@@ -140,10 +140,10 @@ def test_without_any_hvx_option_what_needs_one_goes_with_it() -> None:
 
 @pytest.mark.parametrize(("version", "code"), [("2.47", 13002), ("2.51", 13004)])
 def test_a_library_that_lacks_them_degrades(version: str, code: int) -> None:
-    """13002 and 13004 leave out the expanded forms; the plain HVX vote and all others are cast, and nothing fails."""
+    """After 13002 or 13004 the expanded forms are left out; the plain HVX vote and all others are cast."""
     simulated = SimulatedHtp(85 if version == "2.47" else 81, library_version=version, cores=2)
     profile = attrs.evolve(DECODE, votes=attrs.evolve(EXPANDED, rpc_polling_time_us=9))
-    # The platform is not told, so that the library's answer decides.
+    # The platform is not given, so the library's answer decides.
     time = VirtualTime()
     recorder = RecordingBackend(simulated, time=time)
     description = attrs.evolve(simulated.describe(), platform=None)
@@ -166,7 +166,7 @@ def test_a_library_that_lacks_them_degrades(version: str, code: int) -> None:
 
 
 def test_the_simulated_clocks_compare_both_kinds_of_corners() -> None:
-    """Beside a client with expanded corners a plain one counts in these; the highest target is in force, DCVS on."""
+    """Next to an expanded vote, a plain vote counts in expanded corners; the highest target is in force."""
     simulated = SimulatedHtp(85)
     one, other = (simulated.create_power_config_id(0, 0) for _ in range(2))
     simulated.set_power_config(one, VoteSet(dcvs_v3_exp=hvx_exp("NOM", bus=expanded("TUR_L1")), ceng=ceng("NOM")))
@@ -181,7 +181,7 @@ def test_the_simulated_clocks_compare_both_kinds_of_corners() -> None:
 
 
 def test_status_tells_whose_expanded_vote_decides() -> None:
-    """Each clock in force is named in expanded corners, with the sessions whose target it is."""
+    """Each clock in force has its expanded corner, and the sessions whose target it is."""
     time = VirtualTime()
     with VoteController(SimulatedHtp(85), time=time, handle_sigterm=False) as controller:
         plain = attrs.evolve(DECODE, name="plain", votes=VoteSet(hvx()))

@@ -1,6 +1,6 @@
-"""Finalizers, signal handlers and backends that end something in the middle of the controller's own work.
+"""Finalizers, signal handlers and backends that end an object during the controller's own work.
 
-Their thread holds what others wait for. So what they ask for is done by another, soon after.
+Their thread holds locks that others wait for, so another thread does the work soon after.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class CollectingHtp(SimulatedHtp):
-    """Has the collector run in the middle of the next vote, as any allocation may."""
+    """Collects garbage during the next vote, as any allocation may."""
 
     collects = False
 
@@ -43,7 +43,7 @@ class CollectingHtp(SimulatedHtp):
 
 
 class Finalized:
-    """Does something when it is collected: it is in a circle of references."""
+    """An object in a cycle, which runs an action when it is collected."""
 
     def __init__(self, action: Callable[[], object]) -> None:
         self._action = action
@@ -54,7 +54,7 @@ class Finalized:
 
 
 def test_closing_in_a_finalizer_brings_everything_down() -> None:
-    """The collector runs it on the thread that lowers a session; the others close on threads that wait for that one."""
+    """If a finalizer closes the controller during a lowering, every session is closed and every vote is down."""
     backend = CollectingHtp()
     controller = VoteController(backend, handle_sigterm=False)
     sessions = [controller.session("balanced") for _ in range(3)]
@@ -75,7 +75,7 @@ def test_closing_in_a_finalizer_brings_everything_down() -> None:
 
 @pytest.mark.parametrize("ends", ["a cap", "a hold", "a session", "a ticket"])
 def test_what_a_finalizer_ends_is_ended(ends: str) -> None:
-    """It is on the thread of one session, and what it ends has others change their votes."""
+    """If it runs on the thread of one session, and other sessions must be voted for it, it still ends."""
     backend = CollectingHtp()
     with VoteController(backend, handle_sigterm=False) as controller:
         first, second = controller.session("balanced"), controller.session("balanced")
@@ -103,7 +103,7 @@ def test_what_a_finalizer_ends_is_ended(ends: str) -> None:
 
 
 def capped_in_the_next_call(bench: Bench) -> list[Cap]:
-    """Have the backend cap all sessions in the middle of its next vote; the cap is in the list then."""
+    """Have the backend cap all sessions during its next vote; the list gets the cap."""
     set_power_config, caps = bench.recorder.set_power_config, list[Cap]()
 
     def capped(power_config_id: int, votes: VoteSet) -> None:
@@ -116,7 +116,7 @@ def capped_in_the_next_call(bench: Bench) -> list[Cap]:
 
 
 def test_a_cap_that_a_finalizer_sets_is_set(bench: Bench) -> None:
-    """Right after the step that it came in: that goes on first."""
+    """The cap is set right after the step that the finalizer interrupted."""
     session = bench.controller.session("burst")
     capped_in_the_next_call(bench)
     with session.inference():
@@ -124,7 +124,7 @@ def test_a_cap_that_a_finalizer_sets_is_set(bench: Bench) -> None:
 
 
 def test_a_cap_that_is_lifted_before_it_is_set_is_never_set(bench: Bench) -> None:
-    """A finalizer sets it, and whoever has its handle lifts it before another thread has come to that."""
+    """If the handle is lifted before another thread sets the cap, the cap is never set."""
     session = bench.controller.session("burst")
     caps = capped_in_the_next_call(bench)
     with session.inference():
@@ -137,7 +137,7 @@ def test_a_cap_that_is_lifted_before_it_is_set_is_never_set(bench: Bench) -> Non
 def test_a_handler_that_closes_where_a_gate_is_held_waits_for_nobody(
     ends: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tickets and idle timeouts hold the lock of a gate for moments, for which closing on another thread waits."""
+    """A signal handler that closes while its thread holds a gate's lock waits for no thread that needs the lock."""
     backend = SimulatedHtp()
     controller = VoteController(backend, handle_sigterm=False)
     session = controller.session("burst")
@@ -171,7 +171,7 @@ def test_a_handler_that_closes_where_a_gate_is_held_waits_for_nobody(
 
 
 def test_what_is_the_controllers_own_work_does_not_hang_on_how_it_was_compiled() -> None:
-    """A frozen application has other names of files in its code: modules are known by their own names."""
+    """Modules are recognised by their names, since a frozen application has other file names."""
     own = {f"htppower.control.{name}" for name in ("gate.gate", "core.line", "gate.tokens", "phases.tickets")}
     assert own <= set(sys.modules)
     assert all(map(own_work._holds, own))
@@ -179,7 +179,7 @@ def test_what_is_the_controllers_own_work_does_not_hang_on_how_it_was_compiled()
 
 
 def test_a_subscriber_ends_things_at_once(bench: Bench) -> None:
-    """No lock is held where it is called, whatever the event was about."""
+    """A subscriber is called without a lock, so it can close the controller."""
     session = bench.controller.session("burst")
     up: list[int] = []
 
@@ -198,7 +198,7 @@ def test_a_subscriber_ends_things_at_once(bench: Bench) -> None:
 def test_a_cap_in_the_middle_of_a_count_waits_for_no_other_thread(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another thread has the line, and waits for the gate that is held there."""
+    """A handler that holds a gate sets a cap while another thread has the line: neither waits for the other."""
     session = bench.controller.session("burst")
     inference = session.inference()
     inference.__enter__()
@@ -220,7 +220,7 @@ def test_a_cap_in_the_middle_of_a_count_waits_for_no_other_thread(
         return call_at(deadline_us, action)
 
     holding = threading.Thread(target=line.run, args=(step, Urgency.RAISE))
-    # Asked for under the lock of the gate: a signal may come there.
+    # This is called under the lock of the gate: a signal may arrive here.
     monkeypatch.setattr(bench.time, "call_at", handler)
     inference.__exit__(None, None, None)
     bench.time.advance_us(1)

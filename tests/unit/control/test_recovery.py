@@ -32,7 +32,7 @@ WELL, LOST, SUSPECT, DEAD, HELD = LinkState
 
 @pytest.fixture
 def device() -> Iterator[Bench]:
-    """Yield a bench on a device's link; close its controller, and assert that nothing stays behind."""
+    """Yield a bench on a device's link; close its controller, and assert that nothing is left."""
     made = Bench.make(SimulatedHtp(arch=75, link="device"))
     yield made
     made.controller.close()
@@ -69,7 +69,7 @@ def keep_busy(bench: Bench, sessions: list[Session], duration_us: int) -> None:
 
 
 def die(bench: Bench) -> None:
-    """Let the next vote be answered with 1011: the library has given its link up."""
+    """Answer the next vote with 1011: the library has given its link up."""
     bench.simulated.spoil_rebuild()
     bench.simulated.restart_subsystem()
 
@@ -78,7 +78,7 @@ def die(bench: Bench) -> None:
 
 
 def test_a_failed_raise_never_fails_the_inference(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """By default the inference runs without its votes; an event, a log record and the status show it."""
+    """By default the inference runs without its votes; an event, a log record and the status show the failure."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(FAILED)
     bench.infer(session)
@@ -90,7 +90,7 @@ def test_a_failed_raise_never_fails_the_inference(bench: Bench, caplog: pytest.L
 
 
 def test_part_of_a_failed_list_may_be_in_force_and_all_of_it_is_sent_again(bench: Bench) -> None:
-    """The library is not atomic: every option of the failed call is sent again by the next inference."""
+    """The library is not atomic, so the next inference sends every option of the failed call again."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(FAILED, applied=1)
     with session.inference():
@@ -101,7 +101,7 @@ def test_part_of_a_failed_list_may_be_in_force_and_all_of_it_is_sent_again(bench
 
 
 def test_an_idle_session_that_could_not_raise_is_lowered(bench: Bench) -> None:
-    """A raise that failed half way, without a later inference, is lowered when its window is over."""
+    """If a raise failed in part, and no inference follows, the session is lowered after its window."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(FAILED, applied=1)
     bench.infer(session)
@@ -111,7 +111,7 @@ def test_an_idle_session_that_could_not_raise_is_lowered(bench: Bench) -> None:
 
 
 def test_a_failed_lowering_is_tried_again_by_the_back_off(bench: Bench) -> None:
-    """It may have left votes up: it is tried again after 1, 2, 4, 8, 8 s until it succeeds, without an inference."""
+    """Votes may still be up, so the lowering is retried after 1, 2, 4, 8 and 8 s, without an inference."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.recorder.clear()
@@ -125,7 +125,7 @@ def test_a_failed_lowering_is_tried_again_by_the_back_off(bench: Bench) -> None:
 
 
 def test_an_id_that_the_library_no_longer_knows_is_made_anew_at_once(bench: Bench) -> None:
-    """Another user of the library has freed the device: 13001, a new id, and the vote again, in the same step."""
+    """If another user freed the device (13001), a new ID is created and voted in the same step."""
     session = bench.controller.session("burst")
     bench.simulated.close()
     with session.inference():
@@ -134,7 +134,7 @@ def test_an_id_that_the_library_no_longer_knows_is_made_anew_at_once(bench: Benc
 
 
 def test_a_second_13001_is_a_failure(bench: Bench) -> None:
-    """The vote itself is not valid then; it is tried again with the back-off."""
+    """After a second 13001 the vote itself is invalid; it is retried with the back-off."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(INVALID_INPUT, times=2)
     with session.inference():
@@ -147,7 +147,7 @@ def test_a_second_13001_is_a_failure(bench: Bench) -> None:
 
 
 def test_a_restart_is_voted_again_for_every_session_at_once(device: Bench) -> None:
-    """1007: all ids stay, those in flight are raised first, those that are idle lowered, and no vote is sent twice."""
+    """After 1007 all IDs stay; running sessions are raised first, idle ones lowered, and no vote is sent twice."""
     raised, lowered, unvoted = (device.controller.session(name) for name in ("burst", "balanced", "balanced"))
     states = link_states(device)
     device.infer(lowered)
@@ -165,7 +165,7 @@ def test_a_restart_is_voted_again_for_every_session_at_once(device: Bench) -> No
 
 
 def test_a_restart_during_the_recovery_is_recovered_from(bench: Bench) -> None:
-    """A second 1007 while sessions are being voted again starts over, and all of them end up right."""
+    """A second 1007 during the recovery starts it again, and all sessions end in the right state."""
     sessions = [bench.controller.session("burst") for _ in range(3)]
     phases = [session.inference() for session in sessions]
     for phase in phases:
@@ -178,7 +178,7 @@ def test_a_restart_during_the_recovery_is_recovered_from(bench: Bench) -> None:
 
 
 def test_a_subsystem_that_keeps_restarting_is_left_to_the_back_off(bench: Bench) -> None:
-    """1007 without end: three calls, and then two at each alarm; the votes are there once it has ended."""
+    """With 1007 again and again: three calls, then two at each alarm, until a vote succeeds."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(SYSTEM_COMMUNICATION, times=5)
     with session.inference():
@@ -188,7 +188,7 @@ def test_a_subsystem_that_keeps_restarting_is_left_to_the_back_off(bench: Bench)
     assert [call.time_us // SECOND_US for call in bench.votes] == [0, 0, 0, 1, 1, 3]
 
 
-# One failure that a dead link may answer with, and more of them.
+# One failure that a dead link may answer with, and several of them.
 
 
 def test_one_13003_is_tried_again_at_once(bench: Bench) -> None:
@@ -205,7 +205,7 @@ def test_one_13003_is_tried_again_at_once(bench: Bench) -> None:
 
 
 def test_a_13003_that_lasts_is_a_dead_link_which_is_made_anew(device: Bench) -> None:
-    """The process on the DSP has crashed: after the back-off's first failure there are new ids, with every vote."""
+    """The process on the DSP has crashed: the first retry creates new IDs with every vote."""
     session, other = (device.controller.session("burst") for _ in range(2))
     states = link_states(device)
     device.infer(other)
@@ -250,7 +250,7 @@ def test_failures_of_another_kind_do_not_make_a_13003_a_dead_link(bench: Bench) 
 
 
 def test_a_dead_link_is_made_anew_at_once(device: Bench) -> None:
-    """1011: the inference that met it has its votes on a new id when it begins; the others get theirs, too."""
+    """After 1011 the inference begins with its votes on a new ID, and the other sessions get theirs, too."""
     session, other = (device.controller.session("burst") for _ in range(2))
     states = link_states(device)
     device.infer(other)
@@ -266,7 +266,7 @@ def test_a_dead_link_is_made_anew_at_once(device: Bench) -> None:
 
 
 def test_a_renewal_that_fails_is_tried_again_by_the_back_off(device: Bench) -> None:
-    """The DSP is down for a while; no other call is made until it is there."""
+    """While the DSP is down, only the renewal is retried."""
     session = device.controller.session("burst")
     device.simulated.restart_subsystem(fatal=True)
     with session.inference():
@@ -280,7 +280,7 @@ def test_a_renewal_that_fails_is_tried_again_by_the_back_off(device: Bench) -> N
 
 
 def test_a_link_that_another_user_holds_waits_for_the_host(device: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """The device is made anew in vain: an ERROR says what to do, and ``link_lost`` ends it once that is done."""
+    """If the renewal fails, an ERROR says what to do, and then ``link_lost`` ends the wait."""
     session, states = device.controller.session("burst"), link_states(device)
     device.simulated.second_user = True
     die(device)
@@ -297,7 +297,7 @@ def test_a_link_that_another_user_holds_waits_for_the_host(device: Bench, caplog
 
 
 def test_a_link_that_is_held_is_tried_again_every_minute(device: Bench) -> None:
-    """A host that frees its session without ``link_lost`` waits for a minute at most."""
+    """If the host frees its session without ``link_lost``, the next retry is at most a minute away."""
     session = device.controller.session("burst")
     device.simulated.second_user = True
     die(device)
@@ -311,7 +311,7 @@ def test_a_link_that_is_held_is_tried_again_every_minute(device: Bench) -> None:
 
 
 def test_a_session_opens_while_the_link_is_dead(device: Bench) -> None:
-    """It is UNKNOWN, has no id and makes no call; all of that comes with the link."""
+    """The session is UNKNOWN, without an ID and a call, until the link is back."""
     first = device.controller.session("burst")
     device.simulated.restart_subsystem(fatal=True)
     device.infer(first)
@@ -324,12 +324,12 @@ def test_a_session_opens_while_the_link_is_dead(device: Bench) -> None:
         assert (session.state, device.effective().core_target) == (State.RAISED, MAX_CORNER)
 
 
-# What all of them have in common.
+# Properties of all of these.
 
 
 @pytest.mark.parametrize("code", [1007, 1011, 13003, 13005, 13006, 1003])
 def test_few_calls_fail_however_busy_the_host_is(code: int) -> None:
-    """Four busy sessions: at most 10 failed calls in any 5 s, and every vote once the failure is over."""
+    """With four busy sessions, at most 10 calls fail in any 5 s, and every vote is back after the failure."""
     bench = Bench.make()
     sessions = [bench.controller.session("balanced") for _ in range(4)]
     keep_busy(bench, sessions, 10_000)
@@ -349,7 +349,7 @@ def test_few_calls_fail_however_busy_the_host_is(code: int) -> None:
 
 
 def test_an_inference_on_a_dead_link_makes_no_call(device: Bench) -> None:
-    """It runs without votes, and waits for nothing."""
+    """The inference runs without votes, and does not wait."""
     session = device.controller.session("balanced")
     device.simulated.restart_subsystem(fatal=True)
     device.infer(session)
@@ -360,7 +360,7 @@ def test_an_inference_on_a_dead_link_makes_no_call(device: Bench) -> None:
 
 
 def test_an_error_that_is_kept_keeps_nothing_of_the_inference_that_met_it(bench: Bench) -> None:
-    """A vote fails in an inference; status shows the error, and the caller's input is freed nevertheless."""
+    """Status keeps the error of a failed vote, and the caller's input is still freed."""
 
     class Input:
         """The input of a model."""
@@ -379,7 +379,7 @@ def test_an_error_that_is_kept_keeps_nothing_of_the_inference_that_met_it(bench:
 
 
 def test_a_retry_that_can_not_be_armed_fails_no_inference(caplog: pytest.LogCaptureFixture) -> None:
-    """Where no alarm can be armed, a failed vote is still no failed inference, and closing still works."""
+    """If no alarm can be armed, a failed vote still fails no inference, and closing works."""
 
     class Broken(VirtualTime):
         def call_at(self, deadline_us: int, action: object) -> int:

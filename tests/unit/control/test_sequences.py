@@ -1,4 +1,4 @@
-"""The twelve sequences, each of which breaks at least one other host of the HTP."""
+"""Twelve sequences; each breaks at least one other host of the HTP."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from htppower.votes.native_codes import FAILED
 
 
 def test_a_a_session_in_its_window_is_lowered_on_time_although_another_runs(bench: Bench) -> None:
-    """A (burst) is idle inside its window while B (power_saver) runs: A is still lowered on time."""
+    """A (burst) is idle in its window while B (power_saver) runs: A is still lowered on time."""
     a = bench.controller.session("burst")
     b = bench.controller.session("power_saver")
     bench.infer(a)
@@ -32,7 +32,7 @@ def test_a_a_session_in_its_window_is_lowered_on_time_although_another_runs(benc
 
 
 def test_b_destroying_one_session_leaves_another_raised(bench: Bench) -> None:
-    """A burst is in its window, B burst begins on another id, A is destroyed: B is still up."""
+    """A (burst) is in its window, B (burst) begins on another ID, A is destroyed: B is still up."""
     a = bench.controller.session("burst")
     b = bench.controller.session("burst")
     bench.infer(a)
@@ -45,7 +45,7 @@ def test_b_destroying_one_session_leaves_another_raised(bench: Bench) -> None:
 
 
 def test_c_a_timer_that_fires_during_another_sessions_run_lowers(bench: Bench) -> None:
-    """A's timer fires while a run on another id is in flight: A is lowered."""
+    """A's timer fires during a run on another ID: A is lowered."""
     a = bench.controller.session("burst")
     b = bench.controller.session("burst")
     bench.infer(a)
@@ -74,7 +74,7 @@ def test_d_a_failed_call_is_sent_again_by_the_next_transition(bench: Bench) -> N
 
 
 def test_e_a_second_session_of_the_same_profile_votes_on_its_own_id(bench: Bench) -> None:
-    """A second session asks for the same profile: it votes on its own id."""
+    """A second session with the same profile votes on its own ID."""
     a = bench.controller.session("burst")
     b = bench.controller.session("burst")
     bench.infer(a)
@@ -84,7 +84,7 @@ def test_e_a_second_session_of_the_same_profile_votes_on_its_own_id(bench: Bench
 
 
 def test_f_polling_is_off_after_burst_gives_way_to_power_saver(bench: Bench) -> None:
-    """Burst, then power_saver: polling becomes 0, at once and in the next inference."""
+    """Burst, then power_saver: polling becomes 0 at once, and in the next inference."""
     session = bench.controller.session("burst")
     bench.infer(session)
     assert bench.effective().rpc_polling_time_us == 9999
@@ -95,7 +95,7 @@ def test_f_polling_is_off_after_burst_gives_way_to_power_saver(bench: Bench) -> 
 
 
 def test_f_polling_stays_while_another_session_needs_it(bench: Bench) -> None:
-    """Burst, then power_saver: polling stays as long as another session's votes ask for it, and no longer."""
+    """Burst, then power_saver: polling stays exactly as long as another session asks for it."""
     session = bench.controller.session("burst")
     other = bench.controller.session("high_performance")
     with other.inference():
@@ -107,7 +107,7 @@ def test_f_polling_stays_while_another_session_needs_it(bench: Bench) -> None:
 
 
 def test_g_nothing_is_called_on_a_dead_id(bench: Bench) -> None:
-    """Destroy while a lowering is pending: no call on the dead id, then or later."""
+    """A destroy while a lowering is pending: no call is made on the dead ID."""
     session = bench.controller.session("burst")
     bench.infer(session)
     session.close()
@@ -119,7 +119,7 @@ def test_g_nothing_is_called_on_a_dead_id(bench: Bench) -> None:
 
 @pytest.mark.parametrize("profile", ["burst", "high_performance"])
 def test_h_an_exception_ends_the_inference_and_is_passed_on(bench: Bench, profile: str) -> None:
-    """An exception inside an inference: the count is restored, the vote lowered, the exception passed on."""
+    """An exception in an inference: the count is restored, the vote lowered, the exception passed on."""
     session = bench.controller.session(profile)
     with pytest.raises(ZeroDivisionError), session.inference():
         _ = 1 // 0
@@ -129,7 +129,7 @@ def test_h_an_exception_ends_the_inference_and_is_passed_on(bench: Bench, profil
 
 
 def test_i_after_a_restart_of_the_dsp_all_votes_are_sent_again() -> None:
-    """SSR during an inference: all votes are sent again, HMX too, without waiting for the next inference."""
+    """An SSR during an inference: all votes, HMX too, are sent again, without waiting for the next inference."""
     bench = Bench.make()
     a = bench.controller.session(_with_explicit_hmx())
     b = bench.controller.session("power_saver")
@@ -148,7 +148,7 @@ def test_i_after_a_restart_of_the_dsp_all_votes_are_sent_again() -> None:
 
 
 def test_i_the_call_that_meets_the_restart_is_made_again() -> None:
-    """SSR before a raise: the inference begins with its votes in force."""
+    """An SSR before a raise: the inference begins with its votes in force."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     bench.simulated.restart_subsystem(forget_ids=True)
@@ -160,7 +160,7 @@ def test_i_the_call_that_meets_the_restart_is_made_again() -> None:
 
 
 def test_j_an_inference_begins_only_after_its_raise_has_returned() -> None:
-    """The inference never starts before its raising call has returned, in any of several threads."""
+    """In several threads, too, an inference never begins before its raising call has returned."""
     entered, release = threading.Event(), threading.Event()
 
     def hold(_seconds: float) -> None:
@@ -190,7 +190,7 @@ def test_j_an_inference_begins_only_after_its_raise_has_returned() -> None:
 
 
 def test_k_initialising_a_graph_does_not_lower_a_running_inference(bench: Bench) -> None:
-    """A graph is initialised on an id that has an inference in flight: the running one is not lowered."""
+    """A graph is initialised during an inference on the same ID: the inference is not lowered."""
     session = bench.controller.session("burst")
     with session.inference():
         with session.init():
@@ -206,7 +206,7 @@ def test_k_initialising_a_graph_does_not_lower_a_running_inference(bench: Bench)
 
 
 def test_l_a_sleep_disable_set_by_the_profile_is_cleared_on_lowering(bench: Bench) -> None:
-    """A sleepDisable set by burst is cleared on lowering."""
+    """A sleepDisable set by burst is cleared by the lowering."""
     session = bench.controller.session(_with_sleep_disable())
     with session.inference():
         assert bench.effective().sleep_disable
@@ -216,7 +216,7 @@ def test_l_a_sleep_disable_set_by_the_profile_is_cleared_on_lowering(bench: Benc
 
 
 def test_l_a_sleep_disable_is_cleared_by_a_profile_that_does_not_mention_it(bench: Bench) -> None:
-    """A sleepDisable set by one profile does not outlive a change to another, although that one leaves it unset."""
+    """A sleepDisable is cleared by a change to a profile that leaves it unset."""
     session = bench.controller.session(_with_sleep_disable())
     with session.inference():
         session.use("balanced")

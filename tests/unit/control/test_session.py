@@ -28,7 +28,7 @@ def test_opening_a_session_creates_its_id_and_votes_nothing(bench: Bench) -> Non
 
 
 def test_the_first_raise_sends_everything_and_lowering_what_differs(bench: Bench) -> None:
-    """A raise on a fresh id sends every vote; the lowering only what differs from them."""
+    """A raise on a new ID sends every vote; the lowering sends only the difference."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.time.advance_us(BURST_SUSTAIN_US)
@@ -37,7 +37,7 @@ def test_the_first_raise_sends_everything_and_lowering_what_differs(bench: Bench
 
 
 def test_an_isolated_inference_costs_two_calls_and_two_for_settings(bench: Bench) -> None:
-    """Without a sustain time an inference is one call with clocks up and one down, each followed by polling."""
+    """Without a sustain time, an inference makes one call of clocks up and one down, each followed by polling."""
     session = bench.controller.session("high_performance")
     for _ in range(3):
         bench.recorder.clear()
@@ -48,7 +48,7 @@ def test_an_isolated_inference_costs_two_calls_and_two_for_settings(bench: Bench
 
 
 def test_inferences_inside_the_window_cost_no_call(bench: Bench) -> None:
-    """A thousand inferences inside a sustain window are no transition and no native call."""
+    """A thousand inferences inside the sustain time make no transition and no call."""
     session = bench.controller.session("burst")
     bench.infer(session)
     calls, events = len(bench.recorder.calls), len(bench.events)
@@ -61,7 +61,7 @@ def test_inferences_inside_the_window_cost_no_call(bench: Bench) -> None:
 
 @pytest.mark.parametrize(("early_us", "state"), [(1, State.RAISED), (0, State.LOWERED)])
 def test_the_window_ends_exactly_at_the_deadline(bench: Bench, early_us: int, state: State) -> None:
-    """The votes are up a microsecond before last end + sustain, and lowered exactly then."""
+    """The votes are up a microsecond before the last end plus the sustain time, and lowered exactly then."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.time.advance_us(100_000)
@@ -71,7 +71,7 @@ def test_the_window_ends_exactly_at_the_deadline(bench: Bench, early_us: int, st
 
 
 def test_an_inference_over_the_deadline_is_not_lowered(bench: Bench) -> None:
-    """The timer that fires during an inference goes away; the inference's end arms anew."""
+    """A timer that fires during an inference does nothing; the end of the inference arms the next."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.infer(session, 10 * BURST_SUSTAIN_US)
@@ -82,7 +82,7 @@ def test_an_inference_over_the_deadline_is_not_lowered(bench: Bench) -> None:
 
 
 def test_init_raises_and_lowers_at_once(bench: Bench) -> None:
-    """INIT is raised, and lowered when it ends, for burst, too."""
+    """INIT is raised, and lowered at its end, for burst, too."""
     session = bench.controller.session("burst")
     with session.init():
         assert session.state is State.RAISED
@@ -90,7 +90,7 @@ def test_init_raises_and_lowers_at_once(bench: Bench) -> None:
 
 
 def test_after_init_the_next_raise_sends_everything(bench: Bench) -> None:
-    """Votes cast before the graph's context exists may be lost: the ledger forgets them when INIT ends."""
+    """Votes cast before the graph's context exists may be lost, so the ledger forgets them when INIT ends."""
     session = bench.controller.session("burst")
     with session.init():
         pass
@@ -100,7 +100,7 @@ def test_after_init_the_next_raise_sends_everything(bench: Bench) -> None:
 
 
 def test_votes_kept_up_after_init_are_sent_again_by_the_first_inference(bench: Bench) -> None:
-    """With after_init_us an inference inside that window revises, since the votes of INIT may be lost."""
+    """The votes of INIT may be lost, so an inference within ``after_init_us`` sends them again."""
     session = bench.controller.session(_keeping_init_up(50_000))
     with session.init():
         pass
@@ -110,7 +110,7 @@ def test_votes_kept_up_after_init_are_sent_again_by_the_first_inference(bench: B
 
 
 def test_votes_kept_up_after_init_are_lowered_when_nothing_comes(bench: Bench) -> None:
-    """With after_init_us and no inference the votes are lowered when that time is over."""
+    """Without an inference, the votes are lowered after ``after_init_us``."""
     session = bench.controller.session(_keeping_init_up(50_000))
     with session.init():
         pass
@@ -121,7 +121,7 @@ def test_votes_kept_up_after_init_are_lowered_when_nothing_comes(bench: Bench) -
 
 
 def test_deinit_raises_and_lowers_and_ends_a_sustain(bench: Bench) -> None:
-    """DE-INIT is raised, and lowered at once although a sustain window was open."""
+    """DE-INIT is raised, and lowered at once, even within a sustain window."""
     session = bench.controller.session("burst")
     bench.infer(session)
     with session.deinit():
@@ -130,7 +130,7 @@ def test_deinit_raises_and_lowers_and_ends_a_sustain(bench: Bench) -> None:
 
 
 def test_no_deinit_counts_as_the_last_phase_once_an_inference_has_ended(bench: Bench) -> None:
-    """A cap that ends its sustain lowers the session to the power state between inferences."""
+    """After an inference, a cap lowers the session to the power state between inferences, not to that of DE-INIT."""
     session = bench.controller.session("burst")
     cap = bench.controller.cap("high_performance", reason="warm")
     with session.deinit():
@@ -146,7 +146,7 @@ def test_no_deinit_counts_as_the_last_phase_once_an_inference_has_ended(bench: B
 
 
 def test_deinit_of_one_graph_leaves_another_graphs_inference_raised(bench: Bench) -> None:
-    """DE-INIT that ends while an inference is in flight does not lower it."""
+    """If DE-INIT ends while an inference runs, the votes stay up."""
     session = bench.controller.session("burst")
     with session.inference():
         with session.deinit():
@@ -171,7 +171,7 @@ def test_overlapping_inferences_are_lowered_with_the_last(bench: Bench, name: st
 
 
 def test_every_transition_tells_trigger_cause_and_phase(bench: Bench) -> None:
-    """Events say what happened, why, and in which phase, in order."""
+    """Each event has its trigger, cause and phase, in order."""
     session = bench.controller.session("burst", owner="camera")
     with session.init():
         pass
@@ -194,7 +194,7 @@ def test_every_transition_tells_trigger_cause_and_phase(bench: Bench) -> None:
 
 
 def test_closing_lowers_gives_back_and_destroys_in_this_order(bench: Bench) -> None:
-    """Closing a raised session lowers it, takes polling back, then destroys its id; closing twice is fine."""
+    """Closing a raised session lowers it, takes polling back, then destroys its ID; closing twice is fine."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.recorder.clear()
@@ -205,7 +205,7 @@ def test_closing_lowers_gives_back_and_destroys_in_this_order(bench: Bench) -> N
 
 
 def test_a_closed_session_begins_no_phase(bench: Bench) -> None:
-    """Beginning a phase on a closed session, or changing its profile, is an error that says so."""
+    """On a closed session, beginning a phase or changing the profile raises SessionClosed."""
     session = bench.controller.session("burst")
     session.close()
     for begin in (session.init, session.inference, session.deinit):
@@ -217,7 +217,7 @@ def test_a_closed_session_begins_no_phase(bench: Bench) -> None:
 
 
 def test_closing_during_an_inference_lowers_and_the_inference_ends_quietly(bench: Bench) -> None:
-    """A session closed while an inference runs is gone at once, and the inference's end casts nothing."""
+    """The session is closed at once, and the end of the inference makes no call."""
     session = bench.controller.session("burst")
     with session.inference():
         session.close()
@@ -228,7 +228,7 @@ def test_closing_during_an_inference_lowers_and_the_inference_ends_quietly(bench
 
 
 def test_a_session_is_a_context_manager(bench: Bench) -> None:
-    """Leaving the session's own with block closes it."""
+    """Leaving the session's own ``with`` block closes it."""
     with bench.controller.session("burst") as session:
         bench.infer(session)
     assert session.state is State.DESTROYED

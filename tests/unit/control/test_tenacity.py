@@ -1,4 +1,4 @@
-"""What must come down in the end, however calls fail: other cores, other sessions, process-wide settings, timers."""
+"""Votes, cores, sessions and settings that must come down in the end, whatever calls fail."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from htppower.votes.vote_set import VoteSet
 
 HOUR_US = 3_600_000_000
-# Far more than anything here takes, on a busy machine, too.
+# Far longer than anything here takes, also on a busy machine.
 WAIT_S = 30
 
 
 class OneIdFails(RecordingBackend):
-    """Refuses every vote on one id, as long as it is told to."""
+    """Refuses every vote on one ID while ``failing`` is set."""
 
     failing: tuple[int, int] | None = None
 
@@ -42,7 +42,7 @@ def _two_cores() -> tuple[SimulatedHtp, OneIdFails, VirtualTime, VoteController]
 
 
 def test_a_core_that_can_not_be_lowered_does_not_keep_the_other_up() -> None:
-    """Every core is tried: one that fails for good leaves the session UNKNOWN, and the other core lowered."""
+    """Each core is tried: the session is UNKNOWN because of the failing core, and the other core is lowered."""
     simulated, backend, time, controller = _two_cores()
     session = controller.session("burst", core_ids=(0, 1))
     with session.inference():
@@ -55,7 +55,7 @@ def test_a_core_that_can_not_be_lowered_does_not_keep_the_other_up() -> None:
 
 
 def test_a_session_that_fails_for_good_does_not_keep_another_up() -> None:
-    """The retry goes on to the other sessions if one is refused its votes."""
+    """If one session's votes are refused, the retry continues with the other sessions."""
     simulated, backend, time, controller = _two_cores()
     first, second = controller.session("burst"), controller.session("burst", core_ids=(1,))
     with first.inference(), second.inference():
@@ -68,7 +68,7 @@ def test_a_session_that_fails_for_good_does_not_keep_another_up() -> None:
 
 
 def test_an_option_that_was_accepted_is_not_taken_for_missing(bench: Bench) -> None:
-    """13004 to what the library took before is a failure: the vote may be up, and is taken back by the retry."""
+    """A 13004 for an accepted option is a failure: the vote may be up, and the retry takes it back."""
     session = bench.controller.session(voting(hmx_timeout_us=1000))
     with session.inference():
         bench.simulated.fail_next(UNSUPPORTED)
@@ -81,7 +81,7 @@ def test_an_option_that_was_accepted_is_not_taken_for_missing(bench: Bench) -> N
 
 @pytest.mark.parametrize("sustain_us", [0, 20_000])
 def test_a_deadline_that_comes_earlier_is_kept(bench: Bench, sustain_us: int) -> None:
-    """An inference inside a long hold after INIT is lowered by its own sustain time, not by that hold."""
+    """An inference in the long window after INIT is lowered by its own sustain time."""
     burst = load_profile("burst")
     assert burst.relax is not None
     relax = attrs.evolve(burst.relax, after_init_us=10_000_000, after_inference_us=sustain_us)
@@ -96,7 +96,7 @@ def test_a_deadline_that_comes_earlier_is_kept(bench: Bench, sustain_us: int) ->
 
 
 def test_a_graph_initialised_inside_a_sustain_window_leaves_the_window(bench: Bench) -> None:
-    """INIT that ends inside a sustain window does not cut it short: the stream that it belongs to goes on."""
+    """If INIT ends inside a sustain window, the window stays as long as before."""
     session = bench.controller.session("burst")
     bench.infer(session)
     with session.init():
@@ -107,7 +107,7 @@ def test_a_graph_initialised_inside_a_sustain_window_leaves_the_window(bench: Be
 
 
 def test_a_timer_that_can_not_be_armed_lowers_at_once(caplog: pytest.LogCaptureFixture) -> None:
-    """Where no alarm can be armed, votes are lowered at the end of the inference, and the failure is logged."""
+    """If no alarm can be armed, votes are lowered at the end of the inference, and the failure is logged."""
 
     class Broken(VirtualTime):
         def call_at(self, deadline_us: int, action: object) -> int:
@@ -125,7 +125,7 @@ def test_a_timer_that_can_not_be_armed_lowers_at_once(caplog: pytest.LogCaptureF
 
 
 def test_nothing_slips_in_between_the_end_of_init_and_forgetting_its_votes(bench: Bench) -> None:
-    """An inference that begins the moment INIT has been lowered sends everything."""
+    """An inference that begins right when INIT was lowered sends everything."""
     session = bench.controller.session("burst")
     began = threading.Event()
     inferring = threading.Thread(target=bench.infer, args=(session,))
@@ -144,7 +144,7 @@ def test_nothing_slips_in_between_the_end_of_init_and_forgetting_its_votes(bench
 
 
 def test_a_subscriber_that_closes_a_session_breaks_nothing(bench: Bench) -> None:
-    """A subscriber may close sessions while the controller goes through them after a lost link."""
+    """A subscriber may close sessions while the controller recovers from a lost link."""
     sessions = [bench.controller.session("burst") for _ in range(3)]
     for session in sessions:
         bench.infer(session)
@@ -160,7 +160,7 @@ def test_a_subscriber_that_closes_a_session_breaks_nothing(bench: Bench) -> None
 
 
 def test_sessions_opened_on_a_dead_dsp_make_no_call_and_do_not_put_off_the_retry(bench: Bench) -> None:
-    """While a dead DSP is left alone, opening sessions costs no call, and the retry comes when it was due."""
+    """During the back-off, opening sessions makes no call, and the retry comes at its time."""
     first = bench.controller.session("burst")
     bench.simulated.restart_subsystem(fatal=True)
     bench.infer(first, 0)
@@ -173,7 +173,7 @@ def test_sessions_opened_on_a_dead_dsp_make_no_call_and_do_not_put_off_the_retry
 
 
 def test_closing_the_controller_takes_a_retry_back() -> None:
-    """Nothing rings after close, however much was left to retry."""
+    """Closing the controller cancels the alarm of the retry."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     bench.simulated.fail_next(FAILED)

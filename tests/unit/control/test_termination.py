@@ -1,4 +1,4 @@
-"""The handler of SIGTERM: where it stands, whose place it takes, and what is said where it can't."""
+"""The handler of SIGTERM: when it is set, which handlers it replaces, and the warning if it can't be set."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SIGNAL = signal.signal
 
 @pytest.fixture(autouse=True)
 def default_action() -> Iterator[None]:
-    """Begin with the default action, and leave the process's handlers as they were."""
+    """Begin with the default action, and restore the process's handlers."""
     before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)}
     yield
     assert signal.signal is _SIGNAL
@@ -48,7 +48,7 @@ def _hosts_own(_number: int, _frame: object) -> None:
 
 
 def _elsewhere(action: Callable[[], object]) -> list[warnings.WarningMessage]:
-    """Run an action on a thread; return what it warned of."""
+    """Run an action on a thread; return its warnings."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         thread = threading.Thread(target=action)
@@ -58,21 +58,21 @@ def _elsewhere(action: Callable[[], object]) -> list[warnings.WarningMessage]:
 
 
 def test_the_default_action_is_replaced_while_a_controller_is_open() -> None:
-    """Of both signals, from the first controller to the last; then everything is as it was."""
+    """Both signals have the handler from the first controller to the last; then they are as before."""
     with _controller(), _controller():
         assert _handlers() == {TERMINATION}
     assert _handlers() == {signal.SIG_DFL}
 
 
 def test_nothing_is_replaced_where_that_is_not_asked_for() -> None:
-    """With ``handle_sigterm=False`` the process keeps its signals."""
+    """With ``handle_sigterm=False`` the handlers stay as they are."""
     with _controller(handle_sigterm=False):
         assert _handlers() == {signal.SIG_DFL}
         assert signal.signal is _SIGNAL
 
 
 def test_a_handler_of_the_hosts_own_gives_way_to_this_one_and_to_no_other() -> None:
-    """It stays; a server that sets the default action when it is done gets this in its place, and back what it set."""
+    """A host's handler stays; a server that restores the default action sets TERMINATION, and gets its old one back."""
     servers = {number: signal.signal(number, _hosts_own) for number in (signal.SIGTERM, signal.SIGHUP)}
     with _controller():
         assert _handlers() == {_hosts_own}
@@ -88,7 +88,7 @@ def test_a_handler_of_the_hosts_own_gives_way_to_this_one_and_to_no_other() -> N
 
 
 def test_who_has_kept_the_function_sets_the_default_action_after_the_last_controller() -> None:
-    """What stood in the place of ``signal.signal`` does nothing of its own any more."""
+    """After the last controller, a kept ``signal.signal`` replacement only calls the original."""
     with _controller():
         kept = signal.signal
     kept(signal.SIGTERM, signal.SIG_DFL)
@@ -96,7 +96,7 @@ def test_who_has_kept_the_function_sets_the_default_action_after_the_last_contro
 
 
 def test_a_thread_is_told_that_it_can_take_no_signal() -> None:
-    """At once, where it makes the controller, and only where the process would die of the signal."""
+    """A controller made on a thread warns at once, but only if SIGTERM would kill the process."""
     (said,) = _elsewhere(lambda: _controller().close())
     assert said.category is RuntimeWarning
     assert "SIGTERM will kill this process with its votes up" in str(said.message)
@@ -109,7 +109,7 @@ def test_a_thread_is_told_that_it_can_take_no_signal() -> None:
 
 
 def test_a_controller_made_on_a_thread_is_closed_by_a_handler_that_is_set_later() -> None:
-    """A server's main thread that gives the signal back sets the handler for a controller of another thread, too."""
+    """If the main thread restores the default action later, the handler also serves a thread's controller."""
     before = signal.signal(signal.SIGTERM, _hosts_own)
     made: list[VoteController] = []
     _elsewhere(lambda: made.append(_controller()))
@@ -120,7 +120,7 @@ def test_a_controller_made_on_a_thread_is_closed_by_a_handler_that_is_set_later(
 
 
 def test_a_replacement_that_somebody_undoes_is_made_again() -> None:
-    """Others replace the function, too, and put back what they found, while a controller is open: the next one sees."""
+    """If another library restores ``signal.signal``, the next controller replaces it again."""
     with _controller():
         signal.signal = _SIGNAL
         with _controller():
@@ -129,7 +129,7 @@ def test_a_replacement_that_somebody_undoes_is_made_again() -> None:
 
 
 def test_the_handler_is_taken_also_where_the_function_is_a_mock() -> None:
-    """A test of the host's may have replaced it by one that does nothing."""
+    """A host's test may have patched ``signal.signal`` with a mock."""
     with mock.patch("signal.signal"), _controller():
         assert _handlers() == {TERMINATION}
     with mock.patch("signal.signal"):
@@ -141,7 +141,7 @@ def test_the_handler_is_taken_also_where_the_function_is_a_mock() -> None:
 
 
 def test_replacements_do_not_pile_up() -> None:
-    """Who wraps the function of an open controller, and puts it back after that is closed, makes no chain of them."""
+    """If a host wraps ``signal.signal`` during each controller, no chain of wrappers grows."""
     depths = []
     for _ in range(3):
         with _controller():
@@ -161,7 +161,7 @@ def _depth(function: Any) -> int:
 
 
 def test_a_warning_made_an_error_leaves_nothing_behind() -> None:
-    """Nobody gets the controller then, so it is closed, and nothing stands in the place of the function."""
+    """If the warning is raised as an error, the controller is closed, and ``signal.signal`` is restored."""
     raised: list[BaseException] = []
 
     def make() -> None:

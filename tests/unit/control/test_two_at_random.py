@@ -1,4 +1,4 @@
-"""Two controllers on one backend under random phases, profiles, faults, restarts and ends, in virtual time."""
+"""Two controllers on one backend: random phases, profiles, faults, restarts and ends, in virtual time."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Run:
     """One run.
 
     Attributes:
-        bench: with the first controller, until that is closed; the next are on its recorder, too.
-        controllers: the open ones.
-        sessions: the open ones, each with the place of its controller.
+        bench: holds the first controller until it is closed; later controllers use its recorder, too.
+        controllers: the open controllers.
+        sessions: the open sessions, each with the index of its controller.
         running: the inferences in flight.
         down: whether the DSP stays down.
     """
@@ -69,16 +69,16 @@ class Run:
         return VoteController(recorder, time=time, handle_sigterm=False, heartbeat_us=10 * SECOND_US)
 
     def mend(self) -> None:
-        """Fail nothing any more, and wait for every back-off."""
+        """Clear all faults, and wait for every back-off."""
         self.bench.simulated.clear_faults()
         if self.down:
             self.bench.simulated.restart_subsystem()
             self.down = False
-        # A link that is held is tried again after 60 s; the back-off may be what meets the last restart.
+        # A held link is tried again after 60 s; the back-off may meet the last restart.
         self.bench.time.advance_us(130 * SECOND_US)
 
     def check(self) -> None:
-        """Assert that what is in force is what the sessions in flight ask for, and that both controllers know it."""
+        """Assert that the votes in force fit the running sessions, and that both controllers know it."""
         self.mend()
         votes = [session.profile.votes for session, _ in self.running]
         assert [session.state for session, _ in self.running] == [State.RAISED] * len(votes)
@@ -94,7 +94,7 @@ class Run:
         assert (first.sharing, second.sharing) == (1, 1)
 
     def step(self) -> None:
-        """Do something."""
+        """Do a random step."""
         does = self.chance.randrange(100)
         if does < 60:
             self.use(does)
@@ -130,7 +130,7 @@ class Run:
             chance.choice(self.sessions)[0].use(chance.choice(PROFILES))
 
     def trouble(self, does: int) -> None:
-        """Let calls fail, the DSP restart, or the host tell of it."""
+        """Let calls fail, restart the DSP, or report a loss."""
         chance, simulated = self.chance, self.bench.simulated
         if does < 75:
             code = chance.choice([FAILED, TRANSPORT, INVALID_INPUT])
@@ -146,20 +146,20 @@ class Run:
             chance.choice(self.controllers).link_lost(SYSTEM_COMMUNICATION)
 
     def end(self, sessions: list[Session]) -> list[Session]:
-        """Count these sessions, and what runs on them, no more."""
+        """Forget these sessions and their inferences; return the sessions."""
         self.sessions = [each for each in self.sessions if each[0] not in sessions]
         self.running = [each for each in self.running if each[0] not in sessions]
         return sessions
 
     def close(self, controller: VoteController) -> None:
-        """Close a controller, whatever fails."""
+        """Close a controller, even if calls fail."""
         controller.close()
         assert controller._ending.ended
 
 
 @pytest.mark.parametrize("seed", range(25))
 def test_whatever_two_controllers_do(seed: int) -> None:
-    """After everything, and once nothing fails, what is in force suffices for all sessions, and is given back."""
+    """Once all faults are cleared, the votes in force are enough for all sessions, and are taken back at the end."""
     run = Run.begin(seed)
     for _ in range(STEPS):
         run.step()
@@ -168,7 +168,7 @@ def test_whatever_two_controllers_do(seed: int) -> None:
     before = len(run.bench.recorder.calls)
     for controller in run.controllers:
         run.close(controller)
-    # On a link that turns out to be dead no id can be destroyed: they go with the device.
+    # On a dead link no ID can be destroyed: the IDs go with the device.
     fails = any(call.code for call in run.bench.recorder.calls_since(before))
     assert fails or run.bench.simulated.power_config_ids == ()
     assert run.bench.time.alarms == 0

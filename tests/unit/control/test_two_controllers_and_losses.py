@@ -1,4 +1,4 @@
-"""A link that one of two controllers loses: each hears of it, once, and votes again."""
+"""A link lost by one of two controllers: the other hears of it once, and votes again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SECOND_US = 1_000_000
 
 @pytest.mark.parametrize("code", [SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL])
 def test_a_lost_link_that_one_meets_is_noticed_by_the_other(bench: Bench, other: VoteController, code: int) -> None:
-    """A call of one is the only one to be told: the other's sessions are voted again, without a call of its own."""
+    """Only one controller's call meets the loss; the other's sessions are voted again without a failing call."""
     mine, theirs = bench.controller.session("balanced"), other.session("burst")
     with theirs.inference():
         bench.simulated.restart_subsystem(fatal=code == SYSTEM_COMMUNICATION_FATAL)
@@ -30,7 +30,7 @@ def test_a_lost_link_that_one_meets_is_noticed_by_the_other(bench: Bench, other:
 
 
 def test_a_dead_dsp_is_left_alone_by_both(bench: Bench, other: VoteController) -> None:
-    """A 1011 that one is told counts for the other: its inferences make no call before the back-off is over."""
+    """After a 1011 to one controller, inferences of both make no call until the back-off is over."""
     mine, theirs = bench.controller.session("burst"), other.session("burst")
     bench.simulated.restart_subsystem(fatal=True)
     with mine.inference():
@@ -44,11 +44,11 @@ def test_a_dead_dsp_is_left_alone_by_both(bench: Bench, other: VoteController) -
 
 
 def test_a_host_that_tells_both_of_a_lost_link_tells_of_one(bench: Bench, other: VoteController) -> None:
-    """What a host reports to one is reported to the other; told by the host as well, that is the same loss."""
+    """A report to one controller counts for both; the same report to the other makes no call."""
     mine, theirs = bench.controller.session("burst"), other.session("burst")
     with mine.inference(), theirs.inference():
         bench.simulated.restart_subsystem()
-        bench.simulated._restarted = False  # the host's own call was told
+        bench.simulated._restarted = False  # The answer to a call of the host.
         bench.controller.link_lost(SYSTEM_COMMUNICATION)
         bench.time.advance_us(1)
         assert (mine.state, theirs.state, polling_us(bench)) == (State.RAISED, State.RAISED, 9999)
@@ -61,7 +61,7 @@ def test_a_host_that_tells_both_of_a_lost_link_tells_of_one(bench: Bench, other:
 def test_a_controller_without_sessions_makes_no_call_for_the_loss_of_another(
     bench: Bench, other: VoteController
 ) -> None:
-    """It has nothing to vote again, and arms nothing that stays."""
+    """It makes no call, and leaves no alarm armed."""
     mine = bench.controller.session("burst")
     with mine.inference():
         pass
@@ -75,7 +75,7 @@ def test_a_controller_without_sessions_makes_no_call_for_the_loss_of_another(
 
 
 def test_a_host_may_tell_one_that_has_no_sessions(bench: Bench, other: VoteController) -> None:
-    """A loss that is reported to a controller without sessions is the other's, too; nothing stays armed for it."""
+    """The report counts for the other controller, too, and leaves no alarm armed."""
     mine = bench.controller.session("burst")
     with mine.inference():
         bench.simulated.restart_subsystem()

@@ -1,4 +1,4 @@
-"""Two kinds of calls: votes of an id, and settings of the process. A refused setting keeps no clock from its vote."""
+"""Two kinds of calls, votes of an ID and settings of the process: a refused setting does not stop clocks."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def sent(bench: Bench) -> list[list[str]]:
 
 
 def degraded(session: Session) -> list[tuple[str, str]]:
-    """Return what a session lacks, with the rules."""
+    """Return the missing settings of a session, with their rules."""
     return [(lost.rule, lost.option.name) for lost in session.degradations]
 
 
 def test_clocks_go_first_and_settings_follow_in_a_call_of_their_own(bench: Bench) -> None:
-    """Two calls up and two down, and no call has both; a setting that is in force is not sent."""
+    """Two calls up and two down, none of both kinds; a setting that is in force is not sent."""
     session, other = (bench.controller.session("burst") for _ in range(2))
     with session.inference():
         assert sent(bench) == [CLOCKS, [LATENCY, POLLING]]
@@ -63,7 +63,7 @@ def test_settings_of_the_process_travel_alone_if_nothing_else_differs(bench: Ben
 
 
 def test_no_setting_is_sent_if_the_clocks_have_failed(bench: Bench) -> None:
-    """The session is UNKNOWN; polling without clocks would only cost power."""
+    """The session is UNKNOWN: polling without clocks would only cost power."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(13006)
     with session.inference():
@@ -90,7 +90,7 @@ def test_a_refused_setting_keeps_no_clock_from_its_vote(refusing: Bench) -> None
 
 
 def test_another_session_and_another_controller_are_not_asked_again(refusing: Bench) -> None:
-    """They share the link: they lack polling from their first use on, and send none."""
+    """They share the link, so they lack polling from their first use, and send none."""
     other = second_on(refusing)
     refusing.infer(refusing.controller.session("burst"))
     sent(refusing)
@@ -104,7 +104,7 @@ def test_another_session_and_another_controller_are_not_asked_again(refusing: Be
 
 
 def test_a_renewed_link_is_asked_again(refusing: Bench) -> None:
-    """The FastRPC behind it may be another."""
+    """The new link may have another FastRPC."""
     session = refusing.controller.session("burst")
     with session.inference():
         assert degraded(session) == [("RPC-7", POLLING)]
@@ -128,7 +128,7 @@ def test_a_setting_may_be_refused_with_any_code(bench: Bench, code: int) -> None
 
 @pytest.mark.parametrize("code", [13002, 13004])
 def test_a_setting_that_the_platform_lacks_has_its_own_rule(bench: Bench, code: int) -> None:
-    """It is not asked for again, also after a renewal."""
+    """The setting is not sent again, also after a renewal."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(code, nth=2)
     bench.simulated.fail_next(code, nth=4)
@@ -139,7 +139,7 @@ def test_a_setting_that_the_platform_lacks_has_its_own_rule(bench: Bench, code: 
 
 @pytest.mark.parametrize("code", [13001, 13003, 13006])
 def test_a_refused_taking_back_of_a_setting_does_not_fail_the_lowering(bench: Bench, code: int) -> None:
-    """The session is LOWERED and lacks nothing; the next votes, here those of the close, take the setting back."""
+    """The session is LOWERED without a degradation; the next votes, here from the close, take the setting back."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.simulated.fail_next(code, nth=2)
@@ -151,7 +151,7 @@ def test_a_refused_taking_back_of_a_setting_does_not_fail_the_lowering(bench: Be
 
 
 def test_an_orphan_is_destroyed_though_settings_are_refused_before_it(bench: Bench) -> None:
-    """The back-off tries settings on the id of a session, is answered 13001, and goes on to the orphan."""
+    """If the settings on a session's ID get 13001, the back-off still destroys the orphan."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(13001)
     bench.simulated.fail_next(13005, function="destroyPowerConfigId")
@@ -166,7 +166,7 @@ def test_an_orphan_is_destroyed_though_settings_are_refused_before_it(bench: Ben
 
 
 def test_a_setting_that_is_refused_twice_in_a_row_is_left_out(bench: Bench) -> None:
-    """A setting that was accepted before is tried once more, with the next votes, and then no more."""
+    """A setting that was accepted before is sent once more, with the next votes, and then left out."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.simulated.fail_next(13006, nth=2)
@@ -175,12 +175,12 @@ def test_a_setting_that_is_refused_twice_in_a_row_is_left_out(bench: Bench) -> N
     with session.inference():
         assert (session.state, degraded(session)) == (State.RAISED, [("RPC-7", POLLING)])
     session.close()
-    # The bench looks whether anything is left; this is gone with the link only.
+    # The bench checks that nothing is left; the refused setting goes only with the link.
     bench.simulated.restart_subsystem()
 
 
 def test_settings_on_the_id_of_a_closed_session_say_nothing_of_the_platform() -> None:
-    """The last session closes while its destroy fails; the back-off's calls on the forgotten id degrade nothing."""
+    """If settings are sent on the ID of a closed session, a refusal degrades nothing."""
     bench = Bench.make(SimulatedHtp(arch=75, link="device"))
     session = bench.controller.session("burst")
     bench.infer(session)
@@ -196,7 +196,7 @@ def test_settings_on_the_id_of_a_closed_session_say_nothing_of_the_platform() ->
 
 @pytest.mark.parametrize("code", [1007, 1011])
 def test_a_lost_link_that_a_setting_meets_is_one(bench: Bench, code: int) -> None:
-    """The clocks of the call before are gone, too: everything is sent again."""
+    """The clocks of the call before are lost, too, so everything is sent again."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(code, nth=2)
     with session.inference():
@@ -206,7 +206,7 @@ def test_a_lost_link_that_a_setting_meets_is_one(bench: Bench, code: int) -> Non
 
 
 def test_strict_makes_a_refused_setting_fail_a_raise_and_no_lowering(refusing: Bench) -> None:
-    """A host that asked for all or nothing is told; what is up comes down all the same."""
+    """Strict mode makes the raise fail; votes that are up still come down."""
     refusing.controller.close()
     bench = Bench.make(refusing.simulated, strict=True, on_error="raise")
     session = bench.controller.session("burst")
@@ -222,7 +222,7 @@ def test_strict_makes_a_refused_setting_fail_a_raise_and_no_lowering(refusing: B
 
 
 def test_a_profile_of_settings_alone_has_them_on_an_id_of_its_own(bench: Bench) -> None:
-    """A device takes settings on any id, and needs one for them."""
+    """Settings need an ID, so the session creates one."""
     burst = voting()
     assert burst.relax is not None
     only = {"dcvs_v3": None, "hmx_v2": None}
@@ -236,7 +236,7 @@ def test_a_profile_of_settings_alone_has_them_on_an_id_of_its_own(bench: Bench) 
 
 
 def test_no_call_has_both_kinds(bench: Bench) -> None:
-    """Whatever is voted, also after INIT, a change of profile and a restart."""
+    """For any votes, also after INIT, a change of profile and a restart."""
     session = bench.controller.session(voting(hmx_timeout_us=1000, adaptive_polling_time_us=1000))
     with session.init():
         pass

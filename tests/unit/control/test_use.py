@@ -9,7 +9,7 @@ from htppower import State
 
 
 def test_a_profile_change_during_an_inference_takes_effect_at_once(bench: Bench) -> None:
-    """use() while raised revises the votes, and the inference's end follows the new profile."""
+    """``use`` during an inference revises the votes, and the end of the inference follows the new profile."""
     session = bench.controller.session("burst")
     with session.inference():
         session.use("balanced")
@@ -19,7 +19,7 @@ def test_a_profile_change_during_an_inference_takes_effect_at_once(bench: Bench)
 
 
 def test_a_profile_change_ends_a_pending_sustain(bench: Bench) -> None:
-    """use() inside a sustain window lowers at once, to the new profile's power state, in one call."""
+    """``use`` in a sustain window lowers at once to the new profile's power state, in one call."""
     session = bench.controller.session("burst")
     bench.infer(session)
     session.use("power_saver")
@@ -30,7 +30,7 @@ def test_a_profile_change_ends_a_pending_sustain(bench: Bench) -> None:
 
 
 def test_a_profile_change_while_lowered_waits_for_the_next_raise(bench: Bench) -> None:
-    """use() while lowered makes no call; the next raise casts the new profile."""
+    """``use`` while lowered makes no call; the next raise casts the new profile."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.time.advance_us(BURST_SUSTAIN_US)
@@ -41,7 +41,7 @@ def test_a_profile_change_while_lowered_waits_for_the_next_raise(bench: Bench) -
 
 
 def test_naming_the_same_profile_again_changes_nothing(bench: Bench) -> None:
-    """A host that names its profile for every request does not lose its sustain window."""
+    """A host that names its profile for every request keeps its sustain window."""
     session = bench.controller.session("burst")
     for _ in range(5):
         session.use("burst")
@@ -50,7 +50,7 @@ def test_naming_the_same_profile_again_changes_nothing(bench: Bench) -> None:
 
 
 def test_a_profile_that_can_not_be_loaded_changes_nothing(bench: Bench) -> None:
-    """use() of a wrong name raises, and the session keeps its profile and its votes."""
+    """``use`` of a wrong name raises, and the session keeps its profile and votes."""
     session = bench.controller.session("burst")
     with session.inference():
         with pytest.raises(ValueError, match="burst"):
@@ -60,7 +60,7 @@ def test_a_profile_that_can_not_be_loaded_changes_nothing(bench: Bench) -> None:
 
 
 def test_system_settings_makes_no_call_at_all(bench: Bench) -> None:
-    """A session of system_settings has no id, no vote and no call."""
+    """A session of system_settings has no ID, no vote and no call."""
     session = bench.controller.session("system_settings")
     with session.init():
         pass
@@ -72,7 +72,7 @@ def test_system_settings_makes_no_call_at_all(bench: Bench) -> None:
 
 
 def test_a_change_to_system_settings_removes_every_vote(bench: Bench) -> None:
-    """use("system_settings") gives back polling and destroys the id at once; use of another profile votes again."""
+    """``use("system_settings")`` takes polling back and destroys the ID at once; another profile votes again."""
     session = bench.controller.session("burst")
     with session.inference():
         session.use("system_settings")

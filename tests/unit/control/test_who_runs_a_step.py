@@ -1,4 +1,4 @@
-"""Threads that run steps: the main thread hands its own to the worker, and Ctrl-C ends only its wait."""
+"""Threads that run steps: the main thread hands its steps to the worker, so Ctrl-C ends only its wait."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ WORKER = "htppower-votes"
 
 
 class Htp(HangingHtp):
-    """Notes the thread of each vote."""
+    """Records the thread of each vote."""
 
     def __init__(self) -> None:
         super().__init__()
         self.threads: list[str] = []
 
     def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
-        """Note, and set."""
+        """Record, and set."""
         self.threads.append(threading.current_thread().name)
         super().set_power_config(power_config_id, votes)
 
@@ -46,7 +46,7 @@ class Host:
         return VoteController(self.htp, handle_sigterm=False, heartbeat_us=0)
 
     def interrupt(self, function: str, power_config_id: int | None, action: Callable[[], object]) -> None:
-        """Run an action in the main thread; Ctrl-C comes while its next call hangs, which is then let go."""
+        """Run an action in the main thread; Ctrl-C comes during its next call, which hangs until then."""
         hang, raised = self.htp.hang_next(function, power_config_id), threading.Event()
 
         def handler(*_: object) -> None:
@@ -56,7 +56,7 @@ class Host:
 
         def interrupt() -> None:
             assert hang.begun.wait(WAIT_S)
-            # A signal that comes right before the main thread begins to wait does not wake it.
+            # A signal right before the main thread begins to wait does not wake it.
             while not raised.wait(0.01):
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
@@ -75,7 +75,7 @@ class Host:
 
 @pytest.fixture
 def host() -> Iterator[Host]:
-    """Yield a host; close its controller, and assert that nothing stays behind."""
+    """Yield a host; close its controller, and assert that nothing is left."""
     made = Host()
     yield made
     made.controller.close()
@@ -92,7 +92,7 @@ def infer(session: Session) -> None:
 
 
 def test_the_main_thread_and_coroutines_hand_their_steps_to_the_worker(host: Host) -> None:
-    """Each call is made on the one worker."""
+    """One worker makes all these calls."""
     session = host.controller.session("balanced")
 
     async def infer_in_a_coroutine() -> None:
@@ -105,7 +105,7 @@ def test_the_main_thread_and_coroutines_hand_their_steps_to_the_worker(host: Hos
 
 
 def test_another_thread_runs_its_own_steps(host: Host) -> None:
-    """It makes its calls itself: handing them over would cost it time."""
+    """Handing the calls over would cost another thread time, so it makes them itself."""
     session = host.controller.session("balanced")
     names: list[str] = []
 
@@ -118,7 +118,7 @@ def test_another_thread_runs_its_own_steps(host: Host) -> None:
 
 
 def test_alarms_lower_on_the_worker(host: Host) -> None:
-    """No thread of the host's is there for that."""
+    """Alarms need no thread of the host."""
     session = host.controller.session("burst")
     on_a_thread(lambda: infer(session))()
     until(lambda: session.state is State.LOWERED)
@@ -127,7 +127,7 @@ def test_alarms_lower_on_the_worker(host: Host) -> None:
 
 @needs_signals
 def test_a_raise_that_ctrl_c_interrupts_is_finished_and_lowered(host: Host) -> None:
-    """The inference has not begun; no vote stays up for it."""
+    """The inference has not begun, and no vote stays up for it."""
     session = host.controller.session("balanced")
     host.interrupt("setPowerConfig", session.power_config_ids[0], lambda: infer(session))
     until(lambda: session.state is State.LOWERED)
@@ -137,7 +137,7 @@ def test_a_raise_that_ctrl_c_interrupts_is_finished_and_lowered(host: Host) -> N
 
 @needs_signals
 def test_a_cap_whose_lifting_ctrl_c_interrupts_is_lifted_for_every_session(host: Host) -> None:
-    """The lifting waits for a call of another session; afterwards a session in use has its own profile."""
+    """Ctrl-C interrupts the lifting during another session's call; later all sessions have their own profiles."""
     session, other = (host.controller.session("burst") for _ in range(2))
     cap = host.controller.cap("power_saver", reason="heat")
     (other_id,) = other.power_config_ids.values()
@@ -157,7 +157,7 @@ def test_a_cap_whose_lifting_ctrl_c_interrupts_is_lifted_for_every_session(host:
 
 @needs_signals
 def test_a_session_whose_opening_ctrl_c_interrupts_is_closed(host: Host) -> None:
-    """The host has no reference to it."""
+    """The host has no reference to the session, so it is closed."""
     host.interrupt("createPowerConfigId", None, lambda: host.controller.session("burst"))
     until(lambda: host.htp.power_config_ids == () and not host.controller.status().sessions)
 
@@ -165,7 +165,7 @@ def test_a_session_whose_opening_ctrl_c_interrupts_is_closed(host: Host) -> None
 @needs_signals
 @pytest.mark.parametrize("closed", ["session", "controller"])
 def test_a_close_that_ctrl_c_interrupts_is_finished(host: Host, closed: str) -> None:
-    """Every session that it was to close is closed, also those after the one whose call hangs."""
+    """Every session is closed, also those after the one whose call hangs."""
     sessions = [host.controller.session("balanced") for _ in range(3)]
     close = sessions[0].close if closed == "session" else host.controller.close
     host.interrupt("destroyPowerConfigId", sessions[0].power_config_ids[0], close)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
-    """Return a tree with a cool processor, a cool NPU, and a cooling device beside them."""
+    """Return a tree with a cool processor, a cool NPU, and a cooling device that is not a zone."""
     (tmp_path / "cooling_device0").mkdir()
     made = Tree(tmp_path)
     made.zone(0, "cpu-0-0", "40000")

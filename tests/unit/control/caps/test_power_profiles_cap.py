@@ -1,4 +1,4 @@
-"""The cap by power profiles, on a watcher that tells what the test says."""
+"""The cap by power profiles, on a watcher that reports what the test sets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Properties = dict[str, dict[str, Any]]
 
 
 class Watcher:
-    """Stands for the watcher of the bus; ``tell`` is the bus."""
+    """Replaces the watcher of the bus; ``tell`` reports a change."""
 
     made: Watcher
 
@@ -62,12 +62,12 @@ def _watcher(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def profiles(active: str, degraded: str = "") -> Properties:
-    """Return what a daemon says."""
+    """Return the report of a power profiles daemon."""
     return {"profiles": {"ActiveProfile": active, "PerformanceDegraded": degraded}}
 
 
 def test_it_caps_in_power_saver_and_lifts_elsewhere(bench: Bench) -> None:
-    """Each change of the system's profile counts at once, and only power-saver caps unless it is told otherwise."""
+    """Each change of the system's profile counts at once. By default only power-saver caps."""
     session = bench.controller.session("burst")
     with session.inference(), PowerProfilesCap(bench.controller, "balanced") as cap:
         for active, name in (
@@ -102,7 +102,7 @@ def test_it_caps_in_power_saver_and_lifts_elsewhere(bench: Bench) -> None:
     ],
 )
 def test_each_condition_holds_by_what_was_heard(heard: PowerProfilesStatus, holding: set[str]) -> None:
-    """A condition that is not asked for sets no cap, and performance never does."""
+    """Only the requested conditions set a cap; the performance profile never does."""
     assert {each for each in CONDITIONS if reason_to_cap(heard, {each}) is not None} == holding
     assert (reason_to_cap(heard, CONDITIONS) is not None) is bool(holding)
 
@@ -112,13 +112,13 @@ def test_each_condition_holds_by_what_was_heard(heard: PowerProfilesStatus, hold
     [("on-battery", ("battery",)), (("degraded", "balanced"), ("profiles",)), (CONDITIONS, ("battery", "profiles"))],
 )
 def test_it_asks_only_what_it_needs(bench: Bench, when: Any, keys: tuple[str, ...]) -> None:
-    """Nobody is asked for a condition that was not wanted; the bus is the one that was named."""
+    """It reads only the conditions that were requested, on the bus that was named."""
     PowerProfilesCap(bench.controller, when=when, bus="unix:path=/nowhere").close()
     assert (Watcher.made.keys, Watcher.made.address) == (keys, "unix:path=/nowhere")
 
 
 def test_without_the_bus_the_cap_stays_as_it_is(bench: Bench) -> None:
-    """Nothing is known then: a cap is neither set nor lifted."""
+    """Without the bus, the cap is neither set nor lifted."""
     with PowerProfilesCap(bench.controller) as cap:
         Watcher.made.tell(None)
         assert cap.cap is None
@@ -131,7 +131,7 @@ def test_without_the_bus_the_cap_stays_as_it_is(bench: Bench) -> None:
 
 
 def test_status_waits_for_no_native_call() -> None:
-    """While one hangs that the cap makes it says what was heard, and that the cap is not set yet."""
+    """If the cap's native call hangs, status still returns: it has the new profile, and the cap as not set yet."""
     htp = HangingHtp()
     controller = VoteController(htp, time=VirtualTime(), handle_sigterm=False)
     session = controller.session("burst")
@@ -150,7 +150,7 @@ def test_status_waits_for_no_native_call() -> None:
 
 
 def test_a_daemon_that_is_gone_has_no_wish(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """The cap is lifted, and the condition that nobody tells of is logged once until somebody does."""
+    """If the daemon goes away, the cap is lifted, and one warning is logged until a daemon is back."""
     with PowerProfilesCap(bench.controller) as cap, caplog.at_level(logging.WARNING, "htppower.power_profiles"):
         Watcher.made.tell(profiles("power-saver"))
         Watcher.made.tell({})
@@ -164,14 +164,14 @@ def test_a_daemon_that_is_gone_has_no_wish(bench: Bench, caplog: pytest.LogCaptu
 
 
 def test_values_of_another_type_are_unknown(bench: Bench) -> None:
-    """What a service should not say sets no cap, and breaks nothing."""
+    """A value of another type sets no cap and raises nothing."""
     with PowerProfilesCap(bench.controller, when=CONDITIONS) as cap:
         Watcher.made.tell({"profiles": {"ActiveProfile": 5, "PerformanceDegraded": 1}, "battery": {"OnBattery": "yes"}})
         assert cap.status() == PowerProfilesStatus(connected=True)
 
 
 def test_a_cap_has_the_reason_that_holds_now(bench: Bench) -> None:
-    """Where one condition follows on another, it is set again before it is lifted: no vote is cast for that."""
+    """If one reason replaces another, the new cap is set before the old one is lifted, so no vote is cast."""
     saver, battery = "the system's power profile is power-saver", "the device runs on its battery"
     told: list[tuple[type, str]] = []
     bench.controller.subscribe(lambda event: told.append((type(event), event.reason)), (CapSet, CapLifted))  # type: ignore[attr-defined]
@@ -189,7 +189,7 @@ def test_a_cap_has_the_reason_that_holds_now(bench: Bench) -> None:
 
 
 def test_it_ends_with_its_controller(bench: Bench) -> None:
-    """Then it listens no more, and what it still hears changes nothing."""
+    """After the controller is closed, a report from the bus changes nothing."""
     cap = PowerProfilesCap(bench.controller)
     Watcher.made.tell(profiles("power-saver"))
     bench.controller.close()
@@ -211,7 +211,7 @@ def test_it_ends_with_its_controller(bench: Bench) -> None:
     ],
 )
 def test_a_condition_that_is_none_is_refused(bench: Bench, when: Any, said: str) -> None:
-    """It is named, with those that there are; nothing is left behind."""
+    """The error names the unknown condition and lists the known ones; nothing is left behind."""
     with pytest.raises(ValueError, match=f"^{said}$"):
         PowerProfilesCap(bench.controller, when=when)
 
@@ -226,7 +226,7 @@ def test_a_condition_that_is_none_is_refused(bench: Bench, when: Any, said: str)
 def test_an_argument_of_another_type_is_named(
     bench: Bench, options: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With what is wanted in its place, before anything is listened to."""
+    """The error names the argument and the type it needs; the bus is not opened."""
     monkeypatch.delattr(Watcher, "made", raising=False)
     with pytest.raises(TypeError, match=f"^{said}$"):
         PowerProfilesCap(**{"controller": bench.controller, **options})
@@ -234,7 +234,7 @@ def test_an_argument_of_another_type_is_named(
 
 
 def test_a_profile_that_is_none_is_refused(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before anything is listened to."""
+    """The profile is checked before the bus is opened."""
     monkeypatch.delattr(Watcher, "made", raising=False)
     with pytest.raises(ProfileError):
         PowerProfilesCap(bench.controller, "no_such_profile")
@@ -242,7 +242,7 @@ def test_a_profile_that_is_none_is_refused(bench: Bench, monkeypatch: pytest.Mon
 
 
 def test_without_dbus_fast_it_says_what_to_install(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The extra is named."""
+    """The error names the extra to install."""
     monkeypatch.setitem(sys.modules, "dbus_fast", None)
     monkeypatch.delitem(sys.modules, "htppower.control.caps.system_bus")
     with pytest.raises(ImportError, match="install htppower with its extra 'dbus'"):
@@ -250,7 +250,7 @@ def test_without_dbus_fast_it_says_what_to_install(bench: Bench, monkeypatch: py
 
 
 def test_what_a_daemon_says_does_nothing_to_a_terminal(bench: Bench) -> None:
-    """Control characters are escaped, and of a long text the beginning stays."""
+    """Control characters in a daemon's text are escaped, and a long text is cut."""
     with PowerProfilesCap(bench.controller, "balanced", when=("degraded",)) as cap:
         Watcher.made.tell(profiles("performance\x1b", f"\x1b[31m\n{'x' * 5_000}"))
         status = cap.status()
@@ -265,7 +265,7 @@ def test_what_a_daemon_says_does_nothing_to_a_terminal(bench: Bench) -> None:
 def test_a_bus_that_never_answers_is_told_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It accepts a connection and is silent: connecting has a time limit, and the WARNING comes once."""
+    """If a bus accepts the connection but never answers, connecting times out, and one WARNING is logged."""
     monkeypatch.setattr(system_bus, "_LONGEST_CONNECT_S", 0.02)
     monkeypatch.setattr(system_bus, "_RECONNECT_S", 0.01)
     lost, told = threading.Event(), []

@@ -1,4 +1,4 @@
-"""A cap that follows the device, as it is made and closed."""
+"""A cap that is set and lifted by the device's temperature: how it is made and closed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PERIOD_US = 1_000_000
 
 
 def test_a_cap_that_its_host_has_lifted_is_set_again(bench: Bench, tree: Tree) -> None:
-    """The handles of ``VoteController.caps`` lift any cap; while the device is hot, the next reading sets it again."""
+    """If the host lifts the cap through ``VoteController.caps``, the next reading of a hot device sets it again."""
     tree.zone(0, "cpu-0-0", "90000")
     with tree.cap(bench) as thermal:
         for cap in bench.controller.caps:
@@ -33,7 +33,7 @@ def test_a_cap_that_its_host_has_lifted_is_set_again(bench: Bench, tree: Tree) -
 def test_a_controller_that_is_closed_as_a_cap_is_made_closes_it(
     bench: Bench, tree: Tree, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another thread may close it as soon as it knows of the cap; nothing fails, and no cap is set."""
+    """If another thread closes the controller while the cap is made, nothing fails, and no cap is set."""
     tree.zone(0, "cpu-0-0", "90000")
     companions = bench.controller._companions
     add = companions.add

@@ -26,7 +26,7 @@ PERIOD_US = 1_000_000
 
 
 def test_it_caps_above_and_lifts_below_and_keeps_between(bench: Bench, tree: Tree) -> None:
-    """The limits themselves change nothing: above is above, below is below."""
+    """The cap is set above the upper limit and lifted below the lower limit; at a limit nothing changes."""
     session = bench.controller.session("burst")
     with session.inference(), tree.cap(bench):
         for text, name in (
@@ -44,7 +44,7 @@ def test_it_caps_above_and_lifts_below_and_keeps_between(bench: Bench, tree: Tre
 
 
 def test_it_looks_when_it_is_made_and_then_once_a_period(bench: Bench, tree: Tree) -> None:
-    """A device that is hot already is capped at once; what changes in between is not seen before its time."""
+    """A device that is already hot is capped at once. Later changes are seen only once a period."""
     with tree.cap(bench, period_us=500_000):
         tree.zone(0, "cpu-0-0", "90000")
         bench.time.advance_us(499_999)
@@ -55,7 +55,7 @@ def test_it_looks_when_it_is_made_and_then_once_a_period(bench: Bench, tree: Tre
 
 
 def test_another_profile_and_a_profile_that_is_below_it(bench: Bench, tree: Tree) -> None:
-    """The cap is at the profile given, and leaves what is below it."""
+    """The cap uses the given profile; a session below that profile keeps its own."""
     tree.zone(0, "cpu-0-0", "90000")
     high, low = bench.controller.session("burst"), bench.controller.session("extreme_power_saver")
     with tree.cap(bench, profile="power_saver"):
@@ -75,7 +75,7 @@ def test_another_profile_and_a_profile_that_is_below_it(bench: Bench, tree: Tree
     ids=str,
 )
 def test_what_it_refuses(bench: Bench, tree: Tree, options: dict[str, Any]) -> None:
-    """Nothing is set, and nothing left to run."""
+    """After a refused argument, no cap is set and no alarm is armed."""
     tree.zone(0, "cpu-0-0", "90000")
     with pytest.raises(ValueError, match=r"below_c|period_us|no thermal zone"):
         tree.cap(bench, **options)
@@ -96,7 +96,7 @@ def test_what_it_refuses(bench: Bench, tree: Tree, options: dict[str, Any]) -> N
     ids=str,
 )
 def test_an_argument_of_another_type_is_named(bench: Bench, tree: Tree, options: dict[str, Any], said: str) -> None:
-    """With what is wanted in its place; nothing is left to run."""
+    """The error names the argument and the type it needs; no alarm is armed."""
     given = {"controller": bench.controller, "above_c": 70, "below_c": 60, "root": tree.root, **options}
     with pytest.raises(TypeError, match=f"^{said}$"):
         ThermalCap(**given)
@@ -104,13 +104,13 @@ def test_an_argument_of_another_type_is_named(bench: Bench, tree: Tree, options:
 
 
 def test_a_profile_that_can_not_be_used_is_told_at_once(bench: Bench, tree: Tree) -> None:
-    """ProfileError comes as the cap is made, and not when the device is hot."""
+    """A wrong profile raises ProfileError when the cap is made, not when the device gets hot."""
     with pytest.raises(ProfileError):
         tree.cap(bench, profile="balancd")
 
 
 def test_closing_lifts_and_looks_no_more(bench: Bench, tree: Tree) -> None:
-    """Closed once or twice, its cap is lifted, no alarm is left, and heat sets none again."""
+    """Closing lifts the cap and cancels its alarm; closing twice is fine."""
     tree.zone(0, "cpu-0-0", "90000")
     session = bench.controller.session("burst")
     thermal = tree.cap(bench)
@@ -123,7 +123,7 @@ def test_closing_lifts_and_looks_no_more(bench: Bench, tree: Tree) -> None:
 
 
 def test_it_ends_with_its_controller(bench: Bench, tree: Tree) -> None:
-    """After the sessions, so that lifting raises nothing on the way down."""
+    """Closing the controller ends the thermal cap after the sessions, so lifting it raises no votes."""
     tree.zone(0, "cpu-0-0", "90000")
     session = bench.controller.session("burst")
     thermal = tree.cap(bench)
@@ -138,7 +138,7 @@ def test_it_ends_with_its_controller(bench: Bench, tree: Tree) -> None:
 
 
 def test_a_subscriber_may_close_it_as_it_caps(bench: Bench, tree: Tree) -> None:
-    """Closed within its own change, it leaves no cap behind."""
+    """A subscriber may close the thermal cap while the cap is being set; no cap is left behind."""
     thermal = tree.cap(bench)
     bench.controller.subscribe(lambda _: thermal.close(), (CapSet,))
     tree.zone(0, "cpu-0-0", "90000")
@@ -157,7 +157,7 @@ def test_a_subscriber_may_close_it_as_it_caps(bench: Bench, tree: Tree) -> None:
     )
 )
 def test_whatever_the_temperatures_it_obeys_hysteresis_and_its_period(steps: list[tuple[str, int]]) -> None:
-    """The cap is what each look in turn makes of it, and two changes are a period apart or more."""
+    """Each reading sets or lifts the cap by the hysteresis; two changes are at least a period apart."""
     bench, changes = Bench.make(), list[Event]()
     bench.controller.subscribe(changes.append, (CapSet, CapLifted))
     with tempfile.TemporaryDirectory() as folder, bench.controller:
@@ -179,7 +179,7 @@ def test_whatever_the_temperatures_it_obeys_hysteresis_and_its_period(steps: lis
 
 
 def test_a_slow_look_does_not_bring_changes_closer(bench: Bench, tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next look is a period after the last was done, however long that took."""
+    """The next reading comes a period after the last one ended, even if that one was slow."""
     real = Path.read_bytes
 
     def slow(path: Path) -> bytes:
@@ -200,7 +200,7 @@ def test_a_slow_look_does_not_bring_changes_closer(bench: Bench, tree: Tree, mon
 
 
 def test_a_number_that_no_float_holds_is_no_temperature(bench: Bench, tree: Tree) -> None:
-    """It is logged once, and the other zones go on counting."""
+    """The zone with that number is logged once, and the other zones still count."""
     tree.zone(0, "cpu-0-0", "40000")
     with tree.cap(bench) as cap:
         tree.zone(1, "cpu-0-1", "9" * 400)
@@ -214,7 +214,7 @@ def test_a_number_that_no_float_holds_is_no_temperature(bench: Bench, tree: Tree
 def test_it_goes_on_looking_where_alarms_can_not_be_armed(
     bench: Bench, tree: Tree, monkeypatch: pytest.MonkeyPatch, failing: int
 ) -> None:
-    """Its own thread waits for the next look."""
+    """If no alarm can be armed, the cap's own thread waits for the next reading."""
     call_at, rests = bench.time.call_at, list[float]()
     left = [RuntimeError("can't start new thread")] * failing
 

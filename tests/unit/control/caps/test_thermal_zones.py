@@ -1,4 +1,4 @@
-"""The zones of a thermal cap: which of them count, which can't be read, and what is said of them."""
+"""The zones of a thermal cap: which zones count, which can't be read, and what is logged about them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PERIOD_US = 1_000_000
 
 
 def test_the_hottest_zone_counts_and_is_named(bench: Bench, tree: Tree) -> None:
-    """In the reason, in status, and with its temperature."""
+    """The hottest zone is named in the cap's reason and in status, with its temperature."""
     tree.zone(1, "nspss-0", "71340")
     with tree.cap(bench) as thermal:
         assert [cap.reason for cap in bench.controller.caps] == ["nspss-0 at 71.3 C, above 70 C"]
@@ -32,7 +32,7 @@ def test_the_hottest_zone_counts_and_is_named(bench: Bench, tree: Tree) -> None:
 
 
 def test_status_waits_for_no_native_call(tree: Tree) -> None:
-    """While one hangs that the cap makes it says what was seen, and that the cap is not set yet."""
+    """If the cap's native call hangs, status still returns: it has the new temperature, and the cap as not set yet."""
     time, htp = VirtualTime(), HangingHtp()
     controller = VoteController(htp, time=time, handle_sigterm=False)
     session = controller.session("burst")
@@ -57,7 +57,7 @@ def test_status_waits_for_no_native_call(tree: Tree) -> None:
     ids=str,
 )
 def test_only_zones_that_match_count(bench: Bench, tree: Tree, zones: Any, capped: bool) -> None:
-    """By the names in their type, as in file names."""
+    """Zones are chosen by shell patterns that match their type."""
     tree.zone(0, "cpu-0-0", "90000")
     with tree.cap(bench, zones=zones):
         assert bool(bench.controller.caps) is capped
@@ -71,7 +71,7 @@ def test_only_zones_that_match_count(bench: Bench, tree: Tree, zones: Any, cappe
 def test_a_zone_that_says_no_temperature_is_left_out(
     bench: Bench, tree: Tree, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Logged once, not every period; the others still count."""
+    """The unreadable zone is logged once, not every period; the other zones still count."""
     tree.zone(0, "cpu-0-0", text)
     with tree.cap(bench) as thermal:
         bench.time.advance_us(3 * PERIOD_US)
@@ -86,7 +86,7 @@ def test_a_zone_that_says_no_temperature_is_left_out(
 def test_where_no_zone_can_be_read_the_cap_stays_as_it_is(
     bench: Bench, tree: Tree, hot: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """No reading proves neither cooling nor heat; status and one record say so; the next reading decides again."""
+    """If no zone can be read, the cap stays as it is; status and one log record show this until the next reading."""
     files = [tree.zone(number, f"cpu-{number}", "80000" if hot else "40000") for number in range(2)]
     with tree.cap(bench) as thermal:
         for file in files:
@@ -98,7 +98,7 @@ def test_where_no_zone_can_be_read_the_cap_stays_as_it_is(
         tree.zone(0, "cpu-0", "40000" if hot else "80000")
         bench.time.advance_us(PERIOD_US)
         assert thermal.status().unread == ("cpu-1",)
-        # The other was hot when it was last read.
+        # The other zone was hot at its last reading.
         assert thermal.status().capped
         tree.zone(1, "cpu-1", "40000")
         bench.time.advance_us(PERIOD_US)
@@ -106,7 +106,7 @@ def test_where_no_zone_can_be_read_the_cap_stays_as_it_is(
 
 
 def test_a_zone_that_fails_again_is_logged_again(bench: Bench, tree: Tree, caplog: pytest.LogCaptureFixture) -> None:
-    """Once for each time that it stops answering."""
+    """The zone is logged again each time it stops answering."""
     with tree.cap(bench):
         for text in ("x", "40000", "x"):
             tree.zone(0, "cpu-0-0", text)
@@ -118,11 +118,11 @@ def test_a_zone_that_fails_again_is_logged_again(bench: Bench, tree: Tree, caplo
 def test_a_zone_that_does_not_answer_is_logged(
     bench: Bench, tree: Tree, hot: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A look that takes longer than 10 s says which zone it waits for, and how the cap stays."""
+    """If a reading takes longer than 10 s, a log record names the slow zone and says whether the cap stays set."""
     read_bytes = Path.read_bytes
 
     def slow(path: Path) -> bytes:
-        # Other threads run meanwhile, and so do alarms.
+        # Other threads run during the read, and so do alarms.
         bench.time.advance_us(takes_us if path.parent.name == "thermal_zone1" else 0)
         return read_bytes(path)
 
@@ -142,7 +142,7 @@ def test_a_zone_that_does_not_answer_is_logged(
 
 
 def test_zones_that_match_nothing_are_told_with_those_that_there_are(bench: Bench, tree: Tree, tmp_path: Path) -> None:
-    """A misspelt name must not be a cap that never acts."""
+    """A misspelt zone name is an error that lists the existing zones, so the cap can't be useless."""
     with pytest.raises(ValueError, match=r"named skin\* or gpu; there are: cpu-0-0, nspss-0"):
         tree.cap(bench, zones=("skin*", "gpu"))
     with pytest.raises(ValueError, match="there are: none at all"):

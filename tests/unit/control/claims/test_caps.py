@@ -1,4 +1,4 @@
-"""Caps: a limit on every session, also on those to come and on what is held, until it is lifted."""
+"""Caps: a limit on every session until it is lifted, including held sessions and sessions opened later."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOM_PLUS, SVS = VoltageCorner.NOM_PLUS, VoltageCorner.SVS
 
 
 def test_a_cap_limits_every_session_at_once_and_lifting_gives_back(bench: Bench) -> None:
-    """Sessions in flight are voted at once, with one call of clocks each; one below the cap makes none."""
+    """A cap votes each running session above it again, in one call of clocks; a session below it makes no call."""
     high, low = bench.controller.session("burst"), bench.controller.session("power_saver")
     with high.inference(), low.inference():
         before = len(bench.casts)
@@ -34,7 +34,7 @@ def test_a_cap_limits_every_session_at_once_and_lifting_gives_back(bench: Bench)
 
 
 def test_a_cap_in_a_sustain_window_ends_the_sustain(bench: Bench) -> None:
-    """As ``use`` does; of a session below the cap it does not."""
+    """A cap ends the sustain of a session that it limits, as ``use`` does, and of no other session."""
     capped, below = bench.controller.session("burst"), bench.controller.session("sustained_high_performance")
     bench.infer(capped)
     bench.infer(below)
@@ -44,7 +44,7 @@ def test_a_cap_in_a_sustain_window_ends_the_sustain(bench: Bench) -> None:
 
 
 def test_a_cap_limits_sessions_that_are_opened_later(bench: Bench) -> None:
-    """They begin with the cap's profile, and get their own when it is lifted."""
+    """A session that is opened under a cap begins with the cap's profile, and gets its own after the lifting."""
     cap = bench.controller.cap("balanced", reason="heat")
     session = bench.controller.session("burst")
     (status,) = bench.controller.status().sessions
@@ -59,7 +59,7 @@ def test_a_cap_limits_sessions_that_are_opened_later(bench: Bench) -> None:
 
 
 def test_a_cap_wins_over_holds_and_over_use(bench: Bench) -> None:
-    """What is held or used under a cap is in force after it."""
+    """A hold or a ``use`` under a cap takes effect when the cap is lifted."""
     session = bench.controller.session("power_saver")
     with session.inference():
         with bench.controller.cap("balanced", reason="heat") as cap:
@@ -77,7 +77,7 @@ def test_a_cap_wins_over_holds_and_over_use(bench: Bench) -> None:
 
 
 def test_a_hold_below_the_cap_decides(bench: Bench) -> None:
-    """And its end under the cap leaves the session capped."""
+    """A hold below the cap decides; after that hold ends, the session is capped."""
     session = bench.controller.session("burst")
     with session.inference(), bench.controller.cap("balanced", reason="heat"):
         with session.hold("power_saver", reason="night"):
@@ -89,7 +89,7 @@ def test_a_hold_below_the_cap_decides(bench: Bench) -> None:
 def test_the_lowest_of_two_caps_counts_in_any_order(
     bench: Bench, order: tuple[tuple[int, int], tuple[int, int]]
 ) -> None:
-    """Set and lifted in any order."""
+    """The lowest cap counts, in whatever order the caps are set and lifted."""
     names = ("power_saver", "balanced")
     session = bench.controller.session("burst")
     caps = {}
@@ -112,7 +112,7 @@ def test_the_lowest_of_two_caps_counts_in_any_order(
     ids=["bus", "hmx"],
 )
 def test_one_clock_beyond_the_cap_is_enough(bench: Bench, votes: dict[str, object]) -> None:
-    """No clock that the cap limits stays up because another is low."""
+    """A profile that exceeds the cap with one clock only is capped, too."""
     session = bench.controller.session(voting(**votes))
     with session.inference(), bench.controller.cap("balanced", reason="heat"):
         assert session.profile.name == "balanced"
@@ -121,7 +121,7 @@ def test_one_clock_beyond_the_cap_is_enough(bench: Bench, votes: dict[str, objec
 
 
 def test_a_cap_of_no_votes_removes_every_vote(bench: Bench) -> None:
-    """system_settings as a cap: no session has an id while it is set."""
+    """Under a cap of system_settings no session has a power config ID."""
     session = bench.controller.session("burst")
     with session.inference():
         with bench.controller.cap("system_settings", reason="measurement"):
@@ -135,14 +135,14 @@ def test_a_cap_of_no_votes_removes_every_vote(bench: Bench) -> None:
 
 
 def test_a_session_without_votes_is_left_alone(bench: Bench) -> None:
-    """A cap raises nothing: system_settings stays without a call."""
+    """A cap never raises: a session of system_settings makes no call under it."""
     session = bench.controller.session("system_settings")
     with session.inference(), bench.controller.cap("balanced", reason="heat"):
         assert (bench.recorder.calls, session.profile.name) == ((), "system_settings")
 
 
 def test_what_is_told_of_a_cap(bench: Bench) -> None:
-    """CapSet and CapLifted of the controller, and ProfileChanged of each session that it changes; each once."""
+    """CapSet, CapLifted, and ProfileChanged for each session that changes, are sent once each."""
     session = bench.controller.session("burst", owner="camera")
     below = bench.controller.session("power_saver")
     events: list[Event] = []
@@ -167,7 +167,7 @@ def test_what_is_told_of_a_cap(bench: Bench) -> None:
 
 
 def test_caps_lists_the_caps_that_are_set(bench: Bench) -> None:
-    """The controller returns the caps themselves, by which each can be lifted."""
+    """``controller.caps`` has the caps themselves, and each can be lifted through it."""
     session = bench.controller.session("burst")
     kept = bench.controller.cap("balanced", reason="heat")
     (cap,) = bench.controller.caps
@@ -179,7 +179,7 @@ def test_caps_lists_the_caps_that_are_set(bench: Bench) -> None:
 
 @pytest.mark.parametrize("cycle", [False, True])
 def test_a_cap_that_is_dropped_is_lifted(bench: Bench, cycle: bool) -> None:
-    """Sessions in flight get their own votes back soon after, and CapLifted is told once."""
+    """If the handle of a cap is dropped, the cap is lifted soon: sessions get their votes back, with one CapLifted."""
     session = bench.controller.session("burst")
     events: list[Event] = []
     bench.controller.subscribe(events.append, CapLifted)
@@ -198,7 +198,7 @@ def test_a_cap_that_is_dropped_is_lifted(bench: Bench, cycle: bool) -> None:
 
 @pytest.mark.parametrize("on_error", ["continue", "raise"])
 def test_a_call_that_fails_never_raises_from_a_cap(on_error: str) -> None:
-    """Every session is capped, also those after the one that failed; what failed is sent again."""
+    """If a call fails, every other session is still capped, and the failed votes are sent again."""
     bench = Bench.make(on_error=on_error)
     first, second = (bench.controller.session("burst") for _ in range(2))
     with first.inference(), second.inference():
@@ -215,7 +215,7 @@ def test_a_call_that_fails_never_raises_from_a_cap(on_error: str) -> None:
 
 
 def test_what_a_cap_refuses(bench: Bench) -> None:
-    """No reason, no such profile, a closed controller."""
+    """A cap without a reason, with an unknown profile or on a closed controller is refused."""
     with pytest.raises(ValueError, match="reason"):
         bench.controller.cap("balanced", reason="")
     with pytest.raises(ProfileError):

@@ -1,4 +1,4 @@
-"""The ends of a hold: release, timeout, its owner, its handle, its session."""
+"""The ends of a hold: by release, by timeout, or with its owner, its handle or its session."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ NOM_PLUS = VoltageCorner.NOM_PLUS
 
 
 class Owner:
-    """An object that can own a hold, and be part of a cycle."""
+    """An object that can own a hold and be part of a cycle."""
 
     def __init__(self) -> None:
         self.itself: Owner | None = None
 
 
 def told(bench: Bench) -> list[Event]:
-    """Return a list that grows with what is told of holds and profiles."""
+    """Return a list that gets each event about holds and profiles."""
     events: list[Event] = []
     bench.controller.subscribe(events.append, (HoldBegan, HoldEnded, ProfileChanged))
     return events
 
 
 def ends(events: list[Event]) -> list[HoldEnd]:
-    """Return what ended the holds, in order."""
+    """Return how the holds ended, in order."""
     return [event.end for event in events if isinstance(event, HoldEnded)]
 
 
 @pytest.mark.parametrize(("early_us", "name"), [(1, "burst"), (0, "balanced")])
 def test_a_timeout_is_exact(bench: Bench, early_us: int, name: str) -> None:
-    """It ends a hold at its microsecond, and not one before."""
+    """The timeout ends the hold exactly at its deadline, and not a microsecond earlier."""
     session = bench.controller.session("balanced")
     bench.time.advance_us(17)
     events = told(bench)
@@ -58,7 +58,7 @@ def test_a_timeout_is_exact(bench: Bench, early_us: int, name: str) -> None:
 
 
 def test_a_hold_with_a_timeout_outlives_its_handle_and_leaves_no_alarm(bench: Bench) -> None:
-    """Dropping the handle does not end it; releasing it takes the alarm back."""
+    """Dropping the handle of a hold with a timeout does not end it; releasing it cancels the alarm."""
     session = bench.controller.session("balanced")
     session.hold("burst", reason="camera", timeout_us=1_000)
     gc.collect()
@@ -71,7 +71,7 @@ def test_a_hold_with_a_timeout_outlives_its_handle_and_leaves_no_alarm(bench: Be
 
 
 def test_releasing_twice_is_fine(bench: Bench) -> None:
-    """Also after a timeout, and told once."""
+    """A second release does nothing, also after a timeout; the end is one event."""
     session = bench.controller.session("balanced")
     events = told(bench)
     hold = session.hold("burst", reason="camera")
@@ -84,7 +84,7 @@ def test_releasing_twice_is_fine(bench: Bench) -> None:
 
 
 def test_a_dropped_handle_ends_its_hold(bench: Bench) -> None:
-    """Soon, on the thread of the alarms: nobody could release it any more."""
+    """A hold without a timeout ends on the alarm thread soon after its handle is collected."""
     session = bench.controller.session("balanced")
     events = told(bench)
     with session.inference():
@@ -99,7 +99,7 @@ def test_a_dropped_handle_ends_its_hold(bench: Bench) -> None:
 
 @pytest.mark.parametrize("cycle", [False, True])
 def test_a_hold_ends_with_its_owner(bench: Bench, cycle: bool) -> None:
-    """Also with one in a reference cycle; and not with the handle."""
+    """A hold with an owner ends when the owner is collected, also from a cycle; dropping the handle does not end it."""
     session = bench.controller.session("balanced")
     events, owner = told(bench), Owner()
     owner.itself = owner if cycle else None
@@ -114,7 +114,7 @@ def test_a_hold_ends_with_its_owner(bench: Bench, cycle: bool) -> None:
 
 
 def test_a_hold_that_has_ended_leaves_nothing_with_its_owner(bench: Bench) -> None:
-    """An owner that lives as long as the process must not gather what watched for it."""
+    """An ended hold leaves no weak reference on its owner, so a long-lived owner collects none."""
     session, owner = bench.controller.session("balanced"), Owner()
     for _ in range(3):
         session.hold("burst", reason="camera", owner=owner, timeout_us=1)
@@ -125,7 +125,7 @@ def test_a_hold_that_has_ended_leaves_nothing_with_its_owner(bench: Bench) -> No
 
 
 def test_a_with_block_ends_its_hold_by_an_exception(bench: Bench) -> None:
-    """The exception passes through, also where the lowering that follows fails."""
+    """The exception leaves the block unchanged, even if the lowering after it fails."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("balanced")
     with session.inference():
@@ -137,7 +137,7 @@ def test_a_with_block_ends_its_hold_by_an_exception(bench: Bench) -> None:
 
 
 def test_a_hold_in_a_generator_that_is_collected_ends(bench: Bench) -> None:
-    """It is released, as by leaving the block."""
+    """Collecting the generator releases the hold, as leaving the block does."""
     session = bench.controller.session("balanced")
     events = told(bench)
 
@@ -156,7 +156,7 @@ def test_a_hold_in_a_generator_that_is_collected_ends(bench: Bench) -> None:
 
 @pytest.mark.parametrize("whole", [False, True])
 def test_closing_ends_every_hold(bench: Bench, whole: bool) -> None:
-    """Each is told, none changes the profile on the way, no alarm stays, and the handles do nothing any more."""
+    """Closing the session ends each hold with an event, without a profile change, and cancels its alarm."""
     session = bench.controller.session("balanced")
     events = told(bench)
     with session.inference():
@@ -175,7 +175,7 @@ def test_closing_ends_every_hold(bench: Bench, whole: bool) -> None:
 
 
 def test_a_hold_on_a_closed_session_passes_while_the_process_ends(bench: Bench) -> None:
-    """It has no effect then, and is told to nobody."""
+    """If the process is ending, a hold on a closed session has no effect and sends no event."""
     session = bench.controller.session("balanced")
     events = told(bench)
     bench.controller._end_process(1)
@@ -185,7 +185,7 @@ def test_a_hold_on_a_closed_session_passes_while_the_process_ends(bench: Bench) 
 
 
 def test_a_hold_whose_timeout_can_not_be_kept_does_not_begin(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where more is wrong than that no thread can be started, the host is told, and nothing stays up without an end."""
+    """If arming the timeout fails with an error such as MemoryError, ``hold`` raises it, and no hold is left."""
     session = bench.controller.session("balanced")
 
     def full(*_arguments: object) -> None:
@@ -201,7 +201,7 @@ def test_a_hold_whose_timeout_can_not_be_kept_does_not_begin(bench: Bench, monke
 
 @pytest.mark.usefixtures("no_threads")
 def test_a_hold_with_a_timeout_begins_where_no_thread_can_be_started(controller: VoteController) -> None:
-    """As in what a host does at exit, on CPython 3.12 and later: as for a ticket, the end of the session ends it."""
+    """If no thread can be started, a hold with a timeout still begins, and ends by release or with its session."""
     session = controller.session("balanced")
     with session.hold("burst", reason="camera", timeout_us=60_000_000) as hold, session.inference():
         assert (hold.active, session.profile.name, session.state) == (True, "burst", State.RAISED)

@@ -1,4 +1,4 @@
-"""Holds where votes fail, where the platform lacks one, and on sessions without votes."""
+"""Holds whose votes fail or are missing on the platform, and holds on sessions without votes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOM_PLUS = VoltageCorner.NOM_PLUS
 
 
 def test_a_hold_that_raises_has_not_begun() -> None:
-    """Nobody has its handle: the session is back on its own profile, and its end is told."""
+    """After the error the session uses its own profile, and HoldEnded has been sent."""
     bench = Bench.make(on_error="raise")
     events: list[Event] = []
     bench.controller.subscribe(events.append, (HoldBegan, HoldEnded))
@@ -34,7 +34,7 @@ def test_a_hold_that_raises_has_not_begun() -> None:
 
 
 def test_a_failing_hold_goes_on_where_errors_do_not_raise(bench: Bench) -> None:
-    """It has begun, the session is UNKNOWN, and its votes are sent again with the back-off."""
+    """The hold has begun, the session is UNKNOWN, and the back-off sends the votes again."""
     session = bench.controller.session("balanced")
     with session.inference():
         bench.simulated.fail_next(FAILED)
@@ -47,7 +47,7 @@ def test_a_failing_hold_goes_on_where_errors_do_not_raise(bench: Bench) -> None:
 
 @pytest.mark.parametrize("on_error", ["continue", "raise"])
 def test_a_release_that_fails_has_ended_the_hold(on_error: str) -> None:
-    """With ``raise`` it raises; either way the hold is over, and the votes that follow are sent again."""
+    """The hold has ended, whether ``on_error`` raises or not, and the back-off sends the votes again."""
     bench = Bench.make(on_error=on_error)
     session = bench.controller.session("balanced")
     with session.inference():
@@ -66,7 +66,7 @@ def test_a_release_that_fails_has_ended_the_hold(on_error: str) -> None:
 
 
 def test_a_timeout_whose_votes_fail_raises_nowhere() -> None:
-    """It ends on the thread of the alarms, where nobody would take the error."""
+    """A vote that fails when a hold times out raises nothing; the back-off sends it again."""
     bench = Bench.make(on_error="raise")
     events: list[Event] = []
     bench.controller.subscribe(events.append, (HoldEnded,))
@@ -83,7 +83,7 @@ def test_a_timeout_whose_votes_fail_raises_nowhere() -> None:
 
 
 def test_a_session_without_votes_is_held_up_and_let_go(bench: Bench) -> None:
-    """system_settings under a hold gets ids and votes; after it every vote is removed again."""
+    """A hold gives a session of system_settings IDs and votes; after the hold every vote is removed."""
     session = bench.controller.session("system_settings")
     with session.inference():
         with session.hold("burst", reason="camera"):
@@ -101,7 +101,7 @@ def test_a_hold_may_take_every_vote_away(bench: Bench) -> None:
 
 
 def test_a_hold_tells_of_its_degradations() -> None:
-    """Of what the platform lacks of the profile in use, for as long as it is."""
+    """While a hold lasts, the session's degradations come from the held profile."""
     bench = Bench.make(SimulatedHtp(arch=68))
     session = bench.controller.session("balanced")
     hold = session.hold(voting(hmx_v2=explicit_hmx(ExpandedCorner.TUR)), reason="camera")
@@ -112,7 +112,7 @@ def test_a_hold_tells_of_its_degradations() -> None:
 
 
 def test_strict_refuses_a_hold_and_a_cap_that_would_degrade() -> None:
-    """Neither has begun."""
+    """With ``strict=True``, a hold or cap that would degrade raises, and has not begun."""
     bench = Bench.make(SimulatedHtp(arch=68), strict=True)
     session = bench.controller.session("balanced")
     explicit = voting(hmx_v2=explicit_hmx(ExpandedCorner.TUR))
@@ -125,7 +125,7 @@ def test_strict_refuses_a_hold_and_a_cap_that_would_degrade() -> None:
 
 
 def test_an_option_refused_while_held_is_left_out_after_it_too(bench: Bench) -> None:
-    """13002 within a hold degrades what is in use, and the session's own profile when it is back."""
+    """An option that is refused with 13002 under a hold is left out then, and also after the hold."""
     session = bench.controller.session(attrs.evolve(voting(hmx_timeout_us=1_000), name="own"))
     hold = session.hold(voting(hmx_timeout_us=2_000), reason="camera")
     bench.simulated.fail_next(UNSUPPORTED)
@@ -140,7 +140,7 @@ def test_an_option_refused_while_held_is_left_out_after_it_too(bench: Bench) -> 
 
 
 def test_a_restart_while_held_votes_the_hold_again(bench: Bench) -> None:
-    """What is voted again is what is in use."""
+    """After a restart the profile of the hold is voted again."""
     session = bench.controller.session("balanced")
     with session.inference(), session.hold("burst", reason="camera"):
         bench.simulated.restart_subsystem(fatal=False)

@@ -1,4 +1,4 @@
-"""Holds: another profile for a session until they end, the highest first."""
+"""Holds: another profile for a session until the hold ends. The highest hold counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOM_PLUS, TURBO = VoltageCorner.NOM_PLUS, VoltageCorner.TURBO
 
 
 def told(bench: Bench) -> list[Event]:
-    """Return a list that grows with what is told of holds and profiles."""
+    """Return a list that gets each event about holds and profiles."""
     events: list[Event] = []
     bench.controller.subscribe(events.append, (HoldBegan, HoldEnded, ProfileChanged))
     return events
@@ -26,7 +26,7 @@ def told(bench: Bench) -> list[Event]:
 def test_two_holds_begun_and_released_in_any_order(
     bench: Bench, begins: tuple[int, int], released: tuple[int, int]
 ) -> None:
-    """The higher one counts while it lasts, then the lower one, then the session's own profile."""
+    """The higher hold counts while it lasts, then the lower hold, then the session's own profile."""
     names = ("high_performance", "balanced")
     session = bench.controller.session("power_saver")
     holds: dict[int, Hold] = {}
@@ -43,7 +43,7 @@ def test_two_holds_begun_and_released_in_any_order(
 
 
 def test_a_hold_raises_nothing_by_itself(bench: Bench) -> None:
-    """On a session that is not raised it makes no call; the next raise casts its votes."""
+    """A hold on a session that is not raised makes no call; the next raise casts its votes."""
     session = bench.controller.session("balanced")
     with session.hold("burst", reason="camera preview") as hold:
         assert (bench.sets, session.state, hold.active) == ([], State.UNVOTED, True)
@@ -55,7 +55,7 @@ def test_a_hold_raises_nothing_by_itself(bench: Bench) -> None:
 
 
 def test_a_hold_on_a_lowered_session_waits_for_the_next_raise(bench: Bench) -> None:
-    """Neither its beginning nor its end makes a call while the session is lowered."""
+    """On a lowered session neither the begin nor the end of a hold makes a call."""
     session = bench.controller.session("balanced")
     bench.infer(session)
     before = len(bench.sets)
@@ -64,7 +64,7 @@ def test_a_hold_on_a_lowered_session_waits_for_the_next_raise(bench: Bench) -> N
 
 
 def test_a_hold_in_flight_is_voted_at_once_and_taken_back_at_once(bench: Bench) -> None:
-    """With an inference running, its beginning and its end are one call with clocks each."""
+    """While an inference runs, the begin and the end of a hold make one call of clocks each."""
     session = bench.controller.session("balanced")
     with session.inference():
         hold = session.hold("burst", reason="camera")
@@ -76,7 +76,7 @@ def test_a_hold_in_flight_is_voted_at_once_and_taken_back_at_once(bench: Bench) 
 
 @pytest.mark.parametrize("name", ["balanced", "high_performance"])
 def test_a_hold_in_a_sustain_window_ends_the_sustain(bench: Bench, name: str) -> None:
-    """A session that is up only by its sustain time is lowered, as by ``use``."""
+    """A hold lowers a session that is up only for its sustain time, as ``use`` does."""
     session = bench.controller.session("burst")
     bench.infer(session)
     assert (session.state, len(bench.casts)) == (State.RAISED, 1)
@@ -86,7 +86,7 @@ def test_a_hold_in_a_sustain_window_ends_the_sustain(bench: Bench, name: str) ->
 
 
 def test_the_end_of_a_hold_ends_its_sustain(bench: Bench) -> None:
-    """What was up by the hold's sustain time comes down with the hold."""
+    """Votes that are up for the hold's sustain time come down when the hold ends."""
     session = bench.controller.session("balanced")
     hold = session.hold("burst", reason="test")
     bench.infer(session)
@@ -96,7 +96,7 @@ def test_the_end_of_a_hold_ends_its_sustain(bench: Bench) -> None:
 
 
 def test_a_hold_of_the_profile_in_use_changes_nothing(bench: Bench) -> None:
-    """No call, no ProfileChanged, and the pending sustain goes on; yet status names the hold."""
+    """No call, no ProfileChanged, and the sustain goes on; status still names the hold."""
     session = bench.controller.session("burst")
     bench.infer(session)
     events, before = told(bench), len(bench.sets)
@@ -112,7 +112,7 @@ def test_a_hold_of_the_profile_in_use_changes_nothing(bench: Bench) -> None:
 
 
 def test_use_while_held_counts_after_the_hold(bench: Bench) -> None:
-    """The session's own profile changes, and is used when the hold ends."""
+    """``use`` under a hold changes the session's own profile, which counts after the hold."""
     session = bench.controller.session("balanced")
     with session.inference():
         hold = session.hold("burst", reason="camera")
@@ -124,7 +124,7 @@ def test_use_while_held_counts_after_the_hold(bench: Bench) -> None:
 
 
 def test_what_is_told_of_a_hold(bench: Bench) -> None:
-    """HoldBegan, then ProfileChanged with cause and reason; HoldEnded, then ProfileChanged; and status meanwhile."""
+    """A hold sends HoldBegan, ProfileChanged, HoldEnded and ProfileChanged, with reasons; status shows it."""
     session = bench.controller.session("balanced", owner="camera")
     events = told(bench)
     hold = session.hold("burst", reason="preview")

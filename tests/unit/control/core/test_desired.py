@@ -1,4 +1,4 @@
-"""What a session should have, and the next step to it: every combination, against tables written by hand."""
+"""The state that a session should be in, and the next step towards it: all cases, against tables written by hand."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ DEADLINE_US = 300_000
 TIMES = {"before": DEADLINE_US - 1, "at": DEADLINE_US, "after": DEADLINE_US + 1}
 VOTING = Planner(None, Missing(), strict=False).plan(load_profile("burst"))
 VOTELESS = attrs.evolve(VOTING, raised=VoteSet(), lowered=VoteSet())
-# These are made by failures, and by closing.
+# Failures and closing fire these triggers, so no step has them.
 OTHERS = (Trigger.LOSE, Trigger.DESTROY)
 DESTS = {(row.trigger, source): row.dest for row in TRANSITIONS for source in row.sources}
 
-# Of a session: its state (U-NVOTED, R-AISED, L-OWERED, un-K-NOWN, D-ESTROYED), whether a phase runs, whether it is
-# before, at or after its deadline, whether its profile has votes, whether it has ids; * is any. Then what it should be,
-# and the transition to it; > means only if its votes are not known to be in force.
+# Left: the session's state (U-NVOTED, R-AISED, L-OWERED, un-K-NOWN, D-ESTROYED), whether a phase runs, the time
+# relative to the deadline, whether the profile has votes, and whether the session has IDs; * means any.
+# Right: the state it should be in, and the next transition; > means only if its votes are not known to be in force.
 TABLE = """
     states  busy  time       votes  ids  |  should be  step
     D       *     *          *      *    |  DESTROYED  -
@@ -49,13 +49,13 @@ TABLE = """
 LETTERS = {"U": State.UNVOTED, "R": State.RAISED, "L": State.LOWERED, "K": State.UNKNOWN, "D": State.DESTROYED}
 YES_NO = {"yes": (True,), "no": (False,), "*": (True, False)}
 
-# Session: state, busy, time, votes, ids. Its line: what it should be, and the step.
+# A session: state, busy, time, votes, ids. A line: the state it should be in, and the step.
 Session = tuple[State, bool, str, bool, bool]
 Line = tuple[str, str]
 
 
 def lines() -> Iterator[tuple[Session, Line]]:
-    """Yield each session that a line of the table is about, with that."""
+    """Yield each session that a line of the table covers, with that line."""
     for text in TABLE.splitlines()[2:]:
         if not text.strip():
             continue
@@ -80,7 +80,7 @@ def plan_of(*, votes: bool) -> Plan:
 
 
 def desired_of(session: Session) -> State:
-    """Return what a session should be."""
+    """Return the state that a session should be in."""
     state, busy, time, votes, _ = session
     use = Use(closing=False, busy=busy, deadline_us=DEADLINE_US)
     return desired(use, plan_of(votes=votes), state, now_us=TIMES[time])
@@ -93,14 +93,14 @@ def step_of(session: Session, *, differs: bool) -> Step | None:
 
 
 def test_the_table_has_one_line_for_each_session() -> None:
-    """No combination is left out, and none is in two lines."""
+    """Each combination is covered by exactly one line."""
     assert sorted(map(str, (session for session, _ in lines()))) == sorted(map(str, SESSIONS))
     assert len(SESSIONS) == 120
 
 
 @pytest.mark.parametrize("state", State)
 def test_what_a_session_should_be(state: State) -> None:
-    """In every state, whatever is made of it, a session should be what the table says."""
+    """A session should be in the state that the table gives."""
     wrong = {session: desired_of(session) for session in SESSIONS if desired_of(session).name != LINES[session][0]}
     assert not {session: to for session, to in wrong.items() if session[0] is state}
 
@@ -108,7 +108,7 @@ def test_what_a_session_should_be(state: State) -> None:
 @pytest.mark.parametrize("differs", [True, False])
 @pytest.mark.parametrize("state", State)
 def test_the_next_step(state: State, *, differs: bool) -> None:
-    """The step is that of the table, and casts the votes that its trigger stands for."""
+    """The step is the one in the table, and casts the votes of its trigger."""
     for session in SESSIONS:
         if session[0] is not state:
             continue
@@ -124,7 +124,7 @@ def test_the_next_step(state: State, *, differs: bool) -> None:
 
 @pytest.mark.parametrize("differs", [True, False])
 def test_every_step_is_in_the_transition_table(*, differs: bool) -> None:
-    """A step is a transition that its state has, and each one but losing and destroying is somebody's next step."""
+    """A step is always a valid transition, and every transition except LOSE and DESTROY is the step of some session."""
     taken = set()
     for session in SESSIONS:
         step = step_of(session, differs=differs)
@@ -137,7 +137,7 @@ def test_every_step_is_in_the_transition_table(*, differs: bool) -> None:
 
 
 def test_relaxed_votes_that_are_to_relax_further() -> None:
-    """The votes of the second power state are cast on those of the first, and on nothing else."""
+    """The votes of the second power state are cast only after the votes of the first."""
     then = attrs.evolve(VOTING, then=VOTING.raised)
     for session in SESSIONS:
         state, _, _, votes, ids = session
@@ -149,7 +149,7 @@ def test_relaxed_votes_that_are_to_relax_further() -> None:
 
 @pytest.mark.parametrize("state", State)
 def test_a_session_whose_inference_is_expected(state: State) -> None:
-    """Until the deadline it should be as one in a phase, also where its votes are down; from then on, as any other."""
+    """An expected inference counts as a running phase until the deadline, and not after it."""
     for session in SESSIONS:
         if session[0] is state and not session[1]:
             _, _, time, votes, _ = session
@@ -161,7 +161,7 @@ def test_a_session_whose_inference_is_expected(state: State) -> None:
 
 @pytest.mark.parametrize("differs", [True, False])
 def test_steps_end_where_a_session_should_be(*, differs: bool) -> None:
-    """Whatever is made of a session, it gets where it should be in three steps at most, and stays there."""
+    """Any session reaches the state that it should be in within three steps, and stays there."""
     for start in SESSIONS:
         session, steps = start, 0
         while (step := step_of(session, differs=differs and steps == 0)) is not None:
@@ -184,14 +184,14 @@ def test_steps_end_where_a_session_should_be(*, differs: bool) -> None:
     ],
 )
 def test_a_target_other_than_the_desired_one(target: State, state: State, trigger: Trigger | None) -> None:
-    """Where no alarm can be armed, an inference begins meanwhile, or lowering failed, the step follows the target."""
+    """If the target is not the desired state, the step leads to the target."""
     step = next_step(target, VOTING, state, has_ids=True, differs=True)
     assert (None if step is None else step.trigger) is trigger
 
 
 @pytest.mark.parametrize("now_us", [-1, 0])
 def test_a_deadline_that_was_never_set_is_over(now_us: int) -> None:
-    """A session that nothing was made of has the deadline 0: with ids that are up it is lowered at once, at 0 too."""
+    """The deadline of a new session is 0 and counts as past: raised votes are lowered at once, even at time 0."""
     use = Use(closing=False, busy=False, deadline_us=0)
     target = desired(use, VOTING, State.RAISED, now_us=now_us)
     assert target is (State.LOWERED if now_us == 0 else State.RAISED)
@@ -200,7 +200,7 @@ def test_a_deadline_that_was_never_set_is_over(now_us: int) -> None:
 @pytest.mark.parametrize("busy", [True, False])
 @pytest.mark.parametrize("state", State)
 def test_a_session_that_is_being_closed_stays_as_it_is(state: State, *, busy: bool) -> None:
-    """Its closing lowers and destroys it, in a step of its own."""
+    """A session that is being closed keeps its state until the closing lowers and destroys it."""
     for votes, now_us in itertools.product((True, False), TIMES.values()):
         use = Use(closing=True, busy=busy, deadline_us=DEADLINE_US)
         assert desired(use, plan_of(votes=votes), state, now_us=now_us) is state

@@ -1,4 +1,4 @@
-"""The line: its order, the thread that runs a request, and a thread that leaves."""
+"""The line: the order of its requests, the thread that runs each, and a thread that leaves."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RAISE, LOWER, CLOSE, HEARTBEAT = Urgency
 
 @attrs.define
 class Worker:
-    """A line, and a worker that runs what it was handed when it is told to."""
+    """A line, and a worker that runs the handed actions on command."""
 
     ran: list[str] = attrs.field(factory=list)
     handed: list[Callable[[], None]] = attrs.field(factory=list)
@@ -40,13 +40,13 @@ class Worker:
         return True
 
     def submit(self, name: str, urgency: Urgency) -> Request:
-        """Submit a request that notes its name."""
+        """Submit a request that records its name."""
         request = Request(functools.partial(self.ran.append, name), urgency)
         self.line.submit(request)
         return request
 
     def work(self) -> list[str]:
-        """Run everything; no more than one action is handed at a time."""
+        """Run all actions; the line hands over one at a time."""
         while self.handed:
             (action,) = self.handed
             self.handed.clear()
@@ -55,7 +55,7 @@ class Worker:
 
 
 def test_the_most_urgent_request_is_first_and_the_first_to_come_within_each() -> None:
-    """Raises before lowerings, lowerings before closings, heartbeats last."""
+    """Raises run before lowerings, lowerings before closings, heartbeats last; equal ones in the order they came."""
     worker = Worker()
     worker.submit("first", HEARTBEAT)
     for urgency, nth in itertools.product(reversed(Urgency), "ab"):
@@ -67,7 +67,7 @@ def test_the_most_urgent_request_is_first_and_the_first_to_come_within_each() ->
 
 @pytest.mark.parametrize("ahead", [0, 3])
 def test_sixteen_later_requests_go_before_an_earlier_one_and_no_more(ahead: int) -> None:
-    """Earlier ones are not counted."""
+    """Only requests that came later count towards the sixteen."""
     worker = Worker()
     worker.submit("first", RAISE)
     for nth in range(ahead):
@@ -80,7 +80,7 @@ def test_sixteen_later_requests_go_before_an_earlier_one_and_no_more(ahead: int)
 
 @given(st.lists(st.sampled_from(Urgency) | st.none(), max_size=150))
 def test_no_request_is_overtaken_by_more_than_sixteen_later_ones(comings: list[Urgency | None]) -> None:
-    """Whatever comes, and whenever it is served (None)."""
+    """At most sixteen later requests run first, whatever comes and whenever the line is served (None)."""
     worker = Worker()
     for nth, urgency in enumerate(comings):
         if urgency is not None:
@@ -94,7 +94,7 @@ def test_no_request_is_overtaken_by_more_than_sixteen_later_ones(comings: list[U
 
 
 def test_a_thread_runs_its_own_step_and_a_worker_a_request() -> None:
-    """A request is handed over as soon as the line is free, and has it until it has run."""
+    """A request is handed to the worker as soon as the line is free, and holds the line until it has run."""
     worker = Worker()
     assert worker.line.run(threading.get_ident, RAISE) == threading.get_ident()
     request = worker.submit("handed", LOWER)
@@ -104,7 +104,7 @@ def test_a_thread_runs_its_own_step_and_a_worker_a_request() -> None:
 
 
 def test_without_a_worker_a_request_runs_at_once_or_when_the_line_is_left() -> None:
-    """So it is in virtual time: what is asked in the middle of a step follows it, in the same thread."""
+    """In virtual time a request made during a step runs after that step, in the same thread."""
     line, ran = Line(lambda action: False), list[str]()
 
     def step() -> None:
@@ -118,7 +118,7 @@ def test_without_a_worker_a_request_runs_at_once_or_when_the_line_is_left() -> N
 
 
 def test_a_request_keeps_what_its_step_returns_or_raises() -> None:
-    """The waiting thread gets either; the callback runs after both, and the line is passed on."""
+    """The waiting thread gets the result or the error; the callback runs for both, and the line is passed on."""
     line, ended = Line(lambda action: False), []
     made, failing = (Request(step, RAISE, lambda: ended.append(1)) for step in (lambda: 7, lambda: 1 // 0))
     line.submit(made)
@@ -129,7 +129,7 @@ def test_a_request_keeps_what_its_step_returns_or_raises() -> None:
 
 
 def test_a_step_that_raises_passes_the_line_on() -> None:
-    """The next one gets it."""
+    """After a step that raises, the next request gets the line."""
     line = Line(lambda action: False)
     with pytest.raises(ZeroDivisionError):
         line.run(lambda: 1 // 0, RAISE)
@@ -137,7 +137,7 @@ def test_a_step_that_raises_passes_the_line_on() -> None:
 
 
 def test_no_step_overlaps_another() -> None:
-    """Eight threads take turns at it, and a worker takes the requests between them."""
+    """Steps of eight threads, and requests between them, never overlap."""
     posted: list[threading.Thread] = []
 
     def hand(action: Callable[[], None]) -> bool:
@@ -169,14 +169,14 @@ def test_no_step_overlaps_another() -> None:
 
 
 class Interrupted:
-    """A lock; Ctrl-C comes while a thread waits for it."""
+    """A lock; Ctrl-C interrupts the thread that waits for it."""
 
     def __init__(self, before: Callable[[], object]) -> None:
         self._before = before
         self._taken = False
 
     def acquire(self) -> bool:
-        """Acquire it once; then wait, and be interrupted."""
+        """Acquire it once; at the second time wait, and raise KeyboardInterrupt."""
         if self._taken:
             self._before()
             raise KeyboardInterrupt
@@ -184,14 +184,14 @@ class Interrupted:
         return True
 
     def release(self) -> None:
-        """Do nothing: the waiting thread is interrupted."""
+        """Do nothing: the waiting thread was interrupted."""
 
 
 @pytest.mark.parametrize("granted", [False, True])
 def test_a_thread_that_is_interrupted_as_it_waits_leaves_the_line(
     monkeypatch: pytest.MonkeyPatch, *, granted: bool
 ) -> None:
-    """Ctrl-C ends the wait of the main thread; a line that it has just got is passed on, and the count is right."""
+    """A waiting thread that Ctrl-C interrupts leaves the line, and passes it on if it was just granted."""
     line, hang = Line(lambda action: False), Hang()
 
     def before() -> None:

@@ -1,4 +1,4 @@
-"""The link: each state against each event, and when it may be called."""
+"""The link: every event in every state, and when the link may be called."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from htppower.errors import VoteRejected
 from htppower.events import LinkState
 
 WELL, LOST, SUSPECT, DEAD, HELD = LinkState
-# The ways into each state, from WELL.
+# The events that lead into each state, from WELL.
 WAYS = {
     WELL: (),
     LOST: (LinkEvent.LOST,),
@@ -21,7 +21,7 @@ WAYS = {
     DEAD: (LinkEvent.DEAD,),
     HELD: (LinkEvent.DEAD, LinkEvent.IN_VAIN),
 }
-# By hand: what follows in each state from WORKED, LOST, SUSPECT, DEAD, IN_VAIN and TOLD.
+# Written by hand: the next state for WORKED, LOST, SUSPECT, DEAD, IN_VAIN and TOLD.
 FOLLOWS = {
     WELL: (WELL, LOST, SUSPECT, DEAD, WELL, WELL),
     LOST: (WELL, LOST, SUSPECT, DEAD, LOST, LOST),
@@ -34,7 +34,7 @@ ERROR = VoteRejected(13003, power_config_id=1)
 
 @attrs.define
 class Told:
-    """A link, and the states that it has left."""
+    """A link, and the states that it left."""
 
     left: list[LinkState] = attrs.field(factory=list)
     link: Link = attrs.field(init=False)
@@ -52,14 +52,14 @@ class Told:
 
 
 def test_the_table_has_a_cell_for_each_state_and_event() -> None:
-    """Nothing is left to a machine that ignores what it does not know."""
+    """The table lists every event in every state, so none is ignored by accident."""
     assert set(TABLE) == set(FOLLOWS) == set(LinkState)
     assert {len(dests) for dests in TABLE.values()} == {len(LinkEvent)}
 
 
 @pytest.mark.parametrize(("state", "event"), list(itertools.product(LinkState, LinkEvent)))
 def test_every_state_against_every_event(state: LinkState, event: LinkEvent) -> None:
-    """The link goes where the table says, calls back only if its state changes, and counts a loss of every vote."""
+    """The link takes the state from the table, calls back if its state changes, and counts a loss of all votes."""
     told = Told()
     link = told.bring(state)
     epoch = link.epoch
@@ -72,7 +72,7 @@ def test_every_state_against_every_event(state: LinkState, event: LinkEvent) -> 
 
 @pytest.mark.parametrize("state", LinkState)
 def test_which_states_may_be_called(state: LinkState) -> None:
-    """A dead link is called only after a renewal; every other one from the moment that the back-off allows."""
+    """A dead link may be called only after a renewal; any other link once its back-off is over."""
     link = Told().bring(state)
     link.closed_until_us = 10
     down = state in (DEAD, HELD)
@@ -92,9 +92,9 @@ def test_which_states_may_be_called(state: LinkState) -> None:
     ],
 )
 def test_failures_in_a_row(means: Meaning, states: list[LinkState]) -> None:
-    """The fourth suspect failure in a row is a dead link; a refused call is counted, and is nothing of the link.
+    """The fourth suspect failure in a row makes a dead link; a refused call does not change the link.
 
-    A link that was rebuilt after a back-off has one more call before the next.
+    A link that was rebuilt after a back-off allows one more call before the next back-off.
     """
     link = Told().link
     found = []
@@ -107,7 +107,7 @@ def test_failures_in_a_row(means: Meaning, states: list[LinkState]) -> None:
 
 
 def test_a_success_begins_the_row_anew() -> None:
-    """Neither failures nor the back-off outlive a call that the DSP has answered."""
+    """A call that the DSP answers resets the row of failures and the back-off."""
     link = Told().link
     for _ in range(3):
         link.failed(Meaning.SUSPECT, ERROR)
@@ -128,7 +128,7 @@ def test_a_success_begins_the_row_anew() -> None:
     ],
 )
 def test_failures_after_a_renewal(means: Meaning, states: list[LinkState]) -> None:
-    """Somebody else holds the link if it is as dead as before, but one suspect failure is let pass."""
+    """A link that is still dead after a renewal is HELD; one suspect failure is allowed first."""
     link = Told().bring(DEAD)
     link.failures = 4
     link.was_renewed()
@@ -142,7 +142,7 @@ def test_failures_after_a_renewal(means: Meaning, states: list[LinkState]) -> No
 @pytest.mark.parametrize("means", [Meaning.LOST, Meaning.DEAD])
 @pytest.mark.parametrize("state", LinkState)
 def test_what_a_host_tells(state: LinkState, means: Meaning) -> None:
-    """A living link is lost or dead, as told; a dead one is to be renewed. No back-off is waited for."""
+    """The host's report makes a living link lost or dead, and a dead link due for renewal, without a back-off."""
     link = Told().bring(state)
     link.closed_until_us = 10
     link.host_reported(means, ERROR)

@@ -8,7 +8,7 @@ from htppower.control.core.meaning import CallKind, Meaning, meaning, tells_of_a
 
 DONE, LOST, DEAD, SUSPECT, REFUSED, ABSENT, BAD_ID = Meaning
 
-# By code: what it means for a create, for votes of an id or a destroy, and for settings of the process.
+# By code: its meaning for a create, for votes of an ID or a destroy, and for settings of the process.
 TABLE = {
     0: (DONE, DONE, DONE),
     1007: (LOST, LOST, LOST),
@@ -27,12 +27,12 @@ TABLE = {
 
 @pytest.mark.parametrize("code", TABLE)
 def test_what_a_code_means(code: int) -> None:
-    """A code means what the table says; one that is not in it, as 7, says nothing but that the call failed."""
+    """A code has the meaning from the table; an unknown code, such as 7, means only that the call failed."""
     create, of_an_id, settings = TABLE[code]
     assert [meaning(code, carried) for carried in CallKind] == [create, of_an_id, of_an_id, settings]
 
 
 @pytest.mark.parametrize("code", TABLE)
 def test_which_codes_a_host_may_tell(code: int) -> None:
-    """Only 1007 and 1011 say that every vote of the process is lost."""
+    """Only 1007 and 1011 mean that all votes of the process are lost."""
     assert tells_of_a_lost_link(code) == (code in (1007, 1011))

@@ -1,4 +1,4 @@
-"""Work in the background runs once for all requests until then, at its time, and not after the end."""
+"""Background work: one run for all requests so far, on time, and never after the end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from htppower.testing import VirtualTime
 
 @pytest.fixture
 def time() -> VirtualTime:
-    """Return a time of its own."""
+    """Return a virtual time."""
     return VirtualTime(1_000)
 
 
@@ -20,7 +20,7 @@ def _noted(time: VirtualTime, **options: int) -> tuple[BackgroundWork, list[int]
 
 
 def test_one_run_serves_all_requests_until_then(time: VirtualTime) -> None:
-    """The run begins a while after the first request; a later request starts another run."""
+    """The run begins some time after the first request; a request after that starts another run."""
     work, done = _noted(time, wait_us=100)
     work.ask()
     time.advance_us(40)
@@ -34,7 +34,7 @@ def test_one_run_serves_all_requests_until_then(time: VirtualTime) -> None:
 
 
 def test_it_pauses_from_one_beginning_to_the_next(time: VirtualTime) -> None:
-    """After the pause, a run begins at once."""
+    """Two runs begin at least a pause apart; after the pause a run begins at once."""
     work, done = _noted(time, pause_us=100)
     work.ask()
     time.advance_us(100)
@@ -48,7 +48,7 @@ def test_it_pauses_from_one_beginning_to_the_next(time: VirtualTime) -> None:
 
 
 def test_a_request_during_a_run_starts_another_run(time: VirtualTime) -> None:
-    """The run that is under way may have missed what the request is for."""
+    """A request during a run starts another run, since the first may have missed its data."""
     done: list[int] = []
 
     def do() -> None:
@@ -63,7 +63,7 @@ def test_a_request_during_a_run_starts_another_run(time: VirtualTime) -> None:
 
 
 def test_no_run_begins_after_closing(time: VirtualTime) -> None:
-    """No alarm stays armed."""
+    """Closing leaves no alarm armed."""
     for asks in (False, True):
         work, done = _noted(time, wait_us=100)
         if asks:
@@ -77,7 +77,7 @@ def test_no_run_begins_after_closing(time: VirtualTime) -> None:
 
 
 def test_in_a_forked_child_it_is_not_done(time: VirtualTime) -> None:
-    """The thread is the parent's."""
+    """A forked child does not run it: the thread is the parent's."""
     work, done = _noted(time, wait_us=100)
     work.ask()
     work.disown()

@@ -34,7 +34,7 @@ def test_a_folder_full_of_what_can_not_be_removed_is_an_error(tmp_path: Path) ->
 
 
 def test_two_writers_at_the_same_time_both_put_a_whole_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither writer puts half a file of the other in place, and neither finds its own file gone."""
+    """Neither writer puts half a file in place, and neither loses its temporary file to the other."""
     path, write = tmp_path / "learnt.json", os.write
     seen: list[bytes] = []
 
@@ -53,7 +53,7 @@ def test_two_writers_at_the_same_time_both_put_a_whole_file(tmp_path: Path, monk
 
 
 def test_the_old_file_stays_until_the_new_one_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A disk that fills up leaves the old file, and no other."""
+    """If the disk is full, the old file stays, and no temporary file is left."""
     path = tmp_path / "trace.json"
     path.write_bytes(b"old")
 
@@ -68,7 +68,7 @@ def test_the_old_file_stays_until_the_new_one_is_written(tmp_path: Path, monkeyp
 
 
 def test_the_file_is_open_to_grow(tmp_path: Path) -> None:
-    """The returned file is the file at the path."""
+    """The returned file is the file at the path, open for appending."""
     path = tmp_path / "trace.json"
     with put_in_place(path, b"new") as file:
         file.seek(0, os.SEEK_END)
@@ -88,7 +88,7 @@ def test_an_error_names_the_path_that_was_given(tmp_path: Path) -> None:
 def test_a_lasting_file_is_on_the_disk_before_it_is_in_place(
     lasting: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a loss of power the old file or the new file is there. Other files do not wait for the disk."""
+    """After a loss of power, the old file or the new file is there. Other files do not wait for the disk."""
     path = tmp_path / "learnt.json"
     path.write_bytes(b"old")
     seen: list[tuple[int, bytes]] = []
@@ -101,7 +101,7 @@ def test_a_lasting_file_is_on_the_disk_before_it_is_in_place(
 def test_the_time_limit_of_a_host_is_passed_on_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str
 ) -> None:
-    """A TimeoutError of a signal handler is an OSError, too, but not one of the disk."""
+    """The TimeoutError of a host's signal handler is an OSError, too, and passes through unchanged."""
     path, limit = tmp_path / "learnt.json", TimeoutError("the host's")
     path.write_bytes(b"old")
 

@@ -1,4 +1,4 @@
-"""The gate: what its tokens count, its deadline and its alarm, and when a phase may begin without a call."""
+"""The gate: what its tokens count, its deadline and alarm, and when a phase may begin without a call."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def host() -> Host:
 
 
 def test_a_new_gate_is_shut_and_idle() -> None:
-    """Nothing is counted, no alarm is armed, and no phase may begin without a call."""
+    """A new gate counts nothing, has no alarm, and lets no phase begin without a call."""
     time = VirtualTime()
     gate = Gate("the session", time, lambda session, cause: None, make_plan(INIT_US, SUSTAIN_US))
     assert (gate.open, gate.in_flight, gate.begun, time.alarms) == (False, 0, 0, 0)
@@ -36,7 +36,7 @@ def test_a_new_gate_is_shut_and_idle() -> None:
 
 
 def test_a_token_is_counted_until_it_is_given_back(host: Host) -> None:
-    """Each inference holds a token of its own; one that has ended is used again."""
+    """Each running inference has its own token; the token of an ended inference is used again."""
     first, second = host.begin(), host.begin()
     assert (host.gate.in_flight, host.gate.use().busy) == (2, True)
     assert not host.gate.end(first)
@@ -48,14 +48,14 @@ def test_a_token_is_counted_until_it_is_given_back(host: Host) -> None:
 
 
 def test_a_token_that_is_dropped_was_no_inference(host: Host) -> None:
-    """An inference that did not begin counts in nothing, and sets no deadline."""
+    """An inference that did not begin is not counted and sets no deadline."""
     host.gate.drop(host.begin())
     assert (host.gate.in_flight, host.gate.begun) == (0, 0)
     assert host.gate.use() == Use(closing=False, busy=False, deadline_us=0)
 
 
 def test_what_has_begun_without_waiting(host: Host) -> None:
-    """Inferences that waited for a call are left out, as they run and when they have ended; a token starts anew."""
+    """``begun`` leaves out each inference that waited for a call, running or ended; a reused token starts anew."""
     waited, not_waited = host.begin(), host.begin()
     waited.waited = True
     assert host.gate.begun == 1
@@ -72,7 +72,7 @@ def test_what_has_begun_without_waiting(host: Host) -> None:
 
 @pytest.mark.parametrize(("phase", "deadline_us"), [(Phase.INIT, 1_000 + INIT_US), (Phase.DEINIT, 1_000)])
 def test_the_end_of_a_preparation_sets_the_deadline(host: Host, phase: Phase, deadline_us: int) -> None:
-    """Votes stay up for a time after INIT, and none after DE-INIT; INIT brings no deadline forward."""
+    """Votes stay up for a time after INIT and not after DE-INIT; the end of INIT never shortens a deadline."""
     host.gate.end(host.begin())
     assert host.gate.use().deadline_us == SUSTAIN_US
     host.time.advance_us(1_000)
@@ -85,7 +85,7 @@ def test_the_end_of_a_preparation_sets_the_deadline(host: Host, phase: Phase, de
 
 
 def test_whether_a_deinit_was_the_last_to_end(host: Host) -> None:
-    """It is until another phase ends, be it at the same time; another plan and the end of a sustain change nothing."""
+    """A DE-INIT is the last phase until another phase ends; a new plan or an ended sustain does not change that."""
     ends: list[tuple[Callable[[], object], bool]] = [
         (lambda: host.gate.end(host.begin()), False),
         (lambda: host.gate.end_preparation(host.gate.prepare(Phase.DEINIT), Phase.DEINIT), True),
@@ -105,7 +105,7 @@ def test_whether_a_deinit_was_the_last_to_end(host: Host) -> None:
 
 
 def test_only_the_last_to_end_arms_an_alarm(host: Host) -> None:
-    """While others run nothing comes down, so none is needed; the deadline is that of the last."""
+    """No alarm is armed while another inference runs; the last end sets the deadline."""
     held = [host.begin() for _ in range(3)]
     host.time.advance_us(5)
     for token in held[:2]:
@@ -119,7 +119,7 @@ def test_only_the_last_to_end_arms_an_alarm(host: Host) -> None:
 
 
 def test_one_that_did_not_begin_leaves_the_sustain_time_of_one_that_ended_beside_it(host: Host) -> None:
-    """Votes stay up after the last inference, though another was about to begin as that ended, and never did."""
+    """The sustain time of an ended inference still counts, if another one was about to begin and did not."""
     first, waiting = host.begin(), host.begin()
     host.time.advance_us(5)
     host.gate.end(first)
@@ -129,7 +129,7 @@ def test_one_that_did_not_begin_leaves_the_sustain_time_of_one_that_ended_beside
 
 
 def test_one_that_is_collected_beside_one_that_did_not_begin_has_its_sustain_time(host: Host) -> None:
-    """It counts as ended when it is counted."""
+    """A collected inference ends when it is counted, and its sustain time begins then."""
     first, waiting = host.begin(), host.begin()
     host.time.advance_us(5)
     del first
@@ -141,7 +141,7 @@ def test_one_that_is_collected_beside_one_that_did_not_begin_has_its_sustain_tim
 
 
 def test_the_alarm_is_lazy(host: Host) -> None:
-    """One that is armed no later than the deadline is left alone; one that rings too late is armed anew."""
+    """An alarm at or before the deadline is left as it is; an alarm after it is replaced."""
     host.gate.end(host.begin())
     armed = host.gate.sustain.alarm
     for _ in range(5):
@@ -160,7 +160,7 @@ def test_the_alarm_is_lazy(host: Host) -> None:
 def test_another_plan_and_the_end_of_a_sustain_are_taken_in_at_once(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No inference ends between the two: it would be sustained for as long as the plan before says."""
+    """One lock covers both, so an inference that ends between them can't get the old plan's sustain time."""
     did: list[str] = []
 
     class Noted:
@@ -178,7 +178,7 @@ def test_another_plan_and_the_end_of_a_sustain_are_taken_in_at_once(
 
 
 def test_without_a_sustain_time_votes_are_looked_at_at_once() -> None:
-    """No alarm is armed: whoever ended the last inference looks."""
+    """Without a sustain time no alarm is armed: the thread that ends the last inference checks the votes."""
     host = Host.make(sustain_us=0)
     first, second = host.begin(), host.begin()
     assert not host.gate.end(first)
@@ -187,7 +187,7 @@ def test_without_a_sustain_time_votes_are_looked_at_at_once() -> None:
 
 
 def test_in_the_background_an_alarm_looks_at_once() -> None:
-    """Who ends the inference does not wait: an alarm that is due now rings for it."""
+    """With background lowering, an alarm that is due now checks the votes, and the thread does not wait."""
     host = Host.make(sustain_us=0, background=True)
     assert not host.gate.end(host.begin())
     assert host.rings == []
@@ -196,7 +196,7 @@ def test_in_the_background_an_alarm_looks_at_once() -> None:
 
 
 def test_a_profile_without_votes_has_nothing_to_look_at() -> None:
-    """Where nothing is voted, the end of an inference asks for nothing while the gate is open."""
+    """If the profile has no votes, the end of an inference asks for no check while the gate is open."""
     host = Host.make(sustain_us=0, voting=False)
     assert not host.gate.end(host.begin())
     host.gate.shut()
@@ -204,7 +204,7 @@ def test_a_profile_without_votes_has_nothing_to_look_at() -> None:
 
 
 def test_a_gate_is_shut_only_where_no_phase_runs(host: Host) -> None:
-    """A phase that runs keeps the gate as it was, open or not; an idle one lets it be shut."""
+    """While a phase runs, ``shut_if_idle`` leaves the gate open or shut; otherwise it shuts it."""
     token = host.begin()
     assert not host.gate.shut_if_idle(host.gate.sustain.deadline_us)
     assert host.gate.open
@@ -222,13 +222,13 @@ def test_a_gate_is_shut_only_where_no_phase_runs(host: Host) -> None:
 
 
 def test_another_plan_shuts_the_gate(host: Host) -> None:
-    """Until other votes are in force no phase begins without a call."""
+    """After a change of plan no phase begins without a call until the new votes are in force."""
     host.gate.use_plan(make_plan(0, 0))
     assert not host.gate.open
 
 
 def test_a_closed_gate_stays_shut_and_arms_nothing(host: Host) -> None:
-    """Once it is being closed no phase begins without a call, and no alarm runs, whatever ends still."""
+    """After ``close`` no phase begins without a call, and ending a phase arms no alarm."""
     token = host.begin()
     host.gate.end(host.begin())
     host.gate.must_lower()
@@ -242,7 +242,7 @@ def test_a_closed_gate_stays_shut_and_arms_nothing(host: Host) -> None:
 
 
 def test_ending_a_sustain_makes_votes_due(host: Host) -> None:
-    """A change of settings ends a pending sustain: the deadline is over and its alarm is gone."""
+    """Ending a sustain makes its deadline past and cancels its alarm."""
     host.gate.end(host.begin())
     host.gate.sustain.end()
     assert (host.gate.use().deadline_us, host.time.alarms, host.gate.counts()[2]) == (NO_DEADLINE, 0, None)
@@ -251,7 +251,7 @@ def test_ending_a_sustain_makes_votes_due(host: Host) -> None:
 def test_where_no_alarm_can_be_armed_votes_are_due_now(
     host: Host, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """At the very end of a process no thread can be started: better lowered too early than never, and it is said."""
+    """If no thread can be started, votes are due at once, and a warning is logged."""
 
     def call_at(deadline_us: int, action: Callable[[], None]) -> Any:
         raise RuntimeError("can't start new thread")
@@ -265,7 +265,7 @@ def test_where_no_alarm_can_be_armed_votes_are_due_now(
 
 @pytest.mark.parametrize("phase", Phase)
 def test_a_phase_that_has_ended_is_not_counted_once_more(phase: Phase, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its token is gone with it, and nobody is told: no alarm rings for a session that nothing was lost of."""
+    """A phase that has ended normally makes no callback for a lost token when it is collected."""
     bench, told = Bench.make(), list[Gate]()
     session = bench.controller.session("burst")
 
@@ -292,7 +292,7 @@ def test_a_phase_that_has_ended_is_not_counted_once_more(phase: Phase, monkeypat
 
 
 def test_in_a_forked_child_nothing_is_up_for_what_the_parent_predicts(host: Host) -> None:
-    """The child has no votes, and no prediction; what the parent had raised ahead is not its deadline."""
+    """The child has no votes: the parent's prediction and its deadline do not count there."""
     host.gate.expect(10_000, None)
     host.gate.sustain.until_us = 20_000
     host.gate.disown()
@@ -300,7 +300,7 @@ def test_in_a_forked_child_nothing_is_up_for_what_the_parent_predicts(host: Host
 
 
 def test_in_a_forked_child_phases_pass_and_nothing_rings(host: Host) -> None:
-    """The ids are the parent's: phases cost nothing there, and no alarm is armed, also where a sustain was ended."""
+    """In a forked child phases make no call and arm no alarm, also after an ended sustain."""
     lock = host.gate.lock
     host.gate.sustain.end()
     host.gate.disown()

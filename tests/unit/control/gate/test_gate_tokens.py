@@ -1,4 +1,4 @@
-"""The tokens of a gate: however one comes back, or does not, the phases that run are counted, and no others."""
+"""The tokens of a gate: the number of running phases is right, however a token comes back or is lost."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def host() -> Host:
 
 @pytest.mark.parametrize("how", ["dropped", "in a cycle"])
 def test_a_token_that_is_gone_ends_its_inference(host: Host, how: str) -> None:
-    """A phase whose end never runs is counted as ended once its token is collected, and its sustain begins then."""
+    """A phase that never ends counts as ended once its token is collected, and its sustain begins then."""
     held = [host.begin()]
     host.time.advance_us(1_000)
     if how == "dropped":
@@ -41,7 +41,7 @@ def test_a_token_that_is_gone_ends_its_inference(host: Host, how: str) -> None:
     else:
         collect(held.pop())
         gc.collect()
-    # What the collector runs takes no lock: it only asks for a sweep.
+    # The finalizer takes no lock: it only asks for a sweep.
     assert (host.gate.in_flight, host.time.alarms) == (1, 0)
     host.settle()
     assert (host.gate.in_flight, host.gate.tokens.made, host.gate.use().busy) == (0, 0, False)
@@ -51,7 +51,7 @@ def test_a_token_that_is_gone_ends_its_inference(host: Host, how: str) -> None:
 
 
 class _Contended(list[Any]):
-    """Idle tokens, of which a phase that begins takes one as soon as somebody has looked whether there are any."""
+    """A list of idle tokens; another thread takes a token right after its length is read."""
 
     def __init__(self, tokens: Iterable[Token]) -> None:
         super().__init__(tokens)
@@ -65,7 +65,7 @@ class _Contended(list[Any]):
 
 
 def test_a_phase_may_begin_as_those_that_are_gone_are_counted(host: Host) -> None:
-    """Without the interpreter's lock it may take the idle token that was just seen: each is then taken once."""
+    """Another thread may take the idle token that was just counted; each token is still taken once."""
     held = [host.begin(), host.begin()]
     host.gate.end(held[0])
     held.clear()
@@ -76,7 +76,7 @@ def test_a_phase_may_begin_as_those_that_are_gone_are_counted(host: Host) -> Non
 
 
 def test_without_a_sustain_time_a_sweep_rings_at_once() -> None:
-    """Votes that stay up for no time after an inference are looked at when its token is found gone."""
+    """Without a sustain time, votes are checked as soon as the lost token is found."""
     host = Host.make(sustain_us=0)
     held = [host.begin(), host.begin()]
     del held[0]
@@ -89,7 +89,7 @@ def test_without_a_sustain_time_a_sweep_rings_at_once() -> None:
 
 @pytest.mark.parametrize("sweep_first", [True, False])
 def test_a_token_that_comes_back_out_of_the_collector_counts_once(host: Host, *, sweep_first: bool) -> None:
-    """One that its finalizer gives up is no token any more: it is not counted twice, and nobody gets it again."""
+    """A token that a finalizer gives back is not counted twice, and is not used again."""
     given_up: list[Token] = []
     other = host.begin()
     collect(host.begin(), given_up.append)
@@ -109,7 +109,7 @@ def test_a_token_that_comes_back_out_of_the_collector_counts_once(host: Host, *,
 @pytest.mark.parametrize("phase", [Phase.INIT, Phase.DEINIT])
 @pytest.mark.parametrize("how", ["dropped", "in a cycle", "given up in a cycle"])
 def test_a_preparation_that_is_gone_has_ended(host: Host, phase: Phase, how: str) -> None:
-    """INIT and DE-INIT end with their token, too, once it is swept: the one keeps votes up, the other lowers."""
+    """An INIT or DE-INIT whose token is collected has ended: INIT keeps the votes up, DE-INIT lowers."""
     host.gate.end(host.begin())
     host.time.advance_us(1_000)
     held = [host.gate.prepare(phase)]
@@ -130,7 +130,7 @@ def test_a_preparation_that_is_gone_has_ended(host: Host, phase: Phase, how: str
 
 
 class Run:
-    """An object of a host that ends its inference when it is freed, which only the collector can do."""
+    """A host's object in a cycle, which ends its inference when the collector frees it."""
 
     def __init__(self, session: Session) -> None:
         self.inference = session.inference()
@@ -144,7 +144,7 @@ class Run:
 
 @pytest.mark.parametrize("sweep_first", [True, False])
 def test_an_object_that_ends_its_inference_when_it_is_freed(bench: Bench, *, sweep_first: bool) -> None:
-    """The inference is counted once, and the next one is counted, too, and keeps the votes up."""
+    """The inference is counted once, and the next inference is counted, too, and keeps the votes up."""
     session = bench.controller.session("high_performance")
     Run(session)
     gc.collect()
@@ -165,11 +165,11 @@ ACTS = st.sampled_from(
 @examples(60)
 @given(st.lists(ACTS, max_size=30))
 def test_no_count_is_ever_wrong(acts: list[str]) -> None:
-    """Whatever becomes of tokens, in whatever order, those that run are counted, and no count is negative."""
+    """Whatever happens to tokens, the running phases are counted, and no count is negative."""
     host = Host.make()
     running: list[Token] = []
     preparing: list[Token] = []
-    # Gone, and not swept yet: counted still, and never more than that.
+    # Lost and not swept yet: these may still be counted.
     unswept = 0
     for act in acts:
         if act == "begin":
@@ -200,7 +200,7 @@ def test_no_count_is_ever_wrong(acts: list[str]) -> None:
 
 
 def test_many_threads_leave_no_count_wrong(host: Host) -> None:
-    """Eight threads that begin, end, do not begin and drop leave nothing in flight, and never see a negative count."""
+    """Eight threads that begin, end, cancel and lose tokens leave none in flight and see no negative count."""
     wrong: list[int] = []
 
     def work(kind: int) -> None:

@@ -1,4 +1,4 @@
-"""Whatever phases, profiles and hints a session sees: it predicts from the last begin out of idleness, and no other."""
+"""For any phases, profiles and hints, a session predicts from the last begin while it was idle."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ OTHER = attrs.evolve(AHEAD, name="other")
 PLAIN = attrs.evolve(relaxing(after_init_us=0, after_inference_us=0), name="plain")
 PROFILES = {profile.name: profile for profile in (AHEAD, OTHER, PLAIN)}
 INFERENCES = ("a", "b", "c")
-# A phase begins where it does not run, and ends where it does.
+# A step of a phase begins it, or ends it if it runs.
 STEPS = (*INFERENCES, "INIT", "DE-INIT", *PROFILES, "hint")
 
 
 class Host:
-    """Uses one session, and knows when it last began an inference out of idleness while begins were timed."""
+    """Uses one session, and records when it last began an inference while it was idle and its begins were timed."""
 
     def __init__(self, profile: Profile) -> None:
         self.bench = Bench.make()
@@ -40,7 +40,7 @@ class Host:
         self._running: dict[str, AbstractContextManager[None]] = {}
 
     def do(self, step: str) -> None:
-        """Take a step, a millisecond after the one before."""
+        """Do a step, a millisecond after the last one."""
         self.bench.time.advance_us(1_000)
         if step in PROFILES:
             self.session.use(PROFILES[step])
@@ -67,15 +67,15 @@ class Host:
 
 
 @given(st.sampled_from([AHEAD, PLAIN]), st.lists(st.sampled_from(STEPS), max_size=14))
-# The first has ended as INIT begins, and the second, which began beside it, goes on.
+# The first inference ends before INIT; the second, which overlapped it, goes on.
 @example(AHEAD, ["a", "b", "a", "INIT", "b"])
-# What was not timed runs on, as another profile takes in what has begun beside it.
+# An inference that was not timed still runs when the profile changes.
 @example(PLAIN, ["a", "hint", "b", "b", AHEAD.name, "a"])
 @example(PLAIN, ["a", "hint", "b", AHEAD.name, "b", "a"])
-# Of two the first began within INIT, and the second after it.
+# One inference begins within INIT, and another after it.
 @example(AHEAD, ["INIT", "a", "INIT", "b", OTHER.name, "b", OTHER.name, "a"])
 def test_a_prediction_counts_from_the_last_begin_out_of_idleness(profile: Profile, steps: list[str]) -> None:
-    """One that was not timed tells nothing, and what begins beside it or within INIT or DE-INIT neither."""
+    """A begin that was not timed, or that overlaps another phase, leads to no prediction."""
     host = Host(profile)
     for step in steps:
         host.do(step)

@@ -1,4 +1,4 @@
-"""Which begin is one to predict from and uses a hint up: that of a session that was idle, and known, and no other."""
+"""Only the timed begin of an idle session is used for a prediction, and uses up a hint."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEAD_US = 5_000
 @pytest.mark.parametrize("within", ["INIT", "another profile"])
 @pytest.mark.parametrize("hint", [{"every_us": PERIOD_US}, {"in_us": PERIOD_US}])
 def test_an_inference_that_waits_beside_another_is_no_begin(hint: dict[str, int], within: str) -> None:
-    """What is predicted is counted from the begin of the first, and the other uses no hint up."""
+    """The prediction counts from the begin of the first inference; the second uses up no hint."""
     bench = Bench.make()
     profile = relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US)
     session = bench.controller.session(profile)
@@ -38,7 +38,7 @@ def test_an_inference_that_waits_beside_another_is_no_begin(hint: dict[str, int]
 
 
 def test_an_inference_that_ends_within_init_and_beside_an_earlier_one_is_no_begin() -> None:
-    """What is predicted is counted from the begin of the one that goes on when INIT ends."""
+    """The prediction counts from the begin of the earlier inference, which still runs when INIT ends."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US))
     session.expect(every_us=PERIOD_US)
@@ -53,7 +53,7 @@ def test_an_inference_that_ends_within_init_and_beside_an_earlier_one_is_no_begi
 
 
 def test_an_inference_within_init_is_no_begin_when_init_ends() -> None:
-    """What is predicted is counted from the last begin before INIT."""
+    """The prediction counts from the last begin before INIT."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US))
     bench.infer(session, 8_000)
@@ -65,7 +65,7 @@ def test_an_inference_within_init_is_no_begin_when_init_ends() -> None:
 
 
 def test_one_that_does_not_begin_leaves_those_beside_it_no_begin() -> None:
-    """The one that goes on is the first, also where another has ended beside it."""
+    """After a refused begin and an overlapping inference, the hint still counts from the first begin."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=10_000, raise_ahead_us=LEAD_US))
     bench.infer(session, 1_000)
@@ -82,7 +82,7 @@ def test_one_that_does_not_begin_leaves_those_beside_it_no_begin() -> None:
 
 @pytest.mark.parametrize("order", ["AIai", "AIBaib", "ABIabi", "AIia"])
 def test_a_begin_before_init_uses_a_hint_up(order: str) -> None:
-    """A begins while the session is idle, wherever INIT and other inferences end: nothing is raised for the hint."""
+    """Inference A begins on an idle session and uses the hint up, whenever INIT and the others end."""
     bench = Bench.make()
     profile = relaxing(after_init_us=0, after_inference_us=20_000, raise_ahead_us=LEAD_US)
     session = bench.controller.session(profile)

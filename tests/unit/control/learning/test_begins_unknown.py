@@ -1,4 +1,4 @@
-"""Hints beside inferences whose begin counts for nothing: not timed, collected, or of one that never began."""
+"""Hints during inferences whose begin does not count: not timed, collected, or failed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AHEAD = relaxing(after_inference_us=0, raise_ahead_us=LEAD_US)
 
 @pytest.mark.parametrize("outlives", [True, False])
 def test_what_begins_beside_one_that_was_not_timed_uses_no_hint_up(outlives: bool) -> None:
-    """A began under a profile of which nothing is predicted, so nobody knows when; but it was before C in any case."""
+    """The first begin was not timed, so a later begin that overlaps it leaves the hint as it is."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     first, beside = session.inference(), session.inference()
@@ -37,7 +37,7 @@ def test_what_begins_beside_one_that_was_not_timed_uses_no_hint_up(outlives: boo
 
 
 def test_nothing_is_predicted_from_what_begins_beside_one_that_was_not_timed() -> None:
-    """A hint of the time between begins waits for the next begin."""
+    """A hint of a period counts from the next begin that is timed."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     with session.inference():
@@ -52,7 +52,7 @@ def test_nothing_is_predicted_from_what_begins_beside_one_that_was_not_timed() -
 
 @pytest.mark.parametrize("order", ["profile", "INIT", "profile, running", "twice"])
 def test_what_begins_beside_one_that_was_not_timed_is_no_begin_when_the_gap_is_broken(order: str) -> None:
-    """Another profile and INIT take in the begins of what runs: none of them is that of an idle session."""
+    """After a change of profile or INIT during an inference, its begin and overlapping begins still predict nothing."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     first, beside = session.inference(), session.inference()
@@ -80,7 +80,7 @@ def test_what_begins_beside_one_that_was_not_timed_is_no_begin_when_the_gap_is_b
 
 @pytest.mark.parametrize("beside", [True, False])
 def test_a_hint_outlives_an_inference_that_is_collected(beside: bool) -> None:
-    """Also where another has begun and ended beside it, which uses no hint up."""
+    """The hint still counts, also if another inference has begun and ended during the collected one."""
     bench = Bench.make()
     session = bench.controller.session(AHEAD)
     lost = session.inference()
@@ -96,7 +96,7 @@ def test_a_hint_outlives_an_inference_that_is_collected(beside: bool) -> None:
 
 
 def test_a_period_counts_on_from_a_begin_that_failed() -> None:
-    """Nothing of that inference ends; the next begin is predicted nevertheless."""
+    """The begin after a failed one is predicted from it, although that inference never ran."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session(AHEAD)
     session.expect(every_us=IN_US)

@@ -1,4 +1,4 @@
-"""Hints of when inferences begin: what the votes do in the next gap, and what a hint is not taken for."""
+"""Hints of when inferences begin: their effect on the votes in the next gap, and on nothing else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEAD_US = 5_000
 
 
 def test_a_hint_that_nothing_follows_from_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a fixed sustain time and no raise ahead nothing is chosen, and no alarm is looked at."""
+    """With a fixed sustain time and no raise ahead, a hint chooses no time-out, and the alarm is left alone."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     session.expect(every_us=PERIOD_US)
@@ -32,7 +32,7 @@ def test_a_hint_that_nothing_follows_from_costs_nothing(monkeypatch: pytest.Monk
 
 
 def test_the_time_that_a_hint_has_chosen_ends_with_its_gap() -> None:
-    """One that waits beside the begin it was for, and that never begins, has the votes stay up for the learnt time."""
+    """An inference that waits and never begins does not bring back the hint's time-out: the learnt one counts."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=Adaptive(break_even_us=20_000, most_us=20_000)))
     for _ in range(30):
@@ -55,7 +55,7 @@ def test_the_time_that_a_hint_has_chosen_ends_with_its_gap() -> None:
 
 @pytest.mark.parametrize("sustain", [0, Adaptive(break_even_us=20_000, most_us=20_000)])
 def test_a_hint_within_an_inference_whose_begin_was_not_timed_counts(sustain: int | Adaptive) -> None:
-    """It began under a profile of which nothing is predicted; the one after it was changed to raises ahead."""
+    """The hint raises ahead, although the running inference began under a profile without predictions."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     with session.inference():
@@ -68,7 +68,7 @@ def test_a_hint_within_an_inference_whose_begin_was_not_timed_counts(sustain: in
 
 
 def test_a_hint_lowers_before_a_long_gap_and_stays_through_a_short_one() -> None:
-    """With a time that is learnt the hint decides for the next gap, once the bank bears it."""
+    """If the sustain time is learnt, the hint decides for the next gap, as far as the allowance goes."""
     bench = Bench.make()
     session = bench.controller.session(learning(break_even_us=100_000))
     for _ in range(3):
@@ -87,7 +87,7 @@ def test_a_hint_lowers_before_a_long_gap_and_stays_through_a_short_one() -> None
 
 @pytest.mark.parametrize("cold", [True, False])
 def test_a_hint_that_is_given_while_an_inference_runs(cold: bool) -> None:
-    """It is of the next begin, and not of the one before, whether that had waited for its votes or not."""
+    """The hint is about the next begin, whether or not the running inference waited for its votes."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=20_000, raise_ahead_us=LEAD_US))
     bench.infer(session)
@@ -104,7 +104,7 @@ def test_a_hint_that_is_given_while_an_inference_runs(cold: bool) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_hints_in_the_middle_of_a_gap_cost_what_they_cost(seed: int) -> None:
-    """Votes that are down stay down, whatever a hint says, and those that were up were up: the bank knows."""
+    """A hint never raises lowered votes; time and cold starts that it causes count as costs."""
     rng, bench, worth_us = random.Random(seed), Bench.make(), 100_000
     session = bench.controller.session(learning(break_even_us=worth_us))
     cold = raised_us = best_us = 0
@@ -128,7 +128,7 @@ def test_hints_in_the_middle_of_a_gap_cost_what_they_cost(seed: int) -> None:
 
 
 def test_a_hint_after_init_leaves_its_window() -> None:
-    """The time since INIT is no gap, of which a time-out could be chosen."""
+    """The time since INIT is not a gap, so a hint does not shorten the window after INIT."""
     bench = Bench.make()
     profile = learning(break_even_us=100_000)
     assert profile.relax is not None
@@ -144,7 +144,7 @@ def test_a_hint_after_init_leaves_its_window() -> None:
 
 
 def test_a_hint_of_a_time_that_is_no_gap_is_none_of_the_next_gap() -> None:
-    """INIT begins before the predicted inference: the gap after that has the time-out that was learnt."""
+    """After an INIT and an inference, the votes stay up for the learnt time-out; the old hint is over."""
     bench = Bench.make()
     session = bench.controller.session(learning(break_even_us=100_000))
     bench.infer(session)
@@ -157,7 +157,7 @@ def test_a_hint_of_a_time_that_is_no_gap_is_none_of_the_next_gap() -> None:
 
 
 def test_a_hint_of_the_time_before_init_is_none_of_an_inference_within() -> None:
-    """After INIT the votes stay up for the time that was learnt, from the end of the inference within."""
+    """After an inference within INIT the votes stay up for the learnt time-out, from the end of that inference."""
     bench = Bench.make()
     session = bench.controller.session(learning(break_even_us=100_000))
     bench.infer(session)
@@ -171,7 +171,7 @@ def test_a_hint_of_the_time_before_init_is_none_of_an_inference_within() -> None
 
 
 def test_hints_are_not_told_as_learnt() -> None:
-    """Neither an event nor the status shows the time-out of a hint; both show what the gaps have taught."""
+    """The time-out of a hint is neither in an event nor in the status; both show the learnt time-out."""
     bench, told = Bench.make(), list[Event]()
     bench.controller.subscribe(told.append, kinds=[SustainLearned])
     session = bench.controller.session(learning(break_even_us=100_000))
@@ -193,7 +193,7 @@ def test_hints_are_not_told_as_learnt() -> None:
 
 
 def test_a_hint_that_is_none() -> None:
-    """Both at once, no whole number or a time below 1 us is refused; with neither the hint is taken back."""
+    """Two hints at once, a fraction, or a time below 1 us is refused; ``expect()`` removes the hint."""
     session = Bench.make().controller.session("burst")
     with pytest.raises(TypeError, match="state one of them"):
         session.expect(in_us=5, every_us=5)
@@ -209,7 +209,7 @@ def test_a_hint_that_is_none() -> None:
 
 
 def test_another_profile_ends_a_sustain_that_a_hint_had_chosen(bench: Bench) -> None:
-    """The votes come down at once, in the first moments of a clock, too: no time that was learnt is put on top."""
+    """Another profile lowers the votes at once, also right after time 0; the learnt time-out does not count."""
     session = bench.controller.session(learning(break_even_us=100_000))
     bench.infer(session)
     session.expect(in_us=10_000)
@@ -219,7 +219,7 @@ def test_another_profile_ends_a_sustain_that_a_hint_had_chosen(bench: Bench) -> 
 
 @pytest.mark.parametrize("in_us", [10_000, 90_000])
 def test_no_lowering_is_late_for_a_sustain_that_was_ended(bench: Bench, in_us: int) -> None:
-    """Another profile leaves no deadline, which a lowering would be told to be late for, whatever a hint had chosen."""
+    """Another profile ends the sustain and its deadline, so no lowering is reported as late."""
     session = bench.controller.session(learning(break_even_us=100_000))
     bench.infer(session)
     session.expect(in_us=in_us)

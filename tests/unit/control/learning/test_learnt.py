@@ -1,4 +1,4 @@
-"""What sessions learn of their sustain times is kept over a restart, for the same owner and the same profile."""
+"""Learnt sustain times are kept over a restart, by owner and profile."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return where it is kept."""
+    """Return the path of the file."""
     return tmp_path / "learnt.json"
 
 
 def test_a_session_goes_on_where_it_was(path: Path) -> None:
-    """After a restart it has the time-out and the gaps that the one of its owner and profile had learnt."""
+    """After a restart a session has the time-out and the gaps learnt by the last one of its owner and profile."""
     known = kept_by_one(path)
     assert known[0] == 40
     bench = Bench.make(learnt=path)
@@ -41,7 +41,7 @@ def test_a_session_goes_on_where_it_was(path: Path) -> None:
 
 
 def test_others_begin_anew(path: Path) -> None:
-    """Sessions of another owner, and of none, know nothing; and nothing is kept of those without an owner."""
+    """Sessions of another owner, or without an owner, start anew; nothing is kept without an owner."""
     kept_by_one(path)
     bench = Bench.make(learnt=path)
     learn(bench, bench.controller.session(learning()), 1)
@@ -52,7 +52,7 @@ def test_others_begin_anew(path: Path) -> None:
 
 
 def test_of_a_profile_that_was_changed_counts_the_form_in_use(path: Path) -> None:
-    """What was learnt with the form before does not come back, also where nothing more is learnt, until that does."""
+    """Only the current values of a profile are kept; those learnt with its old values do not come back."""
     bench = Bench.make(learnt=path)
     session = bench.controller.session(learning(), owner="camera")
     learn(bench, session, 5)
@@ -78,7 +78,7 @@ def test_of_a_profile_that_was_changed_counts_the_form_in_use(path: Path) -> Non
 def test_what_was_learnt_otherwise_is_refused(
     path: Path, profile: Profile, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Another profile, and other values of the same, begin anew; the log says so once, and what was learnt."""
+    """Entries of another profile, or of other values, are not used; one warning says why."""
     kept_by_one(path)
     bench = Bench.make(learnt=path)
     with caplog.at_level(logging.WARNING, "htppower"):
@@ -90,12 +90,12 @@ def test_what_was_learnt_otherwise_is_refused(
     assert [reason in record.getMessage() for record in caplog.records] == [True]
     learn(bench, session, 1)
     bench.controller.close()
-    # What was learnt with another profile stays; with other values it is of no use any more.
+    # The entry of another profile stays; an entry with other values is replaced.
     assert len(entries(path)) == 1 + (profile.name != "burst")
 
 
 def test_use_and_holds_go_on_with_what_was_learnt(path: Path) -> None:
-    """Not only the profile that a session is opened with."""
+    """A session that changes to a profile by ``use`` or a hold also starts with its learnt time."""
     known = kept_by_one(path)
     bench = Bench.make(learnt=path)
     session = bench.controller.session("balanced", owner="camera")
@@ -105,7 +105,7 @@ def test_use_and_holds_go_on_with_what_was_learnt(path: Path) -> None:
 
 
 def test_two_profiles_whose_time_is_learnt_in_one_way_are_kept_apart(path: Path) -> None:
-    """What a session learns under a hold is the other profile's, and what it had learnt before stays its own."""
+    """Two profiles with equal learning options have an entry each, also if one is used only under a hold."""
     bench = Bench.make(learnt=path)
     session = bench.controller.session(learning(), owner="camera")
     learn(bench, session, 4)
@@ -120,7 +120,7 @@ def test_two_profiles_whose_time_is_learnt_in_one_way_are_kept_apart(path: Path)
 
 
 def test_the_time_of_the_second_power_state_is_kept(path: Path) -> None:
-    """Beside the sustain time, also where that is fixed."""
+    """The time until the second power state is kept, too, also if the sustain time is fixed."""
     further = Adaptive(break_even_us=200_000)
     profile = load_profile("burst")
     assert profile.relax is not None
@@ -147,7 +147,7 @@ def test_the_time_of_the_second_power_state_is_kept(path: Path) -> None:
 
 
 def test_what_a_closed_session_has_learnt_is_kept(path: Path) -> None:
-    """Of several with one owner and profile, what was learnt from most gaps."""
+    """If several closed sessions have one owner and profile, the entry with the most gaps is kept."""
     bench = Bench.make(learnt=path)
     first, second = (bench.controller.session(learning(), owner="camera") for _ in range(2))
     learn(bench, first, 7)
@@ -163,7 +163,7 @@ def test_what_a_closed_session_has_learnt_is_kept(path: Path) -> None:
 
 
 def test_without_a_file_nothing_is_kept(tmp_path: Path, bench: Bench) -> None:
-    """Nobody who does not ask for it has one."""
+    """Without a path, nothing is written."""
     learn(bench, bench.controller.session(learning(), owner="camera"), 1)
     bench.controller.close()
     assert list(tmp_path.iterdir()) == []

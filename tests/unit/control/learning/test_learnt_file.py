@@ -1,4 +1,4 @@
-"""The file of what sessions have learnt: written whole or not at all, and used only where it is whole."""
+"""The file of learnt times: written completely or not at all, and used only if it is complete."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return where it is kept."""
+    """Return the path of the file."""
     return tmp_path / "learnt.json"
 
 
 def test_it_is_written_in_the_background(path: Path) -> None:
-    """Every ten minutes where something has changed; once nothing learns, no timer runs."""
+    """The file is written every ten minutes if something has changed; without sessions that learn, no timer runs."""
     bench = Bench.make(learnt=path)
     session = bench.controller.session(learning(), owner="camera")
     learn(bench, session, 3)
@@ -61,7 +61,7 @@ def test_it_is_written_in_the_background(path: Path) -> None:
     ],
 )
 def test_a_damaged_file_is_put_aside(path: Path, change: Any, caplog: pytest.LogCaptureFixture) -> None:
-    """None of it is used, not even its good entries; it is kept beside, and a WARNING says where."""
+    """A damaged file is renamed, and no entry of it is used; a WARNING has the new name."""
     kept_by_one(path)
     text = path.read_text(encoding="ascii")
     damaged = change(text)
@@ -78,7 +78,7 @@ def test_a_damaged_file_is_put_aside(path: Path, change: Any, caplog: pytest.Log
 
 
 def test_what_is_no_such_file_is_refused(path: Path) -> None:
-    """A missing folder, a folder, a device and a file of something else are refused by name, and left alone."""
+    """A missing folder, a folder, a device and a file of another kind are refused by name and left alone."""
     with pytest.raises(FileNotFoundError, match=f"folder is missing.*{path.parent / 'none' / 'l'}"):
         Bench.make(learnt=path.parent / "none" / "l")
     with pytest.raises(IsADirectoryError, match=str(path.parent)):
@@ -94,7 +94,7 @@ def test_what_is_no_such_file_is_refused(path: Path) -> None:
 def test_a_full_disk_is_told_once(
     path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What was there stays as it was, and it is tried again."""
+    """If the disk is full, the old file stays, one error is logged, and the write is retried."""
     known = kept_by_one(path)
     before = path.read_text(encoding="ascii")
     bench = Bench.make(learnt=path)
@@ -113,7 +113,7 @@ def test_a_full_disk_is_told_once(
 
 
 def test_there_are_so_many_entries_at_most(path: Path) -> None:
-    """Owners that are made up for each request do not fill the file: the latest are kept."""
+    """The number of entries is limited; the newest ones are kept."""
     learner = make_learner(BREAK_EVEN)
     learner.learn(1_000_000)
     write(str(path), (Entry(f"request {n}", "burst", False, BREAK_EVEN, learner.state()) for n in range(MOST_ENTRIES)))
@@ -125,7 +125,7 @@ def test_there_are_so_many_entries_at_most(path: Path) -> None:
 def test_what_comes_while_the_disk_is_slow_is_written_after_the_end(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Closing waits no longer than it says for a writing that hangs; the last one still follows that."""
+    """If a write hangs, closing gives up after its time limit; the last write follows when the disk answers."""
     monkeypatch.setattr("htppower.control.learning.learnt.LONGEST_WRITE_S", 0.01)
     begun, goes_on = threading.Event(), threading.Event()
 
@@ -153,7 +153,7 @@ def test_what_comes_while_the_disk_is_slow_is_written_after_the_end(
 
 
 def test_it_is_on_the_disk_before_it_is_in_its_place(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A robot that loses its power has what it learnt before, or what it has learnt since."""
+    """After a loss of power, the old file or the new file is there."""
     kept_by_one(path, 1)
     before = path.read_bytes()
     seen: list[bytes] = []

@@ -1,4 +1,4 @@
-"""A sustain time that is learnt: what the controller does is what the policy says, gap by gap."""
+"""A learnt sustain time: the controller follows the policy in every gap."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORTH_US = 100_000
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("adaptive", [{"break_even_us": WORTH_US}, {"cold_starts_ppm": 50_000}])
 def test_votes_come_down_by_the_policy(seed: int, adaptive: dict[str, int]) -> None:
-    """Each gap finds the votes up where it is shorter than the time-out, and down where it is not."""
+    """Each gap shorter than the time-out finds the votes up; a longer gap finds them down."""
     rng, bench = random.Random(seed), Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=Adaptive(**adaptive)))
     learner = make_learner(Adaptive(**adaptive))
@@ -41,7 +41,7 @@ def test_votes_come_down_by_the_policy(seed: int, adaptive: dict[str, int]) -> N
 
 
 def test_a_gap_is_from_the_last_end_to_the_first_begin() -> None:
-    """Inferences that overlap are one busy time, whichever of them ends first."""
+    """Overlapping inferences are one busy time, whichever of them ends first."""
     bench = Bench.make()
     session = bench.controller.session(learning(break_even_us=WORTH_US))
     bench.infer(session)
@@ -61,7 +61,7 @@ def test_a_gap_is_from_the_last_end_to_the_first_begin() -> None:
 
 
 def test_what_is_no_gap() -> None:
-    """INIT, DE-INIT or another profile in between makes a time no gap: nothing is learnt from it."""
+    """A gap with INIT, DE-INIT or another profile in it teaches nothing."""
     bench = Bench.make()
     session = bench.controller.session(learning(break_even_us=WORTH_US))
     bench.infer(session)
@@ -81,7 +81,7 @@ def test_what_is_no_gap() -> None:
 @pytest.mark.parametrize("beside", [False, True])
 @pytest.mark.parametrize("within", ["init", "deinit", "use"])
 def test_what_comes_within_an_inference_leaves_the_gap_before_it(within: str, beside: bool) -> None:
-    """It has ended at the begin, whether the inference found its votes up or had waited, and ends first or not."""
+    """The gap before an inference ends at its begin, also if INIT, DE-INIT or ``use`` comes within the inference."""
     bench, profile = Bench.make(), learning(break_even_us=100_000)
     session = bench.controller.session(profile)
     for gap_us in (1_000, 1_000_000):
@@ -108,7 +108,7 @@ def test_what_comes_within_an_inference_leaves_the_gap_before_it(within: str, be
 
 @pytest.mark.parametrize("phase", ["init", "deinit"])
 def test_inferences_within_a_phase_teach_nothing(phase: str) -> None:
-    """Votes are up for INIT or DE-INIT, whatever is between them: they are no gaps, and predict no begin after it."""
+    """Gaps within INIT or DE-INIT teach nothing, and no begin is predicted from them."""
     bench = Bench.make()
     session = bench.controller.session(
         relaxing(after_inference_us=Adaptive(break_even_us=20_000), raise_ahead_us=5_000)
@@ -128,7 +128,7 @@ def test_inferences_within_a_phase_teach_nothing(phase: str) -> None:
 
 @pytest.mark.parametrize("ahead_us", [0, 5_000])
 def test_between_inferences_within_init_or_deinit_there_is_no_gap(ahead_us: int) -> None:
-    """Votes stay up for the phase around them: the time between them costs nothing, and puts nothing in the bank."""
+    """Votes stay up for INIT or DE-INIT anyway, so the time between inferences within it costs nothing."""
     bench = Bench.make()
     adaptive = Adaptive(break_even_us=WORTH_US)
     session = bench.controller.session(relaxing(after_inference_us=adaptive, raise_ahead_us=ahead_us))
@@ -145,7 +145,7 @@ def test_between_inferences_within_init_or_deinit_there_is_no_gap(ahead_us: int)
 
 
 def test_what_was_learnt_outlives_a_hold() -> None:
-    """After a hold on a profile with a fixed time the session goes on with what it had learnt."""
+    """After a hold on a profile with a fixed time, the session continues with its learnt time."""
     bench = Bench.make()
     session = bench.controller.session(learning(break_even_us=WORTH_US))
     for _ in range(5):
@@ -164,7 +164,7 @@ def test_what_was_learnt_outlives_a_hold() -> None:
 
 
 def test_a_new_time_is_told() -> None:
-    """Who subscribes hears of each change once, with what it has cost so far; so does nobody where nothing changes."""
+    """SustainLearned is sent once for each change, with the costs so far, and not without a change."""
     bench, told = Bench.make(), list[Event]()
     bench.controller.subscribe(told.append, kinds=[SustainLearned])
     session = bench.controller.session(learning(break_even_us=WORTH_US))
@@ -182,7 +182,7 @@ def test_a_new_time_is_told() -> None:
 
 
 def test_what_is_told_of_a_time_that_was_learnt_is_of_one_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another thread that ends an inference meanwhile changes nothing of it."""
+    """The numbers of the event are read under the lock of the gate, so they belong together."""
     bench, held = Bench.make(), list[bool]()
     session = bench.controller.session(learning(break_even_us=WORTH_US))
     parts = session._record.gate.learning
@@ -205,7 +205,7 @@ def test_what_is_told_of_a_time_that_was_learnt_is_of_one_moment(monkeypatch: py
 
 
 def test_a_time_that_becomes_shorter_rings_in_time() -> None:
-    """An alarm that was armed for a longer time does not keep the votes up."""
+    """After the learnt time has become shorter, the alarm of the longer time does not keep the votes up."""
     bench = Bench.make()
     session = bench.controller.session(learning(break_even_us=WORTH_US, least_us=20_000))
     for _ in range(20):
@@ -222,7 +222,7 @@ def test_a_time_that_becomes_shorter_rings_in_time() -> None:
 
 
 def test_a_session_with_a_fixed_time_reads_no_clock_more() -> None:
-    """No begin is timed where nobody has asked for it."""
+    """Without learning or raises ahead, begins are not timed."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=300_000))
     bench.infer(session)

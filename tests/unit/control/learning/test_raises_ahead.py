@@ -1,4 +1,4 @@
-"""Votes that are raised ahead of a predicted inference: when, for how long, and what that saves."""
+"""Votes that are raised ahead of a predicted inference: when, for how long, and which calls that saves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEAD_US = 5_000
 
 
 def transitions(bench: Bench) -> list[tuple[str, str]]:
-    """Return the transitions that were made, with their causes."""
+    """Return the transitions so far, with their causes."""
     return [(str(event.trigger), str(event.cause)) for event in bench.events if isinstance(event, Transition)]
 
 
@@ -39,7 +39,7 @@ def waits(bench: Bench, session: Session, times: int) -> int:
 
 
 def test_what_a_raise_ahead_saves() -> None:
-    """The inference has not waited, but its votes went up and down for it: no call is saved, and no cold start made."""
+    """A raise ahead and its lowering are two calls, so no call is saved; the inference is not a cold start."""
     bench = Bench.make()
     sustain = Adaptive(break_even_us=20_000, most_us=20_000)
     session = bench.controller.session(relaxing(after_inference_us=sustain, raise_ahead_us=LEAD_US))
@@ -57,7 +57,7 @@ def test_what_a_raise_ahead_saves() -> None:
 
 
 def test_an_inference_that_waits_for_the_raise_ahead_of_it() -> None:
-    """As where that failed: it has saved no call, and no other one's."""
+    """If the raise ahead fails, the inference has saved no call."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     for _ in range(3):
@@ -74,7 +74,7 @@ def test_an_inference_that_waits_for_the_raise_ahead_of_it() -> None:
 
 @pytest.mark.parametrize("hint", [True, False])
 def test_even_inferences_find_their_votes_up(hint: bool) -> None:
-    """At 30 Hz with a sustain time of 0 the first waits; without a hint, those that the period is seen in."""
+    """At 30 Hz without a sustain time, only the first inference waits; without a hint, the first nine."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     if hint:
@@ -85,7 +85,7 @@ def test_even_inferences_find_their_votes_up(hint: bool) -> None:
 
 
 def test_the_first_inference_of_a_session_finds_its_votes_up() -> None:
-    """A hint that comes before it has votes raised that were never cast; where it was wrong, they come down."""
+    """A hint before the first inference raises the votes; if the hint was wrong, they come down."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     session.expect(in_us=50_000)
@@ -99,7 +99,7 @@ def test_the_first_inference_of_a_session_finds_its_votes_up() -> None:
 
 @pytest.mark.parametrize("meanwhile", [0, 1, 2])
 def test_the_last_begin_is_known_whatever_profile_was_in_use(meanwhile: int) -> None:
-    """Under one that raises nothing ahead, too, and within its window: a hint of the period counts on from it."""
+    """Begins under a profile without raises ahead are timed, too, so a later hint counts from the last of them."""
     bench = Bench.make()
     ahead = relaxing(after_inference_us=0, raise_ahead_us=LEAD_US)
     session = bench.controller.session(ahead)
@@ -117,7 +117,7 @@ def test_the_last_begin_is_known_whatever_profile_was_in_use(meanwhile: int) -> 
 
 
 def test_the_last_begin_of_a_recorded_session_is_known(tmp_path: Path) -> None:
-    """A hint of the period counts from the first begin after it, whatever was recorded before."""
+    """A hint of a period counts from the first begin after it, not from the recorded ones before."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0))
     with bench.controller.record(tmp_path / "trace.jsonl"):
@@ -134,7 +134,7 @@ def test_the_last_begin_of_a_recorded_session_is_known(tmp_path: Path) -> None:
 
 
 def test_a_begin_that_failed_is_one_of_an_even_row() -> None:
-    """Nothing of that inference ends; the begin after it is the first one again, and counts, too."""
+    """A failed begin does not end the prediction of an even rate; the begin after it counts, too."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     waited = 0
@@ -151,7 +151,7 @@ def test_a_begin_that_failed_is_one_of_an_even_row() -> None:
 
 
 def test_nothing_is_raised_ahead_where_the_profile_does_not_say_so() -> None:
-    """Each inference waits for its votes, as under the shipped profiles, whatever hint there is."""
+    """Without ``raise_ahead_us`` each inference waits for its votes, whatever the hint."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0))
     session.expect(every_us=PERIOD_US)
@@ -159,7 +159,7 @@ def test_nothing_is_raised_ahead_where_the_profile_does_not_say_so() -> None:
 
 
 def test_an_inference_that_begins_within_init_is_no_begin_where_it_ends_later() -> None:
-    """Nothing is counted from it, also where INIT is over by then."""
+    """If an inference begins within INIT, nothing is predicted from it, also if it ends after INIT."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US))
     init, inference = session.init(), session.inference()
@@ -176,7 +176,7 @@ def test_an_inference_that_begins_within_init_is_no_begin_where_it_ends_later() 
 
 
 def test_votes_are_up_around_the_predicted_begin_only() -> None:
-    """They are raised the lead before it and, where nothing comes, lowered the lead after it; the causes say why."""
+    """Votes go up a lead before the predicted begin; without an inference they come down a lead after it."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     bench.infer(session)
@@ -195,7 +195,7 @@ def test_votes_are_up_around_the_predicted_begin_only() -> None:
 
 
 def test_wrong_hints_end_the_raises() -> None:
-    """Two wrong raises are made, and no more, until predictions were right again."""
+    """After two wrong raises no more are made, until predictions were right again."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     bench.infer(session)
@@ -213,7 +213,7 @@ def test_wrong_hints_end_the_raises() -> None:
 
 
 def test_votes_that_a_hint_keeps_up_outlast_a_raise_ahead() -> None:
-    """Where nothing comes at the predicted begin, but the time-out is not over, they stay up."""
+    """If no inference begins at the predicted time, the votes stay up until their time-out."""
     bench = Bench.make()
     sustain = Adaptive(break_even_us=400_000, least_us=400_000)
     session = bench.controller.session(relaxing(after_inference_us=sustain, raise_ahead_us=50_000))
@@ -222,7 +222,7 @@ def test_votes_that_a_hint_keeps_up_outlast_a_raise_ahead() -> None:
         bench.time.advance_us(410_000)
     bench.infer(session)
     bench.time.advance_us(370_000)
-    # Raised ahead of an even rate, to stay up until 460 ms; then the host says better.
+    # The even rate keeps the votes up until 460 ms; then the host gives a better hint.
     session.expect(in_us=29_000)
     bench.time.advance_us(100_000)
     assert session.state == "RAISED"
@@ -232,7 +232,7 @@ def test_votes_that_a_hint_keeps_up_outlast_a_raise_ahead() -> None:
 
 
 def test_an_inference_ends_where_no_timer_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As at the very end of a process, where no thread can be started: nothing is raised ahead."""
+    """If no thread can be started, inferences still end, and nothing is raised ahead."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     session.expect(every_us=PERIOD_US)
@@ -248,7 +248,7 @@ def test_an_inference_ends_where_no_timer_can_be_set(monkeypatch: pytest.MonkeyP
 
 
 def test_nothing_is_predicted_of_a_session_that_is_being_closed() -> None:
-    """An inference that ends after the close leaves no alarm behind."""
+    """An inference that ends after the close leaves no alarm."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     session.expect(every_us=PERIOD_US)
@@ -261,7 +261,7 @@ def test_nothing_is_predicted_of_a_session_that_is_being_closed() -> None:
 
 @pytest.mark.parametrize("end", ["close", "init", "hold"])
 def test_what_was_predicted_ends_with_what_it_was_predicted_for(end: str) -> None:
-    """After INIT, another profile or the end of the session nothing is raised for it."""
+    """After INIT, another profile or the close, nothing is raised for the old prediction."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     bench.infer(session)
@@ -280,7 +280,7 @@ def test_what_was_predicted_ends_with_what_it_was_predicted_for(end: str) -> Non
 
 
 def test_the_events_of_a_raise_ahead() -> None:
-    """Who listens sees why votes went up without an inference."""
+    """The cause of the transition is INFERENCE_EXPECTED, so a subscriber sees why the votes went up."""
     bench, told = Bench.make(), list[Event]()
     bench.controller.subscribe(told.append, kinds=[Transition])
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))

@@ -1,4 +1,4 @@
-"""Raises ahead that were right, since an inference has begun in time, whatever comes within it."""
+"""A raise ahead was right if an inference began in time, whatever came during that inference."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEAD_US = 5_000
 
 @pytest.mark.parametrize("within", ["init", "deinit", "use", "nothing"])
 def test_an_inference_in_time_makes_a_raise_ahead_right_whatever_comes_within_it(within: str) -> None:
-    """INIT, DE-INIT and another profile begin after it: the allowance is paid back, and no call counts as saved."""
+    """INIT, DE-INIT or another profile within the inference changes nothing: raises continue, and no call is saved."""
     bench = Bench.make()
     profile = relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US)
     session = bench.controller.session(profile)
@@ -35,7 +35,7 @@ def test_an_inference_in_time_makes_a_raise_ahead_right_whatever_comes_within_it
 
 
 def test_an_inference_that_waits_as_init_begins_hides_no_saved_call() -> None:
-    """As an asynchronous one does, although its votes went up ahead of it: the others count as before."""
+    """If an inference waits while INIT begins, ``begun`` still counts the others as before."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_init_us=0, after_inference_us=0, raise_ahead_us=LEAD_US))
     gate = session._record.gate
@@ -59,7 +59,7 @@ def test_an_inference_that_waits_as_init_begins_hides_no_saved_call() -> None:
 
 
 def test_an_inference_in_time_that_is_dropped_makes_a_raise_ahead_right() -> None:
-    """It has begun, whoever ends it: those after it find their votes up, too."""
+    """A dropped ticket has begun in time, so later inferences find their votes up, too."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     for _ in range(4):
@@ -77,7 +77,7 @@ def test_an_inference_in_time_that_is_dropped_makes_a_raise_ahead_right() -> Non
 
 @pytest.mark.parametrize("in_us", [19_000, 22_000])
 def test_votes_that_stay_up_for_a_predicted_begin_save_calls(in_us: int) -> None:
-    """Where the begin is so soon after the sustain time that they are not lowered before, no call is made for it."""
+    """If the predicted begin comes soon after the sustain time, the votes stay up, and no call is made."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=20_000, raise_ahead_us=LEAD_US))
     for number in range(4):
@@ -89,7 +89,7 @@ def test_votes_that_stay_up_for_a_predicted_begin_save_calls(in_us: int) -> None
 
 
 def test_votes_that_stay_up_for_a_second_prediction_were_raised_for_the_first() -> None:
-    """The host corrects itself once they are up: calls were made, and none is saved."""
+    """If the host corrects its hint after the raise, the raise still was a call, so no call is saved."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     bench.infer(session)
@@ -102,7 +102,7 @@ def test_votes_that_stay_up_for_a_second_prediction_were_raised_for_the_first() 
 
 
 def test_a_prediction_that_is_corrected_and_right_is_paid_back_whole() -> None:
-    """The host corrects itself each time once the votes are up: its raises are ahead of every begin, not of a few."""
+    """If the host corrects each hint after the raise and is right, votes are raised ahead of every begin."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     for _ in range(20):
@@ -115,7 +115,7 @@ def test_a_prediction_that_is_corrected_and_right_is_paid_back_whole() -> None:
 
 
 def test_a_host_that_corrects_itself_for_ever_keeps_votes_up_for_as_long_as_the_allowance_pays() -> None:
-    """Nothing ever begins, and each correction is paid for: after two of them the votes come down."""
+    """Without any inference, a host that corrects its hint again and again keeps the votes up for two raises only."""
     bench = Bench.make()
     session = bench.controller.session(relaxing(after_inference_us=0, raise_ahead_us=LEAD_US))
     bench.infer(session)

@@ -1,4 +1,4 @@
-"""Relaxed votes that relax further: when they do, and what ends that."""
+"""Relaxed votes that relax further: when, and which events stop it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def test_votes_relax_in_two_steps() -> None:
-    """First those of the one power state are cast, and when their time is over those of the other; once each."""
+    """The votes of the first power state are cast once; when their time is over, the second's are cast once."""
     bench = Bench.make()
     session = bench.controller.session(in_two_steps())
     bench.infer(session)
@@ -30,13 +30,13 @@ def test_votes_relax_in_two_steps() -> None:
     assert triggers(bench) == [Trigger.RAISE, Trigger.LOWER, Trigger.LOWER_FURTHER]
     assert session.state is State.LOWERED
     (votes,) = bench.controller.status().sessions[0].votes.values()
-    assert votes == released().votes.without(Option.RPC_POLLING_TIME)  # which is the process's
+    assert votes == released().votes.without(Option.RPC_POLLING_TIME)  # which is a setting of the process
     bench.time.advance_us(100 * AFTER_US)
     assert (len(bench.casts), bench.time.alarms) == (3, 0)
 
 
 def test_an_inference_in_between_begins_anew() -> None:
-    """From either power state the votes are raised, and both times begin again."""
+    """From either power state an inference raises the votes, and both times start again."""
     bench = Bench.make()
     session = bench.controller.session(in_two_steps())
     for idle_us in (SUSTAIN_US + AFTER_US - 1, SUSTAIN_US + AFTER_US, SUSTAIN_US + AFTER_US - 1):
@@ -50,7 +50,7 @@ def test_an_inference_in_between_begins_anew() -> None:
 
 @pytest.mark.parametrize("sustain", [0, SUSTAIN_US])
 def test_a_second_time_of_nothing(sustain: int) -> None:
-    """With 0 us the votes of both power states are cast one after the other."""
+    """With 0 us, the second power state's votes are cast right after the first's."""
     bench = Bench.make()
     session = bench.controller.session(in_two_steps(0, sustain))
     bench.infer(session)
@@ -59,7 +59,7 @@ def test_a_second_time_of_nothing(sustain: int) -> None:
 
 
 def test_other_phases_do_not_relax_further() -> None:
-    """After DE-INIT the power state is that of DE-INIT; after another profile, that of the other."""
+    """After DE-INIT, or after another profile, the power state of that phase or profile stays."""
     bench = Bench.make()
     session = bench.controller.session(in_two_steps())
     bench.infer(session)
@@ -76,7 +76,7 @@ def test_other_phases_do_not_relax_further() -> None:
 
 
 def test_a_restart_in_the_second_power_state() -> None:
-    """When the link to the DSP is lost the first power state is voted again, and then the second."""
+    """After a lost link the first power state is voted again, and then the second."""
     bench = Bench.make()
     session = bench.controller.session(in_two_steps())
     bench.infer(session)
@@ -90,7 +90,7 @@ def test_a_restart_in_the_second_power_state() -> None:
 
 
 def test_closing_ends_both() -> None:
-    """A session that is closed between the two has no alarm left, and relaxes no further."""
+    """Closing a session between the two states cancels its alarm."""
     bench = Bench.make()
     session = bench.controller.session(in_two_steps())
     bench.infer(session)
@@ -102,7 +102,7 @@ def test_closing_ends_both() -> None:
 
 
 def test_plans_and_transitions_are_taken_in_under_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So a step can ask for the second power state without a lock: no other thread changes it."""
+    """Both happen under the line, so a step can read the second power state without a lock."""
     held: dict[str, set[bool]] = {"use_plan": set(), "moved": set()}
 
     def noted(name: str) -> Callable[..., None]:

@@ -1,4 +1,4 @@
-"""The time after which relaxed votes relax further: how it is learnt, and what leaves it as it was."""
+"""The time until relaxed votes relax further: how it is learnt, and which events do not change it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ LEAD_US = 5_000
 
 
 def raising_ahead(profile: Profile) -> Profile:
-    """Return a profile that relaxes, but raises ahead of a predicted begin."""
+    """Return a profile that relaxes and raises ahead of a predicted begin."""
     assert profile.relax is not None
     return attrs.evolve(profile, relax=attrs.evolve(profile.relax, raise_ahead_us=LEAD_US))
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_both_times_are_learnt_apart(seed: int) -> None:
-    """Each has a policy of its own: the second's gaps begin where the votes were relaxed."""
+    """Each time has its own policy; the second one's gaps begin when the votes are relaxed."""
     rng, bench = random.Random(seed), Bench.make()
     first, second = Adaptive(break_even_us=50_000), Adaptive(break_even_us=1_000_000)
     session = bench.controller.session(in_two_steps(second, first))
@@ -51,7 +51,7 @@ def test_both_times_are_learnt_apart(seed: int) -> None:
 
 
 def test_what_the_second_time_has_learnt_is_told(bench: Bench) -> None:
-    """By the status, and by an event for each change, as that of the sustain time; it outlives a hold."""
+    """The status and an event for each change show it, as for the sustain time; it outlasts a hold."""
     told = list[Event]()
     bench.controller.subscribe(told.append, kinds=[SustainLearned])
     session = bench.controller.session(in_two_steps(Adaptive(break_even_us=1_000_000)))
@@ -74,7 +74,7 @@ def test_what_the_second_time_has_learnt_is_told(bench: Bench) -> None:
 
 
 def test_the_second_time_is_learnt_from_raises_ahead_too(bench: Bench) -> None:
-    """A raise ends the time in the power states, whatever it is made for."""
+    """A raise ahead ends the gap in the power state, as any raise does."""
     session = bench.controller.session(raising_ahead(in_two_steps(Adaptive(break_even_us=1_000_000), 0)))
     session.expect(every_us=100_000)
     for _ in range(20):
@@ -86,7 +86,7 @@ def test_the_second_time_is_learnt_from_raises_ahead_too(bench: Bench) -> None:
 
 
 def test_a_raise_ahead_whose_alarm_rings_too_late_is_none(bench: Bench) -> None:
-    """When its time is over nothing is raised: relaxed votes relax further when they would have, and for no hint."""
+    """If the alarm rings after the lead, nothing is raised, and the votes relax further at their time."""
     session = bench.controller.session(raising_ahead(in_two_steps()))
     bench.infer(session)
     session.expect(in_us=SUSTAIN_US + 1_000_000)
@@ -101,7 +101,7 @@ def test_a_raise_ahead_whose_alarm_rings_too_late_is_none(bench: Bench) -> None:
 
 
 def test_a_raise_ahead_that_is_made_too_late_leaves_the_time_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Votes that stay relaxed, since the thread that was to raise them is too slow, relax further when they would."""
+    """If the raising thread is too late, the votes stay relaxed, and relax further at their time."""
     bench = Bench.make()
     session = bench.controller.session(raising_ahead(in_two_steps()))
     bench.infer(session)
@@ -122,7 +122,7 @@ def test_a_raise_ahead_that_is_made_too_late_leaves_the_time_as_it_was(monkeypat
 
 @pytest.mark.parametrize("held_us", [1, AFTER_US, 3 * AFTER_US])
 def test_another_profile_while_they_are_relaxed_leaves_the_time_as_it_was(held_us: int) -> None:
-    """Relaxed votes relax further when they would have, or as soon as the profile that relaxed them is used again."""
+    """After a hold, votes relax further at their old time, or at once if that has passed."""
     bench = Bench.make()
     session = bench.controller.session(in_two_steps())
     bench.infer(session)
@@ -144,7 +144,7 @@ def test_another_profile_while_they_are_relaxed_leaves_the_time_as_it_was(held_u
 
 
 def test_votes_that_another_profile_has_relaxed_do_not_relax_further() -> None:
-    """Those that were relaxed under a hold without a second power state stay until the next raise."""
+    """Votes relaxed by a hold without a second power state stay until the next raise."""
     bench = Bench.make()
     session = bench.controller.session(in_two_steps())
     with session.hold("balanced", reason="a preview"):
@@ -156,7 +156,7 @@ def test_votes_that_another_profile_has_relaxed_do_not_relax_further() -> None:
 
 
 def test_an_option_that_is_refused_meanwhile_leaves_the_time_as_it_was(bench: Bench) -> None:
-    """A session whose plan changes, but not its profile, relaxes further when it would have."""
+    """If the plan changes and the profile does not, the votes relax further at their time."""
     profile = in_two_steps()
     profile = attrs.evolve(profile, votes=attrs.evolve(profile.votes, hmx_timeout_us=1000))
     session, other = (bench.controller.session(profile) for _ in range(2))

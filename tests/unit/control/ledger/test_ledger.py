@@ -1,4 +1,4 @@
-"""The ledgers of an id and of the process: what is known to be in force, and the difference to what is wanted."""
+"""The ledgers of an ID and of the process: which votes are known to be in force, and which votes differ from these."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ REMOVAL = hvx(
 
 @pytest.fixture
 def known() -> Known:
-    """Return what is known of an id and a process that nothing was sent to."""
+    """Return the knowledge about an ID and a process that got no call."""
     return Known()
 
 
 def test_everything_is_sent_to_a_fresh_id(known: Known) -> None:
-    """Of an id that nothing was sent to nothing is taken back, and every wanted vote differs."""
+    """On a fresh ID every wanted vote differs, and no vote is taken back."""
     assert known.difference(PROFILE) == PROFILE
     assert not known.difference(NOTHING)
     assert not known.in_force
 
 
 def test_what_is_in_force_is_not_sent_again(known: Known) -> None:
-    """Once a call has returned 0 its votes are in force, and the same set differs in nothing."""
+    """After a call that returned 0, its votes are in force, and the same set differs in nothing."""
     assert known.cast(PROFILE) == PROFILE
     assert known.in_force == PROFILE
     assert not known.difference(PROFILE)
 
 
 def test_a_call_without_votes_is_known_as_that() -> None:
-    """Also where an equal set was asked about before, as the votes of an id in a call that carries only settings."""
+    """A call without votes of the ID records none, also if an equal set was compared before."""
     ledger = Ledger(power_config_id=7)
     ledger.sending(PROFILE)
     ledger.sent(PROFILE)
@@ -75,7 +75,7 @@ def test_a_call_without_votes_is_known_as_that() -> None:
     ids=lambda change: next(iter(change)),
 )
 def test_only_the_option_that_differs_is_sent(known: Known, change: dict[str, Any]) -> None:
-    """A set that changes one vote sends that one vote."""
+    """A set that changes one vote sends only that vote."""
     known.cast(PROFILE)
     assert known.difference(attrs.evolve(PROFILE, **change)) == attrs.evolve(NOTHING, **change)
 
@@ -101,7 +101,7 @@ def test_only_the_option_that_differs_is_sent(known: Known, change: dict[str, An
 def test_what_a_later_set_leaves_unset_is_taken_back(
     known: Known, earlier: VoteSet, later: VoteSet, sent: VoteSet
 ) -> None:
-    """A vote that the next set does not mention is taken back once, except a control latency, which can't be."""
+    """A vote that the next set leaves unset is taken back once, except a control latency, which can't be."""
     known.cast(earlier)
     assert known.cast(later) == sent
     assert not known.difference(later)
@@ -115,7 +115,7 @@ def test_what_a_later_set_leaves_unset_is_taken_back(
     ],
 )
 def test_what_is_as_if_never_voted_is_not_taken_back(known: Known, votes: VoteSet) -> None:
-    """A vote that already says what taking back would say stays unsent."""
+    """A vote that equals its default is not taken back."""
     known.cast(votes)
     assert known.difference(votes) == NOTHING
     later = VoteSet(attrs.evolve(votes.dcvs_v3 or hvx(), sleep_disable=None, dcvs_enable=None))
@@ -128,7 +128,7 @@ def test_what_is_as_if_never_voted_is_not_taken_back(known: Known, votes: VoteSe
     ids=["DISABLE", "no-core", "expanded"],
 )
 def test_an_hvx_vote_that_is_not_active_goes_with_what_needs_it(known: Known, inactive: DcvsV3 | DcvsV3Exp) -> None:
-    """Beside it the rules take no change of the HMX vote alone, so it is sent again in the same call."""
+    """The rules allow no change of the HMX vote alone next to it, so the HVX vote is sent again in the same call."""
     voted = VoteSet.of({BY_CLASS[type(inactive)].option: inactive, Option.HMX_V2: HMX_DEFAULT})
     known.cast(voted)
     changed = attrs.evolve(voted, hmx_v2=hmx("DISABLE", "DISABLE", "DISABLE"))
@@ -141,7 +141,7 @@ def test_an_hvx_vote_that_is_not_active_goes_with_what_needs_it(known: Known, in
 
 
 def test_after_a_failure_all_that_was_carried_is_unknown(known: Known) -> None:
-    """Every option of a failed call is sent again, also where the wanted value stood before; others are not."""
+    """Every option of a failed call is sent again, also with its old value; other options are not."""
     known.cast(PROFILE)
     known.fail(attrs.evolve(PROFILE, dcvs_v3=hvx(VoltageCorner.SVS), rpc_polling_time_us=0))
     assert known.in_force == VoteSet(hmx_v2=HMX_DEFAULT, rpc_control_latency_us=100)
@@ -150,7 +150,7 @@ def test_after_a_failure_all_that_was_carried_is_unknown(known: Known) -> None:
 
 
 def test_while_a_call_is_under_way_its_votes_are_unknown(known: Known) -> None:
-    """Between sending and its return nothing is known of what a call carries."""
+    """Until a call returns, the votes that it carries are unknown."""
     known.sending(PROFILE)
     assert not known.in_force
     known.sent(PROFILE)
@@ -169,7 +169,7 @@ def test_while_a_call_is_under_way_its_votes_are_unknown(known: Known) -> None:
     ],
 )
 def test_what_may_be_in_force_is_taken_back(known: Known, failed: VoteSet, sent: VoteSet) -> None:
-    """A vote whose call failed may be in force all the same: it is taken back, even if it was itself a taking back."""
+    """The vote of a failed call may be in force, so it is taken back, even if the call was itself taking it back."""
     known.fail(failed)
     assert known.cast(NOTHING) == sent
     assert not known.difference(NOTHING)
@@ -177,14 +177,14 @@ def test_what_may_be_in_force_is_taken_back(known: Known, failed: VoteSet, sent:
 
 @pytest.mark.parametrize("second", [None, False])
 def test_a_field_of_a_failed_hvx_vote_is_taken_back(known: Known, second: bool | None) -> None:
-    """A sleep_disable that two failed calls set and cleared may be in force: a vote that leaves it unset clears it."""
+    """Two failed calls set and cleared sleep_disable: it may be in force, so a vote that leaves it unset clears it."""
     known.fail(VoteSet(hvx(sleep_disable=True)))
     known.fail(VoteSet(hvx(sleep_disable=second)))
     assert known.difference(VoteSet(hvx())) == VoteSet(hvx(sleep_disable=False))
 
 
 def test_forget_makes_an_id_unknown(known: Known) -> None:
-    """After a restart of the DSP everything on the id is sent again, and what is left unset is taken back."""
+    """After a restart of the DSP, everything on the ID is sent again, and unset votes are taken back."""
     known.cast(VoteSet(hvx(), hmx(), rpc_polling_time_us=9999))
     known.own.forget()
     assert known.in_force == VoteSet(rpc_polling_time_us=9999)
@@ -200,7 +200,7 @@ def test_forget_process_makes_process_settings_unknown(known: Known) -> None:
 
 
 def test_forgetting_twice_keeps_what_is_doubtful(known: Known) -> None:
-    """What a failed call carried stays doubtful when the rest is forgotten: all of it is taken back."""
+    """The options of a failed call stay in doubt after ``forget``, so each of them is taken back."""
     known.cast(VoteSet(hvx(), hmx_timeout_us=100))
     known.fail(VoteSet(hvx(VoltageCorner.SVS), hmx(), hmx_timeout_us=100))
     for _ in range(2):
@@ -209,7 +209,7 @@ def test_forgetting_twice_keeps_what_is_doubtful(known: Known) -> None:
 
 
 def test_ids_are_apart_but_for_process_wide_options(known: Known) -> None:
-    """What one id sent process-wide is in force for another, which sends the rest of its own votes."""
+    """Process-wide options that one ID sent are in force for another ID, which sends only its own votes."""
     other = Known(process=known.process)
     votes = attrs.evolve(PROFILE, adaptive_polling_time_us=1000)
     known.cast(votes)
@@ -219,7 +219,7 @@ def test_ids_are_apart_but_for_process_wide_options(known: Known) -> None:
 
 
 def test_forgetting_one_id_leaves_another(known: Known) -> None:
-    """What is in force on one id stays known when another is forgotten or fails."""
+    """If one ID is forgotten or fails, the votes of another stay known."""
     other = Known(process=known.process)
     known.cast(PROFILE)
     other.cast(PROFILE)
@@ -229,7 +229,7 @@ def test_forgetting_one_id_leaves_another(known: Known) -> None:
 
 
 def test_a_refused_option_is_not_taken_back(known: Known) -> None:
-    """Of an option that the platform lacks nothing is in force, and nothing is to be taken back."""
+    """An option that the platform lacks is not in force, so it is not taken back."""
     known.fail(VoteSet(hvx(), hmx()))
     known.own.refused(Option.HMX_V2)
     known.own.refused(Option.DDR_PERF_MODE)
@@ -237,7 +237,7 @@ def test_a_refused_option_is_not_taken_back(known: Known) -> None:
 
 
 def test_what_was_read_does_not_change(known: Known) -> None:
-    """What a ledger holds is one frozen value: whoever has read it keeps what was known then."""
+    """A ledger holds frozen values, so a value that was read earlier does not change."""
     known.cast(PROFILE)
     read = known.own.now
     known.fail(VoteSet(hvx(VoltageCorner.SVS)))
@@ -249,7 +249,7 @@ def test_what_was_read_does_not_change(known: Known) -> None:
 
 
 def test_what_the_library_took_once_stays_noted(known: Known) -> None:
-    """That an option was accepted outlives its taking back, a failure and a restart; only a refusal ends it."""
+    """An accepted option stays recorded after taking back, a failure and a restart; only a refusal removes it."""
     known.cast(PROFILE)
     known.fail(NOTHING)
     known.own.forget()

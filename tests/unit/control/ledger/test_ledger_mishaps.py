@@ -1,4 +1,4 @@
-"""The ledger against the simulated HTP: any casts, failures and restarts, drawn at random."""
+"""The ledger against the simulated HTP, with random casts, failures and restarts."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ SCALARS = {
     "hmx_timeout_us": st.sampled_from([None, 100, 300_000]),
 }
 VOTE_SETS = st.builds(VoteSet, dcvs_v3=HVX_VOTES, hmx_v2=HMX_VOTES, **SCALARS) | st.builds(VoteSet, **SCALARS)
-# How many votes of a call are applied before it fails; None: it does not fail; "restart": the DSP restarts before it.
+# How many votes of a call are applied before it fails. None: it succeeds. "restart": the DSP restarts before it.
 MISHAPS = st.sampled_from([None, None, 0, 1, 2, 3, 4, 5, "restart"])
 
 
 def try_to_cast(known: Known, htp: SimulatedHtp, power_config_id: int, wanted: VoteSet) -> bool:
-    """Send what differs to the simulated HTP, note what came of it, and return whether the set is in force."""
+    """Send the difference to the simulated HTP, record the result, and return whether the set is in force."""
     votes = known.difference(wanted)
     known.sending(votes)
     try:
@@ -56,7 +56,7 @@ def try_to_cast(known: Known, htp: SimulatedHtp, power_config_id: int, wanted: V
 def test_what_is_in_force_is_the_last_set_and_nothing_else(
     steps: list[tuple[VoteSet, int | str | None]], last: VoteSet
 ) -> None:
-    """After any casts, failures and restarts, a cast that succeeds leaves what it alone gives a fresh id."""
+    """After any history, a successful cast leaves the same votes in force as it would on a fresh ID."""
     htp, known = SimulatedHtp(arch=81), Known()
     made = htp.create_power_config_id(0, 0)
     for wanted, mishap in steps:
@@ -72,6 +72,6 @@ def test_what_is_in_force_is_the_last_set_and_nothing_else(
         pass
     fresh = SimulatedHtp(arch=81)
     fresh.set_power_config(fresh.create_power_config_id(0, 0), last)
-    # A control latency can't be taken back: without a new one the earlier stays in force.
+    # A control latency can't be taken back: without a new one the old one stays in force.
     latency_us = last.rpc_control_latency_us or htp.effective().rpc_control_latency_us
     assert htp.effective() == attrs.evolve(fresh.effective(), rpc_control_latency_us=latency_us)

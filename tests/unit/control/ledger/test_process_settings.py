@@ -1,4 +1,4 @@
-"""The settings of the process: one value for each, from the wishes of all sessions."""
+"""The settings of the process: one value each, from the wishes of all sessions."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ SESSIONS = 3
 
 @attrs.define(eq=False)
 class Asking:
-    """The part of a session that the settings read and write."""
+    """The part of a session that the settings use."""
 
     wish: VoteSet = NOTHING
 
 
 class Settings(ProcessSettings):
-    """Settings with sessions that ask, by number from 1."""
+    """Settings, and sessions numbered from 1."""
 
     def __init__(self, *wishes: VoteSet) -> None:
         self.missing = Missing()
@@ -49,7 +49,7 @@ class Settings(ProcessSettings):
             self.wish(number, wish)
 
     def wish(self, number: int, wish: VoteSet | None) -> None:
-        """Let a session ask."""
+        """Record the wish of a session."""
         self.ask(self.sessions[number - 1], wish)  # type: ignore[arg-type]
 
     def asking(self, option: Option, value: int) -> list[int]:
@@ -57,7 +57,7 @@ class Settings(ProcessSettings):
         return sorted(self.sessions.index(each) + 1 for each in self.holders(option, value))  # type: ignore[arg-type]
 
     def cast(self) -> VoteSet:
-        """Note a successful call with what differs, and return what it carried."""
+        """Record a successful call with the difference, and return that difference."""
         votes = self.difference()
         self.sending(votes)
         self.sent(votes)
@@ -65,7 +65,7 @@ class Settings(ProcessSettings):
 
 
 def naive(wishes: list[VoteSet | None]) -> Wanted:
-    """Return the settings as the rule has them, from scratch."""
+    """Return the settings by the rule, from scratch."""
     raised = [wish for wish in wishes if wish is not None]
     latencies = [us for wish in raised if (us := wish.rpc_control_latency_us) is not None]
     polling = [us for wish in raised if (us := wish.rpc_polling_time_us) is not None]
@@ -78,14 +78,14 @@ def naive(wishes: list[VoteSet | None]) -> Wanted:
 
 
 def test_without_wishes_nothing_is_sent() -> None:
-    """No session, and sessions that wish for nothing, leave every setting unset."""
+    """Without sessions, and with sessions that have no wish, every setting is unset."""
     assert Settings().difference() == NOTHING
     assert Settings(NOTHING, OTHER_VOTES).difference() == NOTHING
 
 
 @pytest.mark.parametrize(("first", "second", "largest"), [(0, 9999, 9999), (9999, 0, 9999), (1, 2, 2), (0, 0, 0)])
 def test_the_largest_polling_times_win(first: int, second: int, largest: int) -> None:
-    """The largest polling time is sent, and the largest adaptive one."""
+    """The largest polling time and the largest adaptive polling time are sent."""
     polling = Settings(VoteSet(rpc_polling_time_us=first), VoteSet(rpc_polling_time_us=second))
     assert polling.difference() == VoteSet(rpc_polling_time_us=largest)
     adaptive = Settings(VoteSet(adaptive_polling_time_us=first), VoteSet(adaptive_polling_time_us=second))
@@ -96,13 +96,13 @@ def test_the_largest_polling_times_win(first: int, second: int, largest: int) ->
     ("latencies", "smallest"), [([100, 50], 50), ([0, 200], 200), ([200, 0, 100], 100), ([0, 0], 0), ([0], 0)]
 )
 def test_the_smallest_latency_above_0_wins(latencies: list[int], smallest: int) -> None:
-    """The smallest control latency is sent; 0 counts only if every wish is 0."""
+    """The smallest control latency above 0 is sent; 0 is sent only if every wish is 0."""
     settings = Settings(*(VoteSet(rpc_control_latency_us=latency) for latency in latencies))
     assert settings.difference() == VoteSet(rpc_control_latency_us=smallest)
 
 
 def test_a_wish_is_taken_out_again() -> None:
-    """A wish counts until it is replaced or withdrawn; the last session to withdraw it takes it back."""
+    """A wish counts until it is replaced or withdrawn; after the last withdrawal the setting is taken back."""
     settings = Settings(LOUD, LOUD)
     assert settings.cast() == LOUD
     settings.wish(1, QUIET)
@@ -118,7 +118,7 @@ def test_a_wish_is_taken_out_again() -> None:
 
 
 def test_asking_twice_counts_once() -> None:
-    """A session that asks again for the same has one wish; withdrawing twice is fine."""
+    """A session that asks twice has one wish; withdrawing twice is fine."""
     wish = VoteSet(rpc_polling_time_us=9999, rpc_control_latency_us=100)
     settings = Settings(wish)
     settings.wish(1, wish)
@@ -130,14 +130,14 @@ def test_asking_twice_counts_once() -> None:
 
 
 def test_a_session_gives_up_what_it_asks_for_no_longer() -> None:
-    """Votes that leave a setting unset withdraw the session's wish for it."""
+    """Votes that leave a setting unset withdraw the session's wish."""
     settings = Settings(VoteSet(rpc_polling_time_us=9999, adaptive_polling_time_us=1000))
     settings.wish(1, VoteSet(adaptive_polling_time_us=1000))
     assert settings.difference() == VoteSet(adaptive_polling_time_us=1000)
 
 
 def test_holders_are_the_sessions_that_ask_for_a_value() -> None:
-    """They are told by value and by setting, and as it changes."""
+    """Sessions that ask for the value in force are its holders, and this changes with the value."""
     settings = Settings(LOUD, QUIET, LOUD)
     assert settings.asking(Option.RPC_POLLING_TIME, 9999) == [1, 3]
     assert settings.asking(Option.RPC_POLLING_TIME, 0) == [2]
@@ -150,7 +150,7 @@ def test_holders_are_the_sessions_that_ask_for_a_value() -> None:
 
 
 def test_while_a_call_is_under_way_nothing_is_known() -> None:
-    """Until it returns, a setting is unknown, and still differs; after a failure it is sent again, or taken back."""
+    """Until a call returns, its settings are unknown; after a failure they are sent again or taken back."""
     settings = Settings(LOUD)
     settings.sending(LOUD)
     assert (settings.now.known, settings.difference()) == (NOTHING, LOUD)
@@ -171,7 +171,7 @@ def test_a_latency_of_0_takes_no_other_back() -> None:
 
 
 def test_what_is_forgotten_is_sent_again_or_taken_back() -> None:
-    """After an INIT every setting is unknown, and may be in force; a latency can't be taken back."""
+    """After INIT every setting is unknown and may be in force; a latency can't be taken back."""
     wish = VoteSet(rpc_control_latency_us=100, rpc_polling_time_us=9999, adaptive_polling_time_us=1000)
     settings = Settings(wish)
     settings.cast()
@@ -192,7 +192,7 @@ def test_what_is_lost_with_the_link_is_never_taken_back() -> None:
 
 
 def test_a_refused_setting_is_neither_sent_nor_taken_back_until_the_link_is_renewed() -> None:
-    """It is left out, also if another session asks for it; a renewed link is asked again."""
+    """No session sends it until the link is renewed, and then it is tried again."""
     settings = Settings(VoteSet(rpc_polling_time_us=9999, rpc_control_latency_us=100))
     settings.sending(settings.difference())
     settings.missing.add(Degradation("RPC-7", "refused", Option.RPC_POLLING_TIME), refused=True)
@@ -207,7 +207,7 @@ def test_a_refused_setting_is_neither_sent_nor_taken_back_until_the_link_is_rene
 
 
 def test_a_setting_that_the_platform_lacks_is_left_out_for_good() -> None:
-    """A renewed link does not bring it."""
+    """A renewed link does not bring the setting back."""
     settings = Settings(LOUD)
     settings.missing.add(Degradation("RPC-4", "absent", Option.RPC_POLLING_TIME))
     settings.renew()
@@ -215,7 +215,7 @@ def test_a_setting_that_the_platform_lacks_is_left_out_for_good() -> None:
 
 
 def test_the_votes_of_an_id_are_not_taken_in() -> None:
-    """A call's votes of its id are the ledger's of that id."""
+    """The settings ignore the votes of an ID in a call; the ledger of that ID has them."""
     settings = Settings(OTHER_VOTES)
     settings.sending(OTHER_VOTES)
     settings.sent(OTHER_VOTES)
@@ -225,7 +225,7 @@ def test_the_votes_of_an_id_are_not_taken_in() -> None:
 
 @given(st.lists(st.tuples(st.integers(1, SESSIONS), WISHES, st.sampled_from(["sent", "failed", "lost"])), max_size=30))
 def test_the_settings_equal_those_worked_out_from_scratch(changes: list[tuple[int, VoteSet | None, str]]) -> None:
-    """After any wishes, failures and losses, a call that succeeds brings the aggregate of the wishes."""
+    """After any wishes, failures and losses, a successful call leaves the values that the wishes give."""
     settings = Settings()
     wishes: dict[int, VoteSet | None] = {}
     voted: set[Option] = set()
@@ -247,7 +247,7 @@ def test_the_settings_equal_those_worked_out_from_scratch(changes: list[tuple[in
         # A setting that was never voted is not taken back.
         assert known.rpc_polling_time_us == (polling or 0 if Option.RPC_POLLING_TIME in voted else None)
         assert known.adaptive_polling_time_us == (adaptive or 0 if Option.ADAPTIVE_POLLING_TIME in voted else None)
-        # Nothing takes a latency back, and 0 does not either (rule RPC-5).
+        # A latency can't be taken back, not even by 0 (rule RPC-5).
         if latency:
             assert known.rpc_control_latency_us == latency
     assert voted <= PROCESS_WIDE

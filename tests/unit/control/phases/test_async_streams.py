@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def test_a_coroutine_function(gate: Gate) -> None:
-    """The inference lasts for as long as the coroutine does; one that is cancelled is lowered."""
+    """The inference lasts as long as the coroutine; a cancelled coroutine is lowered, too."""
     session = gate.controller.session("balanced")
     model = Model(session)
 
@@ -48,10 +48,10 @@ def test_a_coroutine_function(gate: Gate) -> None:
 
 @pytest.mark.parametrize("how", ["votes", "stream"])
 class TestAsyncGenerator:
-    """An asynchronous generator under ``votes``, and one that is given to ``stream``."""
+    """An asynchronous generator under ``votes``, and an asynchronous generator given to ``stream``."""
 
     def run(self, how: str, gate: Gate, scenario: Callable[[Model, AsyncGenerator[str, object]], Any]) -> Model:
-        """Run a scenario on a generator, and assert that it leaves the votes down."""
+        """Run a scenario on a generator, and assert that the votes are down after it."""
         session = gate.controller.session("balanced")
         model = Model(session)
 
@@ -66,7 +66,7 @@ class TestAsyncGenerator:
         return model
 
     def test_exhausted(self, how: str, gate: Gate) -> None:
-        """One raise before the first token, one lowering after the last, which is awaited."""
+        """The votes are raised once before the first token, and lowered once after the last, which is awaited."""
 
         async def scenario(model: Model, generator: AsyncGenerator[str, object]) -> None:
             assert [token async for token in generator] == TOKENS
@@ -87,7 +87,7 @@ class TestAsyncGenerator:
         self.run(how, gate, scenario)
 
     def test_sent_to_and_thrown_into(self, how: str, gate: Gate) -> None:
-        """What is sent and thrown in reaches the inner generator; what it lets pass lowers."""
+        """Sent values and thrown exceptions reach the inner generator; an exception that leaves it lowers."""
 
         async def scenario(model: Model, generator: AsyncGenerator[str, object]) -> None:
             error = KeyError()
@@ -101,7 +101,7 @@ class TestAsyncGenerator:
         assert self.run(how, gate, scenario).ends == ["OSError"]
 
     def test_dropped(self, how: str, gate: Gate) -> None:
-        """One that is dropped mid-way is closed by its loop."""
+        """A stream dropped between tokens is closed by its loop."""
 
         async def scenario(model: Model, generator: AsyncGenerator[str, object]) -> None:
             cycle: list[Any] = [generator]
@@ -114,7 +114,7 @@ class TestAsyncGenerator:
         self.run(how, gate, scenario)
 
     def test_cancelled_between_tokens(self, how: str, gate: Gate) -> None:
-        """A task that is cancelled while the model makes a token leaves nothing up."""
+        """If a task is cancelled while the model makes a token, the votes come down."""
 
         async def scenario(model: Model, generator: AsyncGenerator[str, object]) -> None:
             async def read() -> None:
@@ -135,7 +135,7 @@ async def _first(stream: AsyncGenerator[str, None]) -> str:
 
 @pytest.mark.parametrize("known", [True, False])
 def test_an_asynchronous_generator_left_behind_by_its_loop(gate: Gate, known: bool) -> None:
-    """A loop that was closed without shutting a generator down, known to it or not: collecting that lowers."""
+    """If a loop was closed without shutting the generator down, collecting the generator lowers."""
     session = gate.controller.session("balanced")
     loop = asyncio.new_event_loop()
     generator = session.stream(AsyncPlain())
@@ -149,7 +149,7 @@ def test_an_asynchronous_generator_left_behind_by_its_loop(gate: Gate, known: bo
 
 
 def test_an_asynchronous_generator_that_is_never_begun(gate: Gate) -> None:
-    """It casts no vote and warns of nothing."""
+    """The stream casts no vote and gives no warning."""
     session = gate.controller.session("balanced")
     gate.drain()
     posts = gate.posts
@@ -160,7 +160,7 @@ def test_an_asynchronous_generator_that_is_never_begun(gate: Gate) -> None:
 
 
 def test_an_asynchronous_iterator_that_is_no_generator(gate: Gate) -> None:
-    """An iterator with ``anext`` alone is a stream; what is thrown into it passes."""
+    """An iterator with ``anext`` only can be a stream; a thrown exception passes through."""
     session = gate.controller.session("balanced")
 
     async def scenario() -> None:

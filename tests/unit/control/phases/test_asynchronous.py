@@ -1,4 +1,4 @@
-"""``async with session.ainference()``: off the loop's thread, never blocking it, and what is raised in a coroutine."""
+"""``async with session.ainference()``: it never blocks the loop, and raises its errors in the coroutine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def test_the_loop_runs_while_raise_and_lowering_are_on_their_way(gate: Gate) -> None:
-    """The loop turns while a call waits; the worker makes the calls, and they are awaited."""
+    """The worker makes the calls; the loop runs other tasks until they return."""
     session = gate.controller.session("balanced")
 
     async def scenario() -> None:
@@ -41,7 +41,7 @@ def test_the_loop_runs_while_raise_and_lowering_are_on_their_way(gate: Gate) -> 
 
 
 def test_inside_a_window_nothing_leaves_the_loop(gate: Gate) -> None:
-    """An inference inside the sustain time asks the worker for nothing, and doesn't suspend."""
+    """An inference inside the sustain time does not suspend and posts nothing to the worker."""
     session = gate.controller.session("burst")
 
     async def scenario() -> None:
@@ -64,7 +64,7 @@ async def _window(session: Session) -> None:
 
 
 def test_a_slow_call_of_another_thread_blocks_no_loop(gate: Gate) -> None:
-    """While a thread's call has the line, inferences inside a window pass, and a raise lets the loop run."""
+    """While another thread's call is slow, inferences inside a window pass, and a raise lets the loop run."""
     warm, other, slow = (gate.controller.session(name) for name in ("burst", "burst", "balanced"))
     with warm.inference():
         pass
@@ -92,7 +92,7 @@ def test_a_slow_call_of_another_thread_blocks_no_loop(gate: Gate) -> None:
 
 
 def test_two_hundred_tasks_cost_one_raise(gate: Gate) -> None:
-    """200 tasks on one session: one raise, and one lowering after the sustain time."""
+    """200 tasks on one session cost one raise, and one lowering after the sustain time."""
     session = gate.controller.session("burst")
 
     async def scenario() -> None:
@@ -106,7 +106,7 @@ def test_two_hundred_tasks_cost_one_raise(gate: Gate) -> None:
 
 
 def test_loops_in_two_threads(gate: Gate) -> None:
-    """Two loops on one session each run, and their inferences add up."""
+    """Two loops may use one session; their inferences add up."""
     session = gate.controller.session("burst")
 
     async def scenario() -> None:
@@ -124,7 +124,7 @@ def test_loops_in_two_threads(gate: Gate) -> None:
 
 
 def test_a_failed_raise_is_raised_in_the_coroutine() -> None:
-    """With ``on_error="raise"`` VoteRejected reaches the coroutine, and the inference has not begun."""
+    """With ``on_error="raise"``, VoteRejected is raised in the coroutine, and the inference has not begun."""
     gate = Gate(on_error="raise")
     session = gate.controller.session("balanced")
     assert isinstance(gate.backend.inner, SimulatedHtp)
@@ -136,7 +136,7 @@ def test_a_failed_raise_is_raised_in_the_coroutine() -> None:
 
 
 def test_a_closed_session_and_a_closed_controller(gate: Gate) -> None:
-    """Entering raises SessionClosed after either was closed; leaving then neither hangs nor raises."""
+    """After the session or the controller was closed, entering raises SessionClosed, and leaving does not hang."""
     closed = gate.controller.session("burst")
     closed.close()
     with pytest.raises(SessionClosed):
@@ -154,7 +154,7 @@ def test_a_closed_session_and_a_closed_controller(gate: Gate) -> None:
 
 
 def test_one_manager_serves_one_inference_at_a_time(gate: Gate) -> None:
-    """Entering one that is entered, or on its way in, is refused and changes nothing; it may be used again after."""
+    """Entering a manager that is in use raises and changes nothing; after its end it may be used again."""
     session = gate.controller.session("balanced")
     inference = session.ainference()
 

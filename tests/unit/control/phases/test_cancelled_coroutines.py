@@ -1,4 +1,4 @@
-"""Coroutines that are cancelled, closed or collected in ``session.ainference()``: their votes still come down."""
+"""Coroutines that are cancelled, closed or collected in ``session.ainference()``: their votes come down."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 async def infer_forever(session: Session, begun: asyncio.Event | None = None) -> None:
-    """Run one inference that ends by being cancelled."""
+    """Run one inference that only a cancellation ends."""
     async with session.ainference():
         if begun is not None:
             begun.set()
@@ -42,7 +42,7 @@ def test_cancelled_before_it_begins(gate: Gate) -> None:
 
 
 def test_cancelled_during_the_raise(gate: Gate) -> None:
-    """Cancellation passes at once; the raise goes on, the inference is ended after it, and the votes come down."""
+    """The coroutine ends at once; the raise continues, and the votes come down after it."""
     session = gate.controller.session("balanced")
 
     async def scenario() -> None:
@@ -59,7 +59,7 @@ def test_cancelled_during_the_raise(gate: Gate) -> None:
 
 
 def test_cancelled_beside_an_inference_that_ends(gate: Gate) -> None:
-    """The votes stay up for the sustain time of one that has ended while the other waited for its votes."""
+    """The sustain time of an inference that ended counts, although another one was cancelled in its raise."""
     session = gate.controller.session("burst")
 
     async def scenario() -> None:
@@ -85,7 +85,7 @@ def test_cancelled_beside_an_inference_that_ends(gate: Gate) -> None:
 
 
 def test_cancelled_when_the_raise_is_over_but_not_heard_of(gate: Gate) -> None:
-    """Cancellation between the end of the raise and the coroutine's next step ends the inference, too."""
+    """Cancelled after the raise and before the coroutine's next step, the inference ends, too."""
     session = gate.controller.session("balanced")
     errors: list[object] = []
 
@@ -93,7 +93,7 @@ def test_cancelled_when_the_raise_is_over_but_not_heard_of(gate: Gate) -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, error: errors.append(error))
         task = asyncio.create_task(infer(session))
         await asyncio.sleep(0)
-        gate.drain()  # blocks the loop: it hears of nothing meanwhile
+        gate.drain()  # This blocks the loop, so the coroutine does not learn that the raise is over.
         assert (gate.sets, session.in_flight) == (1, 1)
         assert await cancelled(task)
 
@@ -103,7 +103,7 @@ def test_cancelled_when_the_raise_is_over_but_not_heard_of(gate: Gate) -> None:
 
 
 def test_cancelled_inside(gate: Gate) -> None:
-    """Cancellation inside the inference passes, after the lowering was awaited."""
+    """The lowering is awaited before the cancellation leaves the block."""
     session = gate.controller.session("balanced")
 
     async def scenario() -> None:
@@ -117,7 +117,7 @@ def test_cancelled_inside(gate: Gate) -> None:
 
 
 def test_cancelled_during_the_lowering(gate: Gate) -> None:
-    """Cancellation passes at once, and the lowering goes on."""
+    """The coroutine ends at once, and the lowering continues."""
     session = gate.controller.session("balanced")
 
     async def scenario() -> None:
@@ -142,7 +142,7 @@ def test_cancelled_during_the_lowering(gate: Gate) -> None:
 
 
 def test_two_hundred_cancelled_while_a_call_hangs(gate: Gate) -> None:
-    """Of 200 cancelled requests the one that is under way is raised and lowered; those that wait make no call."""
+    """Only the request that is under way is raised and lowered; the 199 that wait make no call."""
     session = gate.controller.session("balanced")
 
     async def scenario() -> None:
@@ -159,7 +159,7 @@ def test_two_hundred_cancelled_while_a_call_hangs(gate: Gate) -> None:
 
 
 def test_a_lowering_that_waits_is_not_dropped(gate: Gate) -> None:
-    """A lowering is made though its coroutine is cancelled before it starts."""
+    """A lowering is made, even if its coroutine is cancelled before the lowering starts."""
     session = gate.controller.session("balanced")
 
     async def scenario() -> None:
@@ -184,7 +184,7 @@ def test_a_lowering_that_waits_is_not_dropped(gate: Gate) -> None:
 
 
 def raising(gate: Gate, session: Session) -> tuple[asyncio.AbstractEventLoop, Coroutine[Any, Any, None]]:
-    """Return a loop that is not running, and a coroutine of it of which the raise waits at the gate."""
+    """Return a loop that is not running, and a coroutine of it that waits for its raise at the gate."""
     loop = asyncio.new_event_loop()
     gate.backend.shut()
     waiting = infer_forever(session)
@@ -198,7 +198,7 @@ def raising(gate: Gate, session: Session) -> tuple[asyncio.AbstractEventLoop, Co
 
 
 def test_a_loop_that_is_closed_during_the_raise(gate: Gate) -> None:
-    """The inference ends after the raise though its coroutine is kept, and does not end again when that is closed."""
+    """The inference ends after the raise, and closing the kept coroutine later does not end it again."""
     session = gate.controller.session("balanced")
     loop, waiting = raising(gate, session)
     loop.close()
@@ -210,7 +210,7 @@ def test_a_loop_that_is_closed_during_the_raise(gate: Gate) -> None:
 
 
 def test_a_coroutine_that_is_closed_during_the_raise(gate: Gate) -> None:
-    """A coroutine that is closed with its loop while the raise is under way has its inference ended after it."""
+    """If a coroutine is closed with its loop during the raise, its inference ends after the raise."""
     session = gate.controller.session("balanced")
     loop, waiting = raising(gate, session)
     loop.close()
@@ -221,7 +221,7 @@ def test_a_coroutine_that_is_closed_during_the_raise(gate: Gate) -> None:
 
 
 def test_a_coroutine_that_is_closed_before_its_raise_has_begun_nothing(gate: Gate) -> None:
-    """No call is made, none was saved, and no sustain begins: as where it is cancelled."""
+    """No call is made, no call counts as saved, and no sustain begins."""
     session = gate.controller.session("burst")
     busy = threading.Event()
     gate.post(lambda: busy.wait(LONG_S))
@@ -239,7 +239,7 @@ def test_a_coroutine_that_is_closed_before_its_raise_has_begun_nothing(gate: Gat
 
 
 def test_a_coroutine_that_is_closed_during_the_lowering_posts_nothing(gate: Gate) -> None:
-    """The collector closes it anywhere, also where its thread is about to start another: no lock is taken there."""
+    """The garbage collector may close it while the thread holds locks, so closing takes no lock and posts nothing."""
     session = gate.controller.session("balanced")
 
     async def step() -> Coroutine[Any, Any, None]:
@@ -260,7 +260,7 @@ def test_a_coroutine_that_is_closed_during_the_lowering_posts_nothing(gate: Gate
 
 
 def test_a_coroutine_that_is_closed_as_its_loop_refuses_the_answer(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where both the thread and the coroutine find that nobody goes on, the inference ends once."""
+    """If both the worker and the coroutine find that the inference must end, it ends once."""
     session = gate.controller.session("balanced")
     loop, waiting = raising(gate, session)
 
@@ -276,7 +276,7 @@ def test_a_coroutine_that_is_closed_as_its_loop_refuses_the_answer(gate: Gate, m
 
 
 def test_a_coroutine_that_is_collected_after_the_raise(gate: Gate) -> None:
-    """A coroutine that its loop was told to resume and never does ends its inference when it is collected."""
+    """If the loop never resumes the coroutine, the inference ends when the coroutine is collected."""
     session = gate.controller.session("balanced")
     loop, waiting = raising(gate, session)
     gate.backend.opened.set()

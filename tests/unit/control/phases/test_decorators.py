@@ -1,4 +1,4 @@
-"""Functions and token streams that vote: one inference a call, or from the first token to the last."""
+"""Functions and token streams that vote: one inference for each call, or from the first token to the last."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def model(bench: Bench) -> Model:
 
 
 def assert_down(bench: Bench, session: Session) -> None:
-    """Assert that the inference ended, at the latest on the other thread, and that the votes are down."""
+    """Assert that the inference has ended and the votes are down, after the other thread had its turn."""
     bench.time.advance_us(0)
     assert (session.in_flight, session.state) == (0, State.LOWERED)
 
 
 def test_a_plain_function(bench: Bench, model: Model) -> None:
-    """Each call is an inference; arguments, result, name and exceptions pass."""
+    """Each call is an inference; arguments, result, name and exceptions are unchanged."""
 
     @model.session.votes
     def run(token: str, *, times: int) -> str:
@@ -53,7 +53,7 @@ def test_a_plain_function(bench: Bench, model: Model) -> None:
 
 
 def test_every_kind_of_function_stays_of_its_kind(model: Model) -> None:
-    """What inspect says of a function it says of the decorated one; partials and callable objects are seen through."""
+    """``inspect`` gives the same answer for the decorated function, also for partials and callable objects."""
 
     async def run() -> None:
         """Do nothing."""
@@ -78,13 +78,13 @@ def test_every_kind_of_function_stays_of_its_kind(model: Model) -> None:
 
 
 def test_a_generator_that_is_made_a_coroutine_is_awaited(model: Model) -> None:
-    """Under ``types.coroutine`` a generator function is awaited as a coroutine function is, within its inference."""
+    """A generator function under ``types.coroutine`` is awaited within its inference, as a coroutine is."""
     seen: list[tuple[int, str]] = []
 
     @model.session.votes
     @types.coroutine
     def run() -> Generator[None, None, str]:
-        """Let others run, and return."""
+        """Let other tasks run, and return."""
         yield
         seen.append((model.session.in_flight, model.session.state))
         return "done"
@@ -99,7 +99,7 @@ def test_a_generator_that_is_made_a_coroutine_is_awaited(model: Model) -> None:
 
 @pytest.mark.parametrize("how", ["votes", "stream"])
 class TestGenerator:
-    """A generator under ``votes``, and one that is given to ``stream``."""
+    """A generator under ``votes``, and a generator given to ``stream``."""
 
     def made(self, how: str, model: Model) -> Generator[str, object, int]:
         """Return the generator."""
@@ -108,13 +108,13 @@ class TestGenerator:
         return model.session.stream(model.generate())  # type: ignore[return-value]
 
     def test_exhausted(self, how: str, bench: Bench, model: Model) -> None:
-        """One raise before the first token, one lowering after the last, at once."""
+        """The votes are raised once before the first token, and lowered once right after the last."""
         assert list(self.made(how, model)) == TOKENS
         assert (model.session.in_flight, model.session.state) == (0, State.LOWERED)
         assert (len(bench.casts), model.ends) == (2, ["done"])
 
     def test_never_begun(self, how: str, bench: Bench, model: Model) -> None:
-        """A generator that is made, closed and collected without a first token casts no vote."""
+        """A generator that is made, closed and collected without a token casts no vote."""
         generator = self.made(how, model)
         generator.close()
         del generator
@@ -133,7 +133,7 @@ class TestGenerator:
         assert_down(bench, model.session)
 
     def test_thrown_into(self, how: str, bench: Bench, model: Model) -> None:
-        """What is thrown in reaches the inner generator, which may go on; what it lets pass lowers."""
+        """A thrown exception reaches the inner generator, which may continue; an exception that leaves it lowers."""
         generator = self.made(how, model)
         next(generator)
         error = KeyError()
@@ -145,7 +145,7 @@ class TestGenerator:
         assert_down(bench, model.session)
 
     def test_sent_to(self, how: str, bench: Bench, model: Model) -> None:
-        """What is sent in reaches the inner generator, and its return value comes out."""
+        """A sent value reaches the inner generator, and its return value is passed on."""
         generator = self.made(how, model)
         assert [next(generator), generator.send(1), generator.send(2)] == TOKENS
         with pytest.raises(StopIteration) as stop:
@@ -154,7 +154,7 @@ class TestGenerator:
         assert_down(bench, model.session)
 
     def test_collected_in_a_cycle_under_the_gate(self, how: str, bench: Bench, model: Model) -> None:
-        """Collected while this thread holds the gate: no deadlock, and lowered soon after."""
+        """If it is collected while this thread holds the gate, the thread does not block; the votes come down soon."""
         cycle: list[Any] = [self.made(how, model)]
         next(cycle[0])
         cycle.append(cycle)
@@ -167,7 +167,7 @@ class TestGenerator:
     def test_collected_where_its_end_fails(
         self, how: str, bench: Bench, model: Model, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A generator that raises when it is collected ends its inference in the same way."""
+        """The inference ends, even if the generator raises while it is collected."""
         unraisable: list[Any] = []
         monkeypatch.setattr("sys.unraisablehook", unraisable.append)
 
@@ -188,7 +188,7 @@ class TestGenerator:
 
 
 def test_iterators_that_are_no_generators(bench: Bench, model: Model) -> None:
-    """An iterator with ``next`` alone and a list of tokens are streams; both may be closed."""
+    """An iterator with ``next`` only, and a list of tokens, can be streams, and can be closed."""
     for tokens in (Plain(), TOKENS):
         stream = model.session.stream(tokens)
         assert next(stream) == "to"
@@ -211,7 +211,7 @@ def test_streams_inside_a_window_make_no_call(bench: Bench) -> None:
 
 @pytest.mark.parametrize("wrong", [3, classmethod(lambda cls: cls)])
 def test_what_can_not_be_called_is_refused_where_it_is_decorated(bench: Bench, wrong: Any) -> None:
-    """A TypeError says so at once, and no vote is cast."""
+    """The decorator raises TypeError, and no vote is cast."""
     session = bench.controller.session("burst")
     with pytest.raises(TypeError, match="can't be called"):
         session.votes(wrong)
@@ -219,7 +219,7 @@ def test_what_can_not_be_called_is_refused_where_it_is_decorated(bench: Bench, w
 
 @pytest.mark.parametrize("wrong", [5, None, len])
 def test_what_gives_no_tokens_is_refused_before_it_is_voted_for(bench: Bench, wrong: Any) -> None:
-    """A TypeError says so at the call, and no vote is cast."""
+    """The call raises TypeError, and no vote is cast."""
     session = bench.controller.session("burst")
     with pytest.raises(TypeError, match="gives no tokens"):
         session.stream(wrong)

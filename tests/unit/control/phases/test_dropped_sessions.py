@@ -1,4 +1,4 @@
-"""Sessions without a reference are closed, unless one of their phases is kept."""
+"""Sessions without a reference are closed, unless a phase of theirs is kept."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 def collect(bench: Bench) -> None:
-    """Let the collector run, and what it leaves to be run soon."""
+    """Run the collector, and the work that it posts."""
     gc.collect()
     bench.time.advance_us(0)
 
 
 @pytest.mark.parametrize("cycle", [False, True])
 def test_a_session_that_is_dropped_is_closed(bench: Bench, cycle: bool) -> None:
-    """Its votes come down at once, its id is destroyed, and no alarm stays armed."""
+    """Its votes come down at once, its ID is destroyed, and no alarm stays armed."""
     kept: list[object] = [bench.controller.session("burst")]
     kept += [kept] if cycle else []
     bench.infer(kept[0])  # type: ignore[arg-type]
@@ -56,7 +56,7 @@ _KEPT: dict[str, Callable[[Session], Any]] = {
 
 @pytest.mark.parametrize("what", _KEPT)
 def test_a_kept_phase_keeps_its_session_open(bench: Bench, what: str) -> None:
-    """Once the phase is dropped, too, the session is closed."""
+    """The session is closed when the phase is dropped, too."""
     kept = _KEPT[what](bench.controller.session("balanced"))
     collect(bench)
     assert len(bench.controller.status().sessions) == 1
@@ -67,7 +67,7 @@ def test_a_kept_phase_keeps_its_session_open(bench: Bench, what: str) -> None:
 
 
 def test_a_session_is_open_as_long_as_its_inference_runs(bench: Bench) -> None:
-    """Also if the session itself has no other reference."""
+    """A running inference keeps its session open without any other reference."""
     with bench.controller.session("balanced").inference():
         collect(bench)
         (status,) = bench.controller.status().sessions
@@ -77,7 +77,7 @@ def test_a_session_is_open_as_long_as_its_inference_runs(bench: Bench) -> None:
 
 
 def test_a_failing_call_leaves_an_orphan_and_no_session(bench: Bench) -> None:
-    """The id of a dropped session that can't be destroyed is destroyed by the back-off."""
+    """If the ID of a dropped session can't be destroyed, the back-off destroys it."""
     session = bench.controller.session("balanced")
     bench.infer(session)
     bench.simulated.fail_next(13006, "destroyPowerConfigId")
@@ -91,7 +91,7 @@ def test_a_failing_call_leaves_an_orphan_and_no_session(bench: Bench) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no signals to a process")
 def test_a_session_that_ctrl_c_keeps_from_its_host_is_closed() -> None:
-    """The wait is interrupted while the worker is busy; the session is not left open when it gets to it."""
+    """Ctrl-C interrupts the opening while the worker is busy; the worker closes the session when it gets to it."""
     htp, hang = SimulatedHtp(arch=75), Hang()
     with VoteController(htp, handle_sigterm=False) as controller:
         controller._engine.submit(hang, Urgency.RAISE)

@@ -1,4 +1,4 @@
-"""Streams with an idle timeout: what happens to the votes while nobody asks for the next token."""
+"""Streams with an idle timeout: the votes come down if the reader does not ask for the next token."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WORDS = ["to", "be", "or", "not"]
 
 
 class Model:
-    """Gives tokens, and notes with how many inferences in flight it made each."""
+    """Gives tokens, and records the number of inferences in flight at each."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -35,7 +35,7 @@ class Model:
         self.wait: Callable[[], object] = lambda: None
 
     def generate(self) -> Iterator[str]:
-        """Give tokens; note what is sent in and thrown in."""
+        """Give tokens; record sent values and thrown exceptions."""
         try:
             for word in WORDS:
                 self._note()
@@ -66,7 +66,7 @@ class Model:
 
 
 class Reader:
-    """Reads a stream of either kind, a step at a time."""
+    """Reads a stream of either kind, step by step."""
 
     def __init__(self, bench: Bench, kind: str, profile: str = "balanced") -> None:
         self.bench = bench
@@ -81,11 +81,11 @@ class Reader:
         return self._step("__anext__", "__next__")
 
     def send(self, value: object) -> Any:
-        """Send something in."""
+        """Send a value in."""
         return self._step("asend", "send", value)
 
     def throw(self, error: BaseException) -> Any:
-        """Throw something in."""
+        """Throw an exception in."""
         return self._step("athrow", "throw", error)
 
     def close(self) -> None:
@@ -118,7 +118,7 @@ def reader(request: pytest.FixtureRequest, bench: Bench) -> Iterator[Reader]:
 
 
 def test_a_reader_that_keeps_reading_has_one_inference(reader: Reader) -> None:
-    """However many tokens it takes, and whatever time each takes to be made; one alarm at most is armed."""
+    """Many tokens, slow or fast, are one inference, with at most one alarm."""
     reader.model.wait = lambda: reader.bench.time.advance_us(3 * IDLE_US)
     for _ in range(3):
         reader.next()
@@ -129,7 +129,7 @@ def test_a_reader_that_keeps_reading_has_one_inference(reader: Reader) -> None:
 
 
 def test_a_reader_that_goes_away_lowers(reader: Reader) -> None:
-    """Exactly after the timeout, counted from the last token; nothing rings any more."""
+    """The votes come down exactly a timeout after the last token, and no alarm is left."""
     reader.next()
     reader.bench.time.advance_us(IDLE_US // 2)
     reader.next()
@@ -141,7 +141,7 @@ def test_a_reader_that_goes_away_lowers(reader: Reader) -> None:
 
 
 def test_a_reader_that_comes_back_has_its_votes_before_the_next_token(reader: Reader) -> None:
-    """By ``next``, what is sent in, and what is thrown in; then the stream ends as any other."""
+    """``next``, ``send`` and ``throw`` raise the votes again before the next token; the stream ends as usual."""
     reader.next()
     for ask in (reader.next, lambda: reader.send(1), lambda: reader.throw(KeyError("mine"))):
         reader.bench.time.advance_us(IDLE_US)
@@ -157,7 +157,7 @@ def test_a_reader_that_comes_back_has_its_votes_before_the_next_token(reader: Re
 
 
 def test_a_reader_that_comes_back_and_reads_on_begins_once(reader: Reader) -> None:
-    """And goes away again, and comes back again."""
+    """A reader that comes back has one inference until it goes away again."""
     for _ in range(2):
         reader.next()
         reader.next()
@@ -168,7 +168,7 @@ def test_a_reader_that_comes_back_and_reads_on_begins_once(reader: Reader) -> No
 
 
 def test_a_model_that_votes_by_itself_waits_for_its_votes(reader: Reader) -> None:
-    """The step that makes a token runs in the host: it is not taken for the controller's own work."""
+    """A model may open an inference of its own: its thread is not taken for the controller's worker."""
     other, states = reader.bench.controller.session("balanced"), list[State]()
 
     def infer() -> None:
@@ -184,7 +184,7 @@ def test_a_model_that_votes_by_itself_waits_for_its_votes(reader: Reader) -> Non
 
 @pytest.mark.parametrize("idle", [True, False])
 def test_closing_it_begins_nothing(reader: Reader, idle: bool) -> None:
-    """An idle stream that is closed closes its iterator, without votes."""
+    """Closing an idle stream closes its iterator, without votes."""
     reader.next()
     sets = len(reader.bench.casts)
     if idle:
@@ -198,7 +198,7 @@ def test_closing_it_begins_nothing(reader: Reader, idle: bool) -> None:
 
 
 def test_a_stream_that_is_dropped_ends_as_any_other(bench: Bench) -> None:
-    """It is collected at once, whatever alarm is armed."""
+    """A dropped stream is collected at once, even with an alarm armed."""
     reader = Reader(bench, "plain")
     reader.next()
     session = reader.session
@@ -211,7 +211,7 @@ def test_a_stream_that_is_dropped_ends_as_any_other(bench: Bench) -> None:
 
 
 def test_the_sustain_time_counts_from_the_end_of_the_inference(bench: Bench) -> None:
-    """A reader that comes back within it costs no call."""
+    """If the reader comes back within the sustain time, no call is made."""
     reader = Reader(bench, "plain", "burst")
     reader.next()
     bench.time.advance_us(IDLE_US + BURST_SUSTAIN_US - 1)
@@ -224,7 +224,7 @@ def test_the_sustain_time_counts_from_the_end_of_the_inference(bench: Bench) -> 
 
 @pytest.mark.parametrize("kind", ["plain", "asynchronous"])
 def test_what_refuses_to_begin_again_is_raised_to_the_reader(kind: str) -> None:
-    """A closed session, and a vote that fails where that raises; the iterator is closed."""
+    """The error of a closed session or a failed vote is raised to the reader, and the iterator is closed."""
 
     def fails(reader: Reader) -> None:
         reader.bench.simulated.fail_next(13006)
@@ -246,7 +246,7 @@ def test_what_refuses_to_begin_again_is_raised_to_the_reader(kind: str) -> None:
 
 
 def test_an_iterator_that_is_no_generator(bench: Bench) -> None:
-    """A list has nothing to send to, throw into or close."""
+    """A list can be a stream, although it has no ``send``, ``throw`` or ``close``."""
     session = bench.controller.session("balanced")
     assert list(session.stream(WORDS, idle_timeout_us=IDLE_US)) == WORDS
     stream = session.stream(WORDS, idle_timeout_us=IDLE_US)
@@ -261,14 +261,14 @@ def test_an_iterator_that_is_no_generator(bench: Bench) -> None:
 
 
 def test_a_timeout_that_cant_be_one_is_refused(bench: Bench) -> None:
-    """At once, before anything is read."""
+    """The call raises at once, before a token is read."""
     session = bench.controller.session("balanced")
     with pytest.raises(ValueError, match="idle_timeout_us is 0: 1 or more"):
         session.stream(WORDS, idle_timeout_us=0)
 
 
 class _AtOpcode:
-    """Does something before the n-th bytecode of what the core runs, unless a lock is held, as another thread could."""
+    """Runs an action before the n-th bytecode of the core, unless a lock is held, as another thread could."""
 
     def __init__(self, nth: int, lock: Any, action: Callable[[], object]) -> None:
         self._left = nth
@@ -292,7 +292,7 @@ class _AtOpcode:
 @pytest.mark.skipif((3, 12) <= sys.version_info < (3, 13), reason="3.12 traces no bytecode that is asked for so late")
 @pytest.mark.parametrize("kind", ["plain", "asynchronous"])
 def test_a_stream_that_is_closed_as_its_timeout_rings_ends_once(bench: Bench, kind: str) -> None:
-    """Wherever the alarm comes between two bytecodes, as without the interpreter's lock: no other inference ends."""
+    """If the alarm rings between any two bytecodes of the close, one inference ends, and no other."""
     came = []
     for nth in itertools.count():
         reader = Reader(bench, kind, "burst")
@@ -318,7 +318,7 @@ def test_a_stream_that_is_closed_as_its_timeout_rings_ends_once(bench: Bench, ki
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_stream_that_has_ended_leaves_no_alarm(bench: Bench, asynchronous: bool) -> None:
-    """However long its idle timeout is."""
+    """Also if the idle timeout is long."""
     session = bench.controller.session("high_performance")
 
     async def words() -> AsyncIterator[str]:

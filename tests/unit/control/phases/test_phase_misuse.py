@@ -1,4 +1,4 @@
-"""An end without its begin, and a begin of what runs: an error, by which nothing changes."""
+"""An end without a begin, and a second begin, raise PhaseMisuse and change nothing."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _ENDS: dict[str, Callable[[Session], object]] = {
 
 @pytest.mark.parametrize("how", _ENDS)
 def test_an_end_without_its_begin_changes_nothing(bench: Bench, how: str) -> None:
-    """It is an error of ours; the inference of another stays, with its votes."""
+    """It raises PhaseMisuse; an inference of another caller stays, with its votes."""
     session = bench.controller.session("balanced")
     with session.inference():
         with pytest.raises(PhaseMisuse, match="does not run"):
@@ -64,7 +64,7 @@ def test_an_end_without_its_begin_changes_nothing(bench: Bench, how: str) -> Non
 
 
 def test_a_begin_of_what_runs_changes_nothing(bench: Bench) -> None:
-    """Neither for an inference nor for INIT: the first begin has its end."""
+    """A second begin of an inference or INIT raises; the first begin can still be ended."""
     session = bench.controller.session("balanced")
     for scope in (session.inference(), session.init()):
         with scope:
@@ -75,13 +75,13 @@ def test_a_begin_of_what_runs_changes_nothing(bench: Bench) -> None:
 
 
 def test_the_error_is_ours_and_a_runtime_error() -> None:
-    """A host catches it with the others of htppower, or as what it was before."""
+    """PhaseMisuse is an HtpPowerError and a RuntimeError."""
     assert issubclass(PhaseMisuse, HtpPowerError)
     assert issubclass(PhaseMisuse, RuntimeError)
 
 
 class _Between:
-    """Calls something at the n-th line of a function, unless a lock is held there, as another thread could."""
+    """Runs an action at the n-th line of a function, unless a lock is held there, as another thread could."""
 
     def __init__(self, code: CodeType, line: int, call: Callable[[], object], lock: Any) -> None:
         self._code = code
@@ -103,7 +103,7 @@ class _Between:
 
 
 def test_two_threads_that_end_one_inference_end_no_other(bench: Bench) -> None:
-    """Wherever the second comes between the steps of the first, one of them is refused."""
+    """At whatever step of the first end the second one begins, one of the two is refused."""
     session = bench.controller.session("burst")
     came = []
     for line in range(1, 40):

@@ -1,4 +1,4 @@
-"""Tickets: a begin and an end of an inference in different places."""
+"""Tickets: the begin and the end of an inference in different places."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def shown(bench: Bench) -> tuple[OpenTicket, ...]:
 
 
 def test_a_ticket_is_one_inference(bench: Bench) -> None:
-    """From its begin, which returns when the votes are up, to its end; the sustain time counts from there."""
+    """A ticket begins when the votes are up; the sustain time counts from its end."""
     session = bench.controller.session("burst")
     ticket = session.begin()
     assert (session.state, session.in_flight, ticket.active) == (State.RAISED, 1, True)
@@ -43,7 +43,7 @@ def test_a_ticket_is_one_inference(bench: Bench) -> None:
 
 
 def test_an_end_counts_once_from_whatever_threads(bench: Bench) -> None:
-    """Ended again, and by several threads, it ends no other."""
+    """A second end, also from another thread, ends no other inference."""
     session = bench.controller.session("balanced")
     other, ticket = session.begin(), session.begin()
     threads = [threading.Thread(target=ticket.end) for _ in range(4)]
@@ -59,7 +59,7 @@ def test_an_end_counts_once_from_whatever_threads(bench: Bench) -> None:
 
 @pytest.mark.parametrize("how", ["dropped", "in a cycle"])
 def test_a_ticket_that_is_collected_has_ended(bench: Bench, how: str) -> None:
-    """Nobody could end it any more; the status shows it no longer."""
+    """A collected ticket ends its inference and leaves the status."""
     session = bench.controller.session("balanced")
     kept: list[object] = [session.begin(timeout_us=SECOND_US)]
     if how == "in a cycle":
@@ -75,7 +75,7 @@ def test_a_ticket_that_is_collected_has_ended(bench: Bench, how: str) -> None:
 
 
 def test_a_timeout_ends_it_and_is_told(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """Exactly then, with a warning; ending it later changes nothing."""
+    """The timeout ends the ticket exactly at its deadline, with a warning; a later end changes nothing."""
     session = bench.controller.session("balanced", owner="camera")
     other, ticket = session.begin(), session.begin(timeout_us=SECOND_US)
     bench.time.advance_us(SECOND_US - 1)
@@ -92,14 +92,14 @@ def test_a_timeout_ends_it_and_is_told(bench: Bench, caplog: pytest.LogCaptureFi
 
 
 def test_an_end_takes_its_timeout_back(bench: Bench) -> None:
-    """Nothing rings for a ticket that was ended in time."""
+    """Ending a ticket in time cancels the alarm of its timeout."""
     session = bench.controller.session("balanced")
     session.begin(timeout_us=SECOND_US).end()
     assert bench.time.alarms == 0
 
 
 def test_status_shows_the_tickets_that_have_not_ended(bench: Bench) -> None:
-    """Each with its begin, from which its age follows, and with its end; the oldest first."""
+    """Status shows each open ticket with its begin and its deadline, the oldest first."""
     session = bench.controller.session("burst")
     first = session.begin()
     bench.time.advance_us(5)
@@ -114,7 +114,7 @@ def test_status_shows_the_tickets_that_have_not_ended(bench: Bench) -> None:
 
 
 def test_the_status_file_has_them_too(bench: Bench, tmp_path: Path) -> None:
-    """In the file for other processes."""
+    """The status file has the same tickets."""
     session = bench.controller.session("burst")
     path = tmp_path / "status.json"
     bench.time.advance_us(7)
@@ -126,7 +126,7 @@ def test_the_status_file_has_them_too(bench: Bench, tmp_path: Path) -> None:
 
 
 def test_a_begin_that_fails_begins_nothing() -> None:
-    """With ``on_error="raise"``, and on a session that is closed; a timeout that can't be one is refused before."""
+    """A failed raise, a closed session or a wrong timeout leaves no inference in flight."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("balanced")
     with pytest.raises(ValueError, match="timeout_us is 0"):
@@ -147,7 +147,7 @@ def test_a_begin_that_fails_begins_nothing() -> None:
 
 
 def test_a_session_may_be_closed_before_its_tickets_end(bench: Bench) -> None:
-    """Closing lowers and destroys; the end that comes later changes nothing."""
+    """Closing lowers and destroys; a ticket that ends later changes nothing."""
     session = bench.controller.session("burst")
     ticket = session.begin(timeout_us=SECOND_US)
     session.close()

@@ -1,4 +1,4 @@
-"""Which profile a session uses: the vendor's order, read off the votes, and what a cap compares."""
+"""Which profile a session uses: the vendor's order, read off the votes, and how a cap compares profiles."""
 
 from __future__ import annotations
 
@@ -30,39 +30,39 @@ def claims(*profiles: Profile) -> tuple[Claim, ...]:
 
 
 def clocks(core: str, bus: str, **votes: object) -> Profile:
-    """Return a profile at these corners."""
+    """Return a profile with these corners."""
     core_range, bus_range = (VoltageRange.at(VoltageCorner[name]) for name in (core, bus))
     return voting(dcvs_v3=hvx(core=core_range, bus=bus_range, sleep_latency_us=1000), rpc_polling_time_us=0, **votes)
 
 
 def test_rank_is_the_vendors_order() -> None:
-    """The shipped profiles, sorted by rank, stand as the vendor lists them, and no two are as high."""
+    """The shipped profiles, sorted by rank, are in the vendor's order, and no two are equal."""
     assert sorted(SHIPPED, key=rank, reverse=True) == SHIPPED
     assert len({rank(profile) for profile in SHIPPED}) == len(SHIPPED)
 
 
 @pytest.mark.parametrize(("higher", "lower"), list(itertools.combinations(SHIPPED, 2)), ids=lambda each: each.name)
 def test_a_shipped_profile_exceeds_those_below_it(higher: Profile, lower: Profile) -> None:
-    """Of two shipped profiles the higher one exceeds the lower, and never the other way round."""
+    """The higher of two shipped profiles exceeds the lower, and the lower never exceeds the higher."""
     assert exceeds(higher, lower)
     assert not exceeds(lower, higher)
 
 
 @pytest.mark.parametrize("profile", SHIPPED, ids=lambda each: each.name)
 def test_a_profile_does_not_exceed_itself(profile: Profile) -> None:
-    """A cap at the profile that a session has leaves it as it is."""
+    """A cap at the session's own profile changes nothing."""
     assert not exceeds(profile, profile)
     assert in_use(profile, (), claims(profile)) == (profile, None)
 
 
 @pytest.mark.parametrize("corner", list(VoltageCorner), ids=lambda each: each.name)
 def test_every_corner_has_a_rank(corner: VoltageCorner) -> None:
-    """Whatever a profile votes can be compared."""
+    """Every vote of a profile can be compared."""
     assert rank(clocks(corner.name, corner.name)) >= rank(load_profile("system_settings"))
 
 
 def test_each_clock_in_turn_decides() -> None:
-    """Core goes before bus, bus before HMX, those before sleep latency, polling and sustain time."""
+    """Core is compared first, then bus, then HMX, then sleep latency, polling and sustain time."""
     core = clocks("TURBO", "SVS")
     bus = clocks("NOM", "TURBO")
     hmx = clocks("NOM", "SVS", hmx_v2=explicit_hmx(ExpandedCorner.TUR))
@@ -79,13 +79,13 @@ def test_each_clock_in_turn_decides() -> None:
 
 
 def test_an_unset_hmx_vote_counts_as_the_default() -> None:
-    """HMX follows the core where it is not voted (rule HMX-4)."""
+    """Without an HMX vote, HMX follows the core (rule HMX-4)."""
     unset, default = voting(hmx_v2=None), voting(hmx_v2=HMX_DEFAULT)
     assert rank(unset) == rank(default)
 
 
 def test_a_max_of_disable_limits_nothing() -> None:
-    """A max of DISABLE is no limit where a target is voted, and exceeds a cap that has one."""
+    """If a target is voted, a max of DISABLE sets no limit, so the profile exceeds a cap with a max."""
     open_ended = corners("SVS", "NOM", "DISABLE")
     free = voting(dcvs_v3=hvx(core=open_ended, bus=open_ended))
     bound = voting(dcvs_v3=hvx(core=corners("SVS", "NOM", "TURBO"), bus=corners("SVS", "NOM", "TURBO")))
@@ -104,7 +104,7 @@ def test_a_max_of_disable_limits_nothing() -> None:
     ids=["bus", "hmx", "hmx max", "core max"],
 )
 def test_a_cap_takes_the_place_of_what_goes_beyond_it_with_one_clock(own: Profile) -> None:
-    """A profile below the cap in the order, but beyond it with the bus, HMX or a max alone, is capped."""
+    """A profile below the cap in the order is capped if its bus, HMX or max alone exceeds the cap."""
     assert rank(own) < rank(BALANCED)
     (cap,) = claims(BALANCED)
     assert in_use(own, (), (cap,)) == (BALANCED, cap)
@@ -112,20 +112,20 @@ def test_a_cap_takes_the_place_of_what_goes_beyond_it_with_one_clock(own: Profil
 
 @pytest.mark.parametrize("votes", [{"rpc_polling_time_us": 9999}, {"ddr_perf_mode": True}], ids=str)
 def test_a_cap_limits_more_than_clocks(votes: dict[str, object]) -> None:
-    """A profile with slow clocks that polls, or keeps the DDR fast, is capped by one that does not."""
+    """A cap limits polling and DDR votes, too, even if the profile's clocks are slower."""
     own = voting(**{"dcvs_v3": hvx(VoltageCorner.SVS), "rpc_polling_time_us": 0, **votes})
     (cap,) = claims(BALANCED)
     assert in_use(own, (), (cap,)) == (BALANCED, cap)
 
 
 def test_without_claims_a_session_uses_its_own() -> None:
-    """Nothing decides then."""
+    """Without holds and caps the session's own profile counts."""
     assert in_use(BURST, (), ()) == (BURST, None)
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations((BURST, BALANCED, POWER_SAVER))))
 def test_the_highest_hold_wins_in_any_order(order: tuple[Profile, ...]) -> None:
-    """Also over an own profile that is higher: a hold may hold a session down."""
+    """The highest hold counts, even below the session's own profile."""
     holds = claims(*order)
     chosen, decides = in_use(BURST, holds, ())
     assert chosen == BURST
@@ -134,27 +134,27 @@ def test_the_highest_hold_wins_in_any_order(order: tuple[Profile, ...]) -> None:
 
 
 def test_the_later_of_two_holds_as_high_decides() -> None:
-    """So status shows the reason that was given last."""
+    """Of equal holds the later one decides, so status shows its reason."""
     holds = claims(BURST, attrs.evolve(BURST, name="mine"))
     assert in_use(BALANCED, holds, ())[1] is holds[1]
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(("burst", "balanced", "power_saver"))))
 def test_the_lowest_cap_wins_in_any_order_and_over_holds(order: tuple[str, ...]) -> None:
-    """Whatever is held."""
+    """The lowest cap counts, whatever is held."""
     caps = claims(*map(load_profile, order))
     assert in_use(POWER_SAVER, claims(BURST), caps) == (POWER_SAVER, caps[order.index("power_saver")])
 
 
 def test_a_cap_leaves_what_is_below_it() -> None:
-    """A session below the cap, held or not, keeps its profile, and a hold still decides."""
+    """A session below the cap keeps its profile, held or not, and a hold still decides."""
     assert in_use(POWER_SAVER, (), claims(BALANCED)) == (POWER_SAVER, None)
     (hold,) = claims(POWER_SAVER)
     assert in_use(BURST, (hold,), claims(BALANCED)) == (POWER_SAVER, hold)
 
 
 def test_a_cap_without_votes_leaves_no_session_a_vote() -> None:
-    """system_settings is below all others, so as a cap it takes the place of all."""
+    """system_settings is the lowest profile, so as a cap it replaces every other."""
     nothing = load_profile("system_settings")
     for profile in SHIPPED[:-1]:
         assert in_use(profile, (), claims(nothing))[0] == nothing
@@ -186,7 +186,7 @@ def _in_its_form(votes: VoteSet) -> VoteSet:
 
 
 def asked(votes: VoteSet) -> dict[str, tuple[int, int]]:
-    """Return what is asked of core, bus, HMX, CENG and polling, as corner and frequency: reckoned by the test alone."""
+    """Return the requested core, bus, HMX, CENG and polling, as corners and frequencies, computed independently."""
 
     def at(corner: int, mode: ClkPerfMode = ClkPerfMode.HIGH) -> tuple[int, int]:
         step = {ClkPerfMode.MAX: 1, ClkPerfMode.HIGH: 0, ClkPerfMode.LOW: -999}.get(mode, -int(mode))
@@ -208,9 +208,9 @@ def asked(votes: VoteSet) -> dict[str, tuple[int, int]]:
 
 @given(own=st.just(NO_VOTES) | VOTES, cap=st.just(NO_VOTES) | VOTES)
 def test_a_cap_takes_the_place_of_just_what_goes_beyond_it(own: VoteSet, cap: VoteSet) -> None:
-    """A session that asks for no more than the cap of core, bus, HMX, CENG and polling is never raised by it.
+    """A session that asks for no more core, bus, HMX, CENG or polling than the cap is never raised by it.
 
-    One that asks for more of any is capped.
+    A session that asks for more of any of these is capped.
     """
     ours, limit = asked(own), asked(cap)
     beyond = any(ours[each] > limit[each] for each in ours)
@@ -225,7 +225,7 @@ def test_a_cap_takes_the_place_of_just_what_goes_beyond_it(own: VoteSet, cap: Vo
 
 @given(cap=st.just(NO_VOTES) | VOTES)
 def test_no_votes_go_beyond_no_cap(cap: VoteSet) -> None:
-    """A session without votes is never given any by a cap."""
+    """A cap never gives votes to a session without votes."""
     assert not power_order.exceeds(NO_VOTES, cap)
     nothing = load_profile("system_settings")
     assert in_use(nothing, (), claims(voting_just(cap))) == (nothing, None)
@@ -251,7 +251,7 @@ def test_a_cap_with_the_compression_engine_off_raises_no_session(own: Profile) -
     ids=["core", "bus", "hmx", "ceng", "max"],
 )
 def test_caps_and_holds_know_the_frequency_of_a_corner(lower: dict[str, object], higher: dict[str, object]) -> None:
-    """At the same corner a higher perf mode is capped by a lower one, and is the hold that decides."""
+    """At the same corner a lower perf mode caps a higher one, and the hold with the higher one decides."""
     high, low = (
         voting(**{**({"dcvs_v3": None} if "dcvs_v3_exp" in votes else {}), **votes}) for votes in (higher, lower)
     )
@@ -262,12 +262,12 @@ def test_caps_and_holds_know_the_frequency_of_a_corner(lower: dict[str, object],
 
 
 def voting_just(votes: VoteSet) -> Profile:
-    """Return burst with just these votes."""
+    """Return burst with only these votes."""
     return attrs.evolve(BURST, votes=votes)
 
 
 def test_a_claim_shows_its_profile_by_name() -> None:
-    """A status has many: with every field of each profile nobody could read it."""
+    """The repr of a claim has the profile's name only, so a status stays readable."""
     assert repr(claims(load_profile("burst"))[0]) == (
         "Claim(number=1, kind='hold', profile=burst, reason='test', since_us=0, until_us=None)"
     )

@@ -1,4 +1,4 @@
-"""A recording has each inference once, in a whole line, little more than a second after the end of the inference."""
+"""A recording has each inference once, in a complete line, about a second after the inference ends."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def test_inside_a_window_it_is_not_cold(bench: Bench, path: Path) -> None:
             bench.time.advance_us(7)
         bench.time.advance_us(9)
     bench.time.advance_us(PERIOD_US - BURST_SUSTAIN_US)
-    assert len(bench.recorder.calls) == calls + 2  # the lowering after the window, and its settings of the process
+    assert len(bench.recorder.calls) == calls + 2  # The lowering after the window, and its settings of the process.
     bench.time.advance_us(BURST_SUSTAIN_US)
     assert inferences(path) == [(1, 0, 1000), (1, 1005, 1012), (1, 1000, 1021)]
     assert [each["args"]["cold"] for each in events(path)[1:]] == [True, False, False]
 
 
 def test_every_kind_of_inference_is_recorded(bench: Bench, path: Path) -> None:
-    """Coroutines, tickets, streams, decorated functions, a block that raises, and a ticket that times out."""
+    """Coroutines, tickets, streams, decorated functions, a block that raises, and an expired ticket are recorded."""
     session = bench.controller.session("system_settings")
     bench.controller.record(path)
 
@@ -94,7 +94,7 @@ def test_every_kind_of_inference_is_recorded(bench: Bench, path: Path) -> None:
 
 
 def test_a_collected_ticket_counts_as_lost(bench: Bench, path: Path) -> None:
-    """When an inference is collected before it was ended, its begin and end are unknown."""
+    """If an inference is collected before it was ended, its line has no begin and no end."""
     session = bench.controller.session("burst")
     recording = bench.controller.record(path)
     bench.infer(session)
@@ -108,7 +108,7 @@ def test_a_collected_ticket_counts_as_lost(bench: Bench, path: Path) -> None:
 
 
 def test_an_inference_that_does_not_begin_is_not_recorded(path: Path) -> None:
-    """An inference whose raise is refused has not begun."""
+    """An inference whose raise was refused has not begun, so it has no line."""
     bench = Bench.make(on_error="raise")
     session = bench.controller.session("burst")
     bench.controller.record(path)
@@ -120,7 +120,7 @@ def test_an_inference_that_does_not_begin_is_not_recorded(path: Path) -> None:
 
 
 def test_it_begins_with_the_next_begin(bench: Bench, path: Path) -> None:
-    """An inference that runs when the recording begins is not recorded, and neither is one that runs when it ends."""
+    """An inference that runs when the recording begins is not recorded, nor one that still runs when it ends."""
     session = bench.controller.session("burst")
     with session.inference():
         with session.inference():
@@ -138,7 +138,7 @@ def test_it_begins_with_the_next_begin(bench: Bench, path: Path) -> None:
 
 
 def test_a_second_recording_has_no_old_begin(bench: Bench, path: Path) -> None:
-    """An inference that begins between two recordings and ends in the second has its own begin."""
+    """An inference that begins between two recordings and ends in the second has its own begin time."""
     session = bench.controller.session("burst")
     bench.controller.record(path).close()
     bench.infer(session, 3)
@@ -153,7 +153,7 @@ def test_a_second_recording_has_no_old_begin(bench: Bench, path: Path) -> None:
 
 
 def test_a_session_that_learns_is_recorded_at_once(bench: Bench, path: Path) -> None:
-    """Also if it had inferences before, whose gaps are learnt in batches."""
+    """The recording is right from the first line, also if earlier gaps of the session are still to be learnt."""
     burst = load_profile("burst")
     assert burst.relax is not None
     relax = attrs.evolve(burst.relax, after_inference_us=Adaptive(break_even_us=100_000))
@@ -189,7 +189,7 @@ def test_nothing_that_ended_before_closing_is_lost(path: Path, what: str) -> Non
 
 
 def test_it_ends_with_its_block(bench: Bench, path: Path) -> None:
-    """Leaving the block closes the recording; the controller can be recorded again, and the old file is kept."""
+    """Leaving the block closes the recording; a second recording can follow, and the old file is kept."""
     session = bench.controller.session("burst")
     with bench.controller.record(path) as recording:
         assert recording.path == path
@@ -202,7 +202,7 @@ def test_it_ends_with_its_block(bench: Bench, path: Path) -> None:
 
 
 def test_sessions_opened_later_are_recorded(bench: Bench, path: Path) -> None:
-    """Sessions that were open before are recorded, too, each with its number."""
+    """Sessions opened before and after the recording began are recorded, each with its number."""
     early = bench.controller.session("burst")
     bench.controller.record(path)
     late = bench.controller.session("balanced")
@@ -213,7 +213,7 @@ def test_sessions_opened_later_are_recorded(bench: Bench, path: Path) -> None:
 
 
 def test_what_can_not_be_recorded_is_refused(bench: Bench, path: Path) -> None:
-    """The error names the reason and the file; other files are left alone, and nothing is recorded."""
+    """The error names the reason and the file; the file is left alone, and nothing is recorded."""
     session = bench.controller.session("burst")
     with pytest.raises(FileNotFoundError, match=f"folder is missing.*{path.parent / 'none' / 't'}"):
         bench.controller.record(path.parent / "none" / "t")
@@ -251,7 +251,7 @@ def test_a_closed_controller_is_not_recorded(path: Path) -> None:
 
 
 def test_one_recording_at_a_time(bench: Bench, path: Path) -> None:
-    """A second recording is refused with the path of the first; another controller is refused the same file."""
+    """A second recording is refused with the path of the first; another controller can't record to the same file."""
     other = Bench.make()
     bench.controller.record(path)
     with pytest.raises(ValueError, match=f"recorded to {path}"):

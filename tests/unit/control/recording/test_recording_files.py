@@ -1,4 +1,4 @@
-"""The files of a recording: when they are written, their rotation, lost inferences, full disks, other writers."""
+"""The files of a recording: when they are written, rotation, lost inferences, full disks, other writers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SECOND_US = 1_000_000
 
 
 def test_it_is_written_a_second_after_the_first(bench: Bench, path: Path) -> None:
-    """Inferences that end within a second are written together; if none ends, no timer runs."""
+    """Inferences that end within a second are written together; without an inference no timer runs."""
     session = bench.controller.session("burst")
     bench.controller.record(path)
     bench.time.advance_us(10 * SECOND_US)
@@ -42,7 +42,7 @@ def test_it_is_written_a_second_after_the_first(bench: Bench, path: Path) -> Non
 
 
 def test_beyond_the_bound_the_oldest_are_lost(bench: Bench, path: Path) -> None:
-    """The file shows where and how many, with the next inferences; the handle and the status count them."""
+    """The next written line says how many inferences were lost and where; the handle and the status count them, too."""
     session = bench.controller.session("system_settings")
     recording = bench.controller.record(path, most_pending=4)
     for count in (3, 10, 1):
@@ -60,7 +60,7 @@ def test_beyond_the_bound_the_oldest_are_lost(bench: Bench, path: Path) -> None:
 
 
 def test_a_full_file_is_renamed(bench: Bench, path: Path) -> None:
-    """No file exceeds its size, each begins with a header, no line is cut, and the oldest file goes."""
+    """No file exceeds its size, each begins with a header, no line is cut, and the oldest file is removed."""
     session = bench.controller.session("system_settings")
     bench.controller.record(path, most_bytes=4096, files=3)
     for _ in range(5):
@@ -87,7 +87,7 @@ def test_one_file_is_begun_anew(bench: Bench, path: Path) -> None:
 
 
 class FullDisk:
-    """A disk with room for some more bytes."""
+    """A disk with room for a number of bytes."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
         self.room = room
@@ -104,7 +104,7 @@ class FullDisk:
 def test_a_full_disk_is_logged_once_and_retried(
     bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The host goes on, the file keeps only whole lines, the status has the error, and the write succeeds later."""
+    """The host runs on, the file has only complete lines, status has the error, and a later write succeeds."""
     session = bench.controller.session("system_settings")
     bench.controller.record(path)
     bench.infer(session)
@@ -127,7 +127,7 @@ def test_a_full_disk_is_logged_once_and_retried(
 
 
 def test_a_full_disk_takes_no_more_memory(bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long the disk is full, only the inferences of the first try and the latest, up to the bound, wait."""
+    """During a full disk, memory keeps only the inferences of the first try and the latest ones, up to a bound."""
     session = bench.controller.session("system_settings")
     recording = bench.controller.record(path, most_pending=4)
     disk = FullDisk(monkeypatch, 0)
@@ -145,7 +145,7 @@ def test_a_full_disk_takes_no_more_memory(bench: Bench, path: Path, monkeypatch:
 
 
 def test_a_disk_that_fills_as_a_file_begins(bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No file without its header stays; once there is room again, no inference is missing."""
+    """No file is left without its header, and once there is room, no inference is missing."""
     session = bench.controller.session("system_settings")
     bench.controller.record(path)
     bench.infer(session)
@@ -162,7 +162,7 @@ def test_a_disk_that_fills_as_a_file_begins(bench: Bench, path: Path, monkeypatc
 
 @pytest.mark.parametrize("how", ["removed", "renamed", "emptied"])
 def test_a_file_that_is_taken_away_is_begun_anew(bench: Bench, path: Path, how: str) -> None:
-    """As after a log rotation: a new file with a header is at the path, and the old file is left alone."""
+    """If the file is moved away, as in a log rotation, a new file with a header is made, and the old one is left."""
     session = bench.controller.session("system_settings")
     bench.controller.record(path)
     bench.infer(session)
@@ -181,7 +181,7 @@ def test_a_file_that_is_taken_away_is_begun_anew(bench: Bench, path: Path, how: 
 
 
 def test_a_folder_that_comes_and_goes(bench: Bench, tmp_path: Path) -> None:
-    """Without its folder nothing is written; once the folder is back, no inference is missing."""
+    """Without the folder nothing is written; once it is back, no inference is missing."""
     path = tmp_path / "inner" / "trace.json"
     path.parent.mkdir()
     session = bench.controller.session("system_settings")
@@ -200,7 +200,7 @@ def test_a_folder_that_comes_and_goes(bench: Bench, tmp_path: Path) -> None:
 def test_another_controller_is_refused_during_a_rotation(
     bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch, there: bool, files: int
 ) -> None:
-    """Also during the moment without a file at the path; the rotation completes."""
+    """The path stays reserved while no file is there, and the rotation completes."""
     session = bench.controller.session("burst", owner="x" * 3_000)
     bench.controller.record(path, most_bytes=4096, files=2)
     other, refused, replace = Bench.make(), [], os.replace
@@ -225,7 +225,7 @@ def test_another_controller_is_refused_during_a_rotation(
 
 
 def test_a_file_that_a_killed_process_was_beginning_goes(bench: Bench, path: Path) -> None:
-    """The file has a temporary name, and perhaps a part of the header."""
+    """The file of a killed process, with a temporary name and perhaps half a header, is removed."""
     path.with_name(".trace.json.new").write_text("[", encoding="ascii")
     bench.controller.record(path)
     assert (list(path.parent.iterdir()), inferences(path)) == ([path], [])
@@ -233,7 +233,7 @@ def test_a_file_that_a_killed_process_was_beginning_goes(bench: Bench, path: Pat
 
 @pytest.mark.parametrize("there", [True, False])
 def test_no_link_is_followed(bench: Bench, path: Path, there: bool) -> None:
-    """The target of a link at the path is neither written nor made; the link is renamed."""
+    """The target of a link at the path is neither written nor created; the link is renamed."""
     victim = path.with_name("victim")
     if there:
         victim.write_text("kept", encoding="ascii")
@@ -245,7 +245,7 @@ def test_no_link_is_followed(bench: Bench, path: Path, there: bool) -> None:
 
 
 def test_a_file_may_be_renamed_while_it_is_checked(bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another controller that records there may rename its files at any time."""
+    """If another controller renames the file during the check, the check still works."""
     older = path.with_name("trace.json.1")
     older.touch()
 

@@ -1,4 +1,4 @@
-"""Where the tests of a status file have it written."""
+"""The path of a status file."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return where the status is served."""
+    """Return the path of the status file."""
     return tmp_path / "status.json"

@@ -1,4 +1,4 @@
-"""The status as a JSON document: what a reader accepts, and what it refuses."""
+"""The status as a JSON document: which documents a reader accepts or refuses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LATER = {
     "sessions.0.learnt_further",
     "sessions.0.closing",
 }
-# Their keys are data.
+# Objects whose keys are data.
 FREE = ("backend.versions.", ".fields.", ".symbols.", ".time_in_state_us.")
 
 
@@ -49,7 +49,7 @@ def document() -> dict[str, Any]:
 
 
 def places(node: Any, at: str = "") -> Iterator[tuple[Any, Any, str]]:
-    """Yield each object or list of a document with each key, and its dotted path."""
+    """Yield each object or list of a document, with a key and the dotted path."""
     items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
     for key, inner in list(items):
         yield node, key, f"{at}{key}"
@@ -57,7 +57,7 @@ def places(node: Any, at: str = "") -> Iterator[tuple[Any, Any, str]]:
 
 
 def test_a_document_that_was_written_is_accepted(document: dict[str, Any]) -> None:
-    """Every part of it has the form, also with a field that a later version may add."""
+    """Every part of a written document is valid, also with a field that a later version may add."""
     assert document["sessions"][0]["tickets"]
     assert document["sessions"][0]["last_error"]
     assert problem(document) is None
@@ -66,7 +66,7 @@ def test_a_document_that_was_written_is_accepted(document: dict[str, Any]) -> No
 
 
 def test_only_later_fields_may_be_missing(document: dict[str, Any]) -> None:
-    """A field that every version wrote is named if it is missing; a file of an earlier version is accepted."""
+    """A missing field that every version wrote is an error with its name; a file of an earlier version is accepted."""
     for node, key, at in places(document):
         if isinstance(node, dict) and not any(free in f"{at}." for free in FREE if not f"{at}.".endswith(free)):
             held = node.pop(key)
@@ -77,7 +77,7 @@ def test_only_later_fields_may_be_missing(document: dict[str, Any]) -> None:
 
 
 def test_a_field_of_another_kind_is_named(document: dict[str, Any]) -> None:
-    """No field takes a number with a fraction, nor one that no clock or count reaches."""
+    """A field with a fraction, or with a number too large for a clock or count, is an error with its name."""
     whole = copy.deepcopy(document)
     for wrong in (0.5, 1 << 63):
         for node, key, at in places(document):
@@ -90,7 +90,7 @@ def test_a_field_of_another_kind_is_named(document: dict[str, Any]) -> None:
 
 
 def test_corners_have_the_vendors_names(document: dict[str, Any]) -> None:
-    """The core and bus clocks have the corners that are voted, the HMX clock has expanded corners."""
+    """Core and bus clocks have the names of voltage corners; the HMX clock has those of expanded corners."""
     (core,) = document["cores"]
     assert {core["core"]["target"], core["bus"]["target"]} <= set(VoltageCorner.__members__)
     assert core["hmx"]["target"] in ExpandedCorner.__members__

@@ -1,4 +1,4 @@
-"""The folder where the controllers of a user serve their status, and its files."""
+"""The folder of the status files of a user's controllers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="rights and owne
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a runtime folder of this user's own."""
+    """Return a new runtime folder of this user."""
     folder = tmp_path / "run"
     folder.mkdir(mode=0o700)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
@@ -32,7 +32,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_controller_serves_without_a_path_until_it_is_closed(run: Path) -> None:
-    """The file is in a folder that only the user can look into, and is removed with its controller."""
+    """The file is in a folder that only the user can read, and is removed when its controller is closed."""
     bench = Bench.make()
     first, second = bench.controller.serve_status(), bench.controller.serve_status()
     assert first.path != second.path
@@ -47,7 +47,7 @@ def test_a_controller_serves_without_a_path_until_it_is_closed(run: Path) -> Non
 
 
 def test_a_closed_controller_leaves_no_reserved_file(run: Path) -> None:
-    """If nothing can be served, nothing stays behind."""
+    """If the status can't be served, no file is left."""
     bench = Bench.make()
     bench.controller.close()
     with pytest.raises(RuntimeError):
@@ -56,7 +56,7 @@ def test_a_closed_controller_leaves_no_reserved_file(run: Path) -> None:
 
 
 def test_a_folder_of_somebody_else_is_not_used(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither a folder that others may write to, nor a link that was planted, nor a file is taken."""
+    """A folder that others may write to, a link, or a file, is refused."""
     monkeypatch.setattr(runtime_folder, "runtime_folders", lambda: (run / "htppower",))
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir(mode=0o700)
@@ -79,7 +79,7 @@ def test_a_folder_of_somebody_else_is_not_used(run: Path, tmp_path: Path, monkey
 
 
 def test_the_owner_of_a_folder_counts(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder of another user is not used, even if this user may write to it."""
+    """A folder of another user is refused, even if this user may write to it."""
     assert is_own(run)
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
     assert not is_own(run)
@@ -88,7 +88,7 @@ def test_the_owner_of_a_folder_counts(run: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_killed_processes_left_is_removed_after_a_day(run: Path) -> None:
-    """A file of a process that is gone stays for a day, to be looked at; one of a running process stays."""
+    """A file of an ended process is removed after a day; a file of a running process stays."""
     with subprocess.Popen([sys.executable, "-c", "pass"]) as process:
         process.wait()
     folder = run / "htppower"

@@ -1,4 +1,4 @@
-"""The content of ``controller.status()``: for every session, every core, and the settings of the whole process."""
+"""``controller.status()``: every session, every core, and the settings of the process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def only(bench: Bench) -> SessionStatus:
 
 
 def test_a_session_that_was_only_opened(bench: Bench) -> None:
-    """The status names the owner, the ids and the cores, and shows that nothing but the opening has happened."""
+    """The status of a new session has its owner, IDs and cores, and nothing else has happened."""
     bench.time.advance_us(10)
     session = bench.controller.session("burst", owner="camera")
     bench.time.advance_us(5)
@@ -51,7 +51,7 @@ def test_a_session_that_was_only_opened(bench: Bench) -> None:
 
 
 def test_since_when_and_why_a_session_is_up(bench: Bench) -> None:
-    """State, since, cause, in flight and deadline follow an inference through its sustain window."""
+    """State, since, cause, in flight and deadline are right during an inference and its sustain window."""
     session = bench.controller.session("burst")
     bench.time.advance_us(1_000)
     with session.inference(), session.inference():
@@ -69,7 +69,7 @@ def test_since_when_and_why_a_session_is_up(bench: Bench) -> None:
 
 
 def test_the_times_in_each_state_add_up(bench: Bench) -> None:
-    """All stays in a state count together, and all states together make the session's life."""
+    """The time of each state is the sum of its stays, and all states together are the session's life."""
     session = bench.controller.session("high_performance")
     for _ in range(3):
         bench.time.advance_us(7)
@@ -80,7 +80,7 @@ def test_the_times_in_each_state_add_up(bench: Bench) -> None:
 
 @pytest.mark.parametrize("core_ids", [(0,), (0, 1)])
 def test_calls_sent_and_saved(core_ids: tuple[int, ...]) -> None:
-    """An inference that finds the votes up saves a raise and a lowering on each core, also before they come down."""
+    """An inference that finds its votes up saves a raise and a lowering on each core, at once."""
     bench = Bench.make(SimulatedHtp(arch=75, cores=2))
     session = bench.controller.session("burst", core_ids=core_ids)
     for _ in range(4):
@@ -89,14 +89,14 @@ def test_calls_sent_and_saved(core_ids: tuple[int, ...]) -> None:
     bench.time.advance_us(BURST_SUSTAIN_US)
     down = only(bench)
     assert up.calls_saved == down.calls_saved == 2 * 3 * len(core_ids)
-    # One call more each way: the settings of the process.
+    # One more call each way: the settings of the process.
     assert (up.calls_sent, down.calls_sent) == (2 * len(core_ids) + 1, 3 * len(core_ids) + 2)
     assert down.calls_sent == len(bench.recorder.calls)
     bench.controller.close()
 
 
 def test_the_last_error_outlives_its_cure(bench: Bench) -> None:
-    """A failed call is the error until one succeeds, and the last error also after that."""
+    """``error`` is the failed call until a call succeeds; ``last_error`` stays."""
     session = bench.controller.session("burst")
     bench.time.advance_us(3)
     bench.simulated.fail_next(1007)
@@ -129,7 +129,7 @@ def test_which_hold_or_cap_decides(bench: Bench) -> None:
 
 
 def test_which_session_decides_a_core(bench: Bench) -> None:
-    """If two sessions vote on a core, the higher target decides; once it comes down, the other target decides."""
+    """The session with the higher target decides a core; after its lowering the other one decides."""
     high = bench.controller.session("burst")
     low = bench.controller.session("high_power_saver")
     with low.inference():
@@ -145,7 +145,7 @@ def test_which_session_decides_a_core(bench: Bench) -> None:
 
 
 def test_sessions_that_decide_together(bench: Bench) -> None:
-    """Two sessions with the same target both decide: lowering one of them lowers nothing."""
+    """Two sessions with the same target both decide."""
     first, second = (bench.controller.session("burst") for _ in range(2))
     with first.inference(), second.inference():
         (core,) = bench.controller.status().cores
@@ -153,7 +153,7 @@ def test_sessions_that_decide_together(bench: Bench) -> None:
 
 
 def test_a_session_whose_votes_are_not_known_decides_nothing(bench: Bench) -> None:
-    """It is named as unknown on its core, and what is said to be in force is without it."""
+    """Its core lists it as unknown, and the core's votes in force leave it out."""
     lost, kept = bench.controller.session("burst"), bench.controller.session("power_saver")
     with kept.inference():
         bench.simulated.fail_next(1009)
@@ -163,7 +163,7 @@ def test_a_session_whose_votes_are_not_known_decides_nothing(bench: Bench) -> No
 
 
 def test_the_holders_of_process_wide_settings(bench: Bench) -> None:
-    """A setting is held by the sessions that ask for the value in force, and has no holder once it is given back."""
+    """The holders of a setting are the sessions that ask for its value in force; without a request it has none."""
     first, second = (bench.controller.session("burst") for _ in range(2))
     with first.inference(), second.inference():
         settings = {setting.name: setting for setting in bench.controller.status().settings}
@@ -176,7 +176,7 @@ def test_the_holders_of_process_wide_settings(bench: Bench) -> None:
 
 
 def test_an_id_that_could_not_be_destroyed_is_told(bench: Bench) -> None:
-    """Its session is closed and gone from the status; its id is among the orphans."""
+    """The session is closed and gone from the status; its ID is among the orphans."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(1009, function="destroyPowerConfigId")
     session.close()
@@ -185,7 +185,7 @@ def test_an_id_that_could_not_be_destroyed_is_told(bench: Bench) -> None:
 
 
 def test_a_status_calls_little_for_each_session(bench: Bench) -> None:
-    """A host may have thousands of sessions: each costs a status two calls of our own, also in its window."""
+    """A host may have thousands of sessions, so each costs a status only two Python calls, also in its window."""
     package = str(Path(htppower.__file__).parent)
     calls: list[str] = []
 
@@ -195,13 +195,13 @@ def test_a_status_calls_little_for_each_session(bench: Bench) -> None:
             calls.append(frame.f_code.co_name)
 
     counted, sessions = [], []
-    # The first status of a process makes what is kept for the next ones.
+    # The first status of a process fills caches.
     for opened in (1, 20, 20):
         for _ in range(opened):
             sessions.append(bench.controller.session("burst"))
             bench.infer(sessions[-1])
         calls.clear()
-        # What other tests have left is collected by functions of ours, too.
+        # Collecting the objects of other tests would run functions of ours.
         gc.disable()
         sys.setprofile(note)
         try:
@@ -216,7 +216,7 @@ def test_a_status_calls_little_for_each_session(bench: Bench) -> None:
 
 
 def test_a_status_amid_a_transition_counts_no_stay_and_no_saved_call_twice(bench: Bench) -> None:
-    """A state is changed first, and noted then; a status that is taken between these steps has each stay once."""
+    """A status taken between a state's change and its recording counts each stay and each saved call once."""
     session = bench.controller.session("burst")
     taken: list[SessionStatus] = []
 
@@ -247,13 +247,13 @@ def test_a_status_amid_a_transition_counts_no_stay_and_no_saved_call_twice(bench
 
 
 class Interjected(VirtualTime):
-    """A clock that runs an action as soon as it has been read."""
+    """A clock that runs an action right after it was read."""
 
     then: Callable[[], object] | None = None
 
     @property
     def now_us(self) -> int:
-        """The time, in microseconds."""
+        """Return the time, in microseconds."""
         read_us, then = self._now_us, self.then
         if then is not None:
             self.then = None
@@ -262,7 +262,7 @@ class Interjected(VirtualTime):
 
 
 def test_a_stay_that_begins_after_the_time_of_a_status_has_lasted_for_nothing() -> None:
-    """A status reads the clock first, and another thread may change a state then: no time is negative or to come."""
+    """If another thread changes a state after the status has read its clock, the new stay has lasted 0 us."""
     time = Interjected()
     with VoteController("simulated", time=time, handle_sigterm=False) as controller:
         session = controller.session("burst")
@@ -279,7 +279,7 @@ def test_a_stay_that_begins_after_the_time_of_a_status_has_lasted_for_nothing() 
 
 
 def test_a_call_that_hangs_is_shown_with_whom_it_keeps() -> None:
-    """The status has the call, its id, its session and its begin, and shows that the session is being closed."""
+    """The status has the call, its ID, its session and its begin, and shows a session that is being closed."""
     backend = HangingHtp()
     with VoteController(backend, handle_sigterm=False) as controller:
         session = controller.session("balanced")
@@ -309,7 +309,7 @@ def test_a_call_that_hangs_is_shown_with_whom_it_keeps() -> None:
 
 
 def test_votes_that_are_not_known_come_down_when_the_timer_says(bench: Bench) -> None:
-    """A raise that fails in part may have left some up: they come down at the deadline, and the status says when."""
+    """A raise that failed in part is lowered at the deadline, and the status shows when."""
     session = bench.controller.session("burst")
     bench.simulated.fail_next(13006, applied=1)
     bench.infer(session)

@@ -1,4 +1,4 @@
-"""A status in a file: written whole, on change, at most once a second, and no longer once it is closed."""
+"""A status file: written completely, on change, at most once a second, and never after its end."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def states(path: Path) -> list[str]:
 
 
 def test_it_is_written_at_once(bench: Bench, path: Path) -> None:
-    """When serve_status returns, the file is there, alone in its folder, with this process's pid."""
+    """When ``serve_status`` returns, the file is there with this process's pid, and no other file is in its folder."""
     bench.controller.session("burst", owner="camera")
     bench.controller.serve_status(path)
     document = read(path)
@@ -43,7 +43,7 @@ def test_it_is_written_at_once(bench: Bench, path: Path) -> None:
 
 
 def test_changes_are_written_at_most_once_a_second(bench: Bench, path: Path) -> None:
-    """Changes within a second of the last file are in the next file, a second after the last."""
+    """Changes within a second are written together, a second after the last write."""
     session = bench.controller.session("high_performance")
     bench.time.advance_us(5 * SECOND_US)
     bench.controller.serve_status(path)
@@ -55,7 +55,7 @@ def test_changes_are_written_at_most_once_a_second(bench: Bench, path: Path) -> 
 
 
 def test_a_change_after_a_quiet_time_is_written_at_once(bench: Bench, path: Path) -> None:
-    """A second after the last file nothing is waited for any more."""
+    """A change more than a second after the last write is written at once."""
     session = bench.controller.session("burst")
     bench.controller.serve_status(path)
     bench.time.advance_us(10 * SECOND_US)
@@ -65,7 +65,7 @@ def test_a_change_after_a_quiet_time_is_written_at_once(bench: Bench, path: Path
 
 
 def test_while_a_session_is_raised_it_is_refreshed(bench: Bench, path: Path) -> None:
-    """What changes without an event, as the inferences in flight do, is at most a second old."""
+    """Numbers that change without an event, such as inferences in flight, are at most a second old."""
     session = bench.controller.session("burst")
     bench.controller.serve_status(path)
     with session.inference():
@@ -78,7 +78,7 @@ def test_while_a_session_is_raised_it_is_refreshed(bench: Bench, path: Path) -> 
 
 
 def test_how_a_recording_goes_is_told_to_its_end(bench: Bench, path: Path, tmp_path: Path) -> None:
-    """It is written later than the votes come down, without an event; what waits for a disk is seen to be written."""
+    """The file shows a recording that waits for its disk until it is written, also after the votes came down."""
     session = bench.controller.session("high_performance")
     bench.time.advance_us(SECOND_US)
     bench.controller.serve_status(path)
@@ -99,7 +99,7 @@ def test_how_a_recording_goes_is_told_to_its_end(bench: Bench, path: Path, tmp_p
 
 
 def test_once_all_is_lowered_nothing_is_armed_or_written(bench: Bench, path: Path) -> None:
-    """The state is written a last time; then no timer runs, and the file is left alone."""
+    """The last state is written; then no timer runs, and the file is left alone."""
     session = bench.controller.session("burst")
     bench.controller.serve_status(path)
     bench.infer(session)
@@ -111,7 +111,7 @@ def test_once_all_is_lowered_nothing_is_armed_or_written(bench: Bench, path: Pat
 
 
 def test_events_that_change_nothing_rewrite_nothing(bench: Bench, path: Path) -> None:
-    """A cap that is set and lifted within a second leaves the file as it was."""
+    """A cap that is set and lifted within a second changes nothing, so the file is not written."""
     session = bench.controller.session("balanced")
     bench.controller.serve_status(path)
     inode = path.stat().st_ino
@@ -123,7 +123,7 @@ def test_events_that_change_nothing_rewrite_nothing(bench: Bench, path: Path) ->
 
 @pytest.mark.parametrize("what", ["controller", "file"])
 def test_closing_writes_the_last_state(path: Path, what: str) -> None:
-    """Closing the controller or the file marks it as closed; from then on nothing is written."""
+    """Closing the controller or the file marks the file as closed, and nothing is written after that."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     served = bench.controller.serve_status(path)
@@ -140,7 +140,7 @@ def test_closing_writes_the_last_state(path: Path, what: str) -> None:
 
 
 def test_a_closed_controller_serves_nothing(path: Path) -> None:
-    """It raises, and makes no file."""
+    """``serve_status`` raises, and makes no file."""
     bench = Bench.make()
     bench.controller.close()
     with pytest.raises(SessionClosed):
@@ -149,7 +149,7 @@ def test_a_closed_controller_serves_nothing(path: Path) -> None:
 
 
 def test_a_failure_is_logged_once_and_tried_again(bench: Bench, path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """While the folder is missing each change is tried, and one warning is logged. A later change is in the file."""
+    """While the folder is missing, each change is tried and one warning is logged; then the file is written again."""
     session = bench.controller.session("high_performance")
     folder = path.parent / "run"
     folder.mkdir()
@@ -167,7 +167,7 @@ def test_a_failure_is_logged_once_and_tried_again(bench: Bench, path: Path, capl
 
 
 def test_the_document_has_the_form_that_is_documented(path: Path) -> None:
-    """With every part filled, no field is missing, of another kind, or without a meaning."""
+    """The document with every part filled has exactly the documented fields, of the documented kinds."""
     bench = Bench.make(SimulatedHtp(arch=75, platform="qnx"))
     profile = learning("power_saver", break_even_us=100_000)
     assert profile.relax is not None
@@ -198,7 +198,7 @@ def test_the_document_has_the_form_that_is_documented(path: Path) -> None:
 
 
 def _served(bench: Bench, path: Path, *_vote: object) -> None:
-    """Serve the status in the middle of a call."""
+    """Serve the status during a call."""
     del bench.recorder.set_power_config
     bench.controller.serve_status(path)
 

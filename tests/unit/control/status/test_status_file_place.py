@@ -1,4 +1,4 @@
-"""The place of a status: no link is followed, no other file is replaced, files of a killed process are replaced."""
+"""The path of a status file: links are not followed, other files are kept, files of a killed process are replaced."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECOND_US = 1_000_000
 
 
 def test_what_can_not_be_written_is_refused(bench: Bench, path: Path) -> None:
-    """A missing folder, a folder and a device are refused with their names, and nothing is served or left behind."""
+    """A missing folder, a folder and a device are refused by name, and nothing is served or left behind."""
     with pytest.raises(FileNotFoundError, match="its folder is missing: make that first") as missing:
         bench.controller.serve_status(path.parent / "none" / "s")
     assert missing.value.filename == str(path.parent / "none" / "s")
@@ -31,7 +31,7 @@ def test_what_can_not_be_written_is_refused(bench: Bench, path: Path) -> None:
 
 @pytest.mark.parametrize("there", [True, False])
 def test_a_link_is_not_followed(bench: Bench, path: Path, there: bool) -> None:
-    """Where a folder is open to others, a link of the file's name may lead anywhere: it is replaced, now and later."""
+    """A link at the path, also a later one, is replaced: in a shared folder it may lead anywhere."""
     victim = path.parent / "victim"
     if there:
         victim.write_text("kept", encoding="ascii")
@@ -50,7 +50,7 @@ def test_a_link_is_not_followed(bench: Bench, path: Path, there: bool) -> None:
 
 
 def test_a_folder_that_is_a_link_is_followed_once(bench: Bench, path: Path) -> None:
-    """The folder is the one that a path led to when the status began, wherever the process goes."""
+    """The folder is the target of the link when serving began, also if the process changes its directory."""
     real, link = path.parent / "real", path.parent / "link"
     real.mkdir()
     link.symlink_to(real)
@@ -59,7 +59,7 @@ def test_a_folder_that_is_a_link_is_followed_once(bench: Bench, path: Path) -> N
 
 
 def test_what_a_killed_process_left_behind_goes(bench: Bench, path: Path) -> None:
-    """A half-written file does not stay, and does not get in the way; a link with its name is not followed."""
+    """A half-written file is removed, and a link with its name is not followed."""
     other = path.parent / "other"
     other.write_text("kept", encoding="ascii")
     (path.parent / ".status.json.new").symlink_to(other)
@@ -69,7 +69,7 @@ def test_what_a_killed_process_left_behind_goes(bench: Bench, path: Path) -> Non
 
 
 def test_a_file_that_holds_something_else_is_left_as_it_is(tmp_path: Path) -> None:
-    """Notes of one's own are not replaced by a status; a status, or an empty file, is."""
+    """A file with other content is refused and kept; an old status or an empty file is replaced."""
     bench = Bench.make()
     notes = tmp_path / "notes.txt"
     notes.write_text("mine", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The system's time: alarms on the monotonic clock, and actions that run soon. The bounds are wide: it is real time."""
+"""The system's time: alarms on the monotonic clock, and posted actions. It is real time, so the bounds are wide."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def system() -> Iterator[SystemTime]:
 
 
 def run_on_its_thread(system: SystemTime) -> None:
-    """Wait until the thread of ``call_soon`` has run what it was told to."""
+    """Wait until the thread of ``call_soon`` has run its actions."""
     done = threading.Event()
     system.start()
     system.call_soon(done.set)
@@ -37,7 +37,7 @@ def run_on_its_thread(system: SystemTime) -> None:
 
 
 def test_an_alarm_is_never_early(system: SystemTime) -> None:
-    """Not by a microsecond, and it rings soon after its deadline."""
+    """It never rings a microsecond early, and rings soon after its deadline."""
     rang: list[tuple[int, int]] = []
     begin_us = system.now_us
     for number in range(50):
@@ -48,7 +48,7 @@ def test_an_alarm_is_never_early(system: SystemTime) -> None:
 
 
 def test_alarms_ring_in_the_order_of_their_deadlines(system: SystemTime) -> None:
-    """In whatever order they were armed; one that is armed for before the next rings before it."""
+    """Alarms ring in the order of their deadlines, in whatever order they were armed."""
     rang: list[int] = []
     begin_us = system.now_us + 100 * MS
     for number in (3, 1, 4, 0, 2):
@@ -59,7 +59,7 @@ def test_alarms_ring_in_the_order_of_their_deadlines(system: SystemTime) -> None
 
 @pytest.mark.parametrize("deadline_us", [0, -1])
 def test_an_alarm_of_the_past_rings_at_once(system: SystemTime, deadline_us: int) -> None:
-    """On the thread of ``call_soon``, never on the one that arms it."""
+    """It rings on the thread of ``call_soon``, never on the thread that arms it."""
     hang = Hang()
     system.call_at(deadline_us, hang)
     assert hang.begun.wait(WAIT_S)
@@ -68,7 +68,7 @@ def test_an_alarm_of_the_past_rings_at_once(system: SystemTime, deadline_us: int
 
 
 def test_a_deadline_beyond_the_calendar_is_kept(system: SystemTime) -> None:
-    """It rings never, and keeps no other from ringing."""
+    """It never rings, and does not stop other alarms."""
     done = threading.Event()
     system.call_at(10**30, lambda: None)
     system.call_at(system.now_us + MS, done.set)
@@ -76,7 +76,7 @@ def test_a_deadline_beyond_the_calendar_is_kept(system: SystemTime) -> None:
 
 
 def test_a_cancelled_alarm_does_not_ring(system: SystemTime) -> None:
-    """Cancelling it again, or after it has rung, changes nothing."""
+    """Cancelling an alarm again, or after it has rung, does nothing."""
     rang: list[int] = []
     at_us = system.now_us + 20 * MS
     cancelled, kept = (system.call_at(at_us, functools.partial(rang.append, number)) for number in range(2))
@@ -89,7 +89,7 @@ def test_a_cancelled_alarm_does_not_ring(system: SystemTime) -> None:
 
 
 def test_cancelled_alarms_leave_the_heap(system: SystemTime) -> None:
-    """A host that cancels each alarm in turn keeps a bounded number of them, and those that count ring still."""
+    """If a host cancels each alarm, a bounded number stays in the heap, and other alarms still ring."""
     done = threading.Event()
     system.call_at(system.now_us + 300 * MS, done.set)
     for _ in range(2_000):
@@ -110,7 +110,7 @@ def test_an_alarm_that_fails_keeps_no_other_from_ringing(system: SystemTime, cap
 
 
 def test_the_scheduler_goes_by_the_monotonic_clock(system: SystemTime) -> None:
-    """Whatever time the wall clock tells it, also while that is set."""
+    """The scheduler's clock does not depend on the wall clock."""
     wall = datetime.datetime(1999, 1, 1, tzinfo=system._zone)
     before_us = system.now_us
     told = system._zone.fromutc(wall)
@@ -118,7 +118,7 @@ def test_the_scheduler_goes_by_the_monotonic_clock(system: SystemTime) -> None:
 
 
 def test_closed_it_rings_no_more(system: SystemTime) -> None:
-    """Neither what was armed before nor what is armed later; its threads end."""
+    """Neither earlier nor later alarms ring, and the threads end."""
     rang: list[int] = []
     begun = {*threading.enumerate()}
     system.call_at(system.now_us + 50 * MS, functools.partial(rang.append, 1))
@@ -131,7 +131,7 @@ def test_closed_it_rings_no_more(system: SystemTime) -> None:
 
 @pytest.mark.usefixtures("no_threads")
 def test_without_a_thread_no_alarm_is_armed(caplog: pytest.LogCaptureFixture) -> None:
-    """The caller is told, since an alarm on its own thread might need what that holds. Starting only logs it."""
+    """``call_at`` raises, since an alarm on the caller's thread might need its locks; ``start`` only logs."""
     system, rang = SystemTime(), list[int]()
     with pytest.raises(RuntimeError):
         system.call_at(0, functools.partial(rang.append, 1))
@@ -142,7 +142,7 @@ def test_without_a_thread_no_alarm_is_armed(caplog: pytest.LogCaptureFixture) ->
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_forked_child_has_alarms_of_its_own(system: SystemTime) -> None:
-    """Those of the parent do not ring there, and new ones do."""
+    """The parent's alarms do not ring in the child, and new ones do."""
     hang, rang = Hang(), threading.Event()
     system.call_at(0, hang)
     assert hang.begun.wait(WAIT_S)

@@ -1,4 +1,4 @@
-"""Workers, which run actions one after the other on a thread of their own."""
+"""Workers: each runs its actions one after the other on a thread of its own."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def worker() -> Iterator[ThreadWorker]:
 
 
 def threads() -> int:
-    """Return how many threads of such workers there are."""
+    """Return the number of living worker threads."""
     return sum(thread.name == NAME for thread in threading.enumerate())
 
 
 def test_runs_in_order_on_one_thread(worker: ThreadWorker) -> None:
-    """However the actions are posted."""
+    """Actions run in the order of their posting."""
     ran: list[tuple[int, threading.Thread]] = []
 
     def run(number: int) -> None:
@@ -50,7 +50,7 @@ def test_runs_in_order_on_one_thread(worker: ThreadWorker) -> None:
 
 
 def test_what_is_posted_without_a_lock_waits_for_the_thread(worker: ThreadWorker) -> None:
-    """It starts none, since a finalizer may post it; ``start`` does."""
+    """A finalizer may post, so ``post_unlocked`` starts no thread; ``start`` does."""
     ran = threading.Event()
     worker.post_unlocked(ran.set)
     assert (worker.pending, ran.is_set(), threads()) == (1, False, 0)
@@ -63,7 +63,7 @@ def test_what_is_posted_without_a_lock_waits_for_the_thread(worker: ThreadWorker
 def test_an_action_that_fails_is_logged_and_the_next_runs(
     worker: ThreadWorker, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """On the worker's own logger."""
+    """The error is logged by the worker's own logger."""
     ran = threading.Event()
     worker.post(lambda: 1 // 0)
     worker.post(ran.set)
@@ -74,10 +74,10 @@ def test_an_action_that_fails_is_logged_and_the_next_runs(
 
 
 def test_a_thread_that_waits_keeps_nothing_alive(worker: ThreadWorker) -> None:
-    """Once an action has run, the worker has no reference to it."""
+    """The worker keeps no reference to an action that has run."""
 
     class Input:
-        """Something large."""
+        """A large object."""
 
     held = Input()
     kept = weakref.ref(held)
@@ -88,7 +88,7 @@ def test_a_thread_that_waits_keeps_nothing_alive(worker: ThreadWorker) -> None:
 
 
 def test_closed_it_runs_what_was_posted_and_nothing_more(worker: ThreadWorker) -> None:
-    """A flush after that waits for the thread's end."""
+    """After ``close``, earlier actions run, later ones do not, and ``flush`` waits for the thread's end."""
     ran: list[int] = []
     worker.post(lambda: ran.append(1))
     worker.close()
@@ -98,7 +98,7 @@ def test_closed_it_runs_what_was_posted_and_nothing_more(worker: ThreadWorker) -
 
 
 def test_a_thread_that_is_idle_ends_and_another_one_starts(worker: ThreadWorker) -> None:
-    """Each action runs, also one that comes as the thread ends."""
+    """Each action runs, also if it is posted while the thread ends."""
     worker.keep(0.0)
     for _ in range(200):
         ran = threading.Event()
@@ -111,7 +111,7 @@ def test_a_thread_that_is_idle_ends_and_another_one_starts(worker: ThreadWorker)
 
 
 def test_without_a_thread_what_is_posted_runs_at_once(worker: ThreadWorker, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If none can be started, ``start`` raises, and actions run in order. A later thread runs the rest."""
+    """``start`` raises, and actions run at once, in order; a later thread runs later actions."""
     ran: list[int] = []
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", _start_none)
@@ -134,7 +134,7 @@ def _start_none(_thread: threading.Thread) -> None:
 def test_ctrl_c_while_its_thread_starts_leaves_it_alive(
     worker: ThreadWorker, monkeypatch: pytest.MonkeyPatch, started: bool
 ) -> None:
-    """The thread runs then, or does not: what is posted next runs in order, on one thread."""
+    """Whether the thread started or not, later actions run in order on one thread."""
     ran, start = list[int](), threading.Thread.start
 
     def interrupted(thread: threading.Thread) -> None:
@@ -154,7 +154,7 @@ def test_ctrl_c_while_its_thread_starts_leaves_it_alive(
 
 
 def test_in_virtual_time_it_runs_at_once() -> None:
-    """An action has run when ``post`` returns."""
+    """In virtual time an action has run when ``post`` returns."""
     ran: list[int] = []
     worker = VirtualTime().worker(NAME)
     worker.post(lambda: ran.append(1))

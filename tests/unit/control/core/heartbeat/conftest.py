@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def bench() -> Iterator[Bench]:
-    """Yield a bench with a heartbeat; close its controller, and assert that nothing stays behind."""
+    """Yield a bench with a heartbeat; close its controller, and assert that nothing is left."""
     made = Bench.make(heartbeat_us=HEARTBEAT_US)
     yield made
     made.controller.close()

@@ -1,4 +1,4 @@
-"""Answers to a heartbeat: a restart that it notices, and a call that fails."""
+"""A heartbeat whose call reports a restart or fails."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECOND_US = 1_000_000
 
 
 def only_polling() -> Profile:
-    """Return a profile that votes for a setting of the process, and for nothing else."""
+    """Return a profile that votes for a setting of the process only."""
     burst = load_profile("burst")
     assert burst.relax is not None
     off = attrs.evolve(burst.relax.to, votes=VoteSet(rpc_polling_time_us=0))
@@ -29,7 +29,7 @@ def only_polling() -> Profile:
 
 
 def test_a_restart_is_noticed_within_an_inference_that_never_ends(bench: Bench) -> None:
-    """The votes of every session are back at the next beat, and not before."""
+    """After a restart during a long inference, the next beat sends the votes of every session again."""
     first, second = bench.controller.session("burst"), bench.controller.session("balanced")
     with first.inference(), second.inference():
         bench.time.advance_us(HEARTBEAT_US // 2)
@@ -45,7 +45,7 @@ def test_a_restart_is_noticed_within_an_inference_that_never_ends(bench: Bench) 
 
 
 def test_a_restart_is_noticed_by_a_session_that_is_used_steadily_in_its_window(bench: Bench) -> None:
-    """Inferences inside the window make no call, for as long as it lasts; the beat between them does."""
+    """Inferences inside the window make no call, so the beat between them notices the restart."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.simulated.restart_subsystem()
@@ -56,7 +56,7 @@ def test_a_restart_is_noticed_by_a_session_that_is_used_steadily_in_its_window(b
 
 
 def test_a_restart_is_noticed_by_a_session_with_nothing_but_settings_of_the_process(bench: Bench) -> None:
-    """There is nothing on its ids to cast again: the settings are, in one call, whatever else is in force."""
+    """If a session votes for process-wide settings only, its beat sends those in one call."""
     session = bench.controller.session(only_polling())
     with session.inference():
         bench.time.advance_us(HEARTBEAT_US)
@@ -71,7 +71,7 @@ def test_a_restart_is_noticed_by_a_session_with_nothing_but_settings_of_the_proc
 
 
 def test_an_id_that_a_restart_has_made_unknown_is_created_anew(bench: Bench) -> None:
-    """The beat takes the usual way: 1007, and an id that the library no longer knows."""
+    """If a restart made the ID unknown, the beat gets 1007 and creates a new ID."""
     session = bench.controller.session("burst")
     with session.inference():
         bench.simulated.restart_subsystem(forget_ids=True)
@@ -80,7 +80,7 @@ def test_an_id_that_a_restart_has_made_unknown_is_created_anew(bench: Bench) -> 
 
 
 def test_an_id_that_the_library_no_longer_knows_is_created_anew(bench: Bench) -> None:
-    """Another user of the library has freed the device: 13001 to the beat, and a new id at once."""
+    """If another user of the library freed the device, the beat gets 13001 and a new ID at once."""
     session = bench.controller.session("burst")
     with session.inference():
         bench.simulated.close()
@@ -90,7 +90,7 @@ def test_an_id_that_the_library_no_longer_knows_is_created_anew(bench: Bench) ->
 
 
 def test_a_beat_that_fails_once_is_tried_again_at_once(bench: Bench) -> None:
-    """13003 may come from a healthy link."""
+    """One 13003 may come from a healthy link, so the beat is sent again at once."""
     session = bench.controller.session("burst")
     with session.inference():
         bench.simulated.fail_next(TRANSPORT)
@@ -99,7 +99,7 @@ def test_a_beat_that_fails_once_is_tried_again_at_once(bench: Bench) -> None:
 
 
 def test_a_beat_that_is_refused_loses_the_votes_until_the_back_off(bench: Bench) -> None:
-    """The session is UNKNOWN, as after any call that fails, and voted again after 1 s."""
+    """After a refused beat the session is UNKNOWN, and its votes are sent again after 1 s."""
     session = bench.controller.session("burst")
     with session.inference():
         bench.simulated.fail_next(FAILED)
@@ -111,7 +111,7 @@ def test_a_beat_that_is_refused_loses_the_votes_until_the_back_off(bench: Bench)
 
 
 def test_a_dead_dsp_that_a_beat_finds_is_left_to_the_back_off(bench: Bench) -> None:
-    """1011: one failed call, then none for a second; no beat is due while nothing is raised."""
+    """After a 1011 no call is made for a second, and no beat is due while nothing is raised."""
     session = bench.controller.session("burst")
     with session.inference():
         bench.simulated.restart_subsystem(fatal=True)

@@ -1,4 +1,4 @@
-"""The heartbeat: which votes are cast again in the background, when, by which alarm, and what is told of it."""
+"""The heartbeat sends votes again in the background: which votes, when, by one alarm, and with one event."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECOND_US = 1_000_000
 
 @pytest.mark.parametrize("state", State)
 def test_only_raised_votes_are_due(state: State) -> None:
-    """They are due when the session has made no call for the interval; nothing else ever is."""
+    """Raised votes are due an interval after the session's last call; votes in any other state are never due."""
     assert due_us(state, 5, 100) == (105 if state is State.RAISED else None)
 
 
@@ -37,26 +37,26 @@ def test_only_raised_votes_are_due(state: State) -> None:
     ],
 )
 def test_the_next_look_is_when_the_next_votes_are_due(dues_us: tuple[int, ...], look_us: int | None) -> None:
-    """Votes that are due at 1000, or were before, are cast then, and are due again 100 later."""
+    """Votes that are due by 1000 are cast then, and are due again 100 us later."""
     assert next_look_us(dues_us, 1000, 100) == look_us
 
 
 @pytest.mark.parametrize("heartbeat_us", [-1, -HEARTBEAT_US])
 def test_a_negative_interval_is_refused(heartbeat_us: int) -> None:
-    """ValueError names the number, and says what may be given."""
+    """ValueError names the number and the allowed range."""
     with pytest.raises(ValueError, match=f"heartbeat_us is {heartbeat_us}: 0 for no heartbeat, or more"):
         VoteController("simulated", heartbeat_us=heartbeat_us)
 
 
 @pytest.mark.parametrize("heartbeat_us", [1.0, "10", None, True])
 def test_an_interval_that_is_no_whole_number_is_refused(heartbeat_us: Any) -> None:
-    """TypeError says that it is a whole number of microseconds."""
+    """TypeError asks for a whole number of microseconds."""
     with pytest.raises(TypeError, match="a whole number of microseconds"):
         VoteController("simulated", heartbeat_us=heartbeat_us)
 
 
 def test_what_is_in_force_is_cast_again_every_ten_seconds() -> None:
-    """By default, and as it is: one call on each id, without the settings of the process."""
+    """By default each ID gets one call every ten seconds, without the settings of the process."""
     assert DEFAULT_HEARTBEAT_US == HEARTBEAT_US
     time = VirtualTime()
     recorder = RecordingBackend(SimulatedHtp(arch=75), time=time)
@@ -75,7 +75,7 @@ def test_what_is_in_force_is_cast_again_every_ten_seconds() -> None:
 
 
 def test_without_a_heartbeat_nothing_is_cast_and_nothing_armed() -> None:
-    """With 0 an inference that lasts makes no other call than its raise, and no alarm is armed."""
+    """With an interval of 0, a long inference makes only the call that raises, and arms no alarm."""
     bench = Bench.make(heartbeat_us=0)
     with bench.controller.session("burst").inference():
         bench.time.advance_us(10 * HEARTBEAT_US)
@@ -84,7 +84,7 @@ def test_without_a_heartbeat_nothing_is_cast_and_nothing_armed() -> None:
 
 
 def test_a_call_of_the_session_puts_the_beat_off(bench: Bench) -> None:
-    """The interval counts from its last call, whatever that was for; another session's call does not count."""
+    """The interval counts from the last call of the session itself, whatever the call was for."""
     first, second = (bench.controller.session("burst") for _ in range(2))
     with first.inference(), second.inference():
         bench.time.advance_us(6 * SECOND_US)
@@ -96,7 +96,7 @@ def test_a_call_of_the_session_puts_the_beat_off(bench: Bench) -> None:
 
 
 def test_one_alarm_serves_every_session(bench: Bench) -> None:
-    """Each session's votes are cast when they are due, by one alarm."""
+    """One alarm serves all sessions, and each session's votes are sent when they are due."""
     sessions = [bench.controller.session("burst") for _ in range(3)]
     with contextlib.ExitStack() as phases:
         for session in sessions:
@@ -111,7 +111,7 @@ def test_one_alarm_serves_every_session(bench: Bench) -> None:
 
 
 def test_what_is_lowered_is_left_alone(bench: Bench) -> None:
-    """An idle session makes no call, and once the alarm has found nothing raised none is armed."""
+    """An idle session makes no beat; an alarm that finds nothing raised does not arm the next."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.time.advance_us(BURST_SUSTAIN_US)
@@ -125,7 +125,7 @@ def test_what_is_lowered_is_left_alone(bench: Bench) -> None:
 
 
 def test_isolated_inferences_share_an_alarm(bench: Bench) -> None:
-    """A profile without a sustain time arms one alarm in an interval, and not one for each inference."""
+    """Inferences without a sustain time arm one alarm for each interval, not one for each inference."""
     asked: list[str] = []
     call_at = bench.time.call_at
     bench.time.call_at = lambda *arguments: asked.append("alarm") or call_at(*arguments)  # type: ignore[func-returns-value,method-assign]
@@ -136,7 +136,7 @@ def test_isolated_inferences_share_an_alarm(bench: Bench) -> None:
 
 
 def test_no_alarm_is_left_when_everything_is_closed(bench: Bench) -> None:
-    """The last session to be closed takes the alarm back."""
+    """Closing the last session cancels the alarm."""
     sessions = [bench.controller.session("burst") for _ in range(2)]
     for session in sessions:
         bench.infer(session)
@@ -148,7 +148,7 @@ def test_no_alarm_is_left_when_everything_is_closed(bench: Bench) -> None:
 
 
 def test_each_core_has_its_votes_cast_again() -> None:
-    """A session on several cores makes a call for each."""
+    """A session on several cores makes one call for each core."""
     bench = Bench.make(SimulatedHtp(arch=75, cores=2), heartbeat_us=HEARTBEAT_US)
     with bench.controller.session("burst", core_ids=(0, 1)).inference():
         bench.recorder.clear()
@@ -158,7 +158,7 @@ def test_each_core_has_its_votes_cast_again() -> None:
 
 
 def test_a_beat_is_told_as_a_call_and_as_nothing_else(bench: Bench) -> None:
-    """Nothing has changed: there is no transition, and state, cause and votes of the status stay."""
+    """A beat is recorded as a call only: no transition, and the session's status does not change."""
     told: list[Event] = []
     session = bench.controller.session("burst")
     with session.inference():
@@ -179,7 +179,7 @@ def test_a_beat_is_told_as_a_call_and_as_nothing_else(bench: Bench) -> None:
 
 
 def test_what_was_doubted_after_init_is_cast_again_as_it_was_sent(bench: Bench) -> None:
-    """The end of INIT forgets what is in force; what was sent last is sent again nevertheless."""
+    """The end of INIT forgets what is in force, so the beat sends the last votes again."""
     burst = load_profile("burst")
     assert burst.relax is not None
     profile = attrs.evolve(burst, relax=attrs.evolve(burst.relax, after_init_us=2 * HEARTBEAT_US))

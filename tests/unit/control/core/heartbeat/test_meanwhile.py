@@ -1,4 +1,4 @@
-"""The heartbeat and other events: inferences, other sessions, and alarms that can't be armed."""
+"""The heartbeat during other events: inferences, calls of other sessions, and alarms that can't be armed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOM_PLUS = 112
 
 
 def test_a_beat_keeps_no_inference_waiting(bench: Bench) -> None:
-    """Inside the window an inference begins without a call while the votes are being cast again."""
+    """An inference inside the window begins without waiting for a beat that is under way."""
     session = bench.controller.session("burst")
     bench.infer(session)
     begun: list[int] = []
@@ -36,7 +36,7 @@ def test_a_beat_keeps_no_inference_waiting(bench: Bench) -> None:
 
 
 def test_a_call_that_is_made_while_others_are_cast_again_counts(bench: Bench) -> None:
-    """Votes that were due when the alarm rang are left alone if they have been cast since."""
+    """If the votes were sent after the alarm rang, the beat leaves them alone."""
     first, second = (bench.controller.session("burst") for _ in range(2))
     set_power_config = bench.simulated.set_power_config
 
@@ -53,7 +53,7 @@ def test_a_call_that_is_made_while_others_are_cast_again_counts(bench: Bench) ->
 
 
 def test_an_alarm_that_was_taken_back_too_late_does_nothing(bench: Bench) -> None:
-    """It has begun to ring when the last session is closed; the next one has an alarm of its own."""
+    """The alarm rings while the last session is closed; the next session has an alarm of its own."""
     first = bench.controller.session("burst")
     with first.inference():
         bench.time.advance_us(HEARTBEAT_US // 2)
@@ -66,7 +66,7 @@ def test_an_alarm_that_was_taken_back_too_late_does_nothing(bench: Bench) -> Non
 
 
 def test_where_no_alarm_can_be_armed_that_is_logged(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """At the very end of a process no thread can be started: the session works, and its next raise tries again."""
+    """If no thread can be started, the session works without a beat, and its next raise arms one."""
     call_at = bench.time.call_at
 
     def refuse(deadline_us: int, action: Callable[[], None]) -> int:
