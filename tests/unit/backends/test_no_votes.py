@@ -29,7 +29,7 @@ def controllers(backend: str | None) -> Iterator[VoteController]:
 
 @pytest.mark.parametrize("name", ["none", "qnn_or_none"])
 def test_a_host_goes_on_without_votes(name: str, caplog: pytest.LogCaptureFixture) -> None:
-    """Every shipped profile opens and infers; one WARNING and the status say that nothing is voted."""
+    """Every shipped profile opens and infers; one WARNING and the status say that no votes are cast."""
     for controller in controllers(name):
         for profile in profile_names():
             with controller.session(profile) as session:
@@ -53,7 +53,7 @@ def test_the_warning_says_why_the_library_is_not_used(caplog: pytest.LogCaptureF
 
 @pytest.mark.parametrize(("name", "backend"), [("simulated", "simulated"), ("none", "none"), ("qnn_or_none", "none")])
 def test_the_environment_names_the_backend(monkeypatch: pytest.MonkeyPatch, name: str, backend: str) -> None:
-    """It counts for a host that names none."""
+    """The variable counts if the host names no backend."""
     monkeypatch.setenv("HTPPOWER_BACKEND", name)
     for controller in controllers(None):
         assert controller.status().backend.name == backend
@@ -85,6 +85,6 @@ def test_a_wrong_name_in_the_environment_is_refused(monkeypatch: pytest.MonkeyPa
 
 
 def test_no_votes_gives_each_id_once() -> None:
-    """Ids are numbers as of any backend, and every call on them succeeds."""
+    """IDs are distinct numbers, as from any backend, and every call on them succeeds."""
     backend = NoVotes()
     assert len({backend.create_power_config_id(0, 0) for _ in range(9)}) == 9

@@ -1,4 +1,4 @@
-"""The simulated HTP refuses and counts native calls that overlap, as they would spoil a device's link."""
+"""The simulated HTP refuses and counts overlapping native calls, since they would spoil a device's link."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def under_way(sleeper: Sleeper, call: Callable[[], object]) -> Iterator[None]:
 @pytest.mark.parametrize("second", CALLS)
 @pytest.mark.parametrize("first", CALLS)
 def test_a_call_beside_another_is_refused_and_counted(link: str, first: str, second: str) -> None:
-    """While a call is delayed no other thread may call: the error names both functions, and the first call goes on."""
+    """During a delayed call no other thread may call: the error names both functions, and the first call continues."""
     sleeper = Sleeper()
     htp = SimulatedHtp(75, link=link, sleep=sleeper)  # type: ignore[arg-type]
     made = htp.create_power_config_id(0, 0)
@@ -81,7 +81,7 @@ def test_a_call_beside_another_is_refused_and_counted(link: str, first: str, sec
 
 
 def test_a_refused_call_does_nothing() -> None:
-    """No id is made, no vote acts and no failure to come is used up by a call that overlaps."""
+    """An overlapping call makes no ID, casts no vote and uses up no planned failure."""
     sleeper = Sleeper()
     htp = SimulatedHtp(75, sleep=sleeper)
     made = htp.create_power_config_id(0, 0)
@@ -95,7 +95,7 @@ def test_a_refused_call_does_nothing() -> None:
 
 
 def test_a_rebuild_is_part_of_its_call() -> None:
-    """A call that begins while another rebuilds the device's link is refused; the clocks can be read then."""
+    """A call during the rebuild of the device's link is refused; the clocks can be read then."""
     sleeper = Sleeper()
     htp = SimulatedHtp(75, link="device", sleep=sleeper)
     made = htp.create_power_config_id(0, 0)
@@ -108,7 +108,7 @@ def test_a_rebuild_is_part_of_its_call() -> None:
 
 
 def test_reading_beside_a_call_is_no_overlap() -> None:
-    """Clocks and ids can be read, and failures be asked for, while a call is delayed."""
+    """During a delayed call, clocks and IDs can be read, and failures can be planned."""
     sleeper = Sleeper()
     htp = SimulatedHtp(75, sleep=sleeper)
     htp.delay_calls(1000)
@@ -131,7 +131,7 @@ def test_a_call_within_a_call_of_the_same_thread_is_no_overlap() -> None:
 
 
 def test_calls_of_threads_in_turn_are_no_overlap() -> None:
-    """Each call may come from another thread, once the call before has ended, by an error, too."""
+    """Each call may come from another thread once the last call has ended, also with an error."""
     htp = SimulatedHtp(75)
     for _ in range(8):
         thread = threading.Thread(target=lambda: htp.native_set(htp.native_create(0, 7)[1], []))
@@ -160,7 +160,7 @@ def test_a_call_that_is_interrupted_has_ended() -> None:
 @pytest.mark.parametrize("delayed", [False, True])
 @pytest.mark.parametrize("second", CALLS)
 def test_the_time_of_a_timed_call_is_part_of_it(second: str, delayed: bool) -> None:
-    """A call of a timed HTP is under way for its delay and for as long as it takes; another is refused at once."""
+    """A call of a timed HTP lasts for its delay plus its own time; any other call in that time is refused at once."""
     sleeper = Sleeper()
     htp = TimedHtp(Timing() if delayed else Timing(raise_call_us=2000), sleep=sleeper)
     htp.delay_calls(1000 if delayed else 0, "setPowerConfig")

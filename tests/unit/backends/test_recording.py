@@ -1,4 +1,4 @@
-"""The recorder: every native call with its time and answer, and assertions that say what they found."""
+"""The recorder: every native call with its time and result, and assertions that explain a failure."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_each_call_is_kept_with_all_that_it_carried(recorder: RecordingBackend, 
 
 
 def test_a_call_is_dated_when_it_begins(simulated: SimulatedHtp, time: VirtualTime) -> None:
-    """The time of a call is that of its beginning, however long the backend takes."""
+    """The recorded time of a call is its begin, however long the backend takes."""
     simulated = SimulatedHtp(arch=75, sleep=time.sleep)
     simulated.delay_calls(1000)
     recorder = RecordingBackend(simulated, time=time)
@@ -63,7 +63,7 @@ def test_a_call_is_dated_when_it_begins(simulated: SimulatedHtp, time: VirtualTi
 
 
 def test_without_a_time_the_monotonic_clock_dates_the_calls(simulated: SimulatedHtp) -> None:
-    """A recorder that is given no time dates calls with a clock that never goes back."""
+    """Without a time, the recorder uses a clock that never goes back."""
     recorder = RecordingBackend(simulated)
     for _ in range(10):
         recorder.create_power_config_id(0, 0)
@@ -73,7 +73,7 @@ def test_without_a_time_the_monotonic_clock_dates_the_calls(simulated: Simulated
 
 
 def test_the_votes_reach_the_inner_backend(recorder: RecordingBackend, simulated: SimulatedHtp) -> None:
-    """What is recorded is in force behind the recorder, and what is destroyed is gone there."""
+    """Recorded votes are in force in the inner backend, and destroyed IDs are gone there."""
     made = recorder.create_power_config_id(0, 1)
     recorder.set_power_config(made, VOTES)
     assert simulated.effective(0, 1).core_target == 128
@@ -85,7 +85,7 @@ def test_the_votes_reach_the_inner_backend(recorder: RecordingBackend, simulated
 def test_a_failing_call_is_recorded_and_raised(
     recorder: RecordingBackend, simulated: SimulatedHtp, function: str
 ) -> None:
-    """A call that fails is kept with its code, and the very error is passed on."""
+    """A failed call is recorded with its code, and its error is raised unchanged."""
     made = recorder.create_power_config_id(0, 0)
     simulated.fail_next(1007, function)
     actions: dict[str, Callable[[], object]] = {
@@ -104,7 +104,7 @@ def test_a_failing_call_is_recorded_and_raised(
 
 
 def test_an_id_that_was_not_created_here_has_no_core(recorder: RecordingBackend, simulated: SimulatedHtp) -> None:
-    """Of an id that the recorder did not see created, device and core are not known."""
+    """If the recorder did not see the ID's creation, its device and core are None."""
     made = simulated.create_power_config_id(0, 0)
     recorder.set_power_config(made, VOTES)
     assert recorder.calls == (Call(5, "setPowerConfig", made, VOTES.native(made), 0, None, None),)
@@ -120,7 +120,7 @@ def test_each_id_keeps_its_own_core(recorder: RecordingBackend) -> None:
 
 
 def test_a_calls_config_is_found_by_its_option(recorder: RecordingBackend) -> None:
-    """The vote on an option is found by its native name, with native field names, and is None where there is none."""
+    """The vote on an option is found by its native name, with native field names; without a vote it is None."""
     made = recorder.create_power_config_id(0, 0)
     recorder.set_power_config(made, VoteSet(hvx(), hmx()))
     call = recorder.calls[-1]
@@ -132,7 +132,7 @@ def test_a_calls_config_is_found_by_its_option(recorder: RecordingBackend) -> No
 
 
 def test_calls_since_and_clear(recorder: RecordingBackend) -> None:
-    """The calls after a count can be asked for, earlier answers do not change, and clear forgets the calls."""
+    """Calls after a count can be read, earlier results do not change, and ``clear`` forgets the calls."""
     made = recorder.create_power_config_id(0, 0)
     earlier = recorder.calls
     recorder.set_power_config(made, VOTES)
@@ -147,7 +147,7 @@ def test_calls_since_and_clear(recorder: RecordingBackend) -> None:
 
 
 def test_assert_calls(recorder: RecordingBackend) -> None:
-    """assert_calls passes on the functions in their order, and else shows both lists."""
+    """``assert_calls`` passes if the functions are in this order; if not, it shows both lists."""
     recorder.assert_calls([])
     recorder.set_power_config(recorder.create_power_config_id(0, 0), VOTES)
     recorder.assert_calls(["createPowerConfigId", "setPowerConfig"])
@@ -172,7 +172,7 @@ def test_assert_calls(recorder: RecordingBackend) -> None:
 def test_a_failed_assertion_is_shown_where_the_test_makes_it(
     recorder: RecordingBackend, fail: Callable[[RecordingBackend], None]
 ) -> None:
-    """The line of the test is what pytest shows last, not one of the recorder."""
+    """The last line that pytest shows is in the test, not in the recorder."""
     recorder.create_power_config_id(0, 0)
     with pytest.raises(AssertionError) as caught:
         fail(recorder)
@@ -180,7 +180,7 @@ def test_a_failed_assertion_is_shown_where_the_test_makes_it(
 
 
 def test_assert_calls_and_times(recorder: RecordingBackend, time: VirtualTime) -> None:
-    """assert_calls_and_times passes on functions and times in their order, and else shows both lists."""
+    """``assert_calls_and_times`` passes if functions and times are in this order; if not, it shows both lists."""
     recorder.assert_calls_and_times([])
     made = recorder.create_power_config_id(0, 0)
     time.advance_us(300_000)
@@ -193,7 +193,7 @@ def test_assert_calls_and_times(recorder: RecordingBackend, time: VirtualTime) -
 
 
 def test_assert_nothing_left(recorder: RecordingBackend) -> None:
-    """assert_nothing_left passes once every id is destroyed and polling is off again, and else names what is left."""
+    """``assert_nothing_left`` passes if no ID and no polling is left; if not, it names both."""
     recorder.assert_nothing_left()
     first, second = recorder.create_power_config_id(0, 0), recorder.create_power_config_id(0, 1)
     recorder.set_power_config(first, VOTES)
@@ -208,7 +208,7 @@ def test_assert_nothing_left(recorder: RecordingBackend) -> None:
 
 
 def test_what_failed_does_not_count_as_given_back(recorder: RecordingBackend, simulated: SimulatedHtp) -> None:
-    """An id whose destroy failed is left behind, and so is polling whose reset failed; a failed create is not."""
+    """An ID whose destroy failed counts as left, and so does polling whose reset failed; a failed create does not."""
     simulated.fail_next(13005, "createPowerConfigId")
     with pytest.raises(VoteRejected):
         recorder.create_power_config_id(0, 0)
@@ -226,7 +226,7 @@ def test_what_failed_does_not_count_as_given_back(recorder: RecordingBackend, si
 
 
 def test_describe_and_close_are_the_inner_backends(recorder: RecordingBackend, simulated: SimulatedHtp) -> None:
-    """The recorder says what is behind it, and closes it; the calls stay, and closing is no native call."""
+    """The recorder describes and closes the inner backend; its calls stay, and closing is not a call."""
     recorder.create_power_config_id(0, 0)
     assert recorder.describe() == simulated.describe()
     assert not recorder.describe().hardware
@@ -238,7 +238,7 @@ def test_describe_and_close_are_the_inner_backends(recorder: RecordingBackend, s
 
 
 def test_calls_from_many_threads_are_all_kept(recorder: RecordingBackend) -> None:
-    """No call of 8 threads in turn is lost, each id's calls are in its own order, and all can be read at any time."""
+    """No call of 8 threads is lost, each ID's calls are in order, and all can be read at any time."""
     turn = threading.Lock()
 
     def rounds(_: int) -> None:

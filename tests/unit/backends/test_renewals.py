@@ -14,7 +14,7 @@ AT_REST = SimulatedHtp(75).effective()
 
 
 def voted() -> tuple[SimulatedHtp, int]:
-    """Return a simulated HTP with one id that votes on everything."""
+    """Return a simulated HTP with one ID that votes on everything."""
     htp = SimulatedHtp(75)
     made = htp.create_power_config_id(0, 0)
     settings = [native_scalar(f"{name}_TIME", 50) for name in ("RPC_POLLING", "ADAPTIVE_POLLING")]
@@ -23,7 +23,7 @@ def voted() -> tuple[SimulatedHtp, int]:
 
 
 def test_a_renewal_takes_every_id_and_setting_back() -> None:
-    """Old ids are gone, nothing is in force, and new ids have other numbers."""
+    """Old IDs are gone, nothing is in force, and new IDs have other numbers."""
     htp, made = voted()
     htp.renew()
     assert (htp.power_config_ids, htp.effective()) == ((), AT_REST)
@@ -33,7 +33,7 @@ def test_a_renewal_takes_every_id_and_setting_back() -> None:
 
 
 def test_a_restart_is_not_told_after_a_renewal() -> None:
-    """The new link knows nothing of a restart before it."""
+    """A restart before the renewal is not reported on the new link."""
     htp, _ = voted()
     htp.restart_subsystem()
     htp.renew()
@@ -42,7 +42,7 @@ def test_a_restart_is_not_told_after_a_renewal() -> None:
 
 
 def test_a_dead_subsystem_can_not_be_renewed() -> None:
-    """While every call answers 1011 a renewal fails with 14001, and no call is made before one works."""
+    """While every call answers 1011, a renewal fails with 14001, and no call succeeds before a renewal does."""
     htp, made = voted()
     htp.restart_subsystem(fatal=True)
     assert htp.native_set(made, []) == 1011
@@ -60,7 +60,7 @@ def test_a_dead_subsystem_can_not_be_renewed() -> None:
 
 @pytest.mark.parametrize("link", ["plain", "device"])
 def test_a_renewal_can_be_told_to_fail(link: str) -> None:
-    """fail_next gives a renewal any code, for as many tries as asked; the ids are gone with the first."""
+    """``fail_next`` makes any number of renewals fail with any code; the first one removes the IDs."""
     htp = SimulatedHtp(75, link=link)  # type: ignore[arg-type]
     made = htp.create_power_config_id(0, 0)
     htp.fail_next(1002, "renew", times=2)
@@ -74,7 +74,7 @@ def test_a_renewal_can_be_told_to_fail(link: str) -> None:
 
 
 def test_a_renewal_takes_time_only_if_it_is_asked_to() -> None:
-    """delay_calls delays renewals by name; a delay of every call is one of the three native functions."""
+    """``delay_calls`` delays renewals only by their name; a delay of every call leaves them out."""
     slept: list[float] = []
     htp = SimulatedHtp(75, sleep=slept.append)
     htp.delay_calls(1000)
@@ -85,7 +85,7 @@ def test_a_renewal_takes_time_only_if_it_is_asked_to() -> None:
 
 
 def test_a_renewal_of_a_timed_htp_ends_what_the_votes_drew() -> None:
-    """Energy before the renewal is counted with the votes that were in force."""
+    """Energy before the renewal is counted with the votes in force then."""
     time = VirtualTime()
     htp = TimedHtp(Timing(raised_idle_w=2.0, released_idle_w=0.5), clock=time, sleep=time.sleep)
     htp.set_power_config(htp.create_power_config_id(0, 0), VoteSet(hvx()))
@@ -96,7 +96,7 @@ def test_a_renewal_of_a_timed_htp_ends_what_the_votes_drew() -> None:
 
 
 def test_no_votes_keeps_its_ids() -> None:
-    """A backend without a device renews nothing, and its ids stay usable."""
+    """A backend without a device has nothing to renew, so its IDs stay usable."""
     backend = NoVotes()
     made = backend.create_power_config_id(0, 0)
     backend.renew()
@@ -105,7 +105,7 @@ def test_no_votes_keeps_its_ids() -> None:
 
 
 def test_a_renewal_is_passed_on_and_recorded() -> None:
-    """It is kept with its time and without an id, a core or votes, also after a create that failed."""
+    """A renewal is recorded with its time, and without an ID, a core or votes, also after a failed create."""
     time, simulated = VirtualTime(5), SimulatedHtp(75)
     recorder = RecordingBackend(simulated, time=time)
     simulated.fail_next(13005, "createPowerConfigId")
@@ -122,7 +122,7 @@ def test_a_renewal_is_passed_on_and_recorded() -> None:
 def test_a_renewal_that_fails_is_recorded_and_raised(
     monkeypatch: pytest.MonkeyPatch, code: int | None, recorded: int
 ) -> None:
-    """The very error is passed on; its code is kept, or 14001 if it has none."""
+    """The error is raised unchanged; its code is recorded, or 14001 if it has none."""
     simulated = SimulatedHtp(75)
     recorder = RecordingBackend(simulated, time=VirtualTime(5))
     error = BackendUnavailable(Unavailable.DEVICE_CREATE_FAILED, "gone", code=code)
@@ -138,7 +138,7 @@ def test_a_renewal_that_fails_is_recorded_and_raised(
 
 
 def test_a_renewal_leaves_nothing_behind() -> None:
-    """Ids and polling from before a renewal are gone, also if it failed; what comes after it counts again."""
+    """IDs and polling from before a renewal count as gone, even if it failed; later ones count again."""
     simulated = SimulatedHtp(75)
     recorder = RecordingBackend(simulated)
     for _ in range(2):

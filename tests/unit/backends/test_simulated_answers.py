@@ -24,7 +24,7 @@ LIMITS = ("hmxVoltageCornerMin", "hmxVoltageCornerTarget", "hmxVoltageCornerMax"
 FALLING = {"coreVoltageCornerMin": 160, "coreVoltageCornerTarget": 128, "coreVoltageCornerMax": 64}
 RPC = ("RPC_CONTROL_LATENCY", "RPC_POLLING_TIME", "ADAPTIVE_POLLING_TIME")
 
-# Of each line: what it says, the architectures that it is about, lists that are sent to a fresh id, the answer.
+# Each line: a name, the architectures, lists that are sent to a new ID, the answer.
 LINES: list[tuple[str, tuple[int, ...], list[list[NativeConfig] | None], int]] = [
     ("a list of NULL", EVERY, [None], 13001),
     ("an empty list", EVERY, [[]], 0),
@@ -63,20 +63,20 @@ LINES: list[tuple[str, tuple[int, ...], list[list[NativeConfig] | None], int]] =
 
 
 def fresh(arch: int = 75, platform: str = "linux") -> tuple[SimulatedHtp, int]:
-    """Return a simulated HTP with one id."""
+    """Return a simulated HTP with one ID."""
     simulated = SimulatedHtp(arch=arch, platform=platform)
     return simulated, simulated.native_create(0, 0)[1]
 
 
 @pytest.mark.parametrize(("soc", "arch"), [(57, 75), (69, 79), (87, 81), ("SM8350", 68), (None, 75)])
 def test_a_soc_model_sets_the_architecture(soc: int | str | None, arch: int) -> None:
-    """A device for a SoC model has that SoC's architecture; one for none is V75."""
+    """A device for a SoC model has its architecture; without a SoC it is V75."""
     assert SimulatedHtp(soc_model=soc).platform.arch == arch
 
 
 @pytest.mark.parametrize("first_id", [1, 2**31 - 1, 4_000_000_000])
 def test_ids_are_opaque_and_count_up(first_id: int) -> None:
-    """Ids go up by one from any base, also above 2**31, and each can be voted on."""
+    """IDs go up by one from any base, also above 2**31, and each can be voted on."""
     simulated = SimulatedHtp(arch=75, first_id=first_id)
     created = [simulated.native_create(0, 0) for _ in range(3)]
     assert created == [(0, first_id), (0, first_id + 1), (0, first_id + 2)]
@@ -85,7 +85,7 @@ def test_ids_are_opaque_and_count_up(first_id: int) -> None:
 
 @pytest.mark.parametrize(("device_id", "core_id"), [(1, 0), (0, 1), (7, 7), (-1, 0), (0, -1)])
 def test_create_on_an_unknown_device_or_core(device_id: int, core_id: int) -> None:
-    """The answer is 13001, yet an id is written; it is no id to vote on, and is not given out again."""
+    """The answer is 13001, but an ID is written; it can't be voted on, and is not used again."""
     simulated = SimulatedHtp(arch=75)
     code, written = simulated.native_create(device_id, core_id)
     assert (code, written) == (13001, 1)
@@ -94,14 +94,14 @@ def test_create_on_an_unknown_device_or_core(device_id: int, core_id: int) -> No
 
 
 def test_a_refused_id_is_refused_by_the_first_destroy() -> None:
-    """An id that a refused create has written answers 13001 to its first destroy, and 0 from then on."""
+    """The ID written by a refused create answers 13001 to its first destroy, and 0 after that."""
     simulated = SimulatedHtp(arch=75)
     _, written = simulated.native_create(0, 7)
     assert [simulated.native_destroy(written) for _ in range(3)] == [13001, 0, 0]
 
 
 LEGACY_HMX = [DCVS, native_hmx(hmxVoltageCornerMin=1)]
-# Of each line: a list, the architecture, and the answers of QAIRT 2.47, 2.48, 2.49, 2.50 and 2.51.
+# Each line: a list, the architecture, and the answers of QAIRT 2.47, 2.48, 2.49, 2.50 and 2.51.
 BY_VERSION: list[tuple[str, list[NativeConfig], int, tuple[int, ...]]] = [
     ("legacy corner", LEGACY_HMX, 75, (0, 0, 0, 13001, 13001)),
     ("perf mode 256", [DCVS, native_hmx(hmxPerfMode=256)], 81, (0, 0, 0, 13001, 13001)),
@@ -118,7 +118,7 @@ BY_VERSION: list[tuple[str, list[NativeConfig], int, tuple[int, ...]]] = [
     ("configs", "arch", "answers"), [line[1:] for line in BY_VERSION], ids=[line[0] for line in BY_VERSION]
 )
 def test_versions_of_the_library_differ(configs: list[NativeConfig], arch: int, answers: tuple[int, ...]) -> None:
-    """Each version gives the answer that was measured on it."""
+    """Each version gives the answer measured on it."""
     given = []
     for version in ("2.47", "2.48.40", "2.49", "2.50.40", "2.51.0"):
         simulated = SimulatedHtp(arch, library_version=version)
@@ -127,27 +127,27 @@ def test_versions_of_the_library_differ(configs: list[NativeConfig], arch: int, 
 
 
 def test_a_version_that_was_not_measured_is_refused() -> None:
-    """Nothing is made up for a version: the error names those that were measured."""
+    """The error names the versions that were measured."""
     with pytest.raises(ValueError, match=r"no library version '2\.46'; one of 2\.47, 2\.48, 2\.49, 2\.50, 2\.51"):
         SimulatedHtp(75, library_version="2.46")
 
 
 def test_every_destroy_is_answered_0() -> None:
-    """Destroying an id, destroying it again, an unknown id and 0 are all answered 0."""
+    """Destroying an ID, a second time too, an unknown ID or 0 is answered 0."""
     simulated, made = fresh()
     assert [simulated.native_destroy(number) for number in (made, made, 12345, 0)] == [0, 0, 0, 0]
     assert simulated.power_config_ids == ()
 
 
 def test_a_destroyed_unknown_or_0_id_takes_no_vote() -> None:
-    """Setting votes on a destroyed id, an unknown one or 0 is answered 13001."""
+    """Setting votes on a destroyed ID, an unknown ID or 0 is answered 13001."""
     simulated, made = fresh()
     simulated.native_destroy(made)
     assert [simulated.native_set(number, [native_dcvs(number)]) for number in (made, 12345, 0)] == [13001] * 3
 
 
 def test_2000_ids_at_once() -> None:
-    """2000 ids live side by side, and no number is used again after it is destroyed."""
+    """2000 IDs exist at once, and no number is used again after its destroy."""
     simulated = SimulatedHtp(arch=75)
     numbers = {simulated.native_create(0, 0)[1] for _ in range(2000)}
     assert len(numbers) == 2000
@@ -157,7 +157,7 @@ def test_2000_ids_at_once() -> None:
 
 
 def test_closing_frees_every_id() -> None:
-    """Once the device is freed the ids made on it are gone."""
+    """Once the device is freed, its IDs are gone."""
     simulated, made = fresh()
     simulated.close()
     assert simulated.native_set(made, [native_dcvs(made)]) == 13001
@@ -166,7 +166,7 @@ def test_closing_frees_every_id() -> None:
 
 @pytest.mark.parametrize(("archs", "lists", "code"), [line[1:] for line in LINES], ids=[line[0] for line in LINES])
 def test_the_answer_to_a_list(archs: tuple[int, ...], lists: list[list[NativeConfig] | None], code: int) -> None:
-    """Every list that a line of the table names is answered with its code, on each architecture it is about."""
+    """Every list of the table is answered with its code, on each of its architectures."""
     for arch in archs:
         for configs in lists:
             simulated, made = fresh(arch)
@@ -174,7 +174,7 @@ def test_the_answer_to_a_list(archs: tuple[int, ...], lists: list[list[NativeCon
 
 
 def test_a_set_is_not_atomic() -> None:
-    """Options are applied in list order up to the bad one: what stood before it stays, the rest is left out."""
+    """Options are applied in list order up to the wrong one; the rest is left out."""
     simulated, made = fresh()
     bad = native_hmx(hmxVoltageCornerMin=128, hmxVoltageCornerTarget=720)
     assert simulated.native_set(made, [native_dcvs(made), bad, native_scalar("RPC_POLLING_TIME", 9999)]) == 13001
@@ -183,7 +183,7 @@ def test_a_set_is_not_atomic() -> None:
 
 
 def test_the_dcvs_vote_that_hmx_needs() -> None:
-    """An HMX_V2 vote needs a DCVS_V3 of its own id; one from an earlier call is enough, another id's is not."""
+    """An HMX_V2 vote needs a DCVS_V3 vote of its own ID, also from an earlier call; another ID's does not count."""
     simulated, made = fresh()
     _, other = simulated.native_create(0, 0)
     assert simulated.native_set(other, [native_dcvs(other)]) == 0
@@ -193,13 +193,13 @@ def test_the_dcvs_vote_that_hmx_needs() -> None:
 
 @pytest.mark.parametrize("option", RPC)
 def test_qnx_has_no_rpc_votes(option: str) -> None:
-    """On QNX an RPC vote is answered as any other that the platform lacks."""
+    """On QNX an RPC vote is answered like any other option that the platform lacks."""
     simulated, made = fresh(75, "qnx")
     assert simulated.native_set(made, [native_scalar(option)]) == 13004
 
 
 def test_8_threads_in_turn() -> None:
-    """300 times create, set and destroy from each of 8 threads, one call at a time, meet no error and leave no id."""
+    """300 times create, set and destroy from each of 8 threads in turn raise no error and leave no ID."""
     simulated = SimulatedHtp(arch=75)
     turn = threading.Lock()
 

@@ -1,4 +1,4 @@
-"""The simulated HTP's clocks: what the votes of all ids add up to, as HAP_power documents it."""
+"""The simulated HTP's clocks: the sum of the votes of all IDs, as HAP_power documents it."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def htp() -> SimulatedHtp:
 
 
 def vote(htp: SimulatedHtp, votes: DcvsV3 | VoteSet, device_id: int = 0, core_id: int = 0) -> int:
-    """Cast votes on a new id, and return it."""
+    """Cast votes on a new ID, and return the ID."""
     power_config_id = htp.create_power_config_id(device_id, core_id)
     revote(htp, power_config_id, votes)
     return power_config_id
 
 
 def revote(htp: SimulatedHtp, power_config_id: int, votes: DcvsV3 | VoteSet) -> None:
-    """Cast votes on an id."""
+    """Cast votes on an ID."""
     votes = VoteSet(votes) if isinstance(votes, DcvsV3) else votes
     htp.set_power_config(power_config_id, votes)
 
@@ -79,14 +79,14 @@ def hmx_clock(htp: SimulatedHtp) -> tuple[int, int, int]:
 
 
 def test_nothing_is_voted_at_first(htp: SimulatedHtp) -> None:
-    """Without an id, and with one that has not voted, every clock is at rest."""
+    """Without an ID, and with an ID that has not voted, every clock is at rest."""
     assert htp.effective() == AT_REST
     htp.create_power_config_id(0, 0)
     assert htp.effective() == AT_REST
 
 
 def test_one_clients_votes_are_in_force_when_the_call_returns(htp: SimulatedHtp) -> None:
-    """A single client has min, target and max of core and bus as it voted them, or of one of the two."""
+    """A single client has min, target and max of core and bus as voted, or of one of the two."""
     power_config_id = vote(htp, free(corners("SVS2", "NOM", "TURBO"), corners("SVS", "NOM_PLUS", "TURBO_L5")))
     assert (core(htp), bus(htp)) == ((48, 96, 128), (64, 112, 149))
     revote(htp, power_config_id, nothing_set(core=corners("TURBO", "DISABLE", "TURBO")))
@@ -94,7 +94,7 @@ def test_one_clients_votes_are_in_force_when_the_call_returns(htp: SimulatedHtp)
 
 
 def test_the_largest_min_and_target_win(htp: SimulatedHtp) -> None:
-    """Min is the largest min and target the largest target of all clients, each from whichever client has it."""
+    """Min is the largest min and target the largest target, each over all clients."""
     vote(htp, free(corners("SVS", "SVS", "TURBO"), corners("SVS2", "TURBO", "TURBO")))
     vote(htp, free(corners("SVS2", "NOM", "NOM"), corners("NOM", "NOM", "NOM")))
     vote(htp, free(corners("MIN_VOLTAGE_CORNER", "MIN_VOLTAGE_CORNER", "SVS2")))
@@ -103,14 +103,14 @@ def test_the_largest_min_and_target_win(htp: SimulatedHtp) -> None:
 
 
 def test_no_client_pulls_another_down(htp: SimulatedHtp) -> None:
-    """A client at the lowest corners lowers nothing of one at the highest."""
+    """A client at the lowest corners lowers nothing that another votes high."""
     vote(htp, hvx(VoltageCorner.MAX_VOLTAGE_CORNER))
     vote(htp, hvx(VoltageCorner.MIN_VOLTAGE_CORNER))
     assert core(htp) == bus(htp) == (160, 160, 160)
 
 
 def test_a_cap_holds_only_alone(htp: SimulatedHtp) -> None:
-    """A max is in force while its client is alone, lifted to MAX beside another, and back once that is gone."""
+    """A max counts while its client is alone; with a second client it is MAX, until that client is gone."""
     vote(htp, free(corners("SVS2", "SVS", "SVS")))
     assert core(htp)[2] == bus(htp)[2] == 64
     other = vote(htp, free(corners("SVS2", "SVS", "SVS")))
@@ -120,7 +120,7 @@ def test_a_cap_holds_only_alone(htp: SimulatedHtp) -> None:
 
 
 def test_a_client_without_target_is_not_active(htp: SimulatedHtp) -> None:
-    """A client whose targets are DISABLE moves no clock, alone or beside another, and lifts no cap."""
+    """A client whose targets are DISABLE moves no clock, and lifts no other client's max."""
     vote(htp, free(corners("TURBO", "DISABLE", "TURBO")))
     assert core(htp) == bus(htp) == (16, 16, 16)
     vote(htp, free(corners("SVS2", "SVS", "NOM")))
@@ -150,14 +150,14 @@ def test_a_disabled_limit_is_no_vote(htp: SimulatedHtp) -> None:
 def test_the_clock_is_held_if_every_active_client_says_so(
     htp: SimulatedHtp, votes: list[DcvsV3], dcvs_enable: bool
 ) -> None:
-    """DCVS is off only where every active client votes it off."""
+    """DCVS is off only if every active client votes it off."""
     for each in votes:
         vote(htp, each)
     assert htp.effective().dcvs_enable is dcvs_enable
 
 
 def test_a_held_vote_beside_a_free_one_becomes_a_floor(htp: SimulatedHtp) -> None:
-    """Beside a client that lets DCVS work, the target of one that does not is a floor for the clock."""
+    """If another client lets DCVS work, the target of a held client is a minimum for the clock."""
     first = vote(htp, held(corners("SVS2", "TURBO", "TURBO_L5")))
     assert core(htp) == bus(htp) == (48, 128, 149)
     other = vote(htp, free(corners("SVS", "SVS", "NOM")))
@@ -169,7 +169,7 @@ def test_a_held_vote_beside_a_free_one_becomes_a_floor(htp: SimulatedHtp) -> Non
 
 
 def test_held_votes_side_by_side_are_no_floors(htp: SimulatedHtp) -> None:
-    """Where every client holds the clock, the min is the largest of their mins."""
+    """If every client holds the clock, the min is the largest of their mins."""
     vote(htp, held(corners("SVS2", "TURBO", "TURBO")))
     vote(htp, held(corners("SVS", "NOM", "NOM")))
     assert core(htp) == bus(htp) == (64, 128, 160)
@@ -186,7 +186,7 @@ def test_held_votes_side_by_side_are_no_floors(htp: SimulatedHtp) -> None:
     ],
 )
 def test_only_fields_with_a_set_flag_change(htp: SimulatedHtp, later: DcvsV3, changed: dict[str, object]) -> None:
-    """A second DCVS_V3 vote changes the fields it sets; the rest of the client's vote stays as it was."""
+    """A second DCVS_V3 vote changes only the fields that it sets."""
     power_config_id = vote(htp, hvx(dcvs_enable=True, sleep_disable=True))
     before = htp.effective()
     assert before.sleep_disable
@@ -195,14 +195,14 @@ def test_only_fields_with_a_set_flag_change(htp: SimulatedHtp, later: DcvsV3, ch
 
 
 def test_the_core_vote_alone_changes_core_and_following_hmx(htp: SimulatedHtp) -> None:
-    """A vote on the core leaves the bus as it was, and takes the HMX clock along."""
+    """A vote on the core leaves the bus as it was; the HMX clock follows the core."""
     power_config_id = vote(htp, hvx())
     revote(htp, power_config_id, nothing_set(core=corners("NOM", "NOM", "NOM")))
     assert (core(htp), bus(htp), hmx_clock(htp)) == ((96, 96, 96), (128, 128, 128), (512, 512, 512))
 
 
 def test_a_vote_is_removed_by_disable_and_65535(htp: SimulatedHtp) -> None:
-    """Sleep latency 65535 with every corner DISABLE takes a client's vote back, and leaves another's alone."""
+    """Sleep latency 65535 with every corner DISABLE removes a client's vote, and no other vote."""
     power_config_id = vote(htp, hvx(VoltageCorner.MAX_VOLTAGE_CORNER, sleep_latency_us=40))
     other = vote(htp, free(corners("SVS2", "SVS", "NOM")))
     revote(htp, power_config_id, REMOVAL)
@@ -220,7 +220,7 @@ def test_destroying_an_id_removes_all_its_votes(htp: SimulatedHtp) -> None:
 
 
 def test_the_smallest_sleep_latency_wins(htp: SimulatedHtp) -> None:
-    """The tolerance in force is the smallest of all clients, and 65535 is no wish."""
+    """The tolerance in force is the smallest of all clients; 65535 does not count."""
     vote(htp, hvx(sleep_latency_us=65535))
     assert htp.effective().sleep_latency_us == 65535
     vote(htp, hvx(sleep_latency_us=1000))
@@ -231,7 +231,7 @@ def test_the_smallest_sleep_latency_wins(htp: SimulatedHtp) -> None:
 
 
 def test_sleep_disable_stays_until_a_vote_clears_it(htp: SimulatedHtp) -> None:
-    """Neither a vote that leaves it unset nor another client's clears sleep_disable; the client's own does."""
+    """sleep_disable stays until the same client clears it."""
     power_config_id = vote(htp, hvx(sleep_disable=True))
     revote(htp, power_config_id, hvx(VoltageCorner.SVS))
     vote(htp, hvx(sleep_disable=False))
@@ -251,7 +251,7 @@ def test_the_default_hmx_follows_the_core(htp: SimulatedHtp, default: HmxV2 | No
 
 
 def test_an_explicit_hmx_vote_stays_until_pick_default(htp: SimulatedHtp) -> None:
-    """An explicit HMX vote is in force whatever the core does, until pick default reverts it."""
+    """An explicit HMX vote stays in force, whatever the core does, until pick default."""
     power_config_id = vote(htp, VoteSet(hvx(), hmx("NOM", "TUR_L2", "SUPER_TURBO")))
     assert hmx_clock(htp) == (512, 688, 720)
     revote(htp, power_config_id, hvx(VoltageCorner.SVS))
@@ -261,7 +261,7 @@ def test_an_explicit_hmx_vote_stays_until_pick_default(htp: SimulatedHtp) -> Non
 
 
 def test_hmx_targets_are_aggregated_by_max(htp: SimulatedHtp) -> None:
-    """The HMX target is the largest of all clients, explicit or following, and a cap holds only alone."""
+    """The HMX target is the largest of all clients, explicit or following; a max counts only for a single client."""
     vote(htp, VoteSet(hvx(), hmx("SVS", "NOM", "NOM")))
     assert hmx_clock(htp) == (384, 512, 512)
     vote(htp, hvx(VoltageCorner.TURBO))
@@ -271,7 +271,7 @@ def test_hmx_targets_are_aggregated_by_max(htp: SimulatedHtp) -> None:
 
 
 def test_rpc_settings_act_on_the_process(htp: SimulatedHtp) -> None:
-    """Polling, adaptive polling and latency are in force on every core, the last vote of any id counts."""
+    """Polling, adaptive polling and latency are in force on every core; the last vote of any ID counts."""
     settings = VoteSet(rpc_polling_time_us=9999, adaptive_polling_time_us=1000, rpc_control_latency_us=100)
     first = vote(htp, settings)
     far = htp.effective(1, 1)
@@ -284,7 +284,7 @@ def test_rpc_settings_act_on_the_process(htp: SimulatedHtp) -> None:
 
 
 def test_a_control_latency_of_0_takes_nothing_back(htp: SimulatedHtp) -> None:
-    """A control latency of 0 is ignored, whichever id votes it."""
+    """A control latency of 0 is ignored, from any ID."""
     power_config_id = vote(htp, VoteSet(rpc_control_latency_us=100))
     revote(htp, power_config_id, VoteSet(rpc_control_latency_us=0))
     vote(htp, VoteSet(rpc_control_latency_us=0))
@@ -293,7 +293,7 @@ def test_a_control_latency_of_0_takes_nothing_back(htp: SimulatedHtp) -> None:
 
 @pytest.mark.parametrize("place", [(0, 1), (1, 0), (1, 1)])
 def test_devices_and_cores_are_apart(htp: SimulatedHtp, place: tuple[int, int]) -> None:
-    """A vote acts on the core of its id only, and lifts no cap on another."""
+    """A vote acts only on the core of its ID, and changes no max on another core."""
     vote(htp, free(corners("SVS2", "SVS", "NOM")))
     before = htp.effective()
     vote(htp, VoteSet(hvx(sleep_disable=True, sleep_latency_us=10), hmx()), *place)

@@ -1,4 +1,4 @@
-"""The simulated HTP fails when it is told to: calls, delays, restarts."""
+"""The simulated HTP fails on request: calls, delays, restarts."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ CODES = {
 
 
 def fresh(arch: int = 75, platform: str = "linux") -> tuple[SimulatedHtp, int]:
-    """Return a simulated HTP with one id."""
+    """Return a simulated HTP with one ID."""
     simulated = SimulatedHtp(arch=arch, platform=platform)
     return simulated, simulated.native_create(0, 0)[1]
 
 
 def calls(simulated: SimulatedHtp, made: int, function: str) -> int:
-    """Return the answer to one call of a native function; an unknown id is destroyed, so that the id stays."""
+    """Return the answer to one call of a native function; only an unknown ID is destroyed, so the known ID stays."""
     if function == "createPowerConfigId":
         return simulated.native_create(0, 0)[0]
     return simulated.native_set(made, [native_dcvs(made)]) if function[0] == "s" else simulated.native_destroy(99)
@@ -46,7 +46,7 @@ def calls(simulated: SimulatedHtp, made: int, function: str) -> int:
 
 @pytest.mark.parametrize(("name", "code"), CODES.items())
 def test_every_error_code_can_be_answered(name: str, code: int) -> None:
-    """Each of the vendor's codes, and one outside them, comes back as VoteRejected with its name."""
+    """Each of the vendor's codes, and an unknown code, is raised as VoteRejected with its name."""
     simulated, made = fresh()
     simulated.fail_next(code)
     with pytest.raises(VoteRejected, match=f"{code} {name}") as caught:
@@ -56,7 +56,7 @@ def test_every_error_code_can_be_answered(name: str, code: int) -> None:
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_fail_next_fails_one_function(function: str) -> None:
-    """The nth call of the function fails, as often as was asked; other functions and calls do not."""
+    """Only the nth call of the function fails, as many times as requested."""
     simulated, made = fresh()
     simulated.fail_next(13006, function, nth=2, times=2)
     others = [name for name in FUNCTIONS if name != function]
@@ -65,7 +65,7 @@ def test_fail_next_fails_one_function(function: str) -> None:
 
 
 def test_fail_next_counts_from_when_it_was_asked() -> None:
-    """Which call fails is counted over all calls from then on, however many failures are asked for at once."""
+    """The number of a call counts from the request, also with several failures planned at once."""
     simulated, made = fresh()
     simulated.fail_next(13003)
     simulated.fail_next(13005, nth=3)
@@ -75,7 +75,7 @@ def test_fail_next_counts_from_when_it_was_asked() -> None:
 
 @pytest.mark.parametrize(("applied", "in_force"), [(0, (16, 0)), (1, (128, 0)), (2, (128, 9999)), (9, (128, 9999))])
 def test_fail_next_after_some_votes(applied: int, in_force: tuple[int, int]) -> None:
-    """A failure can come after so many votes of the list have been applied."""
+    """A failure can come after a number of the list's votes have been applied."""
     simulated, made = fresh()
     simulated.fail_next(13006, applied=applied)
     assert simulated.native_set(made, [native_dcvs(made), native_scalar("RPC_POLLING_TIME", 9999)]) == 13006
@@ -84,7 +84,7 @@ def test_fail_next_after_some_votes(applied: int, in_force: tuple[int, int]) -> 
 
 
 def test_failed_create_and_destroy_do_nothing() -> None:
-    """A create that fails makes no id, and a destroy that fails leaves the id alive."""
+    """A failed create makes no ID, and a failed destroy leaves the ID alive."""
     simulated, made = fresh()
     simulated.fail_next(13005, "createPowerConfigId")
     simulated.fail_next(13006, "destroyPowerConfigId")
@@ -94,13 +94,13 @@ def test_failed_create_and_destroy_do_nothing() -> None:
 
 
 def test_fail_next_knows_its_functions() -> None:
-    """A failure of a function that does not exist is refused, so that a typo can't pass for a test."""
+    """An unknown function is refused, so a typo can't make a test pass."""
     with pytest.raises(ValueError, match=r"no native function 'setPowerConfigs'; one of createP.*, renew$"):
         SimulatedHtp().fail_next(13001, "setPowerConfigs")
 
 
 def test_delay_calls_sleeps() -> None:
-    """A delay is slept once a call, for all functions or for one, until it is set to 0."""
+    """The delay is slept once for each call, of all functions or of one, until it is set to 0."""
     slept: list[float] = []
     simulated = SimulatedHtp(arch=75, sleep=slept.append)
     simulated.delay_calls(250)
@@ -114,7 +114,7 @@ def test_delay_calls_sleeps() -> None:
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_restart_is_answered_1007_once(function: str) -> None:
-    """The next call of any kind is answered 1007, the one after it normally; every vote is lost, ids are not."""
+    """The next call of any kind is answered 1007, then calls succeed; every vote is lost, and no ID."""
     simulated, made = fresh()
     simulated.native_set(made, [native_dcvs(made), native_hmx(), native_scalar("RPC_POLLING_TIME", 9999)])
     simulated.restart_subsystem()
@@ -123,7 +123,7 @@ def test_a_restart_is_answered_1007_once(function: str) -> None:
 
 
 def test_a_restart_can_forget_the_ids() -> None:
-    """Where the library forgets its ids over the restart, an old id is answered 13001 and a new one works."""
+    """If the library forgets its IDs, an old ID is answered 13001 after the restart, and a new one works."""
     simulated, made = fresh()
     simulated.restart_subsystem(forget_ids=True)
     assert [calls(simulated, made, "setPowerConfig") for _ in range(2)] == [1007, 13001]
@@ -133,7 +133,7 @@ def test_a_restart_can_forget_the_ids() -> None:
 
 
 def test_a_fatal_restart_is_answered_1011_until_the_next() -> None:
-    """A dead subsystem answers 1011 to everything; restarted, it answers 1007 once and then normally."""
+    """A dead subsystem answers 1011 to every call; after its restart it answers 1007 once."""
     simulated, made = fresh()
     calls(simulated, made, "setPowerConfig")
     simulated.restart_subsystem(fatal=True)

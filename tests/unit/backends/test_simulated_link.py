@@ -1,4 +1,4 @@
-"""The simulated device's link: what a restart answers, what rebuilds it, and what leaves it dead."""
+"""The simulated device's link: answers after a restart, calls that rebuild it, and causes of a dead link."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ AT_REST = SimulatedHtp(75, link="device").effective()
 
 
 class Device:
-    """A simulated device with one id, whose calls are made by short names."""
+    """A simulated device with one ID, and short names for its calls."""
 
     def __init__(self, **arguments: Any) -> None:
         self.htp = SimulatedHtp(75, link="device", **arguments)
         self.made = self.htp.native_create(0, 0)[1]
 
     def vote(self, *, hmx: bool = False) -> int:
-        """Return the answer to a vote on the id, which goes by invoke."""
+        """Return the answer to a vote on the ID, which uses invoke."""
         return self.htp.native_set(self.made, [native_dcvs(self.made), *([native_hmx()] if hmx else [])])
 
     def setting(self) -> int:
-        """Return the answer to a setting, which goes by control."""
+        """Return the answer to a setting, which uses control."""
         return self.htp.native_set(self.made, [POLLING])
 
     def calls(self, names: str) -> list[int]:
-        """Return the answers to calls in turn: v is a vote, s a setting, d a destroy of a new id."""
+        """Return the answers to calls in turn: v is a vote, s a setting, d a destroy of a new ID."""
         made = {"v": self.vote, "s": self.setting, "d": self._destroy}
         return [made[name]() for name in names]
 
@@ -46,7 +46,7 @@ class Device:
 
 @pytest.mark.parametrize("names", ["vvs", "svs", "dvs"])
 def test_the_next_call_rebuilds_the_link(names: str) -> None:
-    """A vote, a setting or a destroy meets the restart and answers 1007, and every call after it works."""
+    """The next vote, setting or destroy answers 1007 and rebuilds the link; every later call works."""
     device = Device()
     device.htp.restart_subsystem()
     assert device.calls(names) == [1007, 0, 0]
@@ -61,14 +61,14 @@ def test_the_next_call_rebuilds_the_link(names: str) -> None:
     ],
 )
 def test_fastrpc_decides_what_rebuilds_the_link(fastrpc: FastRpcAnswer, names: str, codes: list[int]) -> None:
-    """A connection that is gone is rebuilt by votes of an id alone; after a crash of the process domain by nothing."""
+    """A lost connection is rebuilt only by votes of an ID; after a crash of the process domain no call rebuilds it."""
     device = Device()
     device.htp.restart_subsystem(fastrpc=fastrpc)
     assert device.calls(names) == codes
 
 
 def test_calls_without_the_link_meet_no_restart() -> None:
-    """A create, an empty list, adaptive polling, and a destroy of an unknown id are answered 0, and prove nothing."""
+    """A create, an empty list, adaptive polling, and a destroy of an unknown ID answer 0 without the link."""
     device = Device()
     device.htp.restart_subsystem(fatal=True)
     code, created = device.htp.native_create(0, 0)
@@ -90,7 +90,7 @@ def test_a_restart_loses_every_vote_and_sends_none_again() -> None:
 
 
 def test_adaptive_polling_outlives_a_restart() -> None:
-    """It is a setting inside the library."""
+    """Adaptive polling is a setting inside the library."""
     device = Device()
     device.htp.native_set(device.made, [native_scalar("ADAPTIVE_POLLING_TIME", 2000), POLLING])
     device.htp.restart_subsystem()
@@ -115,7 +115,7 @@ def test_the_library_remembers_votes_that_the_dsp_has_lost() -> None:
 
 
 def test_ids_outlive_a_restart() -> None:
-    """The library keeps its ids over restarts, and counts on from them."""
+    """The library keeps its IDs over restarts, and counts on from them."""
     device = Device(first_id=7)
     for _ in range(3):
         device.htp.restart_subsystem()
@@ -125,7 +125,7 @@ def test_ids_outlive_a_restart() -> None:
 
 
 def test_a_failed_rebuild_leaves_the_link_dead() -> None:
-    """If the DSP stays down the call answers 1011, and later calls 13003 or 13006, also when the DSP is back."""
+    """If the DSP stays down, the call answers 1011, and later calls 13003 or 13006, also after the DSP is back."""
     device = Device()
     device.htp.restart_subsystem(fatal=True)
     assert device.calls("vvsd") == [1011, 13003, 13006, 13003]
@@ -134,7 +134,7 @@ def test_a_failed_rebuild_leaves_the_link_dead() -> None:
 
 
 def test_a_dsp_that_is_back_before_the_next_call_is_reached() -> None:
-    """A restart that no call has met while the DSP was down is answered 1007."""
+    """If no call was made while the DSP was down, the next call answers 1007."""
     device = Device()
     device.htp.restart_subsystem(fatal=True)
     device.htp.restart_subsystem()
@@ -142,7 +142,7 @@ def test_a_dsp_that_is_back_before_the_next_call_is_reached() -> None:
 
 
 def test_a_spoilt_rebuild_leaves_the_link_dead() -> None:
-    """The next rebuild answers 1011 if a second call spoils it, and later calls fail, with a healthy DSP."""
+    """If a second call spoils the rebuild, it answers 1011, and later calls fail, although the DSP is healthy."""
     device = Device()
     device.htp.spoil_rebuild()
     assert device.calls("vs") == [0, 0]
@@ -165,7 +165,7 @@ def test_a_rebuild_takes_time(fatal: bool) -> None:
 
 
 def test_one_13003_from_a_healthy_link() -> None:
-    """fail_next answers a single 13003, and the same vote works after it."""
+    """``fail_next`` answers one 13003, and the same vote works after it."""
     device = Device()
     device.htp.fail_next(13003)
     assert device.calls("vv") == [13003, 0]
@@ -173,9 +173,9 @@ def test_one_13003_from_a_healthy_link() -> None:
 
 @pytest.mark.parametrize("code", [13003, 1007])
 def test_a_failed_destroy_has_removed_the_id(code: int) -> None:
-    """The id takes no vote any more and a second destroy is answered 0; its votes stay on the DSP, but not a restart's.
+    """Votes on the ID are refused, and a second destroy answers 0; its votes stay on the DSP until a restart.
 
-    So a session must be lowered before its id is destroyed.
+    So a session must be lowered before its ID is destroyed.
     """
     device = Device()
     device.vote()
@@ -192,7 +192,7 @@ def test_a_failed_destroy_has_removed_the_id(code: int) -> None:
 
 
 def test_what_can_not_be_meant_is_refused() -> None:
-    """An answer that FastRPC does not give, a negative time, and a failure of the link without a link are errors."""
+    """An impossible FastRPC answer, a negative time, and a failure of a missing link are errors."""
     device, plain = Device(), SimulatedHtp(75)
     odd: Any = "lost"
     refused: list[tuple[Callable[[], None], str]] = [
@@ -211,7 +211,7 @@ def test_what_can_not_be_meant_is_refused() -> None:
 
 @pytest.mark.parametrize("death", ["fatal", "spoilt", "crashed"])
 def test_renewing_mends_a_dead_link(death: str) -> None:
-    """A renewal opens a new link: old ids are gone, new ones have other numbers, and their votes are in force."""
+    """A renewal opens a new link: old IDs are gone, new IDs have other numbers, and their votes are in force."""
     device = Device()
     if death == "spoilt":
         device.htp.spoil_rebuild()
@@ -228,7 +228,7 @@ def test_renewing_mends_a_dead_link(death: str) -> None:
 
 
 def test_renewing_a_healthy_link_takes_every_vote_back() -> None:
-    """Clocks, settings and what a failed destroy has left are gone, and so is what was remembered of the ids."""
+    """Clocks, settings and the votes left by a failed destroy are gone, and the library's memory of the IDs, too."""
     device = Device()
     device.calls("vs")
     device.htp.fail_next(13003, "destroyPowerConfigId")
@@ -241,7 +241,7 @@ def test_renewing_a_healthy_link_takes_every_vote_back() -> None:
 
 
 def test_a_renewal_fails_while_the_dsp_is_down() -> None:
-    """The error has the code of deviceCreate; without a device every verb raises 14000, until a renewal works."""
+    """The error has the code of deviceCreate; then every function answers 14000, until a renewal works."""
     device = Device()
     htp = device.htp
     htp.restart_subsystem(fatal=True)
@@ -264,7 +264,7 @@ def test_a_renewal_fails_while_the_dsp_is_down() -> None:
 
 
 def test_a_second_user_keeps_the_link_dead() -> None:
-    """Beside another user of the library a renewal removes the ids without an error, and the link stays dead."""
+    """With a second user of the library, a renewal removes the IDs without an error, and the link stays dead."""
     device = Device()
     device.htp.restart_subsystem(fatal=True)
     device.vote()

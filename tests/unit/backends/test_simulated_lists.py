@@ -1,4 +1,4 @@
-"""The simulated device library: which parts of a list are sent, by invoke or by control, and what is remembered."""
+"""The simulated device library: which parts of a list are sent, by invoke or control, and which are remembered."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AT_MAX = {f"busVoltageCorner{limit}": 160 for limit in ("Min", "Target", "Max")}
 
 
 def fresh(arch: int = 75, platform: str = "linux") -> tuple[SimulatedHtp, int]:
-    """Return a simulated device with one id."""
+    """Return a simulated device with one ID."""
     htp = SimulatedHtp(arch, platform=platform, link="device")
     return htp, htp.native_create(0, 0)[1]
 
@@ -32,21 +32,21 @@ def test_a_whole_list_is_in_force() -> None:
 
 
 def test_an_unknown_option_keeps_every_vote_of_the_id_from_being_sent() -> None:
-    """DCVS_V3 before an unknown option is not sent: the call answers 13002 and no clock moves."""
+    """DCVS_V3 before an unknown option is not sent: the call answers 13002, and no clock moves."""
     htp, made = fresh()
     assert htp.native_set(made, [native_dcvs(made), native_unknown(11)]) == 13002
     assert in_force(htp) == (16, 0, 0, 0)
 
 
 def test_settings_before_a_refused_option_are_sent() -> None:
-    """A setting is sent while the list is read: it acts if it stands before the refused option, and not after it."""
+    """Settings are sent while the list is read: those before the refused option act, those after it don't."""
     htp, made = fresh()
     assert htp.native_set(made, [native_dcvs(made), LATENCY, native_unknown(11), POLLING]) == 13002
     assert in_force(htp) == (16, 0, 100, 0)
 
 
 def test_a_refused_setting_keeps_the_clocks_from_being_sent() -> None:
-    """If FastRPC refuses polling the call answers 13006: the latency before it is sent, DCVS_V3 and HMX_V2 are not."""
+    """If FastRPC refuses polling, the call answers 13006: the latency before it is sent, DCVS_V3 and HMX_V2 are not."""
     htp, made = fresh()
     htp.refuse_settings("RPC_POLLING_TIME")
     assert htp.native_set(made, [native_dcvs(made), native_hmx(), LATENCY, POLLING]) == 13006
@@ -54,7 +54,7 @@ def test_a_refused_setting_keeps_the_clocks_from_being_sent() -> None:
 
 
 def test_a_refused_setting_is_refused_alone() -> None:
-    """Clocks in a call of their own work all the same, and so do the other settings."""
+    """Clocks in a call of their own work, and so do the other settings."""
     htp, made = fresh()
     htp.refuse_settings("RPC_POLLING_TIME")
     assert [htp.native_set(made, [each]) for each in (native_dcvs(made), LATENCY, POLLING)] == [0, 0, 13006]
@@ -66,7 +66,7 @@ def test_a_refused_setting_is_refused_alone() -> None:
 
 @pytest.mark.parametrize("option", ["ADAPTIVE_POLLING_TIME", "DCVS_V3", "POLLING"])
 def test_fastrpc_refuses_only_what_it_is_asked_for(option: str) -> None:
-    """A setting that is not sent by a control can't be refused by FastRPC; the error names those that can."""
+    """Only settings sent by control can be refused by FastRPC; the error names them."""
     htp, _ = fresh()
     with pytest.raises(ValueError, match=f"not asked for {option}, but for RPC_CONTROL_LATENCY and RPC_POLLING_TIME"):
         htp.refuse_settings("RPC_POLLING_TIME", option)
@@ -92,7 +92,7 @@ def test_polling_before_v73_is_accepted_and_not_sent(arch: int, in_force_us: int
 
 
 def test_settings_act_on_the_whole_process() -> None:
-    """A setting acts whichever id it is set with, and stays when that id is destroyed."""
+    """A setting of any ID acts on the process, and stays when that ID is destroyed."""
     htp, made = fresh()
     _, other = htp.native_create(0, 0)
     htp.native_set(made, [POLLING])
@@ -120,7 +120,7 @@ def test_qnx_has_no_settings() -> None:
     ],
 )
 def test_ddr_performance_mode(arch: int, before: dict[str, int], code: int) -> None:
-    """It needs V79 or later and bus corners of MAX that were set on the id before, in the same list or earlier."""
+    """It needs V79 or later, and bus corners of MAX set earlier on the ID or in the same list."""
     htp, made = fresh(arch)
     ddr = native_scalar("DDR_PERF_MODE", 1)
     dcvs = native_dcvs(made, **before)
@@ -131,7 +131,7 @@ def test_ddr_performance_mode(arch: int, before: dict[str, int], code: int) -> N
 
 
 def test_lower_bus_corners_take_ddr_performance_mode_away() -> None:
-    """The bus corners that were set last count; a vote without bus corners leaves them as they are."""
+    """The last bus corners count; a vote without bus corners leaves them as they are."""
     htp, made = fresh(81)
     ddr = native_scalar("DDR_PERF_MODE", 1)
     assert htp.native_set(made, [native_dcvs(made, **AT_MAX), native_dcvs(made, setBusParams=0), ddr]) == 0
@@ -148,7 +148,7 @@ def test_lower_bus_corners_take_ddr_performance_mode_away() -> None:
     ],
 )
 def test_an_invalid_vote_is_refused_without_a_call(config: NativeConfig, code: int) -> None:
-    """If the library refuses a vote by itself nothing of its list is sent, so the call does not even meet a restart."""
+    """If the library itself refuses a vote, its list is not sent, so the call does not notice a restart."""
     htp, made = fresh()
     htp.restart_subsystem()
     assert htp.native_set(made, [native_dcvs(made), config]) == code
@@ -157,7 +157,7 @@ def test_an_invalid_vote_is_refused_without_a_call(config: NativeConfig, code: i
 
 
 def test_hmx_follows_the_core_clock_until_it_is_voted_on() -> None:
-    """The library adds a default HMX vote to DCVS_V3; an explicit vote takes its place, and stays at later DCVS_V3."""
+    """The library adds a default HMX vote to DCVS_V3; an explicit vote replaces it, and stays."""
     htp, made = fresh()
     htp.native_set(made, [native_dcvs(made)])
     assert in_force(htp)[:2] == (128, 640)
@@ -167,7 +167,7 @@ def test_hmx_follows_the_core_clock_until_it_is_voted_on() -> None:
 
 
 def test_a_vote_that_was_not_sent_is_remembered() -> None:
-    """After [DCVS_V3, unknown] HMX_V2 alone is accepted: the library holds DCVS_V3 for set. No clock moves."""
+    """After [DCVS_V3, unknown] HMX_V2 alone is accepted, since the library remembers DCVS_V3; no clock moves."""
     htp, made = fresh()
     assert htp.native_set(made, [native_hmx()]) == 13001
     htp.native_set(made, [native_dcvs(made), native_unknown(0)])
@@ -177,7 +177,7 @@ def test_a_vote_that_was_not_sent_is_remembered() -> None:
 
 @pytest.mark.parametrize("arch", [68, 73])
 def test_hmx_without_votes_of_its_own(arch: int) -> None:
-    """Below V75 HMX and CENG votes are answered 13004. HMX follows the core clock by itself, also after a restart."""
+    """Below V75 HMX and CENG votes are answered 13004. HMX follows the core clock, also after a restart."""
     htp, made = fresh(arch)
     assert [htp.native_set(made, [native_dcvs(made), each]) for each in (native_hmx(), native_ceng())] == [13004] * 2
     htp.restart_subsystem()
@@ -186,6 +186,6 @@ def test_hmx_without_votes_of_its_own(arch: int) -> None:
 
 
 def test_a_simulated_htp_has_a_link_that_there_is() -> None:
-    """A misspelt link is refused with the names that there are."""
+    """A misspelt link is refused with the known names."""
     with pytest.raises(ValueError, match="no link 'hardware'; one of plain, device"):
         SimulatedHtp(link="hardware")  # type: ignore[arg-type]

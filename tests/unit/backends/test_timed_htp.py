@@ -1,4 +1,4 @@
-"""The simulated HTP that takes time and draws power: by the votes in force, and by nothing else."""
+"""The simulated HTP that takes time and draws power, by the votes in force only."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_call_that_raises_the_clock_takes_its_time_and_every_other_call_the_ot
 
 
 def test_the_first_inference_after_a_raise_is_late_and_the_next_is_not() -> None:
-    """By 0.9 ms; polling for 9999 us saves 120 us of each."""
+    """The first is late by 0.9 ms; polling for 9999 us saves 120 us of each."""
     bench = Bench()
     with bench.session.inference():
         assert [bench.took_us(), bench.took_us(), bench.took_us()] == [5780, 4880, 4880]
@@ -65,7 +65,7 @@ def test_the_first_inference_after_a_raise_is_late_and_the_next_is_not() -> None
 
 @pytest.mark.parametrize(("profile", "warm_us", "late_us"), [("burst", 4880, 30), ("balanced", 10_000, 400)])
 def test_an_inference_after_idle_is_late_by_the_sleep_latency(profile: str, warm_us: int, late_us: int) -> None:
-    """Once the DSP sleeps, and by what is said of the latency in force; balanced is half as fast and does not poll."""
+    """Once the DSP sleeps, by the sleep latency in force; balanced is half as fast and does not poll."""
     bench = Bench(profile)
     with bench.session.inference():
         bench.htp.infer()
@@ -77,7 +77,7 @@ def test_an_inference_after_idle_is_late_by_the_sleep_latency(profile: str, warm
 
 
 def test_power_and_energy_follow_what_runs_and_what_is_voted() -> None:
-    """Released before the first raise, then raised, at work, raised again, relaxed; each for its own time."""
+    """Energy is the sum over released, raised, working, raised and relaxed times, each with its power."""
     bench = Bench()
     bench.time.advance_us(1_000_000)
     drawn = [bench.htp.energy_j]
@@ -104,7 +104,7 @@ def test_power_and_energy_follow_what_runs_and_what_is_voted() -> None:
 
 
 def test_jitter_is_added_to_calls_and_inferences() -> None:
-    """As it is returned, one after the other; nothing takes less than no time."""
+    """Each value from the jitter function is added in turn; no time gets below 0."""
     jitter = iter([5, -7, 11, -10_000])
     bench = Bench("balanced", Timing(raise_call_us=100, inference_us=1000, jitter_us=lambda: next(jitter)))
     ticket = bench.session.begin()
@@ -114,7 +114,7 @@ def test_jitter_is_added_to_calls_and_inferences() -> None:
 
 
 def test_a_restart_ends_what_the_votes_drew() -> None:
-    """The votes are gone, and with them the raised power."""
+    """After the restart the votes are gone, and so is the power of the raised votes."""
     bench = Bench()
     with bench.session.inference():
         bench.time.advance_us(1_000_000)

@@ -1,4 +1,4 @@
-"""Locks that are taken as a whole, whatever comes from outside."""
+"""Locks that are free again after a block, wherever an interrupt comes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MORE_THAN_THERE_ARE = 12
 
 
 def test_no_interrupt_leaves_it_held() -> None:
-    """An exception that comes at any instruction, before, at or in the block, finds the lock given back."""
+    """An exception at any instruction, before, at or in the block, leaves the lock free."""
     lock = whole_lock()
     counted: list[int] = []
 
@@ -25,7 +25,7 @@ def test_no_interrupt_leaves_it_held() -> None:
 
     injector = Injector((Path(__file__).parent, PACKAGE / "backends"))
     came = 0
-    # From CPython 3.12 on the instructions of a function are traced in some of its calls only.
+    # From CPython 3.12 on, only some calls of a function are traced by instruction.
     for at in 5 * list(range(1, MORE_THAN_THERE_ARE)):
         result = injector.run(use, Shot(at))
         came += bool(result.delivered)
@@ -37,7 +37,7 @@ def test_no_interrupt_leaves_it_held() -> None:
 
 
 def test_it_is_a_lock_of_the_interpreter() -> None:
-    """It is reentrant, keeps others out, and is known to ``Condition``; before CPython 3.14 it is just that of C."""
+    """It is reentrant, excludes other threads, and works with ``Condition``; before CPython 3.14 it is the C lock."""
     lock = whole_lock()
     assert isinstance(lock, type(threading.RLock()))
     entered = threading.Event()
@@ -56,7 +56,7 @@ def test_it_is_a_lock_of_the_interpreter() -> None:
 
 
 def test_what_it_is_from_3_14_on_works_everywhere() -> None:
-    """``with`` enters, gives True, and gives back, also where the block raises."""
+    """``with`` enters, gives True, and releases the lock, also if the block raises."""
     lock = module._WholeLock()
 
     def fail() -> None:
