@@ -1,4 +1,4 @@
-"""Inferences that ONNX Runtime ends in a thread of its own: none stays in flight, whatever becomes of it."""
+"""Inferences that ONNX Runtime ends in a thread of its own: none stays in flight."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from htppower.votes.native_codes import FAILED
 
 
 def interrupt(*_arguments: Any) -> None:
-    """Raise what Ctrl-C does."""
+    """Raise KeyboardInterrupt."""
     raise KeyboardInterrupt
 
 
 def test_an_async_run_is_in_flight_until_the_callback(bench: Bench) -> None:
-    """The votes are up before the run is submitted; the inference is over when the user's callback is called."""
+    """The votes are up before the run is submitted; the inference ends when the user's callback is called."""
     votes = bench.controller.session("balanced")
     held = Held(votes)
     model = VotingSession(held, votes)
@@ -40,7 +40,7 @@ def test_an_async_run_is_in_flight_until_the_callback(bench: Bench) -> None:
 
 
 def test_an_async_run_whose_callback_raises_is_ended(bench: Bench) -> None:
-    """The error of the user's callback goes where it went without htppower, and nothing stays in flight."""
+    """The callback's error goes to ONNX Runtime, as without htppower, and the inference has ended."""
     votes = bench.controller.session("balanced")
     held = Held(votes)
     VotingSession(held, votes).run_async(None, {}, lambda *_: 1 // 0, None)
@@ -50,7 +50,7 @@ def test_an_async_run_whose_callback_raises_is_ended(bench: Bench) -> None:
 
 
 def test_an_async_run_that_is_refused_is_ended_once(bench: Bench) -> None:
-    """A refusal is passed on and ends the inference; a callback all the same does not end another's."""
+    """The refusal is raised and ends the inference; a later callback does not end another one."""
     votes = bench.controller.session("balanced")
     held = Held(votes, refusal=RuntimeError("no threads"))
     called: list[Any] = []
@@ -65,7 +65,7 @@ def test_an_async_run_that_is_refused_is_ended_once(bench: Bench) -> None:
 
 
 def test_the_errors_of_onnx_runtime_end_an_async_run(bench: Bench) -> None:
-    """ONNX Runtime's refusal of a run, and its word of a failed one, leave nothing in flight."""
+    """If ONNX Runtime refuses a run or reports its failure, nothing stays in flight."""
     votes = bench.controller.session("balanced")
     with pytest.raises(Exception, match="at least one thread"):
         by_async(VotingSession(on_cpu(threads=1), votes))
@@ -78,7 +78,7 @@ def test_the_errors_of_onnx_runtime_end_an_async_run(bench: Bench) -> None:
 
 
 def test_a_model_that_is_dropped_with_an_async_run_pending(bench: Bench) -> None:
-    """The callback comes, and nothing stays in flight."""
+    """The callback is still called, and nothing stays in flight."""
     votes = bench.controller.session("balanced")
     dropped = threading.Event()
     answer = Answer(dropped)
@@ -97,7 +97,7 @@ def test_a_model_that_is_dropped_with_an_async_run_pending(bench: Bench) -> None
 
 
 def test_a_lowering_that_fails_in_the_callback_is_not_raised_there() -> None:
-    """With on_error="raise" the user's callback has its results all the same, and the session tells of the failure."""
+    """With on_error="raise" the user's callback still gets its results, and the session reports the failure."""
     bench = Bench.make(on_error="raise")
     votes = bench.controller.session("balanced")
     held = Held(votes)
@@ -112,7 +112,7 @@ def test_a_lowering_that_fails_in_the_callback_is_not_raised_there() -> None:
 
 
 def test_a_vote_that_fails_keeps_an_async_run_from_being_submitted() -> None:
-    """With on_error="raise" nothing is submitted, and nothing is in flight."""
+    """With on_error="raise" the run is not submitted, and nothing is in flight."""
     bench = Bench.make(on_error="raise")
     votes = bench.controller.session("balanced")
     held = Held(votes)
@@ -125,7 +125,7 @@ def test_a_vote_that_fails_keeps_an_async_run_from_being_submitted() -> None:
 
 
 def test_close_waits_for_async_runs(bench: Bench) -> None:
-    """A model is released only when its last callback has come."""
+    """The model is released after its last callback."""
     votes = bench.controller.session("balanced")
     held = Held(votes)
     model = VotingSession(held, votes)
@@ -141,7 +141,7 @@ def test_close_waits_for_async_runs(bench: Bench) -> None:
 
 
 def test_a_close_that_is_interrupted_releases_nothing_that_runs(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C comes as it waits for a run: no other begins, the model is kept, and a second close releases it."""
+    """If Ctrl-C interrupts ``close``, no new run begins, the model is kept, and a second close releases it."""
     votes = bench.controller.session("balanced")
     held = Held(votes)
     model = VotingSession(held, votes)
@@ -165,7 +165,7 @@ def test_a_close_that_is_interrupted_releases_nothing_that_runs(bench: Bench, mo
 
 
 def closes(model: VotingSession) -> bool:
-    """Return whether a model is closed within the time."""
+    """Return whether a model is closed in time."""
     closing = threading.Thread(target=model.close, daemon=True)
     closing.start()
     closing.join(WAIT_S)
@@ -173,7 +173,7 @@ def closes(model: VotingSession) -> bool:
 
 
 def test_close_waits_for_no_callback_that_is_gone(bench: Bench) -> None:
-    """Nobody can call it any more, so its inference has ended."""
+    """A collected callback can't be called any more, so its inference has ended."""
     votes = bench.controller.session("balanced")
     held = Held(votes)
     model = VotingSession(held, votes)
@@ -186,7 +186,7 @@ def test_close_waits_for_no_callback_that_is_gone(bench: Bench) -> None:
 
 
 def test_close_waits_for_no_run_whose_begin_was_interrupted(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C comes once the inference has begun, and somebody keeps the exception, as a ``with`` block does."""
+    """Ctrl-C comes after the inference began, and the exception with its frames is kept; ``close`` returns."""
     votes = bench.controller.session("balanced")
     model = VotingSession(Held(votes), votes)
     entered = Inference.__enter__

@@ -1,4 +1,4 @@
-"""Runs of coroutines: off the loop's thread, with the votes up, ended with the run also where nobody waits for it."""
+"""Runs of coroutines: off the loop's thread, with the votes up, until the run ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @attrs.define
 class Slow:
-    """Stands for a session of ONNX Runtime whose run goes on until it is let go, or asked to end."""
+    """Replaces a session of ONNX Runtime; its run lasts until it is let go or asked to end."""
 
     begun: threading.Event = attrs.field(factory=threading.Event)
     go_on: threading.Event = attrs.field(factory=threading.Event)
@@ -30,7 +30,7 @@ class Slow:
         return {}
 
     def disable_fallback(self) -> None:
-        """Have none."""
+        """Do nothing."""
 
     def run(self, names: Any, feed: Any, run_options: Any) -> str:
         """Wait."""
@@ -41,7 +41,7 @@ class Slow:
 
 
 def test_a_coroutine_runs_with_its_votes_up(bench: Bench) -> None:
-    """The output is that of the model, the votes were up in the run, and the loop's thread did not run it."""
+    """The model's output is returned, the votes are up in the run, and another thread than the loop's runs it."""
     votes = bench.controller.session("balanced")
     watched = Watched(on_cpu(), votes)
     model: Any = VotingSession(watched, votes)
@@ -56,7 +56,7 @@ def test_a_coroutine_runs_with_its_votes_up(bench: Bench) -> None:
 
 
 def test_the_loop_goes_on_during_a_run(bench: Bench) -> None:
-    """Another coroutine lets the run end."""
+    """During the run, another coroutine runs and lets the run end."""
     votes = bench.controller.session("balanced")
     slow = Slow()
     model: Any = VotingSession(slow, votes)
@@ -74,7 +74,7 @@ def test_the_loop_goes_on_during_a_run(bench: Bench) -> None:
 
 @pytest.mark.parametrize("own", [False, True], ids=["no options", "options of the caller's"])
 def test_a_cancelled_run_is_asked_to_end_and_its_inference_ends_with_it(bench: Bench, own: bool) -> None:
-    """The coroutine does not wait for the run; closing does; options that the caller may use again stay as they are."""
+    """The coroutine ends at once, ``close`` waits for the run, and the caller's run options are not changed."""
     votes = bench.controller.session("balanced")
     slow = Slow()
     model: Any = VotingSession(slow, votes)
@@ -115,7 +115,7 @@ def test_what_is_refused_is_refused_before_a_thread_is_asked(bench: Bench) -> No
 
 
 def test_the_error_of_a_run_is_passed_on(bench: Bench) -> None:
-    """ONNX Runtime's own error reaches the coroutine, and the inference has ended."""
+    """ONNX Runtime's error reaches the coroutine, and the inference has ended."""
     votes = bench.controller.session("balanced")
     model: Any = VotingSession(on_cpu(), votes)
     with pytest.raises(Exception, match="Got invalid dimensions"):

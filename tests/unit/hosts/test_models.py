@@ -1,4 +1,4 @@
-"""Models as they come and go: loaded within INIT on the provider that there is, released within DE-INIT."""
+"""Models are loaded within INIT, on the available provider, and released within DE-INIT."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def test_a_model_is_released_within_deinit(bench: Bench) -> None:
-    """The votes are up while it is released; then they come down, and a run is refused. Closing twice is fine."""
+    """The votes are up during the release, and down after it; then a run is refused. Closing twice is fine."""
     votes = bench.controller.session("balanced")
     released: list[State] = []
     held = Held(votes)
@@ -38,7 +38,7 @@ def test_a_model_is_released_within_deinit(bench: Bench) -> None:
 
 @pytest.mark.parametrize("how", ["closed", "failed"])
 def test_a_model_is_released_whatever_becomes_of_the_votes(how: str) -> None:
-    """Where the votes are closed, or fail with on_error="raise", the model is released all the same."""
+    """If the votes are closed, or fail with on_error="raise", the model is still released."""
     bench = Bench.make(on_error="raise")
     votes = bench.controller.session("balanced")
     held = Held(votes)
@@ -57,7 +57,7 @@ def test_a_model_is_released_whatever_becomes_of_the_votes(how: str) -> None:
 
 
 def test_a_session_is_made_anew_within_init(bench: Bench) -> None:
-    """set_providers raises the votes around it; options that vote are refused in either place."""
+    """``set_providers`` raises the votes around it; options that vote are refused in both calls."""
     votes = bench.controller.session("balanced")
     held = Held(votes)
     model = VotingSession(held, votes)
@@ -73,7 +73,7 @@ def test_a_session_is_made_anew_within_init(bench: Bench) -> None:
 
 
 def built_in(monkeypatch: pytest.MonkeyPatch, session: Callable[..., Any]) -> None:
-    """Let an ONNX Runtime be installed that has the provider built in, and makes this session."""
+    """Install an ONNX Runtime with the provider built in, which makes this session."""
     fake: Any = SimpleNamespace(
         SessionOptions=object,
         get_available_providers=lambda: ["QNNExecutionProvider", *CPU],
@@ -83,7 +83,7 @@ def built_in(monkeypatch: pytest.MonkeyPatch, session: Callable[..., Any]) -> No
 
 
 def test_a_provider_that_is_built_in(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is named with its options, silent, without the fallback to the CPU, and within INIT."""
+    """The provider gets its options and the mode without votes, no fallback to the CPU, and is made within INIT."""
     votes = bench.controller.session("balanced")
     made: list[Any] = []
 
@@ -100,7 +100,7 @@ def test_a_provider_that_is_built_in(bench: Bench, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_session_without_the_provider_is_an_error(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where ONNX Runtime leaves the provider out, the model is not run on the CPU in silence."""
+    """If ONNX Runtime leaves the provider out, the model is not silently run on the CPU."""
     votes = bench.controller.session("balanced")
     built_in(monkeypatch, lambda *_, **__: SimpleNamespace(get_providers=lambda: CPU))
     with pytest.raises(ProviderUnavailable, match="without its QNN execution provider"):

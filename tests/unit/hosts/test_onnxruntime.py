@@ -1,4 +1,4 @@
-"""ONNX Runtime as a host: every way to run a model votes, and all else is that of the session."""
+"""ONNX Runtime as a host: every way to run a model votes, and everything else is passed to the session."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ def by_ort_values(model: Any) -> Any:
 
 
 def by_iobinding(model: Any) -> Any:
-    """Return the output, by a binding that the model makes."""
+    """Return the output, with a binding that the model makes."""
     return bound(model, model.io_binding())
 
 
 def by_own_iobinding(model: Any) -> Any:
-    """Return the output, by a binding that is made on the model."""
+    """Return the output, with a binding made on the model."""
     return bound(model, ort.IOBinding(model))
 
 
 def bound(model: Any, binding: Any) -> Any:
-    """Return the output by a binding."""
+    """Return the output of a binding."""
     binding.bind_cpu_input("x", X)
     binding.bind_output("y")
     model.run_with_iobinding(binding)
@@ -47,7 +47,7 @@ def bound(model: Any, binding: Any) -> Any:
 
 
 def by_vector(model: Any) -> Any:
-    """Return the output by vectors of ONNX Runtime's own values."""
+    """Return the output, with vectors of ONNX Runtime's own values."""
     capi = ort.capi.onnxruntime_pybind11_state
     feeds, fetches = capi.OrtValueVector(), capi.OrtValueVector()
     feeds.push_back(ort.OrtValue.ortvalue_from_numpy(X)._ortvalue)
@@ -58,7 +58,7 @@ def by_vector(model: Any) -> Any:
 
 @pytest.mark.parametrize("run", [by_run, by_ort_values, by_iobinding, by_own_iobinding, by_vector, by_async])
 def test_every_way_to_run_votes(bench: Bench, run: Callable[[Any], Any]) -> None:
-    """The votes are up when ONNX Runtime is called, and down when it is done; the output is that of the model."""
+    """The votes are up while ONNX Runtime runs, and down after it; the output is the model's."""
     votes = bench.controller.session("balanced")
     watched = Watched(on_cpu(), votes)
     model: Any = VotingSession(watched, votes)
@@ -80,7 +80,7 @@ def test_every_way_to_run_votes(bench: Bench, run: Callable[[Any], Any]) -> None
     ],
 )
 def test_a_method_is_called_as_that_of_onnx_runtime(name: str) -> None:
-    """Names, order and defaults of the parameters are those of the installed ONNX Runtime."""
+    """Names, order and defaults of the parameters are the same as in the installed ONNX Runtime."""
     ours, theirs = (inspect.signature(getattr(kind, name)) for kind in (VotingSession, ort.InferenceSession))
     assert [(each.name, each.default) for each in ours.parameters.values()] == [
         (each.name, each.default) for each in theirs.parameters.values()
@@ -88,7 +88,7 @@ def test_a_method_is_called_as_that_of_onnx_runtime(name: str) -> None:
 
 
 def test_what_runs_nothing_is_passed_through(bench: Bench) -> None:
-    """Metadata, providers and session options are those of the session, and cost no vote."""
+    """Metadata, providers and session options are the session's, and need no vote."""
     session = on_cpu()
     model: Any = VotingSession(session, bench.controller.session("burst"))
     assert [each.name for each in model.get_inputs()] == ["x"]
@@ -100,7 +100,7 @@ def test_what_runs_nothing_is_passed_through(bench: Bench) -> None:
 
 
 def test_a_run_that_fails_is_lowered_and_its_error_passed_on(bench: Bench) -> None:
-    """ONNX Runtime's own error ends the inference."""
+    """ONNX Runtime's own error is raised and ends the inference."""
     votes = bench.controller.session("balanced")
     model = VotingSession(on_cpu(), votes)
     with pytest.raises(Exception, match="Got invalid dimensions"):

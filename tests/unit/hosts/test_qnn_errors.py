@@ -1,4 +1,4 @@
-"""Runs that fail because the DSP has restarted: which errors say so, and that the controller is told of them."""
+"""Runs that fail because the DSP has restarted: which errors show it, and that the controller learns it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NODE = "Non-zero status code returned while running QNN_1007_2 node. Name:'QNNExecutionProvider_QNN_1011_2_2' "
-# As ONNX Runtime 1.18 and later, and the provider's package, tell of a restart that was recovered from.
+# Messages of ONNX Runtime 1.18 and later, and of the provider's package, after a restart with recovery.
 RESTARTED = (
     f"[ONNXRuntimeError] : 8 : ENGINE_ERROR : {NODE}Status Message: NPU crashed. SSR detected. Caused QNN graph "
 )
@@ -40,7 +40,7 @@ CAPI = ort.capi.onnxruntime_pybind11_state
         ("QNN graphExecute failed with 0x3ef", 1007),
         ("QnnGraph_execute returned 0x00000003F3", 1011),
         (f"QNN graph execute error. Error code: {(7 << 32) + 1007}", 1007),
-        # Of onnxruntime-qnn 2.7.0, which tries to load the model's context again where that is in a file.
+        # Messages of onnxruntime-qnn 2.7.0, which tries to load the model's context again if it is in a file.
         (f"{RESET}NPU crashed. SSR detected. Recovery not supported (no context binary). Error code: 1007", 1007),
         (f"{RESET}NPU crashed again after SSR recovery.", 1007),
         (f"{RESET}SSR recovery: graphRetrieve failed for graph: detector_6001", 1007),
@@ -49,7 +49,7 @@ CAPI = ort.capi.onnxruntime_pybind11_state
     ],
 )
 def test_a_lost_link_is_read_from_the_message(message: str, code: int) -> None:
-    """A decimal or a hexadecimal code, with or without the vendor's name, or the name alone."""
+    """The code, decimal or hexadecimal, counts with or without the vendor's name, and so does the name alone."""
     assert link_lost_code(message) == code
 
 
@@ -73,12 +73,12 @@ def test_a_lost_link_is_read_from_the_message(message: str, code: int) -> None:
     ],
 )
 def test_no_other_error_is_taken_for_one(message: str) -> None:
-    """Other codes, other calls, and numbers that happen to be there."""
+    """Other codes, other calls, and numbers in other places do not count."""
     assert link_lost_code(message) is None
 
 
 class Failing:
-    """Stands for a session of ONNX Runtime that fails every run, after what happens meanwhile."""
+    """Replaces a session of ONNX Runtime; every run calls an action and fails."""
 
     def __init__(self, error: Exception, meanwhile: Callable[[], object] = lambda: None) -> None:
         self._error = error
@@ -89,7 +89,7 @@ class Failing:
         return {}
 
     def disable_fallback(self) -> None:
-        """Have none."""
+        """Do nothing."""
 
     def _fail(self, *_arguments: Any) -> None:
         self._meanwhile()
@@ -111,7 +111,7 @@ RUNS: dict[str, Callable[[Any], Any]] = {
 def test_a_run_that_fails_with_a_restart_has_every_session_voted_again(
     bench: Bench, name: str, kind: type[Exception]
 ) -> None:
-    """The other sessions are up again when the run's own error, untouched, comes out."""
+    """The other sessions are voted again before the run's own error is raised."""
     votes, other = bench.controller.session("burst"), bench.controller.session("burst")
     error = kind(RESTARTED)
     model = VotingSession(Failing(error, bench.simulated.restart_subsystem), votes)
@@ -124,7 +124,7 @@ def test_a_run_that_fails_with_a_restart_has_every_session_voted_again(
 
 
 def test_an_async_run_that_fails_with_a_restart_has_every_session_voted_again(bench: Bench) -> None:
-    """The sessions are voted again when the user's callback is called with the error."""
+    """The sessions are voted again before the user's callback gets the error."""
     votes, other = bench.controller.session("burst"), bench.controller.session("burst")
     held, told = Held(votes), []
     VotingSession(held, votes).run_async(None, {}, lambda *given: told.append((given, bench.effective())), None)
@@ -136,7 +136,7 @@ def test_an_async_run_that_fails_with_a_restart_has_every_session_voted_again(be
 
 
 def test_a_dsp_that_is_gone_has_its_device_made_anew(bench: Bench) -> None:
-    """1011: the votes are cast again on a new id, once the device can be made anew; with back-off until then."""
+    """After 1011 the votes are cast on a new ID once the device can be renewed, with back-off until then."""
     votes = bench.controller.session("burst")
     model = VotingSession(Failing(CAPI.Fail(DEAD)), votes)
     bench.simulated.fail_next(1011, "renew")
@@ -150,7 +150,7 @@ def test_a_dsp_that_is_gone_has_its_device_made_anew(bench: Bench) -> None:
 
 
 def test_another_error_leaves_the_votes_as_they_are(bench: Bench) -> None:
-    """A run that fails by itself costs no call."""
+    """After another error no call is made."""
     votes = bench.controller.session("burst")
     model = VotingSession(Failing(CAPI.Fail("QNN graph execute error. Error code: 6001")), votes)
     with pytest.raises(CAPI.Fail):
@@ -159,7 +159,7 @@ def test_another_error_leaves_the_votes_as_they_are(bench: Bench) -> None:
 
 
 class Broken:
-    """Stands for what an ``InferenceSession`` holds, on a provider that fails."""
+    """Replaces the inner object of an ``InferenceSession``, on a provider that fails."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
@@ -173,7 +173,7 @@ class Broken:
 
 
 def test_a_run_that_fails_is_not_made_on_the_cpu_in_its_place(bench: Bench) -> None:
-    """ONNX Runtime would do so by default, and say nothing of the lost link to whoever asked for the run."""
+    """By default ONNX Runtime would run it on the CPU, and hide the lost link."""
     votes = bench.controller.session("burst")
     session = on_cpu()
     session._sess = Broken(session._sess)

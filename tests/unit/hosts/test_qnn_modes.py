@@ -1,4 +1,4 @@
-"""Profiles as options of the QNN execution provider: the nearest mode, and what it can't express."""
+"""Profiles as options of the QNN execution provider: the nearest mode, and the fields that it can't express."""
 
 from __future__ import annotations
 
@@ -38,27 +38,27 @@ EXPECTED = {
 
 
 def fields(profile: Profile | str) -> list[str]:
-    """Return what the provider can't express of a profile."""
+    """Return the fields of a profile that the provider can't express."""
     return [".".join(item.field) for item in provider_options(profile).unexpressed]
 
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_shipped_profile_that_votes(name: str) -> None:
-    """The mode with its clocks, its control latency, and by name all that differs: the relaxing always."""
+    """Its mode has its clocks and control latency, and every difference is listed, always with the relaxing."""
     mode, unexpressed = EXPECTED[name]
     assert provider_options(name).options == {"htp_performance_mode": mode, "rpc_control_latency": "100"}
     assert fields(name) == [*unexpressed, *RELAX]
 
 
 def test_the_profile_without_votes() -> None:
-    """The provider casts none either, and nothing is left to say."""
+    """system_settings is the default mode, and nothing is left unexpressed."""
     assert set(profile_names()) == {*EXPECTED, "system_settings", *LLM_DECODE_PROFILES}
     made = provider_options("system_settings")
     assert (made.options, made.unexpressed) == ({"htp_performance_mode": "default"}, ())
 
 
 def test_what_is_said_of_a_field() -> None:
-    """What the profile says, and what the provider does in its place."""
+    """A difference names the profile's value, and what the provider does instead."""
     said = {".".join(item.field): item for item in provider_options("balanced").unexpressed}
     assert (said[DCVS].says, said[DCVS].instead) == ("false", "true")
     assert str(said[POLLING]) == f"{POLLING}: 0; the provider: no vote: it stays as it is in the process"
@@ -66,7 +66,7 @@ def test_what_is_said_of_a_field() -> None:
 
 
 def test_a_profile_with_other_votes_than_clocks() -> None:
-    """Votes that no mode has are named; the control latency is an option."""
+    """Votes that no mode has are listed; the control latency is an option."""
     profile = voting(
         hmx_v2=explicit_hmx(ExpandedCorner.NOM),
         rpc_control_latency_us=250,
@@ -84,14 +84,14 @@ def test_a_profile_with_other_votes_than_clocks() -> None:
 
 @pytest.mark.parametrize("name", MODES)
 def test_the_votes_of_a_mode_are_expressed_by_it(name: str) -> None:
-    """A profile of just a mode's votes is that mode, with nothing lost; equal votes go to the highest mode."""
+    """A profile with just a mode's votes is that mode, without a difference; of equal modes it is the highest."""
     profile = attrs.evolve(load_profile("burst"), name="mine", lineage=("mine",), votes=MODES[name], relax=None)
     made = provider_options(profile)
     assert (made.options, made.unexpressed) == ({"htp_performance_mode": name}, ())
 
 
 def test_votes_that_say_what_holds_without_them_are_no_loss() -> None:
-    """The HMX default, sleep not disabled, no control latency, no DDR mode: as on an id without these votes."""
+    """Default HMX, sleep not disabled, no control latency and no DDR mode are the state without votes, so no loss."""
     burst = load_profile("burst").votes
     assert burst.dcvs_v3 is not None
     dcvs = attrs.evolve(burst.dcvs_v3, sleep_disable=False)
@@ -110,7 +110,7 @@ def test_votes_that_say_what_holds_without_them_are_no_loss() -> None:
     ],
 )
 def test_clocks_decide_before_anything_else(corner: VoltageCorner, mode: str) -> None:
-    """The mode with the nearest corners is taken, though others have more fields in common; the higher one of two."""
+    """The mode with the nearest corners is chosen, whatever other fields say; of two, the higher one."""
     burst = load_profile("burst").votes
     assert burst.dcvs_v3 is not None
     clocks = VoltageRange.at(corner)
@@ -121,20 +121,20 @@ def test_clocks_decide_before_anything_else(corner: VoltageCorner, mode: str) ->
 
 @pytest.mark.parametrize("name", ["burst", "sustained_high_performance"])
 def test_of_equal_modes_the_one_of_its_lineage(name: str) -> None:
-    """Where two modes differ in as much, the one that the profile is named after or extends is taken."""
+    """If two modes are equally near, the mode in the profile's lineage is chosen."""
     profile = attrs.evolve(voting(rpc_polling_time_us=500), name="mine", lineage=("mine", name))
     assert provider_options(profile).options["htp_performance_mode"] == name
 
 
 def test_a_profile_without_an_hvx_vote() -> None:
-    """The provider casts no clocks for it, only the control latency."""
+    """The provider then casts no clocks, only the control latency."""
     profile = attrs.evolve(load_profile("burst"), votes=VoteSet(rpc_control_latency_us=50, rpc_polling_time_us=9999))
     assert provider_options(profile).options == {"htp_performance_mode": "default", "rpc_control_latency": "50"}
     assert fields(profile) == [POLLING, *RELAX]
 
 
 def test_clocks_that_a_profile_leaves_as_they_are() -> None:
-    """A mode votes both clocks; a profile that leaves the bus alone is told so."""
+    """A mode votes both clocks, so the bus is listed for a profile that leaves it alone."""
     burst = load_profile("burst").votes
     assert isinstance(burst.dcvs_v3, DcvsV3)
     profile = voting(dcvs_v3=attrs.evolve(burst.dcvs_v3, bus=None))
@@ -143,7 +143,7 @@ def test_clocks_that_a_profile_leaves_as_they_are() -> None:
 
 
 def test_a_profile_of_the_users(tmp_path: Path) -> None:
-    """A file is loaded, and compared as it resolves."""
+    """A file is loaded, and compared with its inherited fields."""
     path = tmp_path / "mine.yaml"
     text = "extends: high_performance\nprofile: mine\nvotes: {rpc_polling_time_us: unset}\n"
     path.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Options that would make the provider vote beside the controller are refused, wherever they are given."""
+"""Options that let the provider vote, too, are refused wherever they are given."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     ],
 )
 def test_run_options_that_vote_are_refused(bench: Bench, name: str, value: str, silent: str) -> None:
-    """They are named, with what to do; nothing runs and nothing is voted. The value without a vote is let through."""
+    """The error names the options and what to do, and nothing runs; the value without a vote is allowed."""
     model = VotingSession(on_cpu(), bench.controller.session("balanced"))
     options = ort.RunOptions()
     options.add_run_config_entry(name, value)
@@ -39,7 +39,7 @@ def test_run_options_that_vote_are_refused(bench: Bench, name: str, value: str, 
 
 
 def test_run_options_are_looked_at_once(bench: Bench) -> None:
-    """A look is dear, so that the same options cost it once; others are looked at, too."""
+    """Checking options is slow, so the same object is checked once; other objects are checked, too."""
     looks: list[str] = []
 
     class Options(ort.RunOptions):  # type: ignore[misc]
@@ -57,7 +57,7 @@ def test_run_options_are_looked_at_once(bench: Bench) -> None:
 
 
 def test_dynamic_options_that_vote_are_refused(bench: Bench) -> None:
-    """The mode of the provider can't be changed behind the controller's back."""
+    """The provider's mode can't be changed without the controller."""
     votes = bench.controller.session("balanced")
     model = VotingSession(Held(votes), votes)
     with pytest.raises(ProviderVotes, match="qnn_htp_performance_mode=burst"):
@@ -65,7 +65,7 @@ def test_dynamic_options_that_vote_are_refused(bench: Bench) -> None:
 
 
 def test_a_session_whose_provider_votes_is_refused(bench: Bench) -> None:
-    """One that was made elsewhere with a mode of the provider is not wrapped."""
+    """A session made with a mode of the provider is not wrapped."""
     session = SimpleNamespace(
         get_provider_options=lambda: {"QNNExecutionProvider": {"htp_performance_mode": "burst", "backend_path": "x"}}
     )
@@ -77,7 +77,7 @@ def test_a_session_whose_provider_votes_is_refused(bench: Bench) -> None:
     "options", [{"htp_performance_mode": "balanced"}, {"htp_performance_mode": "brust"}, {"rpc_control_latency": "100"}]
 )
 def test_provider_options_that_vote_are_refused(bench: Bench, options: dict[str, str]) -> None:
-    """As options of the provider, and as the session options that ONNX Runtime makes of them. INIT does not begin."""
+    """They are refused as provider options and as session options; INIT does not begin."""
     votes = bench.controller.session("balanced")
     with pytest.raises(ProviderVotes):
         load_model(doubling(), votes, provider_options=options)
