@@ -1,4 +1,4 @@
-"""The leader with a bank: its bound against whoever knows the time-out, and how close it comes to the best timer."""
+"""The leader with a bank: its bound against an adversary, and its distance from the best timer."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from htppower.profiles.sustain import Adaptive
 from htppower.sustain.leader import Leader
 from htppower.sustain.learner import make_learner
 
-# Break-even times, the shortest of them below what a timer keeps.
+# Break-even times, the shortest below the shortest time of a timer.
 WORTHS_US = (10_000, 20_000, 30_000, 100_000, 1_000_000)
-# What an adversary may do that knows the time-out: gaps just within and beyond it, and by the break-even time.
+# The moves of an adversary that knows the time-out: gaps just within it, just beyond it, and by the break-even time.
 MOVES = ("at", "within", "beyond", "nothing", "half", "worth", "double", "for ever")
 
 
@@ -37,7 +37,7 @@ def gap_of(move: str, time_out_us: int, worth_us: int) -> int:
 @examples(45)
 @given(st.sampled_from(WORTHS_US), st.lists(st.tuples(st.sampled_from(MOVES), st.integers(1, 40)), max_size=30))
 def test_no_adversary_gets_beyond_the_bound(worth_us: int, moves: list[tuple[str, int]]) -> None:
-    """After any gaps the cost is at most twice the clairvoyant's and two break-even times."""
+    """After any gaps the cost is at most twice the clairvoyant's cost, plus two break-even times."""
     learner = make_learner(Adaptive(break_even_us=worth_us))
     bound_us = max(worth_us, 20_000)
     paid_us = best_us = 0
@@ -56,7 +56,7 @@ def test_no_adversary_gets_beyond_the_bound(worth_us: int, moves: list[tuple[str
     st.lists(st.tuples(st.sampled_from(MOVES), st.integers(0, 3_000_000)), max_size=150),
 )
 def test_wrong_hints_stay_within_the_bound(worth_us: int, moves: list[tuple[str, int]]) -> None:
-    """Whatever a hint says of the next gap, the bound holds; and it holds for no gap but the next."""
+    """The bound holds with any hint, and a hint counts for one gap only."""
     learner = make_learner(Adaptive(break_even_us=worth_us))
     bound_us = max(worth_us, 20_000)
     paid_us = best_us = 0
@@ -76,7 +76,7 @@ def test_wrong_hints_stay_within_the_bound(worth_us: int, moves: list[tuple[str,
     st.lists(st.tuples(st.sampled_from(MOVES), st.integers(0, 3_000_000), st.integers(0, 100)), max_size=150),
 )
 def test_hints_in_the_middle_of_a_gap_stay_within_the_bound(worth_us: int, moves: list[tuple[str, int, int]]) -> None:
-    """What is paid is what was done: votes that have been up for some time of a gap were up for that."""
+    """The cost is for the real time that votes were up in the gap."""
     learner = make_learner(Adaptive(break_even_us=worth_us))
     bound_us = max(worth_us, 20_000)
     paid_us = best_us = 0
@@ -93,7 +93,7 @@ def test_hints_in_the_middle_of_a_gap_stay_within_the_bound(worth_us: int, moves
 
 
 def test_a_hint_is_no_knowledge() -> None:
-    """It is not kept with what was learnt, and a time that turned out to be no gap takes it back."""
+    """A hint is not saved with the learnt numbers, and a time that is not a gap removes it."""
     learner = make_learner(Adaptive(break_even_us=100_000))
     learn_all(learner, [60_000] * 5, 100_000)
     before = learner.state()
@@ -105,7 +105,7 @@ def test_a_hint_is_no_knowledge() -> None:
 
 
 def test_a_right_hint_pays_the_clairvoyant() -> None:
-    """With every gap foretold the cost is that of the clairvoyant, but for the first ones, while the bank is small."""
+    """With right hints the cost is the clairvoyant's, except for the first gaps, while the bank is small."""
     rng, worth_us = random.Random(4), 100_000
     gaps_us = [rng.choice((5_000, 60_000, 400_000)) for _ in range(2000)]
     learner, paid_us = make_learner(Adaptive(break_even_us=worth_us)), 0
@@ -118,7 +118,7 @@ def test_a_right_hint_pays_the_clairvoyant() -> None:
 
 @pytest.mark.parametrize(("gap_us", "time_out_us"), [(5_000_000, 0), (150_000, 0), (40_000, 100_000)])
 def test_gaps_of_one_length(gap_us: int, time_out_us: int) -> None:
-    """Of gaps that are all longer than the break-even time, every one is lowered at once; of short ones, none."""
+    """If all gaps are longer than the break-even time, each is lowered at once; if all are short, none is."""
     learner = make_learner(Adaptive(break_even_us=100_000))
     learn_all(learner, [gap_us] * 100, 100_000)
     assert learner.time_out_us == time_out_us
@@ -126,7 +126,7 @@ def test_gaps_of_one_length(gap_us: int, time_out_us: int) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_it_is_near_the_best_timer_after_32_gaps(seed: int) -> None:
-    """Gaps of a burst and of pauses: the cost of the next 500 is within 5 % of the best fixed timer for them."""
+    """For gaps of bursts and pauses, the next 500 cost at most 5 % more than with the best fixed timer."""
     rng, worth_us = random.Random(seed), 100_000
     gaps_us = [int(rng.expovariate(1 / (15e3 if rng.random() < 0.8 else 2e6))) for _ in range(532)]
     learner = make_learner(Adaptive(break_even_us=worth_us))
@@ -135,7 +135,7 @@ def test_it_is_near_the_best_timer_after_32_gaps(seed: int) -> None:
 
 
 def test_no_time_that_a_timer_does_not_keep() -> None:
-    """A time-out is 0, or 20 ms and more: rule SUS-1."""
+    """A time-out is 0, or at least 20 ms (rule SUS-1)."""
     rng, learner, seen = random.Random(2), make_learner(Adaptive(break_even_us=40_000)), set()
     for _ in range(5000):
         learner.learn(int(rng.paretovariate(0.8) * 2000))
@@ -146,7 +146,7 @@ def test_no_time_that_a_timer_does_not_keep() -> None:
 
 @pytest.mark.parametrize(("least_us", "most_us"), [(50_000, 80_000), (0, 60_000), (300_000, 400_000), (0, 10_000)])
 def test_the_limits_that_are_stated_hold(least_us: int, most_us: int) -> None:
-    """Also where they lie beside the break-even time."""
+    """The time-out stays between the limits, also if both are below or above the break-even time."""
     rng = random.Random(3)
     learner = make_learner(Adaptive(break_even_us=100_000, least_us=least_us, most_us=most_us))
     for _ in range(2000):
@@ -155,7 +155,7 @@ def test_the_limits_that_are_stated_hold(least_us: int, most_us: int) -> None:
 
 
 def test_gaps_learnt_together_are_gaps_learnt_one_by_one() -> None:
-    """Those within the time-out may come in any order, and at once."""
+    """Gaps within the time-out may be learnt in any order, and at once."""
     rng = random.Random(5)
     together, one_by_one = (Leader(Adaptive(break_even_us=50_000)) for _ in range(2))
     for _ in range(300):
@@ -169,7 +169,7 @@ def test_gaps_learnt_together_are_gaps_learnt_one_by_one() -> None:
 
 
 def test_what_was_learnt_goes_on_from_a_state() -> None:
-    """One that is restored goes by the same counts, gaps and savings; of the bank it has what a new one has."""
+    """A restored learner has the same counts, gaps and savings, and the bank of a new one."""
     rng, sustain = random.Random(6), Adaptive(break_even_us=70_000)
     first = make_learner(sustain)
     learn_all(first, [int(rng.expovariate(1 / 80_000)) for _ in range(500)], 70_000)
@@ -182,7 +182,7 @@ def test_what_was_learnt_goes_on_from_a_state() -> None:
 
 
 def test_the_bound_holds_for_each_that_goes_on_from_one_state() -> None:
-    """What one has saved is not spent by every session that begins with what it knew."""
+    """Each learner restored from one state keeps the bound: the saved bank is not used by all of them."""
     worth_us = 100_000
     sustain = Adaptive(break_even_us=worth_us)
     rich = make_learner(sustain)
@@ -210,14 +210,14 @@ def test_the_bound_holds_for_each_that_goes_on_from_one_state() -> None:
     ],
 )
 def test_a_state_that_no_learner_has_is_refused(changed: dict[str, int | list[int]]) -> None:
-    """Nothing is taken over from one that is damaged, or another's."""
+    """A damaged state, or one of another learner, is refused as a whole."""
     sustain = Adaptive(break_even_us=70_000)
     with pytest.raises((ValueError, TypeError)):
         make_learner(sustain, {**make_learner(sustain).state(), **changed})
 
 
 def test_the_savings_are_those_of_the_gaps() -> None:
-    """Beside its own cost it tells what 300 ms would have cost."""
+    """``savings`` has the learner's cost, and the cost of a fixed 300 ms."""
     learner = make_learner(Adaptive(break_even_us=100_000, most_us=100_000))
     for gap_us in (40_000, 99_999, 100_000, 299_999, 300_000, 2_000_000):
         learner.learn(gap_us)

@@ -1,4 +1,4 @@
-"""When the next inference is predicted to begin, and what wrong raises ahead of it may cost."""
+"""When the next inference is predicted to begin, and the cost of wrong raises ahead."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from htppower.sustain.prediction import Allowance, Prediction
 
 
 def test_nothing_is_predicted_of_what_nobody_knows() -> None:
-    """Without a hint, and without even begins, there is no prediction."""
+    """A session without a hint and without even begins predicts nothing."""
     prediction = Prediction()
     assert prediction.next_us(0) is None
     rng, now_us = random.Random(1), 0
@@ -23,7 +23,7 @@ def test_nothing_is_predicted_of_what_nobody_knows() -> None:
 
 
 def test_a_hint_of_the_next_begin_ends_with_it() -> None:
-    """It is of one begin, and of none in the past."""
+    """The hint is for one future begin only."""
     prediction = Prediction()
     prediction.expect(33_000, None)
     assert (prediction.hinted, prediction.next_us(10_000), prediction.next_us(33_000)) == (True, 33_000, None)
@@ -32,7 +32,7 @@ def test_a_hint_of_the_next_begin_ends_with_it() -> None:
 
 
 def test_a_hint_of_all_begins_goes_on_from_the_last() -> None:
-    """Where some are left out the next of them counts; without both the hint is taken back."""
+    """After missed begins the next multiple counts; a call without hints removes it."""
     prediction = Prediction()
     prediction.expect(None, 10_000)
     assert prediction.next_us(0) is None
@@ -44,7 +44,7 @@ def test_a_hint_of_all_begins_goes_on_from_the_last() -> None:
 
 @pytest.mark.parametrize(("jitter_us", "predicted"), [(0, True), (2_500, True), (9_000, False)])
 def test_even_begins_are_predicted(jitter_us: int, predicted: bool) -> None:
-    """Eight even intervals are enough; those that are a tenth apart are not even."""
+    """Eight even intervals are enough; intervals that differ by a tenth are not even."""
     rng, prediction = random.Random(3), Prediction()
     for place in range(40):
         prediction.began(place * 50_000 + rng.randint(-jitter_us, jitter_us) + jitter_us)
@@ -55,7 +55,7 @@ def test_even_begins_are_predicted(jitter_us: int, predicted: bool) -> None:
 
 
 def test_begins_in_one_microsecond_count_as_one() -> None:
-    """Of those that virtual time can't tell apart none makes even begins uneven."""
+    """Begins with the same virtual time do not make even begins uneven."""
     prediction = Prediction()
     for begun_us in range(0, 90_000, 10_000):
         for _ in range(3):
@@ -65,7 +65,7 @@ def test_begins_in_one_microsecond_count_as_one() -> None:
 
 @given(st.lists(st.booleans(), max_size=400))
 def test_wrong_raises_are_bounded_by_right_predictions(comes: list[bool]) -> None:
-    """However predictions turn out, no more than two raises are wrong, and one for every four that were right."""
+    """Wrong raises are at most two, plus one for every four right ones."""
     allowance, right, wrong = Allowance(), 0, 0
     for begins in comes:
         paid = allowance.spend()

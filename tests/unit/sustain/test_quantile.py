@@ -13,7 +13,7 @@ from htppower.sustain.learner import make_learner
 @pytest.mark.parametrize("cold_starts_ppm", [10_000, 50_000, 200_000])
 @pytest.mark.parametrize("mean_us", [40_000, 300_000])
 def test_the_share_is_kept(cold_starts_ppm: int, mean_us: int) -> None:
-    """Of exponential gaps no more than the share are cold, and the time is not much longer than that needs."""
+    """For exponential gaps, at most the share is cold, and the time is not much longer than needed."""
     rng, cold = random.Random(7), 0
     learner = make_learner(Adaptive(cold_starts_ppm=cold_starts_ppm))
     gaps_us = [int(rng.expovariate(1 / mean_us)) for _ in range(20_000)]
@@ -26,13 +26,13 @@ def test_the_share_is_kept(cold_starts_ppm: int, mean_us: int) -> None:
 
 
 def test_it_begins_with_the_vendors_time() -> None:
-    """Until a gap was longer, 300 ms are kept; or what the limits allow."""
+    """Until there was a longer gap, the time is 300 ms, or the nearest that the limits allow."""
     assert make_learner(Adaptive(cold_starts_ppm=50_000)).time_out_us == 300_000
     assert make_learner(Adaptive(cold_starts_ppm=50_000, most_us=200_000)).time_out_us == 200_000
 
 
 def test_gaps_that_no_limit_covers() -> None:
-    """Where nearly all gaps are longer than the longest time, that is kept: the share can't be."""
+    """If nearly all gaps exceed the longest time, the longest time is kept, and the share is exceeded."""
     learner = make_learner(Adaptive(cold_starts_ppm=50_000, most_us=1_000_000))
     for _ in range(50):
         learner.learn(60_000_000)
@@ -40,7 +40,7 @@ def test_gaps_that_no_limit_covers() -> None:
 
 
 def test_what_was_learnt_goes_on_from_a_state() -> None:
-    """A restored one knows the same."""
+    """A restored learner has the same time."""
     rng, sustain = random.Random(8), Adaptive(cold_starts_ppm=100_000)
     first = make_learner(sustain)
     for _ in range(300):
@@ -50,7 +50,7 @@ def test_what_was_learnt_goes_on_from_a_state() -> None:
 
 
 def test_a_hint_changes_nothing() -> None:
-    """The share is kept by what the gaps were."""
+    """The gaps alone decide the time."""
     learner = make_learner(Adaptive(cold_starts_ppm=100_000))
     learner.hint(5_000_000)
     assert learner.time_out_us == 300_000
