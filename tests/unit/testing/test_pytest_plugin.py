@@ -1,4 +1,4 @@
-"""The fixtures for pytest, in runs of pytest of their own."""
+"""The pytest fixtures, each in a pytest run of its own."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ PLUGIN = "htppower.testing.pytest_plugin"
 
 
 def run(pytester: pytest.Pytester, text: str) -> pytest.RunResult:
-    """Run a file of tests with the plugin, whether it is installed or not, and no other setting."""
+    """Run a file of tests with the plugin, installed or not, and no other setting."""
     pytester.makepyfile(text)
     return pytester.runpytest_inprocess("-p", "no:htppower", "-p", PLUGIN, "-p", "no:xdist", "--strict-markers", "-q")
 
 
 def test_the_example_of_the_page_passes(pytester: pytest.Pytester) -> None:
-    """The tests that the page on testing shows run as they stand there."""
+    """The tests on the page about testing pass unchanged."""
     page = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
     section = page.partition("## Fixtures for pytest")[2]
     block = re.findall(r"```python\n(.+?)```", section, re.DOTALL)[0]
@@ -30,7 +30,7 @@ def test_the_example_of_the_page_passes(pytester: pytest.Pytester) -> None:
 
 
 def test_the_fixtures_belong_together(pytester: pytest.Pytester) -> None:
-    """The controller casts through the recorder on the simulated HTP, and goes by the same time."""
+    """The controller casts through the recorder on the simulated HTP, in the same virtual time."""
     run(
         pytester,
         """
@@ -47,7 +47,7 @@ def test_the_fixtures_belong_together(pytester: pytest.Pytester) -> None:
 
 
 def test_the_nearer_marker_wins(pytester: pytest.Pytester) -> None:
-    """An argument of the test's own marker goes before that of the class, and that before the module's."""
+    """The test's own marker counts before the class's, and that before the module's."""
     run(
         pytester,
         """
@@ -68,7 +68,7 @@ def test_the_nearer_marker_wins(pytester: pytest.Pytester) -> None:
 
 
 def test_an_argument_without_a_name_is_refused(pytester: pytest.Pytester) -> None:
-    """It would be left out silently, and the test would run on another HTP than it says."""
+    """It is an error, since the test would run on another HTP than intended."""
     result = run(
         pytester,
         """
@@ -84,7 +84,7 @@ def test_an_argument_without_a_name_is_refused(pytester: pytest.Pytester) -> Non
 
 
 def test_what_stays_in_force_fails_the_test(pytester: pytest.Pytester) -> None:
-    """An id that is there after the controller was closed is an error of the test that left it."""
+    """An ID that exists after the controller was closed is an error of that test."""
     result = run(
         pytester,
         """
@@ -97,7 +97,7 @@ def test_what_stays_in_force_fails_the_test(pytester: pytest.Pytester) -> None:
 
 
 def test_calls_that_overlap_fail_the_test(pytester: pytest.Pytester) -> None:
-    """A native call that begins while one of another thread is under way is an error of the test, caught or not."""
+    """A native call during another thread's call is an error of the test, even if its exception was caught."""
     result = run(
         pytester,
         """
@@ -129,7 +129,7 @@ def test_calls_that_overlap_fail_the_test(pytester: pytest.Pytester) -> None:
 
 
 def test_a_closing_that_failed_leaves_what_it_must(pytester: pytest.Pytester) -> None:
-    """A test that ends with a dead DSP is not blamed for what could not be given back."""
+    """A test that ends with a dead DSP does not fail for votes that can't be taken back."""
     run(
         pytester,
         """
@@ -141,7 +141,7 @@ def test_a_closing_that_failed_leaves_what_it_must(pytester: pytest.Pytester) ->
 
 
 def test_the_plugin_alone_imports_none_of_the_controller(pytester: pytest.Pytester) -> None:
-    """A run of pytest that uses none of the fixtures pays for none of them."""
+    """A pytest run that uses no fixture imports no controller."""
     pytester.makepyfile(
         """
         import sys
@@ -170,7 +170,7 @@ def _each(bodies: list[str]) -> str:
 
 
 def test_an_inference_that_never_ends_fails_the_test(pytester: pytest.Pytester) -> None:
-    """A ticket that is kept, also beyond its session, an inference that is not left, a stream that is not closed."""
+    """A kept ticket, also after its session's end, an open inference or an open stream is an error."""
     left = [
         "KEPT.append(session.begin())",
         "KEPT.append(session.begin(timeout_us=5))",
@@ -186,7 +186,7 @@ def test_an_inference_that_never_ends_fails_the_test(pytester: pytest.Pytester) 
 
 
 def test_an_inference_that_ends_soon_is_no_leak(pytester: pytest.Pytester) -> None:
-    """A closed stream, a dropped ticket and a ticket past its timeout pass."""
+    """A closed stream, a dropped ticket and an expired ticket pass."""
     ended = [
         "session.begin()",
         "kept = session.begin(); cycle = [kept]; cycle.append(cycle)",
@@ -199,7 +199,7 @@ def test_an_inference_that_ends_soon_is_no_leak(pytester: pytest.Pytester) -> No
 
 
 def test_a_test_that_fails_is_not_blamed_twice(pytester: pytest.Pytester) -> None:
-    """Its traceback keeps what it had begun."""
+    """The traceback of a failed test keeps its open inference, and this is not a second error."""
     run(
         pytester,
         """
