@@ -1,4 +1,4 @@
-"""Corners and modes: the vendor's names and numbers, and the plain corner nearest to an expanded one."""
+"""Corners and modes: the vendor's names and numbers, and the nearest plain corner of an expanded one."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_enumerators_have_the_vendors_names_and_numbers(kind: Kind, table: dict[
 
 
 def test_the_newer_corners_are_known_by_their_version() -> None:
-    """The header of SDK 2.50 has eighteen names more than that of 2.48, one of them another name of a corner."""
+    """The header of SDK 2.50 has eighteen names more than the one of 2.48; one of them is an alias."""
     newer = [corner.name for corner in ExpandedCorner if corner.since == "2.50"]
     assert len(newer) == 17
     assert {ExpandedCorner.RET, ExpandedCorner.NOM_L3, ExpandedCorner.TUR_L3_2} <= {ExpandedCorner[it] for it in newer}
@@ -93,13 +93,13 @@ PLAIN_OF = {
 
 @pytest.mark.parametrize("corner", list(ExpandedCorner), ids=lambda each: each.name)
 def test_a_plain_corner_is_never_lower(corner: ExpandedCorner) -> None:
-    """The plain corner nearest to an expanded one is as in this table: the same, or the next above."""
+    """The nearest plain corner is the one in this table: the same corner, or the next higher one."""
     assert plain_corner(corner).name == PLAIN_OF[corner.name]
     assert as_expanded(plain_corner(corner)) >= corner
 
 
 def test_a_vote_in_expanded_corners_has_a_plain_form() -> None:
-    """It keeps power mode, sleep and corners, has DCVS on, and leaves unset what is unset."""
+    """The plain form keeps power mode, sleep and corners, has DCVS on, and leaves unset fields unset."""
     vote = hvx_exp(sleep_disable=True, core=expanded("LOW_SVS_D1", "SVS_L0", "SUPER_TURBO"), bus=None)
     assert as_plain(vote) == hvx(
         dcvs_enable=True, sleep_disable=True, core=corners("SVS2", "SVS_PLUS", "MAX_VOLTAGE_CORNER"), bus=None

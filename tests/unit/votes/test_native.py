@@ -59,14 +59,14 @@ def test_options_have_the_vendors_numbers() -> None:
 
 
 def test_hvx_vote_in_its_native_form() -> None:
-    """A DCVS_V3 vote has the fields of the C struct in their order, and contextId is the id of the call."""
+    """A DCVS_V3 vote has the fields of the C struct in order, and contextId is the ID of the call."""
     config = only(VoteSet(dcvs_v3=BURST), 4_000_000_000)
     assert (config.option, config.number) == ("DCVS_V3", 1)
     assert list(config.fields.items()) == BURST_NATIVE
 
 
 def test_hvx_vote_puts_each_corner_and_flag_in_its_own_field() -> None:
-    """Bus and core, min, target and max, enable and sleep_disable are not mixed up."""
+    """Each of bus and core, min, target and max, enable and sleep_disable is in its own field."""
     vote = DcvsV3(
         dcvs_enable=True,
         power_mode=PowerMode.ADJUST_UP_DOWN,
@@ -92,7 +92,7 @@ def test_hvx_vote_puts_each_corner_and_flag_in_its_own_field() -> None:
     ],
 )
 def test_unset_fields_leave_their_set_flag_at_0(given: dict[str, object], fields: dict[str, int]) -> None:
-    """A field that is given raises its own set flag; every other flag and field is 0."""
+    """A given field sets its own set flag; every other flag and field is 0."""
     expected = dict.fromkeys((name for name, _ in BURST_NATIVE), 0) | {"contextId": 3, "powerMode": 16} | fields
     assert dict(only(VoteSet(dcvs_v3=nothing_set(**given)), 3).fields) == expected
 
@@ -106,7 +106,7 @@ def test_unset_fields_leave_their_set_flag_at_0(given: dict[str, object], fields
     ],
 )
 def test_hmx_vote_in_its_native_form(vote: HmxV2, numbers: list[int]) -> None:
-    """An HMX_V2 vote has the fields of the C struct; the default carries no corner the library would refuse."""
+    """An HMX_V2 vote has the fields of the C struct; the default has no corner that the library refuses."""
     config = only(VoteSet(hmx_v2=vote))
     assert (config.option, config.number) == ("HMX_V2", 5)
     assert list(config.fields) == [
@@ -141,7 +141,7 @@ def test_scalar_vote_in_its_native_form(votes: VoteSet, config: tuple[str, int, 
 
 
 def test_symbols_name_the_enumerators() -> None:
-    """The native form names the vendor's enumerator of every field that holds one, and of no other."""
+    """Every field with an enumerator has the vendor's name, and no other field has one."""
     dcvs, picked = VoteSet(dcvs_v3=nothing_set(core=corners("SVS", "SVS", "SVS")), hmx_v2=hmx()).native(1)
     assert dict(dcvs.symbols) == {
         "powerMode": "QNN_HTP_PERF_INFRASTRUCTURE_POWERMODE_PERFORMANCE_MODE",

@@ -1,4 +1,4 @@
-"""The table of vote options: it is whole, and agrees with the classes of the votes and with the C structs."""
+"""The table of vote options is complete, and agrees with the classes of the votes and with the C structs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_vote_set_has_a_field_for_each_option_in_send_order() -> None:
 
 @pytest.mark.parametrize("about", EVERY)
 def test_an_option_is_told_whole(about: VoteOption) -> None:
-    """It says what it does and where that stands; rules are about it, and its platforms are those that there are."""
+    """Each option has a description, a source, rules, and the platforms that exist."""
     assert about.does.endswith(".")
     assert about.section
     assert rules_on(("votes", about.field))
@@ -43,7 +43,7 @@ def test_an_option_is_told_whole(about: VoteOption) -> None:
 
 @pytest.mark.parametrize("about", EVERY)
 def test_a_vote_of_an_option_is_of_the_class_of_its_field(about: VoteOption) -> None:
-    """What takes an option back could be voted, and has the fields that the table names, in its order."""
+    """The value that takes an option back is a valid vote, and its class has the fields in the table."""
     kinds = get_args(attrs.fields_dict(VoteSet)[about.field].type)
     assert type(about.taken_back) in kinds
     if about.fields:
@@ -55,7 +55,7 @@ def test_a_vote_of_an_option_is_of_the_class_of_its_field(about: VoteOption) -> 
 
 @pytest.mark.parametrize("about", EVERY)
 def test_the_native_form_fills_the_struct(about: VoteOption) -> None:
-    """Every vote becomes all fields of the option in C, each a number of 32 bits, in C's order."""
+    """Each vote fills all fields of its C struct in order, each with a number of 32 bits."""
     vote = 1 if about.taken_back is None else about.taken_back
     config = native_config(about, vote, 7)
     assert (config.option, config.number) == (about.option.name, about.option.value)
@@ -65,20 +65,20 @@ def test_the_native_form_fills_the_struct(about: VoteOption) -> None:
 
 
 def test_rpc_options_are_process_wide() -> None:
-    """The three RPC options act on the process, and no other does."""
+    """The three RPC options act on the process, and no other option does."""
     names = {option.name for option in PROCESS_WIDE}
     assert names == {"RPC_CONTROL_LATENCY", "RPC_POLLING_TIME", "ADAPTIVE_POLLING_TIME"}
 
 
 def test_what_acts_on_the_process_is_aggregated() -> None:
-    """Wishes come to one value for the process-wide options, and only for these; a wish of 0 latency is none."""
+    """Exactly the process-wide options are aggregated; the smallest latency above 0 counts, and the largest polling."""
     assert {about.option for about in VOTE_OPTIONS.values() if about.aggregate is not None} == PROCESS_WIDE
     wishes = {about.option.name: about.aggregate([0, 5, 9]) for about in VOTE_OPTIONS.values() if about.aggregate}
     assert wishes == {"RPC_CONTROL_LATENCY": 5, "RPC_POLLING_TIME": 9, "ADAPTIVE_POLLING_TIME": 9}
 
 
 def test_every_number_has_a_range() -> None:
-    """An option of one number, and a number of a struct, has limits, which take in what takes a vote back."""
+    """Each number has limits, and the value that takes the vote back is within them."""
     for about in VOTE_OPTIONS.values():
         if not about.fields and type(about.taken_back) is not bool:
             limits = LIMITS[VoteSet, about.field]
@@ -90,13 +90,13 @@ def test_every_number_has_a_range() -> None:
 
 
 def test_every_option_has_its_costs() -> None:
-    """The costs name each option of the table in one of its forms, and leave out none but a tolerated latency."""
+    """Each option has a cost in one of its forms, except a tolerated latency."""
     costly = {at[1] for at, _ in costs(VoteSet())}
     assert costly == set(BY_FIELD) - {"dcvs_v3_exp", "ceng_exp", "rpc_control_latency_us"}
 
 
 def test_two_forms_of_a_vote_know_each_other() -> None:
-    """The forms of a vote name each other, and need and keep the same."""
+    """The two forms of a vote name each other, and have the same needs."""
     pairs = {(about.option, about.other_form) for about in VOTE_OPTIONS.values() if about.other_form is not None}
     assert pairs == {(other, option) for option, other in pairs}
     assert len(pairs) == 4
@@ -106,7 +106,7 @@ def test_two_forms_of_a_vote_know_each_other() -> None:
 
 
 def test_what_a_platform_lacks_takes_along_what_needs_it() -> None:
-    """Without the option of the HVX vote nothing is cast that needs one; a set that had none is left as it is."""
+    """Without the HVX option, every vote that needs one is left out; other sets stay as they are."""
     hvx = VOTE_OPTIONS[Option.DCVS_V3_EXP].taken_back
     hmx, ceng = (VOTE_OPTIONS[option].taken_back for option in (Option.HMX_V2, Option.CENG))
     votes = VoteSet(dcvs_v3_exp=hvx, hmx_v2=hmx, ceng=ceng, rpc_polling_time_us=1)

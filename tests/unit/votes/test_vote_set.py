@@ -1,4 +1,4 @@
-"""Vote sets: the order of a call, and the behaviour of the values."""
+"""Vote sets: the order in a call, and their behaviour as values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALL_SEVEN = VoteSet(
 
 
 def test_votes_are_sent_in_the_librarys_order() -> None:
-    """The HVX vote is sent first, then votes on other clocks, then scalars, however the set was built."""
+    """The HVX vote is sent first, then votes on other clocks, then single numbers, in any construction order."""
     order = (
         "DCVS_V3, HMX_V2, RPC_CONTROL_LATENCY, RPC_POLLING_TIME, ADAPTIVE_POLLING_TIME, HMX_TIMEOUT_INTERVAL_US, "
         "DDR_PERF_MODE"
@@ -43,7 +43,7 @@ def test_votes_are_sent_in_the_librarys_order() -> None:
 
 
 def test_of_get_and_items_agree() -> None:
-    """A set built from its own items is the same set, and get returns each vote."""
+    """A set built from its own items is equal to it, and ``get`` returns each vote."""
     assert VoteSet.of(dict(ALL_SEVEN.items())) == ALL_SEVEN
     assert all(ALL_SEVEN.get(option) == value for option, value in ALL_SEVEN.items())
     assert VoteSet(rpc_polling_time_us=0).get(Option.DCVS_V3) is None
@@ -51,7 +51,7 @@ def test_of_get_and_items_agree() -> None:
 
 
 def test_without_leaves_out_the_named_votes_only() -> None:
-    """Without returns a new set that lacks the named options, and leaves the old one as it is."""
+    """``without`` returns a new set without the named options; the old set does not change."""
     less = ALL_SEVEN.without(Option.HMX_V2, Option.DDR_PERF_MODE)
     left_out = [option for option, _ in ALL_SEVEN.items() if less.get(option) is None]
     assert left_out == [Option.HMX_V2, Option.DDR_PERF_MODE]
@@ -90,5 +90,5 @@ def test_vote_sets_are_values() -> None:
     ],
 )
 def test_an_hvx_vote_is_active_with_a_core_target(vote: DcvsV3, active: bool) -> None:
-    """An HVX vote is active with a core target other than DISABLE, whatever its limits."""
+    """An HVX vote is active if it has a core target other than DISABLE, whatever its limits."""
     assert vote.active is active
