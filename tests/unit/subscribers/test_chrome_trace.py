@@ -1,4 +1,4 @@
-"""A trace is whole JSON at any moment, shows each session's states, and never disturbs anything."""
+"""A trace is complete JSON at any moment, shows each session's states, and disturbs nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _read(path: Path) -> list[dict[str, Any]]:
 
 
 def _slices(events: list[dict[str, Any]]) -> dict[int, list[tuple[str, int, int | None]]]:
-    """Return name, begin and end of the slices of states of each track; the end is None where it is open."""
+    """Return name, begin and end of the state slices of each track; an open slice has the end None."""
     made: dict[int, list[tuple[str, int, int | None]]] = {}
     for event in events:
         track = made.setdefault(event["tid"], [])
@@ -44,7 +44,7 @@ def _tracks(events: list[dict[str, Any]]) -> dict[str, int]:
 @pytest.mark.parametrize("name", ["trace.json", "trace.json.new", ".trace.json.new"])
 @pytest.mark.parametrize("there", [True, False])
 def test_no_link_is_followed(bench: Bench, tmp_path: Path, name: str, there: bool) -> None:
-    """In a folder that is open to others, what a link leads to is neither written nor made."""
+    """In a folder open to others, the target of a link at the path is neither written nor created."""
     folder, victim = tmp_path / "open", tmp_path / "victim"
     folder.mkdir()
     if there:
@@ -60,7 +60,7 @@ def test_no_link_is_followed(bench: Bench, tmp_path: Path, name: str, there: boo
 
 
 def test_a_track_has_states_and_calls(bench: Bench, tmp_path: Path) -> None:
-    """States follow each other to the microsecond, and calls stand on the same track with what they answered."""
+    """States follow each other to the microsecond, and calls with their results are on the same track."""
     trace = ChromeTrace(tmp_path / "trace.json")
     bench.controller.subscribe(trace)
     session = bench.controller.session("burst", owner="camera")
@@ -88,7 +88,7 @@ def test_a_track_has_states_and_calls(bench: Bench, tmp_path: Path) -> None:
 
 
 def test_the_file_is_whole_after_every_event(bench: Bench, tmp_path: Path) -> None:
-    """Read after each event, the file is JSON, has the event, and ends with the bracket."""
+    """After each event the file is JSON, has the event, and ends with the bracket."""
     path = tmp_path / "trace.json"
     trace = ChromeTrace(path)
     sizes = [len(_read(path))]
@@ -107,7 +107,7 @@ def test_the_file_is_whole_after_every_event(bench: Bench, tmp_path: Path) -> No
 
 
 def test_files_rotate_and_each_stands_alone(bench: Bench, tmp_path: Path) -> None:
-    """No file is larger than asked for, no more are kept, and each names its tracks and shows the states throughout."""
+    """No file exceeds its size or number, and each has the names of its tracks and their states throughout."""
     trace = ChromeTrace(tmp_path / "trace.json", max_bytes=5000, keep=2)
     bench.controller.subscribe(trace)
     session = bench.controller.session("high_performance", owner="camera")
@@ -119,7 +119,7 @@ def test_files_rotate_and_each_stands_alone(bench: Bench, tmp_path: Path) -> Non
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
     ended = None
     for name in names:
-        # The slices that are open when a file is full are ended, which takes a little more.
+        # The open slices are ended when a file is full, which takes a little more.
         assert (tmp_path / name).stat().st_size <= 5000 + 200
         events = _read(tmp_path / name)
         slices = _slices(events)[_tracks(events)["1 camera"]]
@@ -129,7 +129,7 @@ def test_files_rotate_and_each_stands_alone(bench: Bench, tmp_path: Path) -> Non
 
 
 def test_many_tracks_leave_room_for_events(bench: Bench, tmp_path: Path) -> None:
-    """Where the names of the tracks alone fill a file, it becomes larger, rather than each event beginning another."""
+    """If the names of the tracks alone fill a file, the file grows; it is not rotated at every event."""
     trace = ChromeTrace(tmp_path / "trace.json", max_bytes=4096, keep=1000)
     sessions = [bench.controller.session("high_performance") for _ in range(30)]
     bench.controller.subscribe(trace)
@@ -139,12 +139,12 @@ def test_many_tracks_leave_room_for_events(bench: Bench, tmp_path: Path) -> None
     for session in sessions[:5]:
         bench.infer(session)
     trace.close()
-    # Each of them is seven events, some of which come with others.
+    # Each of them is seven events, and some events add others.
     assert len(list(tmp_path.iterdir())) - before <= 7
 
 
 def test_what_an_earlier_run_left_is_kept(tmp_path: Path) -> None:
-    """A trace that is there moves on whole, and the new one begins anew; with keep=0 it is replaced."""
+    """An existing trace is renamed, and the new one begins empty; with keep=0 the old trace is replaced."""
     path = tmp_path / "trace.json"
     path.write_text("[]", encoding="ascii")
     ChromeTrace(path, keep=1).close()
@@ -155,7 +155,7 @@ def test_what_an_earlier_run_left_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_trace_that_begins_late_has_the_sessions_from_their_next_state(bench: Bench, tmp_path: Path) -> None:
-    """A session that was open already gets its track when something happens to it."""
+    """A session that was open before gets its track at its next event."""
     session = bench.controller.session("high_performance", owner="camera")
     trace = ChromeTrace(tmp_path / "trace.json")
     bench.controller.subscribe(trace)
@@ -166,7 +166,7 @@ def test_a_trace_that_begins_late_has_the_sessions_from_their_next_state(bench: 
 
 
 def test_other_events_are_moments(bench: Bench, tmp_path: Path) -> None:
-    """Holds and caps stand where they happened, with what they say; a cap on the controller's own track."""
+    """Holds and caps are instant events with their details; a cap is on the controller's track."""
     trace = ChromeTrace(tmp_path / "trace.json")
     bench.controller.subscribe(trace)
     session = bench.controller.session("balanced", owner="camera")
@@ -184,7 +184,7 @@ def test_other_events_are_moments(bench: Bench, tmp_path: Path) -> None:
 def test_a_folder_that_vanished_is_logged_once_and_comes_back(
     bench: Bench, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Without its folder the trace leaves events out and votes go on; with it, a whole file begins."""
+    """Without its folder the trace leaves events out and votes go on; once it is back, a new file begins."""
     folder = tmp_path / "traces"
     folder.mkdir()
     trace = ChromeTrace(folder / "trace.json")
@@ -204,7 +204,7 @@ def test_a_folder_that_vanished_is_logged_once_and_comes_back(
 
 
 class _FullDisk(io.FileIO):
-    """A file that takes nothing beyond a size, and then a part of what it is given, as a full disk does."""
+    """A file that accepts bytes up to a size, and then a part of a write, as a full disk does."""
 
     limit = 0
 
@@ -219,7 +219,7 @@ class _FullDisk(io.FileIO):
 def test_a_full_disk_leaves_a_whole_file(
     bench: Bench, tmp_path: Path, caplog: pytest.LogCaptureFixture, taken: int
 ) -> None:
-    """Whatever part of an event fits, the file is as it was before; with room again, events are added to it."""
+    """After a partial write the file is as before; with room again, the next events are added."""
     path = tmp_path / "trace.json"
     trace = ChromeTrace(path)
     bench.controller.subscribe(trace)
@@ -242,7 +242,7 @@ def test_a_full_disk_leaves_a_whole_file(
 
 
 def test_it_refuses_what_can_not_work(tmp_path: Path) -> None:
-    """A folder that is not there is told at once, and sizes that hold nothing are refused; nothing is left behind."""
+    """A missing folder and a too small size are refused, and nothing is left."""
     with pytest.raises(FileNotFoundError):
         ChromeTrace(tmp_path / "no" / "trace.json")
     with pytest.raises(ValueError, match="max_bytes is 100"):
@@ -253,7 +253,7 @@ def test_it_refuses_what_can_not_work(tmp_path: Path) -> None:
 
 
 def test_closed_it_writes_nothing(bench: Bench, tmp_path: Path) -> None:
-    """Events after close are let pass, and closing twice is fine."""
+    """Events after ``close`` are ignored, and closing twice is fine."""
     trace = ChromeTrace(tmp_path / "trace.json")
     bench.controller.subscribe(trace)
     trace.close()
@@ -271,7 +271,7 @@ def test_a_folder_is_left_where_it_is(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_emptied_is_begun_anew(bench: Bench, tmp_path: Path) -> None:
-    """Who copies a log and empties it, as logrotate may (``copytruncate``), finds whole JSON again, with the states."""
+    """If logrotate copies and empties the file (``copytruncate``), a new trace with all states begins."""
     path = tmp_path / "trace.json"
     trace = ChromeTrace(path)
     bench.controller.subscribe(trace)

@@ -1,4 +1,4 @@
-"""The log has one line an event, with keys that stay, at a level that says whether anyone must look."""
+"""The log has one line for each event, with stable keys, at a level that shows whether it needs attention."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def test_a_transition_is_one_line_with_stable_keys(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """The line is as documented to the letter, and the event itself is on the record."""
+    """The line is exactly as documented, and the record has the event."""
     caplog.set_level(logging.DEBUG, "htppower")
     session = bench.controller.session("burst", owner="camera")
     bench.infer(session)
@@ -37,7 +37,7 @@ def test_a_transition_is_one_line_with_stable_keys(bench: Bench, caplog: pytest.
 
 
 def test_an_owner_can_not_break_the_line(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """Line breaks, quotes and what a terminal would obey are escaped."""
+    """Line breaks, quotes and control characters are escaped."""
     caplog.set_level(logging.DEBUG, "htppower")
     bench.controller.session("burst", owner='a\nb "c"\x1b[0m\u2028')
     (text,) = [record.getMessage() for record in caplog.records]
@@ -46,7 +46,7 @@ def test_an_owner_can_not_break_the_line(bench: Bench, caplog: pytest.LogCapture
 
 
 def test_a_value_may_be_of_any_script_and_empty() -> None:
-    """What can be read is left as it is; an empty value shows as one."""
+    """Readable characters stay as they are; an empty value shows as empty quotes."""
     opened = events.SessionOpened(order=1, time_us=0, session=1, owner="", profile="burst", power_config_ids=())
     assert ' owner="" ' in line(opened)
     assert " owner=カメラ " in line(attrs.evolve(opened, owner="カメラ"))
@@ -58,7 +58,7 @@ def _levels(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
 
 
 def test_the_usual_is_not_logged_above_debug(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """Sessions, transitions, saves and changes of profile write nothing at INFO."""
+    """Sessions, transitions, saves and changes of profile are not logged at INFO."""
     caplog.set_level(logging.INFO, "htppower")
     session = bench.controller.session("burst")
     bench.infer(session)
@@ -70,7 +70,7 @@ def test_the_usual_is_not_logged_above_debug(bench: Bench, caplog: pytest.LogCap
 
 
 def test_an_inference_writes_nothing_at_info(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """Nor do the libraries that htppower uses: a host that logs at INFO is not told of each raise."""
+    """The libraries that htppower uses log nothing at INFO, either."""
     caplog.set_level(logging.INFO)
     session = bench.controller.session("balanced")
     bench.infer(session)
@@ -78,7 +78,7 @@ def test_an_inference_writes_nothing_at_info(bench: Bench, caplog: pytest.LogCap
 
 
 def test_holds_caps_and_recoveries_are_info(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """What an operator asked for or waits for is told at INFO; a raise that failed before it, as a warning."""
+    """Holds, caps and recoveries are INFO; the failed raise before a recovery is a WARNING."""
     caplog.set_level(logging.INFO, "htppower")
     session = bench.controller.session("balanced")
     session.hold("burst", reason="capture").release()
@@ -97,7 +97,7 @@ def test_holds_caps_and_recoveries_are_info(bench: Bench, caplog: pytest.LogCapt
 
 
 def test_a_loss_that_another_session_told_of_is_a_warning(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """A lost link, and every session that loses its votes by it, are warnings; the recovery is none."""
+    """A lost link is a WARNING, and so is each session that loses its votes; the recovery is INFO."""
     first, second = bench.controller.session("burst"), bench.controller.session("burst")
     with first.inference(), second.inference():
         caplog.set_level(logging.WARNING, "htppower")
@@ -109,7 +109,7 @@ def test_a_loss_that_another_session_told_of_is_a_warning(bench: Bench, caplog: 
 
 
 def test_a_lowering_that_failed_is_an_error(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """Votes that may still be up are an error."""
+    """The votes may still be up, so this is an ERROR."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.simulated.fail_next(FAILED)
@@ -118,7 +118,7 @@ def test_a_lowering_that_failed_is_an_error(bench: Bench, caplog: pytest.LogCapt
 
 
 def test_a_degradation_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    """A vote that the platform lacks is told with its rule, quoted as one value."""
+    """The WARNING has the missing vote with its rule, quoted as one value."""
     with VoteController(SimulatedHtp(arch=68), time=VirtualTime(), handle_sigterm=False) as controller:
         controller.session(voting(hmx_v2=explicit_hmx(ExpandedCorner.TUR)))
     texts = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]

@@ -1,4 +1,4 @@
-"""Spans where events were lost: each ends when it should, whether its end was lost or is told late."""
+"""Spans after lost events: each ends at the right time, whether its end was lost or comes late."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Lossy:
-    """A controller whose subscriber is not told of some events."""
+    """A controller that does not send some events to its subscriber."""
 
     def __init__(self, bench: Bench) -> None:
         self.losing = False
@@ -28,7 +28,7 @@ class _Lossy:
         self._subscribe = bench.controller.subscribe
 
     def subscribe(self, subscriber: Callable[[Event], object], *, in_context: bool) -> Callable[[], None]:
-        """Subscribe it to what is told while nothing is lost."""
+        """Subscribe it to the events that are not lost."""
 
         def tell(event: Event) -> None:
             if not self.losing:
@@ -39,7 +39,7 @@ class _Lossy:
 
 @pytest.mark.parametrize("close", [True, False])
 def test_a_span_whose_end_was_lost_ends(bench: Bench, *, close: bool) -> None:
-    """After a gap, the span of votes that are not up any more ends when that was found; others go on."""
+    """After a gap, the span of votes that are down ends at that time; other spans continue."""
     exporter, provider, lossy = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False), _Lossy(bench)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     end = subscribe(lossy, provider)  # type: ignore[arg-type]
@@ -67,7 +67,7 @@ def test_a_span_whose_end_was_lost_ends(bench: Bench, *, close: bool) -> None:
 
 
 def test_an_end_that_is_told_after_a_gap_keeps_its_cause(bench: Bench) -> None:
-    """An end that still waits to be told when a gap is seen ends the span itself, with its time and cause."""
+    """If the end is still in the queue when the gap is found, the span ends with its own time and cause."""
     exporter, provider, events = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False), list[Event]()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     bench.controller.subscribe(events.append)

@@ -1,4 +1,4 @@
-"""The page on metrics names every metric that there is, as it is."""
+"""The page on metrics has exactly the metrics of the code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAGE = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
 
 
 def test_the_tables_have_every_metric_with_type_and_labels(bench: Bench) -> None:
-    """Name, type and labels of a row are those of the code."""
+    """Name, type and labels of a row match the code."""
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")]
         for line in PAGE.splitlines()
@@ -51,7 +51,7 @@ def test_the_tables_have_every_metric_with_type_and_labels(bench: Bench) -> None
 
 
 def test_the_page_names_every_attribute_of_spans() -> None:
-    """What the code sets on a span stands on the page, and nothing else does."""
+    """The page has exactly the attributes that the code sets on a span."""
     files = (opentelemetry.__file__, opentelemetry_metrics.__file__)
     code = "".join(Path(file).read_text(encoding="utf-8") for file in files if file is not None)
     assert set(re.findall(r'"(htppower\.\w+)"', code)) == set(re.findall(r"`(htppower\.[a-z_]+)`", PAGE)) - {
@@ -61,14 +61,14 @@ def test_the_page_names_every_attribute_of_spans() -> None:
 
 @pytest.mark.parametrize("name", ["alerts.yaml", "dashboard.json"])
 def test_alerts_and_dashboard_ask_for_metrics_that_there_are(name: str) -> None:
-    """Every metric that they name has a row on the page."""
+    """Every metric that they use has a row on the page."""
     asked = set(re.findall(r"htppower_\w+", (ROOT / "docs" / "monitoring" / name).read_text(encoding="utf-8")))
     rows = set(re.findall(r"^\| `(htppower_\w+)`", PAGE, re.MULTILINE))
     assert {re.sub(r"_bucket$", "", metric) for metric in asked} <= rows
 
 
 def test_every_alert_is_on_the_page_and_has_a_test() -> None:
-    """The page lists the alerts in their order, and promtool tries each."""
+    """The page lists the alerts in order, and promtool tests each."""
     alerts = re.findall(r"- alert: (\w+)", (ROOT / "docs" / "monitoring" / "alerts.yaml").read_text(encoding="utf-8"))
     assert re.findall(r"^\| `(Htp\w+)`", PAGE, re.MULTILINE) == alerts
     tried = (ROOT / "docs" / "monitoring" / "alerts_test.yaml").read_text(encoding="utf-8")

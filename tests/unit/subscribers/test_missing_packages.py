@@ -1,4 +1,4 @@
-"""Subscribers of which the package is not installed."""
+"""Subscribers whose package is not installed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 def test_a_missing_package_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, module: str, package: str, extra: str
 ) -> None:
-    """The error of the import names the extra."""
+    """The import error names the extra."""
     real = builtins.__import__
 
     def refusing(name: str, *arguments: Any, **options: Any) -> Any:

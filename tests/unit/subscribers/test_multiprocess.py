@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def test_a_writing_that_fails_is_not_the_last(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is logged once, however often it fails, and what is scraped goes on when it works again."""
+    """A failing write is logged once, and scrapes are right again when a later write succeeds."""
     monkeypatch.setattr(multiprocess, "REFRESH_S", 0.001)
     reads = 0
     again = threading.Event()
@@ -44,7 +44,7 @@ def test_a_writing_that_fails_is_not_the_last(
 
 
 def test_metrics_that_can_not_be_made_stay_nowhere(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody gets them, so nobody would close them: the next ones of the registry are not refused."""
+    """If the metrics can't be made, the registry has none of them, so the next metrics are accepted."""
 
     def full(_read: object) -> None:
         raise OSError(28, "No space left on device")
@@ -61,7 +61,7 @@ def test_metrics_that_can_not_be_made_stay_nowhere(bench: Bench, monkeypatch: py
 
 
 def test_what_could_not_be_counted_is_counted_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An increase that a full disk refused is in the next one that is written."""
+    """An increase refused by a full disk is part of the next write."""
     total = 5.0
     files = StatusFiles(lambda: [Sample("htppower_test_total", "A test.", (), {(): total})])
     counter = files._counters["htppower_test_total"]

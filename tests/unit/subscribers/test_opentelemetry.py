@@ -1,4 +1,4 @@
-"""Spans cover exactly the time that votes are up, with the calls that were made for it."""
+"""A span covers exactly the time that votes are up, with the calls made for it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def exported(bench: Bench) -> Iterator[Exported]:
 
 
 def test_a_span_is_a_raised_period(bench: Bench, exported: Exported) -> None:
-    """From the begin of the raise's call to the end of the lowering's, whatever inferences there were in between."""
+    """A span lasts from the begin of the raising call to the end of the lowering call."""
     bench.simulated._sleep = bench.time.sleep
     session = bench.controller.session("burst", owner="camera")
     bench.simulated.delay_calls(500)
@@ -75,7 +75,7 @@ def test_a_span_is_a_raised_period(bench: Bench, exported: Exported) -> None:
 
 
 def test_times_are_of_the_wall_clock(bench: Bench, exported: Exported) -> None:
-    """The controller's clock starts anywhere; a span's time is the one of the day."""
+    """The controller's clock has any start, so the times of spans are converted to wall-clock time."""
     bench.controller.session("burst")
     (create,) = exported.spans("createPowerConfigId")
     assert create.end_time is not None
@@ -83,7 +83,7 @@ def test_times_are_of_the_wall_clock(bench: Bench, exported: Exported) -> None:
 
 
 def test_a_failed_raise_has_no_span_but_its_call(bench: Bench, exported: Exported) -> None:
-    """Votes that never were up have no raised period; the call that failed is an error with the code."""
+    """Only the failed call is a span, with its code as an error; the votes were never raised."""
     session = bench.controller.session("high_performance")
     bench.simulated.fail_next(FAILED)
     bench.infer(session)
@@ -95,7 +95,7 @@ def test_a_failed_raise_has_no_span_but_its_call(bench: Bench, exported: Exporte
 
 
 def test_a_failed_lowering_ends_the_span_as_an_error(bench: Bench, exported: Exported) -> None:
-    """Nothing is known of the votes from then on: the span ends, and says why."""
+    """After a failed lowering the votes are unknown, so the span ends with the error."""
     session = bench.controller.session("high_performance")
     bench.simulated.fail_next(FAILED, nth=3)
     bench.infer(session)
@@ -107,7 +107,7 @@ def test_a_failed_lowering_ends_the_span_as_an_error(bench: Bench, exported: Exp
 
 
 def test_what_happens_meanwhile_is_noted(bench: Bench, exported: Exported) -> None:
-    """Holds, changes of profile and revised votes are events of the span; the call of the revision is its child."""
+    """Holds, changes of profile and revised votes are events of the span; a revision's call is its child."""
     session = bench.controller.session("balanced")
     with session.inference():
         session.hold("burst", reason="capture").release()
@@ -137,7 +137,7 @@ def test_sessions_that_overlap_have_spans_of_their_own(bench: Bench, exported: E
 
 
 def test_ending_the_subscription_ends_open_spans(bench: Bench, exported: Exported) -> None:
-    """A span that is open then ends then, once; nothing comes after it."""
+    """Ending the subscription ends each open span once, and no span comes later."""
     with bench.controller.session("high_performance").inference():
         bench.time.advance_us(1000)
         exported.end()
@@ -162,7 +162,7 @@ def test_a_session_that_could_not_be_opened_leaves_nothing_waiting(bench: Bench,
 
 
 def test_saves_before_and_after_a_change_of_the_profile_add_up(bench: Bench, exported: Exported) -> None:
-    """A session that uses another profile while its votes are up has the saves of both in its span."""
+    """If the profile changes while votes are up, the span has the saved calls of both profiles."""
     session = bench.controller.session("burst")
     for _ in range(3):
         bench.infer(session)
@@ -178,7 +178,7 @@ def test_saves_before_and_after_a_change_of_the_profile_add_up(bench: Bench, exp
 
 
 def test_without_a_provider_nothing_is_needed(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """The global provider of a host that has set up none takes the spans, and drops them: no event fails."""
+    """The global provider of a host without OpenTelemetry drops the spans, and no event fails."""
     end = subscribe(bench.controller)
     bench.infer(bench.controller.session("high_performance"))
     end()
@@ -186,7 +186,7 @@ def test_without_a_provider_nothing_is_needed(bench: Bench, caplog: pytest.LogCa
 
 
 def test_a_raise_is_linked_to_the_request_that_asked_for_it(bench: Bench, exported: Exported) -> None:
-    """The link leads to the span that was current where the inference began; a raise without one has none."""
+    """The link leads to the current span at the begin of the inference, if any."""
     tracer = TracerProvider(shutdown_on_exit=False).get_tracer("host")
     session = bench.controller.session("burst")
     with tracer.start_as_current_span("request") as request, session.inference():
@@ -201,7 +201,7 @@ def test_a_raise_is_linked_to_the_request_that_asked_for_it(bench: Bench, export
 
 
 def test_a_coroutine_passes_its_request_on(bench: Bench, exported: Exported) -> None:
-    """The thread that raises for a coroutine knows the coroutine's span."""
+    """A raise on the worker is linked to the coroutine's span."""
     tracer = TracerProvider(shutdown_on_exit=False).get_tracer("host")
     session = bench.controller.session("burst")
 
@@ -217,7 +217,7 @@ def test_a_coroutine_passes_its_request_on(bench: Bench, exported: Exported) -> 
 
 
 def test_every_text_can_be_exported(bench: Bench, exported: Exported) -> None:
-    """Half of a character in an owner, a profile or a reason would cost an exporter all of its spans."""
+    """A lone surrogate in an owner, a profile or a reason is escaped: with it, an exporter would lose all its spans."""
     profile = attrs.evolve(load_profile("burst"), name="b\udcff")
     session = bench.controller.session(profile, owner="caf\udce9")
     with session.inference(), session.hold("balanced", reason="why\ud800"):
@@ -232,6 +232,6 @@ def test_every_text_can_be_exported(bench: Bench, exported: Exported) -> None:
 
 
 def test_what_is_no_controller_is_refused_by_name() -> None:
-    """Spans of nothing, as of a controller that is not made yet, are refused with what is wanted."""
+    """The error names the argument and the type it needs, such as for a controller that is None."""
     with pytest.raises(TypeError, match=r"controller is None, which has no status\(\): a VoteController"):
         subscribe(None)  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ def collected(reader: InMemoryMetricReader) -> dict[str, list[Any]]:
 
 
 def test_inferences_cold_starts_and_waits(bench: Bench) -> None:
-    """Each open session has its counts, the waits of all are one histogram in seconds, and the end ends them."""
+    """Each open session has its counts, and all waits are one histogram in seconds; closing ends them."""
     reader = InMemoryMetricReader()
     end = subscribe(bench.controller, meter_provider=MeterProvider([reader], shutdown_on_exit=False))
     bench.simulated._sleep = bench.time.sleep
@@ -41,11 +41,11 @@ def test_inferences_cold_starts_and_waits(bench: Bench) -> None:
     other.close()
     assert len(collected(reader)["htppower.inferences"]) == 1
     end()
-    assert not collected(reader).get("htppower.inferences")  # older versions keep the metric without a point
+    assert not collected(reader).get("htppower.inferences")  # Older versions keep the metric without a point.
 
 
 def test_the_state_of_the_link_and_its_losses(bench: Bench) -> None:
-    """The state of the link has the value 1, the others 0; each loss is counted by what it was."""
+    """The state of the link has the value 1, the others 0; each loss is counted by its kind."""
     reader = InMemoryMetricReader()
     end = subscribe(bench.controller, meter_provider=MeterProvider([reader], shutdown_on_exit=False))
     session = bench.controller.session("burst")

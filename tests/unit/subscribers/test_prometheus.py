@@ -1,4 +1,4 @@
-"""Metrics count what happened, and how long it took."""
+"""Metrics count events and their durations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CALLS = "htppower_calls_total"
 
 
 def test_calls_are_counted_by_function_and_result(bench: Bench, scraped: Scraped) -> None:
-    """Each call counts once under the vendor's name of its code, and its duration is in seconds."""
+    """Each call is counted once, under the vendor's name of its code, with its duration in seconds."""
     session = bench.controller.session("high_performance")
     bench.infer(session)
     bench.simulated.fail_next(FAILED)
@@ -29,7 +29,7 @@ def test_calls_are_counted_by_function_and_result(bench: Bench, scraped: Scraped
 
 
 def test_the_duration_of_a_call_is_in_seconds() -> None:
-    """A call of 20 ms is 0.02 in the sum, and in the bucket that ends at 0.025."""
+    """A call of 20 ms adds 0.02 to the sum, and counts in the bucket up to 0.025."""
     bench = Bench.make()
     bench.simulated._sleep = bench.time.sleep
     scraped = Scraped(bench)
@@ -44,7 +44,7 @@ def test_the_duration_of_a_call_is_in_seconds() -> None:
 
 
 def test_time_in_state_runs_on_and_outlives_the_session(bench: Bench, scraped: Scraped) -> None:
-    """A stay counts while it lasts; a closed session's series go, and the total over all sessions keeps its time."""
+    """A stay counts while it lasts; a closed session's series are removed, and the total keeps their time."""
     session = bench.controller.session("burst", owner="camera")
     with session.inference():
         bench.time.advance_us(2_000_000)
@@ -61,7 +61,7 @@ def test_time_in_state_runs_on_and_outlives_the_session(bench: Bench, scraped: S
 
 
 def test_metrics_that_come_late_know_what_is_open() -> None:
-    """Subscribed while a session is raised, the total has its stay so far."""
+    """If metrics are added while a session is raised, the total includes the stay so far."""
     bench = Bench.make()
     with bench.controller.session("burst").inference():
         bench.time.advance_us(1_000_000)
@@ -74,9 +74,9 @@ def test_metrics_that_come_late_know_what_is_open() -> None:
 
 
 def test_saved_and_sent_calls(bench: Bench, scraped: Scraped) -> None:
-    """Three inferences in a window save two pairs of calls, of the session and in total, at once and for good.
+    """Three inferences in a window save two pairs of calls, at once, for the session and in total.
 
-    A host that is busy within one long stay looks idle otherwise: nothing else changes there.
+    Without this, a host that is busy within one long stay would look idle.
     """
     session = bench.controller.session("burst")
     for _ in range(3):
@@ -103,7 +103,7 @@ def test_saved_and_sent_calls(bench: Bench, scraped: Scraped) -> None:
 
 
 def test_calls_saved_before_are_not_counted() -> None:
-    """Subscribed within a stay, the total begins at 0."""
+    """If metrics are added within a stay, the total begins at 0."""
     bench = Bench.make()
     session = bench.controller.session("burst")
     for _ in range(3):
@@ -116,7 +116,7 @@ def test_calls_saved_before_are_not_counted() -> None:
 
 
 def test_a_lowering_that_is_late_is_measured(bench: Bench, scraped: Scraped) -> None:
-    """A timer that something held up for 3 ms is 0.003 s late."""
+    """A timer that is delayed by 3 ms is 0.003 s late."""
     session = bench.controller.session("burst")
     bench.infer(session)
     bench.time.sleep(0.303)
@@ -126,7 +126,7 @@ def test_a_lowering_that_is_late_is_measured(bench: Bench, scraped: Scraped) -> 
 
 
 def test_failures_by_what_they_leave_and_recoveries(bench: Bench, scraped: Scraped) -> None:
-    """A failed raise, a failed lowering, a lost link and a failed release are apart; recoveries count, timed."""
+    """Failed raises, failed lowerings, lost links and failed releases are counted apart; recoveries have a duration."""
     session = bench.controller.session("high_performance")
     other = bench.controller.session("high_performance")
     bench.simulated.fail_next(FAILED)
@@ -149,7 +149,7 @@ def test_failures_by_what_they_leave_and_recoveries(bench: Bench, scraped: Scrap
 
 
 def test_the_state_of_the_link_and_its_losses(bench: Bench, scraped: Scraped) -> None:
-    """The state of the link is 1, the others are 0; each loss is counted by what it was, from 0 on."""
+    """The state of the link has the value 1, the others 0; each loss is counted by its kind, from 0."""
 
     def link() -> dict[str, float | None]:
         return {str(state): scraped("htppower_link", state=str(state)) for state in LinkState}
@@ -169,7 +169,7 @@ def test_the_state_of_the_link_and_its_losses(bench: Bench, scraped: Scraped) ->
 
 
 def test_holds_caps_and_the_profile_in_use(bench: Bench, scraped: Scraped) -> None:
-    """Holds and caps are counted while they last, and the info series names the profile in use and the own one."""
+    """Holds and caps are counted while they last, and the info series has the used and the own profile."""
     session = bench.controller.session("balanced")
     hold = session.hold("burst", reason="capture")
     info = {"session": "1", "owner": "", "own_profile": "balanced"}
@@ -185,13 +185,13 @@ def test_holds_caps_and_the_profile_in_use(bench: Bench, scraped: Scraped) -> No
 
 
 def test_what_is_no_controller_is_refused_by_name() -> None:
-    """Metrics of nothing, as of a controller that is not made yet, are refused with what is wanted."""
+    """The error names the argument and the type it needs, such as for a controller that is None."""
     with pytest.raises(TypeError, match=r"controller is None, which has no status\(\): a VoteController"):
         PrometheusMetrics(None)  # type: ignore[arg-type]
 
 
 def test_every_session_has_inferences_and_cold_starts(bench: Bench, scraped: Scraped) -> None:
-    """Also with a plain profile: inferences, those that waited for a call, and the waits, by session and in total."""
+    """Also with a plain profile, inferences, cold starts and waits are counted, by session and in total."""
     bench.simulated._sleep = bench.time.sleep
     bench.simulated.delay_calls(2_000, "setPowerConfig")
     session = bench.controller.session("burst", owner="camera")
@@ -213,7 +213,7 @@ def test_every_session_has_inferences_and_cold_starts(bench: Bench, scraped: Scr
 
 
 def test_no_metric_has_a_help_text_alone(bench: Bench, scraped: Scraped) -> None:
-    """The metrics of a learnt sustain time are on the page only if a session learns one."""
+    """The metrics of a learnt sustain time are exported only if a session learns."""
     bench.infer(bench.controller.session("burst"))
     learnt = b"# HELP htppower_session_learnt_cold_starts_total"
     assert learnt not in generate_latest(scraped.registry)

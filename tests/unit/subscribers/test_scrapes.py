@@ -1,4 +1,4 @@
-"""A scrape names no session that is gone, lets no total fall, and waits for nobody."""
+"""A scrape has no closed session, lets no total fall, and does not block."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def test_a_text_that_no_encoding_has_breaks_no_scrape(bench: Bench, scraped: Scraped) -> None:
-    """An owner from the name of a file may hold half of a character; a scrape escapes it, and has all else."""
+    """An owner with a lone surrogate, as from a file name, is escaped, and the scrape has everything else."""
     profile = attrs.evolve(load_profile("burst"), name="b\udcff")
     session = bench.controller.session(profile, owner='caf\udce9\ud800 "quoted"\n\\')
     with session.inference():
@@ -31,7 +31,7 @@ def test_a_text_that_no_encoding_has_breaks_no_scrape(bench: Bench, scraped: Scr
 
 
 def test_no_series_stay_behind_and_no_total_goes_back(bench: Bench, scraped: Scraped) -> None:
-    """After many sessions there are as many series as after two, and every total that was there is as high at least."""
+    """After many sessions there are as many series as after two, and no total has fallen."""
     before: dict[tuple[str, tuple[tuple[str, str], ...]], float] = {}
     counts = []
     for number in range(12):
@@ -47,7 +47,7 @@ def test_no_series_stay_behind_and_no_total_goes_back(bench: Bench, scraped: Scr
 
 
 def test_a_total_waits_for_events_that_are_under_way(bench: Bench) -> None:
-    """Where a scrape is quicker than the event of a transition, the time in a state does not fall for a moment."""
+    """If a scrape is faster than the event of a transition, the time in a state still does not fall."""
     scraped = Scraped(bench)
     scraped.metrics._unsubscribe()
     session = bench.controller.session("burst")
@@ -60,7 +60,7 @@ def test_a_total_waits_for_events_that_are_under_way(bench: Bench) -> None:
 
 
 def test_no_counter_of_a_session_falls(bench: Bench, scraped: Scraped, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A begin that is about to wait counts as one that saves calls until it does; a fall looks like a restart."""
+    """A begin that must wait counts as a saved call until it waits, and the counter still does not fall."""
     session = bench.controller.session("burst", owner="camera")
     seen: list[float | None] = []
 
@@ -90,7 +90,7 @@ def test_no_counter_of_a_session_falls(bench: Bench, scraped: Scraped, monkeypat
 def test_a_stay_that_ends_during_a_scrape_counts_once_at_most(
     bench: Bench, scraped: Scraped, monkeypatch: pytest.MonkeyPatch, ends: str
 ) -> None:
-    """Votes that come down while a scrape is under way are not counted twice, and right at the next scrape."""
+    """If votes come down during a scrape, their stay is counted once at most, and exactly once at the end."""
     name, status = "htppower_state_seconds_total", bench.controller.status
     phase = bench.controller.session("high_performance").inference()
     phase.__enter__()
@@ -108,7 +108,7 @@ def test_a_stay_that_ends_during_a_scrape_counts_once_at_most(
 
 
 def test_an_owner_that_is_no_text_does_not_break_a_scrape(bench: Bench) -> None:
-    """The label is the text of whatever the owner is, also of one that counts as false."""
+    """The label is the owner's text, also for an owner that is false."""
     bench.controller.session("burst")
     status = bench.controller.status()
     status = attrs.evolve(status, sessions=(status.sessions[0]._replace(owner=0),))  # type: ignore[arg-type]
@@ -116,7 +116,7 @@ def test_an_owner_that_is_no_text_does_not_break_a_scrape(bench: Bench) -> None:
 
 
 def test_series_of_sessions_can_be_left_out(bench: Bench) -> None:
-    """For hosts that open a session by the request, only the totals are there."""
+    """For hosts that open a session for each request, ``per_session=False`` leaves only the totals."""
     scraped = Scraped(bench, per_session=False)
     bench.controller.session("burst")
     assert [key for key in scraped.samples() if "session" in dict(key[1])] == []
@@ -125,7 +125,7 @@ def test_series_of_sessions_can_be_left_out(bench: Bench) -> None:
 
 
 def test_a_scrape_and_an_event_do_not_wait_for_each_other(bench: Bench, scraped: Scraped) -> None:
-    """A scrape on another thread while the lock of the controller is held and events are delivered comes to an end."""
+    """A scrape on another thread ends, even while the controller's lock is held and events are delivered."""
     session = bench.controller.session("high_performance")
     done = threading.Event()
 
@@ -143,7 +143,7 @@ def test_a_scrape_and_an_event_do_not_wait_for_each_other(bench: Bench, scraped:
 
 
 def test_close_takes_everything_back(bench: Bench) -> None:
-    """Closed, the registry is empty and takes another; closing twice is fine; a second one beside it is refused."""
+    """``close`` empties the registry, also twice; a second set of metrics in a registry is refused."""
     scraped = Scraped(bench)
     subscribed = len(bench.controller._events._subscriptions)
     with pytest.raises(ValueError, match="already"):
