@@ -1,4 +1,4 @@
-"""Findings as values: what they say, when they are equal, and how many of one file are told."""
+"""Findings as values: their text, when they are equal, and how many of one file are shown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def at(path: str, line: int, severity: Severity = Severity.ERROR, rule: str = "K
 
 
 def test_a_finding_is_a_line_that_begins_with_its_place() -> None:
-    """The public Problem is the record itself; without a place, or without a line, that part is left out."""
+    """``Problem`` is the finding itself; a missing place or line is left out of its text."""
     assert Problem is Finding
     finding = Finding("KEY-1", ("votes",), "unknown", "did you mean x?", place=Place("a.yaml", 3, 5))
     assert str(finding) == "a.yaml:3:5: KEY-1: unknown (did you mean x?)"
@@ -24,14 +24,14 @@ def test_a_finding_is_a_line_that_begins_with_its_place() -> None:
 
 
 def test_findings_that_say_the_same_of_a_place_are_equal() -> None:
-    """The keys by which a place was found make no difference; the place does."""
+    """The keys that led to a place make no difference; the place does."""
     one = Finding("KEY-1", ("votes",), "x", place=Place("a.yaml", 3, 5))
     assert one == Finding("KEY-1", ("relax", "to"), "x", also=(("votes",),), place=Place("a.yaml", 3, 5))
     assert one != Finding("KEY-1", ("votes",), "x", place=Place("a.yaml", 3, 6))
 
 
 def test_no_more_findings_of_a_file_are_told_than_somebody_reads() -> None:
-    """A file tells 100; the last stands for those that are left out, says how many, and weighs what the worst does."""
+    """A file shows 100 findings; the last one counts the rest, and has the highest severity of them."""
     many = [at("a.yaml", line, Severity.WARNING) for line in range(1, 300)] + [at("a.yaml", 300, rule="KEY-2")]
     told = bounded(many)
     assert told[:-1] == tuple(many[: MOST_OF_A_FILE - 1])
@@ -43,7 +43,7 @@ def test_no_more_findings_of_a_file_are_told_than_somebody_reads() -> None:
 
 
 def test_files_are_counted_one_by_one() -> None:
-    """A file with few findings loses none beside one with many, and the order stays."""
+    """A file with few findings loses none because of another file, and the order is kept."""
     many = [at("a.yaml", line) for line in range(1, 102)]
     few = [at("b.yaml", line) for line in range(1, MOST_OF_A_FILE + 1)]
     told = bounded([*many, *few])
@@ -52,14 +52,14 @@ def test_files_are_counted_one_by_one() -> None:
 
 
 def test_an_error_tells_no_more_and_is_of_the_first() -> None:
-    """What a ProfileError holds and says is bounded."""
+    """The findings and the text of a ProfileError are limited."""
     error = ProfileError(at("a.yaml", line) for line in range(1, 2000))
     assert (len(error.problems), error.line) == (MOST_OF_A_FILE, 1)
     assert len(str(error).splitlines()) == MOST_OF_A_FILE
 
 
 def test_a_message_is_no_longer_than_somebody_reads() -> None:
-    """Whatever a file holds, what is said of it has an end."""
+    """The text of a finding is limited, whatever a file holds."""
     finding = Finding("KEY-1", (), "x" * 1_000_000, "y" * 1_000_000)
     assert len(str(finding)) < 11_000
     assert finding.message.endswith("...")

@@ -1,4 +1,4 @@
-"""Errors come through a pool of processes: one that can't be read there breaks the pool, or has it wait for ever."""
+"""Errors pass through a pool of processes: an error that can't be unpickled would break the pool or block it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _pickled(error: HtpPowerError) -> HtpPowerError:
 @pytest.mark.parametrize("again", [_pickled, copy.copy])
 @pytest.mark.parametrize("name", ERRORS)
 def test_an_error_is_the_same_after_it(name: str, again: Callable[[HtpPowerError], HtpPowerError]) -> None:
-    """Its kind, its text and its attributes."""
+    """Its type, its text and its attributes are the same."""
     error = ERRORS[name]()
     made = again(error)
     assert type(made) is type(error)
