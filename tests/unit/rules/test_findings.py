@@ -1,4 +1,4 @@
-"""What the rules find in shipped profiles and wrong votes, in which words, and what holds by construction."""
+"""The findings of the rules in shipped profiles and wrong votes, and rules that hold by construction."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_rpc_5_tells_which_latency_it_is(latency_us: int, says: str) -> None:
 
 
 def test_hmx_4_without_an_hmx_vote_the_default_applies() -> None:
-    """An id that never voted on the HMX has the same clocks as one that voted pick default."""
+    """An ID without an HMX vote has the same clocks as an ID that voted pick default."""
     silent, default = SimulatedHtp(arch=75), SimulatedHtp(arch=75)
     silent.set_power_config(silent.create_power_config_id(0, 0), VoteSet(hvx()))
     default.set_power_config(default.create_power_config_id(0, 0), VoteSet(hvx(), HMX_DEFAULT))
@@ -34,7 +34,7 @@ def test_hmx_4_without_an_hmx_vote_the_default_applies() -> None:
 
 
 def test_hmx_7_destroying_the_id_removes_every_vote() -> None:
-    """A destroyed id leaves nothing of its HVX and HMX votes."""
+    """After its destroy, an ID has no HVX and no HMX vote."""
     simulated = SimulatedHtp(arch=75)
     before = simulated.effective()
     power_config_id = simulated.create_power_config_id(0, 0)
@@ -44,7 +44,7 @@ def test_hmx_7_destroying_the_id_removes_every_vote() -> None:
 
 
 def test_the_vendors_validity_table() -> None:
-    """The table of HVX and HMX votes has the vendor's four rows, and is_valid answers by them."""
+    """The table of HVX and HMX votes has the vendor's four rows, and ``is_valid`` follows them."""
     rows = [
         (Applied.APPLIED, Applied.APPLIED, False, True),
         (Applied.NONE, Applied.APPLIED, None, False),
@@ -58,7 +58,7 @@ def test_the_vendors_validity_table() -> None:
 
 @pytest.mark.parametrize("arch", [68, 75, 81])
 def test_shipped_profiles_have_the_expected_notes_only(arch: int) -> None:
-    """A shipped profile is free of breaches, but for the notes on its power mode and control latency."""
+    """A shipped profile has only notes, on its power mode and control latency."""
     found = {
         name: [finding.rule for finding in check(load_profile(name).case(platform_of(arch=arch)))]
         for name in SHIPPED_PROFILES
@@ -68,13 +68,13 @@ def test_shipped_profiles_have_the_expected_notes_only(arch: int) -> None:
 
 
 def test_burst_on_qnx_loses_its_rpc_votes() -> None:
-    """On QNX burst is told that its control latency and its polling do not exist."""
+    """On QNX burst has no control latency and no polling, by rule."""
     found = check(load_profile("burst").case(platform_of(arch=75, os="qnx")))
     assert [finding.at for finding in found if finding.rule == "RPC-4"] == [LATENCY, POLLING]
 
 
 def test_errors_are_the_breaches_that_refuse() -> None:
-    """Only findings of rules whose breach is an error refuse a vote set; notes and warnings do not."""
+    """Only findings of rules with a breach of kind error refuse a vote set."""
     case = on(73, dcvs_v3=hvx(sleep_latency_us=9), hmx_v2=hmx(), hmx_timeout_us=99, adaptive_polling_time_us=1)
     assert [finding.rule for finding in errors(case)] == ["DCVS-1", "RPC-2", "TMR-1"]
     assert [finding.rule for finding in check(case)] == ["DCVS-1", "DCVS-3", "HMX-1", "RPC-2", "RPC-3", "TMR-1"]
@@ -90,7 +90,7 @@ def test_errors_are_the_breaches_that_refuse() -> None:
     ],
 )
 def test_a_missing_hvx_vote_is_asked_for_in_the_form_of_the_others(votes: VoteSet, stated: str) -> None:
-    """Beside a vote in expanded corners the hint is to state the HVX vote in these, too."""
+    """Next to a vote in expanded corners, the hint suggests an HVX vote in expanded corners."""
     hints = [finding.hint for finding in check(Case(votes), ("HMX-3", "CENG-2"))]
     assert hints
     assert all(hint.startswith(f"state {stated}, or ") for hint in hints)

@@ -1,4 +1,4 @@
-"""Platforms: the SoCs and architectures, how they are named, and which votes each has."""
+"""Platforms: SoCs and architectures, their names, and the votes that each has."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from htppower.rules.platforms import (
 from htppower.rules.socs import SOCS, Soc
 from htppower.votes.native import Option
 
-# Model number, part numbers, Hexagon architecture, VTCM in MB; a dash where the vendor's table leaves it open.
+# Model number, part numbers, Hexagon architecture, VTCM in MB; a dash if the vendor's table has no value.
 VENDORS_TABLE = """
 30 SM8350/SM8350P 68 4
 32 SM7350 68 -
@@ -103,7 +103,7 @@ def test_the_socs_are_the_vendors() -> None:
 
 
 def test_no_soc_is_ambiguous() -> None:
-    """No model number and no part number stands for two SoCs, and none looks like another's model number."""
+    """A model number or part number belongs to one SoC only, and no part number looks like a model number."""
     names = [name for soc in SOCS for name in soc.names]
     assert len(set(names)) == len(names)
     assert len({soc.model for soc in SOCS}) == len(SOCS)
@@ -112,7 +112,7 @@ def test_no_soc_is_ambiguous() -> None:
 
 @pytest.mark.parametrize("soc", vendors_socs(), ids=lambda soc: soc.names[0])
 def test_a_soc_is_found_by_each_of_its_names(soc: Soc) -> None:
-    """A SoC is found by its model number, as a number or as text, and by each part number in any case."""
+    """A SoC is found by its model number, as a number or text, and by each part number in any case."""
     spellings: list[str | int] = [soc.model, str(soc.model), *soc.names, *(name.lower() for name in soc.names)]
     assert all(find_soc(spelling) == soc for spelling in spellings)
 
@@ -145,7 +145,7 @@ def test_a_soc_is_found_by_each_of_its_names(soc: Soc) -> None:
     ],
 )
 def test_a_soc_is_found_by_its_other_names(names: str, part: str) -> None:
-    """By what it is sold as, and by a part number with other last letters, in any case, with or without the brand."""
+    """Market names and part numbers with another suffix count, in any case, with or without the brand."""
     for name in names.split(", "):
         assert part in find_soc(name).names, name
 
@@ -155,18 +155,18 @@ def test_a_soc_is_found_by_its_other_names(names: str, part: str) -> None:
     [(557, "SM8650"), ("660", "SM8850"), (618, "SM8750"), (519, "SM8550"), (498, "QCS6490"), (555, "SC8380XP")],
 )
 def test_a_soc_is_found_by_the_kernels_number(number: int | str, part: str) -> None:
-    """As /sys/devices/soc0/soc_id has it, where the vendor's table has no such model."""
+    """The number in /sys/devices/soc0/soc_id counts if the vendor's table has no such model."""
     assert part in find_soc(number).names
 
 
 def test_a_number_of_both_tables_is_the_vendors() -> None:
-    """The kernel has 70, 86 and 87 for old chips without an HTP."""
+    """The kernel uses 70, 86 and 87 for old chips without an HTP."""
     assert [find_soc(number).model for number in (70, 86, 87)] == [70, 86, 87]
 
 
 @pytest.mark.parametrize("name", ["V79", "v79", "Hexagon V79"])
 def test_an_architecture_for_a_soc_is_told_to_be_one(name: str) -> None:
-    """The message names the SoCs that have it."""
+    """The message names the SoCs with that architecture."""
     with pytest.raises(UnknownPlatform, match=f"'{name}' is a Hexagon architecture.*: SM8750, "):
         find_soc(name)
 
@@ -175,7 +175,7 @@ def test_an_architecture_for_a_soc_is_told_to_be_one(name: str) -> None:
     "old", ["SM8250", "SM8250-AC", "Snapdragon 865", "870", "356", "SDM845", "Snapdragon 660", "APQ8098", "SA8155P"]
 )
 def test_a_chip_without_an_htp_is_refused_with_the_reason(old: str) -> None:
-    """No other chip is offered in its place."""
+    """The error gives the reason and suggests no other chip."""
     with pytest.raises(UnknownPlatform, match="has no HTP: its Hexagon is V66 or older") as caught:
         find_soc(old)
     assert "did you mean" not in str(caught.value)
@@ -192,58 +192,58 @@ def test_a_chip_without_an_htp_is_refused_with_the_reason(old: str) -> None:
     ],
 )
 def test_an_unknown_soc_names_the_nearest(wrong: str, near: str) -> None:
-    """A near miss is answered with the name that was probably meant."""
+    """The error for a near miss suggests the nearest name."""
     with pytest.raises(UnknownPlatform, match=rf"no SoC '{wrong}'; did you mean {near}\?"):
         find_soc(wrong)
 
 
 @pytest.mark.parametrize("other", ["SA8540P", "SC7280", "SM8950", "SM4635", "8 Elite Gen 6", "X3E80100", "661", "X"])
 def test_another_chip_is_no_slip(other: str) -> None:
-    """A name with other digits for series and generation means another chip, which the table lacks."""
+    """A name with other digits for series or generation is another chip, so nothing is suggested."""
     with pytest.raises(UnknownPlatform, match="known: SM8350"):
         find_soc(other)
 
 
 @pytest.mark.parametrize("wrong", ["zzz", 999, "", 0, -1])
 def test_a_soc_unlike_any_other_lists_what_is_known(wrong: str | int) -> None:
-    """A name near to none is answered with the part numbers that are known."""
+    """If no name is near, the error lists the known part numbers."""
     with pytest.raises(UnknownPlatform, match=r"known: SM8350, .*SM8845P"):
         find_soc(wrong)
 
 
 @pytest.mark.parametrize("spelling", [75, "75", "V75", "v75"])
 def test_an_architecture_is_found_by_each_spelling(spelling: str | int) -> None:
-    """An architecture is given as a number, or with the V of its name in either case."""
+    """An architecture is a number, or its name with the V in either case."""
     assert find_architecture(spelling) == 75
 
 
 def test_the_architectures_are_those_of_the_header() -> None:
-    """The architectures are those that the vendor's header names, and each finds itself."""
+    """The architectures are those in the vendor's header, and each finds itself."""
     assert ARCHITECTURES == (68, 69, 73, 75, 79, 81, 85, 89)
     assert all(find_architecture(f"V{arch}") == arch for arch in ARCHITECTURES)
 
 
 @pytest.mark.parametrize("wrong", ["9" * 5_000, 66, 0, 70, -75, "", "V", "VV75", "7.5", "V75x", "SM8650"])
 def test_an_unknown_architecture_lists_what_is_known(wrong: str | int) -> None:
-    """Any other architecture is refused with the list of those that exist."""
+    """The error lists the known architectures."""
     with pytest.raises(UnknownPlatform, match="known: V68, V69, V73, V75, V79, V81, V85, V89"):
         find_architecture(wrong)
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_which_options_an_architecture_has(arch: int) -> None:
-    """HMX and CENG votes begin with V75, their expanded forms with V85, and end before V89; DDR begins with V81."""
+    """HMX and CENG votes begin with V75, their expanded forms with V85 and end before V89; DDR begins with V81."""
     assert options_of(platform_of(arch=arch)) == OPTIONS_BY_ARCH[arch]
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_qnx_lacks_the_rpc_options(arch: int) -> None:
-    """QNX has every option of the architecture, but for the three RPC ones."""
+    """QNX has every option of the architecture except the three RPC options."""
     assert options_of(platform_of(arch=arch, os="qnx")) == OPTIONS_BY_ARCH[arch] - RPC
 
 
 def test_an_unknown_architecture_is_given_the_benefit_of_the_doubt() -> None:
-    """Where the architecture is not known every option is tried, except for RPC on QNX."""
+    """Without an architecture every option is tried, except RPC on QNX."""
     assert options_of(Platform()) == {option.name for option in Option}
     assert options_of(Platform(os="qnx")) == {option.name for option in Option} - RPC
 
@@ -256,27 +256,27 @@ def test_what_an_option_needs() -> None:
 
 @pytest.mark.parametrize("os", OPERATING_SYSTEMS)
 def test_a_soc_brings_its_architecture(os: str) -> None:
-    """A SoC alone is enough, and an architecture that agrees with it changes nothing."""
+    """The SoC alone is enough; an equal architecture next to it changes nothing."""
     platform = platform_of("SM8650", os=os)
     assert platform == Platform(75, find_soc(57), os)
     assert platform == platform_of(57, "V75", os)
 
 
 def test_soc_and_architecture_may_not_disagree() -> None:
-    """A SoC with another architecture is refused, and the message says which it has."""
+    """The message names the architecture of the SoC."""
     with pytest.raises(UnknownPlatform, match="SM8650 is Hexagon V75, not V73"):
         platform_of("SM8650", 73)
 
 
 def test_an_unknown_operating_system_is_refused() -> None:
-    """An operating system outside the table is refused with those that are known."""
+    """The error lists the known operating systems."""
     assert OPERATING_SYSTEMS == ("android", "linux", "windows", "qnx")
     with pytest.raises(UnknownPlatform, match="no platform 'macos'; known: android, linux, windows, qnx"):
         platform_of(arch=75, os="macos")
 
 
 def test_unknown_platform_is_an_error_of_the_package_and_of_python() -> None:
-    """UnknownPlatform can be caught as the package's error and as a ValueError."""
+    """UnknownPlatform is an HtpPowerError and a ValueError."""
     assert issubclass(UnknownPlatform, HtpPowerError)
     assert issubclass(UnknownPlatform, ValueError)
 
@@ -290,5 +290,5 @@ def test_unknown_platform_is_an_error_of_the_package_and_of_python() -> None:
     ],
 )
 def test_a_platform_as_text(platform: Platform, text: str) -> None:
-    """A platform reads as its part numbers, its architecture and its operating system."""
+    """The text of a platform has its part numbers, its architecture and its operating system."""
     assert str(platform) == text

@@ -1,4 +1,4 @@
-"""The rules: each id with cases that break it and cases that keep it, and what it looks at."""
+"""The rules: each ID with cases that break it and cases that keep it, and the parts of a case that it needs."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ NEVER_BROKEN = {"HMX-2", "HMX-4", "HMX-7", "RPC-7", "ID-1"}
 
 
 def test_ids_and_breach_kinds() -> None:
-    """The table holds these rules in this order, each with this kind of breach, a sentence and a source."""
+    """The table has these rules in this order, each with its kind of breach, a sentence and a source."""
     assert {rule.id: rule.breach.value for rule in RULES.values()} == BREACHES
     assert list(RULES) == list(BREACHES)
     assert all(rule.says.endswith(".") and rule.source for rule in RULES.values())
 
 
 def test_what_is_asked_of_a_rule_follows_from_what_it_needs() -> None:
-    """The rules that a reader, a plan, a call and a vote test choose are those that can tell them something."""
+    """Readers, plans, calls and vote tests each choose the rules that can find something there."""
     assert ids(lambda rule: rule.asked_at_the_call) == ("HMX-3", "HMX-6", "CENG-2")
     assert ids(lambda rule: rule.degrades) == ("DCVS-6", "HMX-1", "CENG-1", "RPC-4", "RPC-7", "DDR-2")
     of_votes = ("DCVS-3", "DCVS-4", "DCVS-5", "HMX-3", "CENG-2", "CENG-3", "RPC-2", "DDR-1")
@@ -77,7 +77,7 @@ def test_what_is_asked_of_a_rule_follows_from_what_it_needs() -> None:
 
 @pytest.mark.parametrize(("rule_id", "case"), [(rule_id, case) for rule_id, case, _ in BROKEN])
 def test_a_rule_looks_at_nothing_that_it_does_not_name(rule_id: str, case: Case) -> None:
-    """A rule finds the same where all that it does not need is taken from the case, and has its own weight."""
+    """Without the parts that a rule does not need, it finds the same, with its own severity."""
     rule = RULES[rule_id]
     around: dict[Needs, dict[str, Any]] = {
         Needs.PLATFORM: {"platform": None},
@@ -101,7 +101,7 @@ def test_a_rule_looks_at_nothing_that_it_does_not_name(rule_id: str, case: Case)
 
 
 def test_every_rule_has_a_case_that_breaks_it_and_one_that_keeps_it() -> None:
-    """Every rule is either tried both ways here, or can't be broken and says what keeps it."""
+    """Every rule is tested in both ways here, or can't be broken and says why."""
     tried = set(BREACHES) - NEVER_BROKEN
     assert {rule_id for rule_id, _, _ in BROKEN} == tried
     assert {rule_id for rule_id, _ in KEPT} == tried
@@ -111,7 +111,7 @@ def test_every_rule_has_a_case_that_breaks_it_and_one_that_keeps_it() -> None:
 
 @pytest.mark.parametrize(("rule_id", "case", "at"), BROKEN)
 def test_a_breach_is_found_at_its_place(rule_id: str, case: Case, at: list[KeyPath]) -> None:
-    """A case that breaks a rule has a finding of that rule at every place concerned, with a message."""
+    """The broken rule has a finding with a message at every place concerned."""
     found = check(case, [rule_id])
     assert [(finding.rule, finding.at) for finding in found] == [(rule_id, place) for place in at]
     assert all(finding.message for finding in found)
@@ -120,5 +120,5 @@ def test_a_breach_is_found_at_its_place(rule_id: str, case: Case, at: list[KeyPa
 
 @pytest.mark.parametrize(("rule_id", "case"), KEPT)
 def test_what_keeps_a_rule_is_not_found(rule_id: str, case: Case) -> None:
-    """A case that keeps a rule has no finding of that rule."""
+    """A case that keeps a rule has no finding of it."""
     assert check(case, [rule_id]) == ()
