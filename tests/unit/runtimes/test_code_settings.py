@@ -1,4 +1,4 @@
-"""Settings in source code, scripts and texts of all languages: literals are known, and nothing else is."""
+"""Settings in source code, scripts and texts of all languages: literals are read, and nothing else."""
 
 # ruff: noqa: E501, Q003 - a case is a line
 
@@ -16,7 +16,7 @@ from htppower.runtimes.reading import said
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# A file's name, its text, and the values that are read in it, in their order.
+# A file's name, its text, and the values read from it, in order.
 READ = [
     # Python
     ("a.py", 'options = {"backend_path": "libQnnHtp.so", "htp_performance_mode": "burst"}', ["burst"]),
@@ -232,13 +232,13 @@ DOUBTFUL_AND_WRONG = [
 
 
 def names(cases: Sequence[tuple[str, ...] | tuple[str, str, list[str]]]) -> list[str]:
-    """Return a name for each case: its file, and its number."""
+    """Return a name for each case: its file and its number."""
     return [f"{case[0]}-{number}" for number, case in enumerate(cases)]
 
 
 @pytest.mark.parametrize(("path", "text", "values"), READ, ids=names(READ))
 def test_a_literal_is_read(path: str, text: str, values: list[str]) -> None:
-    """Each value has the right place, and a value that no runtime knows is found."""
+    """Each value has the right place, and an unknown value is found, too."""
     found = said(text, path)
     assert found.problems == ()
     assert [each.value for each in found.statements] == values
@@ -252,7 +252,7 @@ def test_a_literal_is_read(path: str, text: str, values: list[str]) -> None:
 
 @pytest.mark.parametrize(("path", "text"), UNKNOWN, ids=names(UNKNOWN))
 def test_what_is_no_literal_is_not_known(path: str, text: str) -> None:
-    """A variable, a call, a template, a choice, a list of names, a comment: nothing is found, and nothing is read."""
+    """A variable, a call, a template, a choice, a list of names, or a comment is neither found nor read."""
     found = said(text, path)
     assert found.statements == ()
     assert list(findings_of(found, path)) == []
@@ -260,7 +260,7 @@ def test_what_is_no_literal_is_not_known(path: str, text: str) -> None:
 
 @pytest.mark.parametrize(("path", "text", "value"), DOUBTFUL_AND_WRONG, ids=names(DOUBTFUL_AND_WRONG))
 def test_a_wrong_value_of_a_known_program_is_found(path: str, text: str, value: str) -> None:
-    """A known program, no program, and a mode with blanks: the value is read, and it is wrong."""
+    """For a known program, without a program, and with blanks in a mode, the value is read and found wrong."""
     found = said(text, path)
     assert [each.value for each in found.statements if not each.mode] == [value]
     assert list(findings_of(found, path)) != []
@@ -270,7 +270,7 @@ def test_a_wrong_value_of_a_known_program_is_found(path: str, text: str, value: 
     "text", ['[app.qnn]\nhtp_performance_mode = "burst"\n', "htp_performance_mode=burst\nvtcm_mb=8\n"]
 )
 def test_a_host_configures_the_provider_by_name(text: str) -> None:
-    """In a section, or beside the provider's other options, a mode is ONNX Runtime's, not LiteRT's number."""
+    """In a section, or next to other options of the provider, a mode is ONNX Runtime's, not a LiteRT number."""
     found = said(text, "app.toml")
     assert [(each.where, each.mode) for each in found.statements] == [(Where.PROVIDER, "burst")]
 
@@ -281,7 +281,7 @@ UNITS = ["/*", '"\\', "'''", "(", "{'", "`", "R(", '\\"', "\n", "--qnn_options "
 @pytest.mark.parametrize("path", ["a.cc", "a.js", "a.sh", "a.txt", "a.yaml", "a.md"])
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_time_grows_with_the_size(path: str, unit: str) -> None:
-    """Twenty times as much takes at most some sixty times as long, however the text repeats itself."""
+    """A text twenty times as long takes at most about sixty times as long, however it repeats itself."""
     taken_s = []
     for size in (1_000, 20_000):
         text = 'x = {"htp_performance_mode": y}\n```\n' + unit * (size // len(unit))
@@ -293,7 +293,7 @@ def test_the_time_grows_with_the_size(path: str, unit: str) -> None:
 
 @pytest.mark.parametrize("text", ["x = htp + \n" + "(" * 300_000, "qnn-net-run --perf_profile burst\n" * 6000])
 def test_more_than_is_read_is_an_error(text: str) -> None:
-    """It says how much is read, and nothing of the file is."""
+    """The error has the limit, and nothing of the file is read."""
     found = said(text, "a.sh")
     assert found.statements == ()
     assert [(each.rule, each.message[:9]) for each in found.problems] == [("FILE-2", "more than")]

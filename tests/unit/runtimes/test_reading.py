@@ -1,4 +1,4 @@
-"""Settings read back: every text that is made is the profile that it was made of, as its runtime votes it."""
+"""Settings read back: every generated text becomes the profile that its runtime votes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ GENAI = """{
 
 
 def loaded(found: ProfileFiles, folder: Path) -> Profile:
-    """Return what is imported, loaded from files."""
+    """Return the imported profile, loaded from its files."""
     (folder / "states").mkdir(exist_ok=True)
     for path, text in found.texts().items():
         (folder / path).write_text(text, encoding="utf-8")
@@ -48,19 +48,19 @@ def loaded(found: ProfileFiles, folder: Path) -> Profile:
 @pytest.mark.parametrize("mode", LLM_DECODE_PROFILES)
 @pytest.mark.parametrize("text", ['{"performance": {"policy": "MODE"}}', "qnn-net-run --perf_profile MODE"])
 def test_a_mode_of_decode_is_the_shipped_profile(text: str, mode: str, tmp_path: Path) -> None:
-    """There is no record of it; the shipped one votes the vendor's table."""
+    """A decode mode has no record, so it becomes the shipped profile with its votes."""
     (found,) = read(text.replace("MODE", mode), "mine.txt")
     assert loaded(found, tmp_path).votes == load_profile(mode).votes
 
 
 def test_an_enumerator_of_litert_by_the_name_of_its_enumeration(tmp_path: Path) -> None:
-    """As ai-edge-litert exports both."""
+    """ai-edge-litert exports both names."""
     (found,) = read("from q import QualcommHtpPerformanceMode\nmode = QualcommHtpPerformanceMode.BURST\n", "host.py")
     assert loaded(found, tmp_path).votes == load_profile("litert:burst").votes
 
 
 def test_a_number_in_genai_is_refused() -> None:
-    """As onnxruntime-genai refuses the file: it takes texts alone."""
+    """onnxruntime-genai accepts only texts, so the file is refused."""
     text = GENAI.replace('"80"', "80")
     with pytest.raises(ProfileError, match="SET-6: rpc_control_latency is 80 without quotes"):
         read(text, "genai_config.json")
@@ -76,7 +76,7 @@ def test_custom_votes_stand_elsewhere() -> None:
     "name", [name for name in record_names() if name.partition(":")[0] in ("onnxruntime", "litert")]
 )
 def test_a_record_is_read_back_as_itself(name: str, tmp_path: Path) -> None:
-    """What each mode is written as in options, flags and TOML leads back to what the runtime votes in it."""
+    """In options, flags and TOML, each mode is read back as the runtime's votes in it."""
     record = load_profile(name)
     runtime, _, mode = name.partition(":")
     parts = settings(record, runtime).parts
@@ -93,7 +93,7 @@ def test_a_record_is_read_back_as_itself(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("runtime", NAMES)
 @pytest.mark.parametrize("name", profile_names())
 def test_the_check_finds_nothing_in_what_is_made(runtime: str, name: str) -> None:
-    """No text to paste breaks a rule; the extension file that a dialog names is another text (SET-10)."""
+    """No generated text breaks a rule; only the named extension file is another text (SET-10)."""
     spoken = ("SET-10", "SET-11")
     for part in settings(load_profile(name), runtime).parts:
         found = said(part.text, part.file or "options")
@@ -102,7 +102,7 @@ def test_the_check_finds_nothing_in_what_is_made(runtime: str, name: str) -> Non
 
 
 FILES = {"python": "host.py", "kotlin": "Host.kt", "java": "Host.java", "cpp": "host.cc", "csharp": "Host.cs"}
-# For each runtime: the index of the text that the code agrees with, and the languages of the code.
+# For each runtime: the index of the text with the same settings as the code, and the languages of the code.
 LANGUAGES = {
     "onnxruntime": (0, ("python", "kotlin", "java", "cpp", "csharp")),
     "genai": (0, ("python", "kotlin", "java", "cpp", "csharp")),
@@ -120,7 +120,7 @@ LANGUAGES = {
 def test_every_language_is_read_back_with_the_same_votes(
     runtime: str, language: str, name: str, tmp_path: Path
 ) -> None:
-    """Settings made in a host's language have no finding, and import gives the same as for their JSON."""
+    """Settings in a host's language have no finding, and become the same profile as their JSON."""
     made = settings(load_profile(name), runtime)
     of, languages = LANGUAGES[runtime]
     assert {part.language for part in made.in_code} == set(languages)
@@ -141,7 +141,7 @@ def test_every_language_is_read_back_with_the_same_votes(
 
 @pytest.mark.parametrize("name", [name for name in profile_names() if name != "system_settings"])
 def test_a_perf_config_of_snpe_is_read_back(name: str, tmp_path: Path) -> None:
-    """All that it can say comes back: clocks, modes, latencies, polling, times, on both sides."""
+    """Clocks, modes, latencies, polling and times are read back, on both sides."""
     profile = load_profile(name)
     (found,) = read(settings(profile, "snpe").parts[0].text, "perf_config.yaml")
     again = loaded(found, tmp_path)
@@ -156,7 +156,7 @@ def test_a_perf_config_of_snpe_is_read_back(name: str, tmp_path: Path) -> None:
 
 
 def test_every_model_of_a_pipeline_is_a_profile(tmp_path: Path) -> None:
-    """By the name of the model, in either letter case, and of the QNN provider alone."""
+    """Each model with the QNN provider becomes a profile with its name, in either letter case."""
     one, other = read(GENAI, "genai_config.json")
     assert (one.name, other.name) == ("embeddings", "prefill")
     assert str(other.place) == "genai_config.json:8:44"
@@ -166,7 +166,7 @@ def test_every_model_of_a_pipeline_is_a_profile(tmp_path: Path) -> None:
 
 
 def test_a_run_and_what_follows_it_are_a_profile_and_a_state(tmp_path: Path) -> None:
-    """The mode after the run is what the profile relaxes to; two runs in one file get two names."""
+    """The mode after a run becomes the profile's power state; two runs in one file get two names."""
     text = 'r.add_run_config_entry("qnn.htp_perf_mode", "burst")'
     run = f'{text}; r.add_run_config_entry("qnn.htp_perf_mode_post_run", "power_saver")'
     one, other = read(f"{run}\n{run.replace('burst', 'balanced')}\n", "host.py")
@@ -188,14 +188,14 @@ def test_a_run_and_what_follows_it_are_a_profile_and_a_state(tmp_path: Path) -> 
     ],
 )
 def test_options_over_several_lines_are_one_profile(text: str, tmp_path: Path) -> None:
-    """A literal, or what is given to one object, belongs together; another literal does not."""
+    """The options in one literal, or for one object, are one profile; another literal is another profile."""
     one, other = read(f'{text}y = {{\n"htp_performance_mode": "balanced"}}\n', "host.py")
     assert loaded(one, tmp_path).votes.rpc_control_latency_us == 80
     assert "votes:" not in other.text
 
 
 def test_runs_over_several_lines_are_lowered_as_they_say(tmp_path: Path) -> None:
-    """Calls on one object are one run, until a key comes again, or another function begins."""
+    """Calls on one object are one run, until a key is repeated or another function begins."""
     add = 'run.add_run_config_entry("qnn.{}", "{}")'
     before, after = "htp_perf_mode", "htp_perf_mode_post_run"
     one = [add.format(before, "burst"), add.format(after, "power_saver"), add.format("rpc_control_latency", "80")]
@@ -212,7 +212,7 @@ def test_runs_over_several_lines_are_lowered_as_they_say(tmp_path: Path) -> None
 
 
 def test_the_text_of_all_settings_is_read_back_whole(tmp_path: Path) -> None:
-    """What the command prints, sentences and all, keeps the latency and what follows a run."""
+    """The printed text, with its sentences, keeps the latency and the mode after a run."""
     parts = settings(load_profile("low_balanced"), "onnxruntime").parts
     text = "".join(f"{part.where}\n{part.text}\n{part.note}\n" for part in parts)
     held, run = (loaded(each, tmp_path) for each in read(text, "full.txt"))
@@ -239,7 +239,7 @@ def test_the_text_of_all_settings_is_read_back_whole(tmp_path: Path) -> None:
     ],
 )
 def test_one_setting_in_any_text(text: str, record: str, tmp_path: Path) -> None:
-    """A flag, an option of a delegate, a literal in code: each is what its runtime votes."""
+    """A flag, an option of a delegate, or a literal in code becomes what its runtime votes."""
     (found,) = read(text, "a.txt")
     assert loaded(found, tmp_path).votes.hvx == load_profile(record).votes.hvx
     assert f"extends: {record}\n" in found.text
@@ -248,7 +248,7 @@ def test_one_setting_in_any_text(text: str, record: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("path", ["69.json", "no.json", "a: b #c.json", "x\nvotes: unset\ny: .json", "burst.json"])
 @pytest.mark.parametrize("of", ["runs", "perf config"])
 def test_any_name_of_a_file_gives_profiles_that_load(path: str, of: str, tmp_path: Path) -> None:
-    """It is a word to YAML, no shipped profile's, and nothing in it begins a line or a comment."""
+    """The profile's name is a word in YAML, differs from the shipped names, and begins no line or comment."""
     text = '{"qnn.htp_perf_mode": "burst", "qnn.htp_perf_mode_post_run": "balanced"}'
     if of == "perf config":
         text = settings(load_profile("balanced"), "snpe").parts[0].text
@@ -264,7 +264,7 @@ def test_any_name_of_a_file_gives_profiles_that_load(path: str, of: str, tmp_pat
     ["", "{}", "[1]", "no settings\n", '{"devices": [{"cores": [{"rpc_control_latency": 100}]}]}', "profile: burst\n"],
 )
 def test_what_is_no_setting_is_left_to_others(text: str) -> None:
-    """No reader takes it; an extension file has one of its own."""
+    """No reader takes such a text; an extension file has another reader."""
     assert sniff(text, "file.json") is None
 
 
@@ -278,7 +278,7 @@ def test_what_is_no_setting_is_left_to_others(text: str) -> None:
     ],
 )
 def test_what_is_wrong_is_an_error_with_its_place(text: str, where: str) -> None:
-    """A mode that the runtime does not know, a time of any length that is none, and a field that SNPE does not have."""
+    """An unknown mode, a wrong time of any length, or a field that SNPE lacks is an error with its place."""
     with pytest.raises(ProfileError) as caught:
         read(text, "a.txt")
     assert f"a.txt:{where}: SET-" in str(caught.value)
@@ -325,7 +325,7 @@ def test_what_follows_no_run_is_no_profile() -> None:
     st.sampled_from(["a.json", "a.yaml", "a.py", "genai_config.json", ""]),
 )
 def test_no_text_breaks_a_reader(text: str, name: str) -> None:
-    """Whatever stands in a file, it is read or refused with a place, and every finding lies in it."""
+    """Any text is read, or refused with a place, and every finding lies in the text."""
     found = said(text, name)
     lines = text.split("\n")
     for finding in (*found.problems, *findings_of(found, name)):

@@ -1,4 +1,4 @@
-"""Profiles as settings of runtimes: the nearest mode, what is lost, and the texts to paste."""
+"""Profiles as settings of runtimes: the nearest mode, the losses, and the texts to paste."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from command import Command
 
-# How each runtime spells the mode of its own record, for every runtime of which there are records.
+# How each runtime spells the mode of its own record, for every runtime with records.
 SPELT = {
     "onnxruntime": ("onnxruntime", '"htp_performance_mode": "{mode}"'),
     "genai": ("onnxruntime", '"htp_performance_mode": "{mode}"'),
@@ -35,14 +35,14 @@ LOWERED = ["relax.to", "relax.after_init_us", "relax.after_inference_us", "relax
 
 
 def lost(profile: Profile, runtime: str) -> dict[str, tuple[str, str]]:
-    """Return what a runtime can't express of a profile: what it says, and what is done instead."""
+    """Return the losses of a profile in a runtime: the profile's value, and what is done instead."""
     return {".".join(each.field): (each.says, each.instead) for each in settings(profile, runtime).lost}
 
 
 @pytest.mark.parametrize("runtime", NAMES)
 @pytest.mark.parametrize("name", profile_names())
 def test_every_profile_for_every_runtime(runtime: str, name: str) -> None:
-    """There is something to paste, JSON that is JSON, and what is known of it in a sentence."""
+    """There is a text to paste, valid JSON, and a sentence about what is known."""
     made = settings(load_profile(name), runtime)
     assert made.parts[0].text
     assert made.known.endswith(".")
@@ -54,7 +54,7 @@ def test_every_profile_for_every_runtime(runtime: str, name: str) -> None:
 
 @pytest.mark.parametrize("runtime", SPELT)
 def test_a_record_is_expressed_by_its_own_mode(runtime: str) -> None:
-    """What a runtime votes in a mode is that mode, with no vote lost."""
+    """The record of a mode becomes that mode, and no vote is lost."""
     of, spelt = SPELT[runtime]
     for name in record_names():
         if name.startswith(f"{of}:"):
@@ -65,14 +65,14 @@ def test_a_record_is_expressed_by_its_own_mode(runtime: str) -> None:
 
 @pytest.mark.parametrize("mode", ["burst", "balanced", "power_saver", "extreme_power_saver"])
 def test_what_is_lowered_is_not_held(mode: str) -> None:
-    """LiteRT's automatic control is chosen for a profile that lowers, its manual one for a profile that holds."""
+    """A profile that lowers gets LiteRT's automatic control, a profile that holds gets its manual control."""
     assert "perf_ctrl_mode=auto" in settings(load_profile(mode), "litert").parts[0].text
     assert "perf_ctrl_mode=manual" in settings(load_profile(f"litert:{mode}"), "litert").parts[0].text
     assert settings(load_profile(f"litert-auto:{mode}"), "litert").lost == ()
 
 
 def test_a_run_is_lowered_by_its_own_options() -> None:
-    """ONNX Runtime holds; per run it lowers to the mode that is nearest to the power state."""
+    """ONNX Runtime holds; its run options lower to the mode nearest to the power state."""
     held, per_run = settings(load_profile("balanced"), "onnxruntime").parts
     assert json.loads(held.text) == {"htp_performance_mode": "balanced", "rpc_control_latency": "100"}
     assert json.loads(per_run.text) == {
@@ -86,14 +86,14 @@ def test_a_run_is_lowered_by_its_own_options() -> None:
 
 
 def test_executorch_has_no_extreme_power_saver() -> None:
-    """No vote at all is nearest to clocks that are not voted on, and what it lacks is told."""
+    """The nearest mode has no votes, and the loss of the core vote is listed."""
     extreme = load_profile("extreme_power_saver")
     assert "kHtpDefault" in settings(extreme, "executorch").parts[0].text
     assert lost(extreme, "executorch")["votes.dcvs_v3.core"] == ("DISABLE", "no vote")
 
 
 def test_genie_has_keys_for_what_stands_beside_the_profile() -> None:
-    """Latency, polling, adaptive polling, HMX timeout and DDR are keys of their own, and are not lost."""
+    """Latency, polling, adaptive polling, HMX timeout and DDR have keys of their own, so they are not lost."""
     profile = voting(rpc_control_latency_us=250, rpc_polling_time_us=500, adaptive_polling_time_us=2000)
     profile = attrs.evolve(profile, votes=attrs.evolve(profile.votes, hmx_timeout_us=1000, ddr_perf_mode=True))
     named = next(part for part in settings(profile, "genie").parts if part.where == "extension file, by name")
@@ -111,7 +111,7 @@ def test_genie_has_keys_for_what_stands_beside_the_profile() -> None:
 
 
 def genie_texts(profile: Profile) -> tuple[dict[str, Any], str]:
-    """Return the core of the extension file by name, and the policy."""
+    """Return the core of the extension file as set by name, and the policy."""
     texts = {part.where: part.text for part in settings(profile, "genie").parts}
     (core,) = json.loads(texts["extension file, by name"])["devices"][0]["cores"]
     return core, json.loads(texts["policy of the API"])["performance"]["policy"]
@@ -119,7 +119,7 @@ def genie_texts(profile: Profile) -> tuple[dict[str, Any], str]:
 
 @pytest.mark.parametrize("name", LLM_DECODE_PROFILES)
 def test_genie_has_names_for_decode(name: str) -> None:
-    """Each of the vendor's profiles for decode goes by its name, also of those that vote alike, and nothing is lost."""
+    """Each decode profile is set by its name, even if others vote the same, and nothing is lost."""
     profile = load_profile(name)
     core, policy = genie_texts(profile)
     assert (core["perf_profile"], policy) == (name, name)
@@ -132,7 +132,7 @@ def test_genie_has_names_for_decode(name: str) -> None:
 
 
 def test_a_profile_of_the_lineage_alone_has_no_name_for_decode() -> None:
-    """A vote of its own that has a key keeps the name; other clocks, or a DDR vote that is taken away, do not."""
+    """A changed vote with its own key keeps the name; other clocks, or a removed DDR vote, do not."""
     burst = load_profile("llm_decode_burst")
     core, _ = genie_texts(attrs.evolve(burst, votes=attrs.evolve(burst.votes, rpc_control_latency_us=250)))
     assert (core["perf_profile"], core["rpc_control_latency"]) == ("llm_decode_burst", 250)
@@ -146,13 +146,13 @@ def test_a_profile_of_the_lineage_alone_has_no_name_for_decode() -> None:
 
 
 def test_what_is_expressed_in_full_is_said_of_one_text(command: Command) -> None:
-    """Of several texts the first is meant."""
+    """If there are several texts, the first one is named."""
     told = " ".join(command.output("settings", "burst", "--for", "genie").split())
     assert "The first text (extension file, vote by vote) expresses all of the profile." in told
 
 
 def test_snpe_says_nearly_all() -> None:
-    """Corners, times, modes, HMX and the sustain time of any length are fields; what is not is named."""
+    """Corners, times, modes, HMX and any sustain time are fields; the rest is listed."""
     burst = load_profile("burst")
     assert burst.relax is not None
     assert burst.votes.dcvs_v3 is not None
@@ -183,14 +183,14 @@ def test_snpe_says_nearly_all() -> None:
 
 
 def test_snpe_has_not_every_hmx_corner() -> None:
-    """A vote that has no name there is not said, and is told."""
+    """An HMX corner without a name in SNPE is left out and listed."""
     profile = voting(hmx_v2=attrs.evolve(explicit_hmx(ExpandedCorner.NOM), perf_mode=ClkPerfMode.HIGH_D3))
     assert "HMX" not in settings(profile, "snpe").parts[0].text
     assert "votes.hmx_v2" in lost(profile, "snpe")
 
 
 def test_mlperf_overrides_its_preset() -> None:
-    """One corner for a clock, latencies and HMX can be said; the core after a run can't: the app does not read it."""
+    """One corner for a clock, latencies and HMX are set; the core after a run is not, since the app ignores it."""
     profile = voting(hmx_v2=explicit_hmx(ExpandedCorner.NOM))
     dcvs = profile.votes.dcvs_v3
     assert dcvs is not None
@@ -210,7 +210,7 @@ def test_mlperf_overrides_its_preset() -> None:
 
 
 def test_ai_hub_always_votes() -> None:
-    """It has no mode without votes, so that which votes least is taken, in the letter case of each option."""
+    """AI Hub has no mode without votes, so the mode with the lowest votes is chosen, spelt as each option wants."""
     made = settings(load_profile("system_settings"), "aihub")
     assert [part.text for part in made.parts] == [
         "--qnn_options context_htp_performance_mode=EXTREME_POWER_SAVER",
@@ -221,7 +221,7 @@ def test_ai_hub_always_votes() -> None:
 
 
 def test_the_command_prints_writes_and_refuses(command: Command, tmp_path: Path) -> None:
-    """Text, JSON, a file of the first part alone; one profile and a runtime are needed, and known."""
+    """Text, JSON, or a file with the first part; a known profile and a known runtime are required."""
     told = command.output("settings", "burst", "--for", "genai")
     assert "genai_config.json" in told
     assert "relax.to: relaxed_up_down; the runtime does: votes stay up" in told
@@ -249,7 +249,7 @@ def test_the_command_prints_writes_and_refuses(command: Command, tmp_path: Path)
 
 @pytest.mark.parametrize("runtime", NAMES)
 def test_only_one_language_is_made(command: Command, runtime: str) -> None:
-    """Each language of the runtime can be chosen and is printed alone; any other language is an error."""
+    """Each language of the runtime can be printed alone; another language is an error."""
     languages = settings(load_profile("burst"), runtime).languages
     assert languages
     for language in LANGUAGES:
@@ -262,7 +262,7 @@ def test_only_one_language_is_made(command: Command, runtime: str) -> None:
 
 
 def test_what_a_language_can_not_say_is_told(command: Command) -> None:
-    """In Kotlin LiteRT has no automatic control, so that what is lowered is held."""
+    """LiteRT has no automatic control in Kotlin, so votes that would be lowered are held."""
     call = ("settings", "litert-auto:balanced", "--for", "litert", "--format", "json")
     assert json.loads(command.output(*call))["lost"] == []
     fields = {each["field"] for each in json.loads(command.output(*call, "--language", "kotlin"))["lost"]}
@@ -271,7 +271,7 @@ def test_what_a_language_can_not_say_is_told(command: Command) -> None:
 
 @pytest.mark.parametrize("runtime", NAMES)
 def test_what_only_we_do_is_lost_in_every_runtime(runtime: str) -> None:
-    """A time that is learnt, a second power state and a raise ahead are told; SNPE gets the first time."""
+    """A learnt time, a second power state and a raise ahead are listed as lost; SNPE gets the first time-out."""
     profile = load_profile("burst")
     assert profile.relax is not None
     then = Then(profile.relax.after_deinit_to, 2_000_000)
