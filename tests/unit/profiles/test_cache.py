@@ -1,4 +1,4 @@
-"""A profile that a controller has read is not read again until one of its files changes."""
+"""A controller reads a profile again only if one of its files has changed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 OWN = "profile: camera\nextends: base.yaml\nrelax:\n  to: calm\n"
 BASE = "profile: base\nextends: burst\nsummary: One\n"
-# What "camera" inherits of burst, and "calm" extends.
+# The shipped power states that "camera" inherits from burst, and that "calm" extends.
 INHERITED = ("relaxed.yaml", "released_up_down.yaml")
 CALM = "state: calm\nextends: relaxed\nsummary: One\n"
 
 
 @pytest.fixture
 def opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the names of the files that are opened from now on."""
+    """Return a list that gets the name of each file opened from now on."""
     names: list[str] = []
 
     def told(path: str, *arguments: Any, **named: Any) -> Any:
@@ -38,7 +38,7 @@ def opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a folder with a profile, what it extends, and its power state."""
+    """Return a folder with a profile, its base, and its power state."""
     (tmp_path / "states").mkdir()
     (tmp_path / "camera.yaml").write_text(OWN, encoding="utf-8")
     (tmp_path / "base.yaml").write_text(BASE, encoding="utf-8")
@@ -47,14 +47,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 def rewrite(path: Path, old: str, new: str) -> None:
-    """Write a file anew, in place, a second later by its clock: a test is faster than the clock of a file system."""
+    """Rewrite a file in place, with a later time: the file system's clock is too coarse for a test."""
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     stat = path.stat()
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1_000_000_000))
 
 
 def test_no_file_is_opened_a_second_time(opened: list[str], folder: Path) -> None:
-    """Sessions, changes of profile, holds and caps read a profile once between them, by name and by path."""
+    """Sessions, changes of profile, holds and caps together read a profile once, by name or by path."""
     bench = Bench.make(folders=[folder])
     session = bench.controller.session("camera")
     assert sorted(opened) == ["base.yaml", "burst.yaml", "calm.yaml", "camera.yaml", *INHERITED]
@@ -70,22 +70,22 @@ def test_no_file_is_opened_a_second_time(opened: list[str], folder: Path) -> Non
 
 
 def summary_of_the_base(folder: Path) -> None:
-    """Change what it extends."""
+    """Change the base."""
     rewrite(folder / "base.yaml", "One", "Two")
 
 
 def summary_of_its_own(folder: Path) -> None:
-    """Change the file, and its size."""
+    """Change the file and its size."""
     rewrite(folder / "camera.yaml", "relax:", "summary: Two\nrelax:")
 
 
 def summary_of_the_state(folder: Path) -> None:
-    """Change its power state."""
+    """Change the power state."""
     rewrite(folder / "states" / "calm.yaml", "One", "Two")
 
 
 def another_file(folder: Path) -> None:
-    """Put another file in its place, with the time and the size of the one before."""
+    """Replace the file by another with the same time and size."""
     new = folder / "new"
     new.write_text(BASE.replace("One", "Two"), encoding="utf-8")
     stat = (folder / "base.yaml").stat()
@@ -99,7 +99,7 @@ def another_file(folder: Path) -> None:
     ids=lambda each: each.__name__,
 )
 def test_a_change_is_seen(change: Callable[[Path], None], folder: Path) -> None:
-    """Whichever of the files a profile is read from has changed, the profile is read again."""
+    """If any file of a profile has changed, the profile is read again."""
     profiles = ProfileCache([folder])
     before = profiles.load("camera")
     assert profiles.load("camera") is before
@@ -111,7 +111,7 @@ def test_a_change_is_seen(change: Callable[[Path], None], folder: Path) -> None:
 
 
 def test_a_file_that_comes_first_is_seen(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A power state of the same name in a folder that is searched before means another one from then on."""
+    """A new power state with the same name in an earlier folder is used from then on."""
     first = tmp_path_factory.mktemp("first")
     (first / "states").mkdir()
     profiles = ProfileCache([first, folder])
@@ -124,7 +124,7 @@ def test_a_file_that_comes_first_is_seen(folder: Path, tmp_path_factory: pytest.
 
 
 def test_what_is_wrong_is_not_kept(folder: Path) -> None:
-    """A file that was mended is taken, one that went wrong is refused, and one that is gone is not found."""
+    """A corrected file is used, a file with a new mistake is refused, and a removed file is not found."""
     profiles = ProfileCache([folder])
     profiles.load("camera")
     rewrite(folder / "base.yaml", "summary", "sumary")
@@ -139,7 +139,7 @@ def test_what_is_wrong_is_not_kept(folder: Path) -> None:
 
 
 def test_a_file_that_changes_while_it_is_read_is_read_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is kept counts as of before it was read."""
+    """A profile is kept with the state of its files before it was read."""
     profiles = ProfileCache([folder])
     read_text = strict_yaml._read_text
 
@@ -156,7 +156,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(folder: Path, monkey
 
 
 def test_it_does_not_grow_without_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A host that makes up paths as it goes fills no memory."""
+    """The number of kept profiles is limited, so a host with made-up paths fills no memory."""
     monkeypatch.setattr(cache, "MOST_PROFILES", 2)
     profiles = ProfileCache([folder])
     for name in ("camera", "base", "burst", "balanced", "camera"):

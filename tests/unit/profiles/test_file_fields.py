@@ -1,4 +1,4 @@
-"""The classes into which the mappings of a file are read."""
+"""The classes that hold the mappings of a file."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from htppower.profiles.relax_format import BreakEvenFields, RelaxFields, ThenFie
 
 
 def test_what_a_file_leaves_out_has_its_default() -> None:
-    """What is stated is taken as it is, None as well; every other field has the default that it declares."""
+    """A given value is kept, also None; every other field has its declared default."""
     fields = BreakEvenFields(break_even_us=None, most_us=7)
     assert vars(fields) == {"break_even_us": None, "least_us": 0, "most_us": 7}
 
 
 @pytest.mark.parametrize("kind", [ProfileFields, StateFields, RelaxFields, ThenFields])
 def test_only_a_field_that_may_be_left_out_has_a_default(kind: type[FileFields]) -> None:
-    """A field that must be stated has none, and every field is told in the schemas."""
+    """A required field has no default, and every field has a description for the schemas."""
     for _, wants in declared(kind).values():
         assert wants.optional or wants.default is None
         assert wants.says
 
 
 def test_a_field_that_may_be_left_out_is_unset_only_where_it_says_so() -> None:
-    """``then`` may be the word unset; a longest time that is left out is none, and is not spelt so."""
+    """``then`` may be the word unset; ``most_us`` can be left out, but not be unset."""
     then, _ = fields_of(RelaxFields)["then"]
     most_us, _ = fields_of(BreakEvenFields)["most_us"]
     assert then == ThenFields | None

@@ -1,4 +1,4 @@
-"""Files with very many mistakes: reading them takes no long, and what is said of them has an end."""
+"""Files with very many mistakes: they are read quickly, and the number of findings is limited."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONG = "y" * 600_000
 
 
 def whole(line: str, before: str = "") -> str:
-    """Return a text that is as large as a file may be, of one line over and over."""
+    """Return a text of the largest allowed size, with one line again and again."""
     return before + line * ((LARGEST_FILE_BYTES - len(before)) // len(line))
 
 
@@ -44,7 +44,7 @@ FLOODS = {
 
 @pytest.mark.parametrize("text", FLOODS.values(), ids=FLOODS)
 def test_a_file_of_mistakes_is_read_no_further_than_any_file(tmp_path: Path, text: str) -> None:
-    """Whatever its lines are, a file is given up after as many values as a file may have; 100 problems are told."""
+    """Reading stops at the largest number of values, whatever the lines are, and 100 problems are shown."""
     file = tmp_path / "mine.yaml"
     file.write_text(text, encoding="utf-8")
     read = read_document(str(file)).problems
@@ -59,7 +59,7 @@ def test_a_file_of_mistakes_is_read_no_further_than_any_file(tmp_path: Path, tex
 
 
 def test_a_file_of_mistakes_costs_lint_no_more(tmp_path: Path) -> None:
-    """Of each file lint tells at most 100 findings, and of the one beside it all that it has."""
+    """Lint shows at most 100 findings of each such file, and every finding of another file."""
     for name in ("a", "b"):
         (tmp_path / f"{name}.yaml").write_text(FLOODS["aliases to nothing"], encoding="utf-8")
     (tmp_path / "c.yaml").write_text(CLEAN, encoding="utf-8")
@@ -70,7 +70,7 @@ def test_a_file_of_mistakes_costs_lint_no_more(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", ["# htppower: x\n", "a: b # htppower: x\n"])
 def test_a_file_of_comments_is_read_no_further_than_any_file(tmp_path: Path, line: str) -> None:
-    """Of the comments for htppower as many are read as a file may have values, each looked at once."""
+    """Comments for htppower are read up to the largest number of values, each once."""
     file = tmp_path / "mine.yaml"
     file.write_text(whole(line, CLEAN), encoding="utf-8")
     assert len(read_lines(str(file)).comments) == MOST_VALUES
@@ -86,7 +86,7 @@ def test_a_file_of_comments_is_read_no_further_than_any_file(tmp_path: Path, lin
     ids=["sent", "use"],
 )
 def test_a_long_word_is_repeated_in_no_message(tmp_path: Path, text: str) -> None:
-    """A test file that repeats a long word by aliases, each a mistake, is told in few words."""
+    """A test file with many aliases of a long word gives short messages."""
     file = tmp_path / "mine.yaml"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(ProfileError) as caught:
@@ -96,7 +96,7 @@ def test_a_long_word_is_repeated_in_no_message(tmp_path: Path, text: str) -> Non
 
 
 def test_a_name_that_is_missing_is_compared_with_some_of_very_many(tmp_path: Path) -> None:
-    """The message for a wrong name does not grow with the number of files in the folder."""
+    """The message for a wrong name is not longer if the folder has many files."""
     (tmp_path / "mine.yaml").write_text("profile: mine\nextends: nowhere\n", encoding="utf-8")
     said = []
     for count in (300, 900):
@@ -110,6 +110,6 @@ def test_a_name_that_is_missing_is_compared_with_some_of_very_many(tmp_path: Pat
 
 
 def test_the_nearest_names_are_told_without_the_others() -> None:
-    """If no name is near, the message has all of a few names; of many, the first ones and the count of the rest."""
+    """If no name is near, the message lists a few names, or the first ones of many and the number of the rest."""
     assert did_you_mean("x", ["aa", "bb"]) == "one of aa, bb"
     assert did_you_mean("x", [f"n{number}" for number in range(250)]).endswith("n98, n99, and 150 more")

@@ -1,4 +1,4 @@
-"""The shipped profiles for decode of language models, held against the vendor's table."""
+"""The shipped profiles for decode of language models, compared with the vendor's table."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ TABLE = {
 
 
 def test_the_names_are_those_of_the_table() -> None:
-    """There are ten, from highest performance to lowest."""
+    """There are ten profiles, from highest performance to lowest."""
     assert tuple(f"llm_decode_{name}" for name in TABLE) == LLM_DECODE_PROFILES
 
 
 @pytest.mark.parametrize("name", TABLE)
 def test_the_votes_are_the_vendors(name: str) -> None:
-    """Every cell of the vendor's table is what the profile votes, with DCVS off and power mode PERFORMANCE."""
+    """Every cell of the vendor's table is in the profile's votes, with DCVS off and power mode PERFORMANCE."""
     votes = load_profile(f"llm_decode_{name}").votes
     assert votes.dcvs_v3 is not None
     assert votes.hmx_v2 is not None
@@ -52,7 +52,7 @@ def test_the_votes_are_the_vendors(name: str) -> None:
 
 @pytest.mark.parametrize("name", TABLE)
 def test_it_relaxes_as_the_plain_profile_of_its_name_does(name: str) -> None:
-    """Power states, sustain time, polling and control latency are the plain profile's; default's are balanced's."""
+    """Power states, sustain time, polling and control latency are the plain profile's; default uses balanced's."""
     profile, plain = load_profile(f"llm_decode_{name}"), load_profile("balanced" if name == "default" else name)
     assert profile.relax == plain.relax
     assert profile.votes.rpc_polling_time_us == plain.votes.rpc_polling_time_us
@@ -62,7 +62,7 @@ def test_it_relaxes_as_the_plain_profile_of_its_name_does(name: str) -> None:
 @pytest.mark.parametrize("arch", [75, 79, 81, 85])
 @pytest.mark.parametrize("name", TABLE)
 def test_it_is_raised_and_nothing_of_it_is_left_up(name: str, arch: int) -> None:
-    """From V75 on only the DDR performance mode may be missing; lowered, HMX and the engine are back at defaults."""
+    """From V75 on only the DDR performance mode may be missing; after lowering, HMX and CENG have their defaults."""
     time = VirtualTime()
     recorder = RecordingBackend(SimulatedHtp(arch=arch), time=time)
     with (

@@ -1,4 +1,4 @@
-"""A profile that is made in code is held to the types and ranges of its fields before anything is sent."""
+"""A profile made in code is checked for the types and ranges of its fields before a vote is sent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEARNT = Adaptive(break_even_us=100_000)
 
 
 def evolved(value: Any, **fields: Any) -> Any:
-    """Return a value with other fields, also of types that they do not have."""
+    """Return a value with other fields, also of wrong types."""
     return attrs.evolve(value, **fields)
 
 
@@ -39,13 +39,13 @@ def with_dcvs(**fields: Any) -> Profile:
 
 
 def with_relax(**fields: Any) -> Profile:
-    """Return burst with another way down."""
+    """Return burst with other fields in ``relax``."""
     assert BURST.relax is not None
     return attrs.evolve(BURST, relax=attrs.evolve(BURST.relax, **fields))
 
 
 def with_state(**votes: Any) -> Profile:
-    """Return burst that relaxes to other votes."""
+    """Return burst with other votes in its power state."""
     assert BURST.relax is not None
     to = BURST.relax.to
     return with_relax(to=attrs.evolve(to, votes=attrs.evolve(to.votes, **votes)))
@@ -99,7 +99,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("profile", "said"), WRONG, ids=[said for _, said in WRONG])
 def test_a_value_that_no_option_carries_is_refused(profile: Profile, said: str) -> None:
-    """Opening a session and changing its profile are refused with the field; nothing is sent."""
+    """Opening a session or changing its profile raises with the name of the field, and nothing is sent."""
     bench = Bench.make()
     with pytest.raises(ProfileError, match=said):
         bench.controller.session(profile)
@@ -113,12 +113,12 @@ def test_a_value_that_no_option_carries_is_refused(profile: Profile, said: str) 
 
 @pytest.mark.parametrize("name", SHIPPED_PROFILES)
 def test_what_a_file_gives_is_right(name: str) -> None:
-    """Nothing is said of a profile that was loaded."""
+    """A loaded profile passes the check."""
     assert not list(wrong_values(load_profile(name)))
 
 
 def test_the_whole_range_is_sent_as_it_is() -> None:
-    """The largest number that an option carries reaches the call."""
+    """The largest number of an option reaches the call unchanged."""
     bench = Bench.make()
     session = bench.controller.session(with_votes(rpc_control_latency_us=2**32 - 1))
     with session.inference():

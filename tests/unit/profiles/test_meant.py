@@ -1,4 +1,4 @@
-"""A hint leads to a file that loads: what it says to write is what the field takes."""
+"""A hint leads to a file that loads: the suggested value fits the field."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIELDS = {
     "after_inference_us": "profile: mine\nextends: burst\nrelax: {{after_inference_us: {}}}\n",
     "extends": "profile: mine\nextends: {}\n",
 }
-# What a hint says to write, as it is written then.
+# The values that hints suggest, as they are written in a file.
 WRITTEN = {
     "quote the word": '"{}"',
     "write true": "true",
@@ -49,7 +49,7 @@ def problems(path: Path, text: str) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize("word", ["on", "no", "Yes", "y", "010", "0x10", "1_000", "12:30:45", "1e3", "2026-11-22"])
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_hint_leads_to_no_wrong_type(tmp_path: Path, field: str, word: str) -> None:
-    """Whoever does what the hint says is not told next that the value is of the wrong type."""
+    """After following the hint, the value has the right type."""
     ((rule, _, hint),) = problems(tmp_path / "mine.yaml", FIELDS[field].format(word))
     assert rule == "YAML-3"
     written = FIELDS[field].format(WRITTEN.get(hint, hint.removeprefix("write ")).format(word))
@@ -59,7 +59,7 @@ def test_a_hint_leads_to_no_wrong_type(tmp_path: Path, field: str, word: str) ->
 @pytest.mark.parametrize("word", [".inf", "-.inf", "+.INF", ".Inf", ".nan", ".NaN", ".NAN"])
 @pytest.mark.parametrize("field", FIELDS)
 def test_no_number_is_not_said_to_be_read_in_two_ways(tmp_path: Path, field: str, word: str) -> None:
-    """Every parser reads these alike: they are of the wrong type."""
+    """Every parser reads them as the same wrong type, so the message does not mention two readings."""
     ((rule, message, _),) = problems(tmp_path / "mine.yaml", FIELDS[field].format(word))
     assert rule == "TYPE-1"
     assert "alike" not in message
@@ -67,7 +67,7 @@ def test_no_number_is_not_said_to_be_read_in_two_ways(tmp_path: Path, field: str
 
 
 def test_in_a_field_that_is_not_known_the_hint_says_what_for(tmp_path: Path) -> None:
-    """Where nobody knows the type, both ways are told with what they are for."""
+    """If the type is unknown, the hint has both ways to write the value, and the meaning of each."""
     found = problems(tmp_path / "mine.yaml", "profile: mine\nextends: burst\nfast: on\nslow: 010\n")
     hints = [hint for rule, _, hint in found if rule == "YAML-3"]
     assert hints == [
@@ -92,14 +92,14 @@ def test_in_a_field_that_is_not_known_the_hint_says_what_for(tmp_path: Path) -> 
     ],
 )
 def test_a_number_of_the_header_is_named(tmp_path: Path, field: str, value: str, hint: str) -> None:
-    """For a number or an enumerator of the vendor's header the hint says the word that a profile has for it."""
+    """For a number or an enumerator of the vendor's header, the hint has the word that a profile uses."""
     ((_, _, said),) = problems(tmp_path / "mine.yaml", FIELDS[field].format(value))
     assert said == f"write {hint}"
 
 
 @pytest.mark.parametrize("value", ["7", "-160", "DCVS_VOLTAGE_VCORNER", "1600"])
 def test_any_other_number_is_not_named(tmp_path: Path, value: str) -> None:
-    """If a number is not a corner, the hint does not suggest one corner as its meaning."""
+    """If a number is not a corner, the hint suggests none."""
     ((_, _, said),) = problems(tmp_path / "mine.yaml", FIELDS["core"].format(value))
     assert not re.fullmatch("write [A-Z0-9_]+", said)
 
@@ -115,7 +115,7 @@ def test_any_other_number_is_not_named(tmp_path: Path, value: str) -> None:
     ],
 )
 def test_a_value_in_quotes_is_to_be_written_without(tmp_path: Path, field: str, value: str) -> None:
-    """The hint says the value, and a file with that loads."""
+    """The hint has the value without quotes, and a file with it loads."""
     ((_, _, said),) = problems(tmp_path / "mine.yaml", FIELDS[field].format(f'"{value}"'))
     assert said == f"write {value.strip()} without quotes"
     assert "TYPE-1" not in [rule for rule, _, _ in problems(tmp_path / "mine.yaml", FIELDS[field].format(value))]

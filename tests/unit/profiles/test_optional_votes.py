@@ -1,4 +1,4 @@
-"""CENG, DCVS_V3_EXP and CENG_EXP in files: they may be left out, and are read, told and compared as other votes are."""
+"""CENG, DCVS_V3_EXP and CENG_EXP in files: optional, and otherwise like other votes."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def write(tmp_path: Path, votes: str, extends: str = "burst") -> Path:
 
 
 def test_these_and_no_others_may_be_left_out() -> None:
-    """The three are optional, no shipped profile states one, and none is listed where it is unset."""
+    """Only these three votes are optional; no shipped profile has one, and an unset one is not listed."""
     assert [name for name, about in BY_FIELD.items() if about.optional] == OPTIONAL
     listed = {at[1] for at, _ in profile_fields(load_profile("burst")) if at[0] == "votes"}
     assert not listed & set(OPTIONAL)
 
 
 def test_they_are_read(tmp_path: Path) -> None:
-    """Every field of the three arrives, one corner as well as three, and a word that is unset as none."""
+    """Every field of the three is read, with one corner or three; the word unset gives None."""
     votes = load_profile(write(tmp_path, EXPANDED + CENG_EXP)).votes
     bus = expanded("NOM", "TUR_L1", "TUR_L3")
     mode = ClkPerfMode.HIGH_D3
@@ -84,7 +84,7 @@ def test_they_are_read(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_with_them_is_told_where_it_stands(tmp_path: Path, votes: str, rule: str, line: int) -> None:
-    """A mistake in one of the three names its rule and its line."""
+    """A mistake in one of the three has its rule and its line."""
     with pytest.raises(ProfileError) as raised:
         load_profile(write(tmp_path, votes))
     assert [(problem.rule, problem.line) for problem in raised.value.problems] == [(rule, line)]
@@ -93,7 +93,7 @@ def test_what_is_wrong_with_them_is_told_where_it_stands(tmp_path: Path, votes: 
 
 @pytest.mark.parametrize("votes", [EXPANDED + CENG_EXP, EXPANDED + CENG, CENG, f"{CENG}  ceng_exp: unset\n"])
 def test_the_schema_accepts_them(tmp_path: Path, votes: str) -> None:
-    """An editor finds nothing wrong with a file that loads."""
+    """A file that loads fits the schema."""
     text = write(tmp_path, votes).read_text(encoding="utf-8")
     assert list(Draft7Validator(json_schema("profile")).iter_errors(yaml.safe_load(text))) == []
 
@@ -114,7 +114,7 @@ def test_the_schema_accepts_them(tmp_path: Path, votes: str) -> None:
     ],
 )
 def test_the_schema_says_what_a_rule_between_them_says(changes: dict[str, Any], wrong: bool) -> None:
-    """In a file that states every field, what a rule forbids between these votes the schema forbids, too."""
+    """For a file with every field, the schema has the rules between these votes, too."""
     source = load_profile("burst").source
     assert source is not None
     tree = yaml.safe_load(source.read_text(encoding="utf-8"))
@@ -123,7 +123,7 @@ def test_the_schema_says_what_a_rule_between_them_says(changes: dict[str, Any], 
 
 
 def test_lint_and_explain_tell_them(command: Command, tmp_path: Path) -> None:
-    """Lint has nothing against a sound file, and explain says value, native form, rules and section of each."""
+    """Lint finds nothing in a valid file, and explain shows value, native form, rules and section of each vote."""
     path = str(write(tmp_path, EXPANDED + CENG_EXP))
     assert command.output("lint", "--strict", path).endswith(": no findings\n")
     told = command.output("explain", path, "ceng_exp")
@@ -135,7 +135,7 @@ def test_lint_and_explain_tell_them(command: Command, tmp_path: Path) -> None:
 
 
 def test_lint_tells_what_a_power_state_leaves_up(command: Command, tmp_path: Path) -> None:
-    """A power state that holds the compression engine's clock as high as its profile does not lower it."""
+    """Lint warns if a power state keeps the compression engine's clock as high as its profile."""
     (tmp_path / "states").mkdir()
     state = f"state: busy\nextends: relaxed\nsummary: Busy.\nvotes:\n{CENG}"
     (tmp_path / "states" / "busy.yaml").write_text(state, encoding="utf-8")
@@ -145,7 +145,7 @@ def test_lint_tells_what_a_power_state_leaves_up(command: Command, tmp_path: Pat
 
 
 def test_a_dry_run_shows_them(command: Command, tmp_path: Path) -> None:
-    """The run says every vote in the vendor's words, draws both kinds of corners, and says what a platform lacks."""
+    """The run lists every vote in the vendor's words, draws both kinds of corners, and names missing votes."""
     path = str(write(tmp_path, EXPANDED + CENG_EXP))
     told = " ".join(command.output("profile", path, "--dry-run", "--arch", "V85").split())
     assert "powerMode PERFORMANCE_MODE corePerfMode HIGH_D3 busPerfMode HIGH" in told
@@ -165,7 +165,7 @@ def effect(name: str, old: Any, new: Any) -> Effect:
 
 
 def test_the_effects_of_the_compression_engines_clock() -> None:
-    """A higher corner raises power, a lower one lowers it, the default and no vote are the same, and forms compare."""
+    """A higher corner raises power, a lower corner lowers it, default and no vote are equal, and forms compare."""
     assert effect("ceng", None, ceng("NOM")) is Effect.RAISES_POWER
     assert effect("ceng", ceng("NOM"), ceng("SVS")) is Effect.LOWERS_POWER
     assert effect("ceng", ceng("MIN_VOLTAGE_CORNER"), None) is Effect.WORDING
@@ -173,7 +173,7 @@ def test_the_effects_of_the_compression_engines_clock() -> None:
 
 
 def test_the_effect_of_another_form(command: Command, tmp_path: Path) -> None:
-    """A change from one form to the other is told by what becomes of each clock, and not by the form."""
+    """For a change between the forms, the effect is what happens to each clock."""
     told = command.run("diff", "burst", str(write(tmp_path, EXPANDED))).stdout.split()
     assert told[told.index("dcvs_v3_exp.core") :][1:6] == ["MAX_VOLTAGE_CORNER", "(dcvs_v3)", "->", "NOM_L0", "lowers"]
     at_the_top = hvx_exp("MAX")
@@ -186,7 +186,7 @@ def test_the_effect_of_another_form(command: Command, tmp_path: Path) -> None:
 
 
 def test_the_provider_can_not_express_them(tmp_path: Path) -> None:
-    """The nearest mode is found by expanded corners, too, and each of the votes is told as one that it lacks."""
+    """The nearest mode is found by expanded corners, too, and each of these votes is listed as missing there."""
     made = provider_options(write(tmp_path, EXPANDED + CENG_EXP))
     assert made.options["htp_performance_mode"] == "low_balanced"
     lost = {each.field[1] for each in made.unexpressed if each.field[0] == "votes"}
@@ -221,7 +221,7 @@ cases:
 
 
 def test_vote_tests_expect_them(command: Command, tmp_path: Path) -> None:
-    """A test states fields of the three, fails where one is another, and its coverage tells who looks at which."""
+    """A test can expect the three, fails if one differs, and its coverage lists the fields that no test checks."""
     write(tmp_path, EXPANDED + CENG_EXP)
     (tmp_path / "tests").mkdir()
     file = tmp_path / "tests" / "mine.yaml"

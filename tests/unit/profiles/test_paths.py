@@ -12,7 +12,7 @@ from htppower import PowerState, load_profile
 from htppower.profiles.paths import folder_of, joined, stem_of
 from htppower.votes.vote_set import VoteSet
 
-# Two slashes at the beginning may mean something of their own to a system; to those here they mean one.
+# Two slashes at the beginning may have a meaning of their own on some systems; on these they equal one slash.
 parts = (
     st.lists(st.sampled_from(["a", "b.yaml", ".", "..", ".c", "", "~"]), min_size=1)
     .map("/".join)
@@ -22,18 +22,18 @@ parts = (
 
 @given(st.lists(parts, min_size=1, max_size=3))
 def test_a_path_is_spelt_as_by_pathlib(parts: list[str]) -> None:
-    """So a user's path is told alike wherever it is told."""
+    """A joined path equals pathlib's text, so a path looks the same everywhere."""
     assert joined(*parts) == str(Path(*parts))
 
 
 @pytest.mark.parametrize("path", ["a", "a/b.yaml", "../b.c.yaml", "/a/b", "/", "a/.c"])
 def test_a_folder_and_a_name_are_those_of_pathlib(path: str) -> None:
-    """A file without a folder lies in the current one."""
+    """Folder and name equal pathlib's; a name without a folder is in the current one."""
     assert (folder_of(path), stem_of(path)) == (str(Path(path).parent), Path(path).stem)
 
 
 def test_a_user_is_given_a_path(tmp_path: Path) -> None:
-    """A profile and a power state tell of their file by a path, and show it so; what is built in code has none."""
+    """A profile and a power state show the path of their file; if made in code, they have no path."""
     state = PowerState("mine", "", VoteSet(), source=tmp_path / "mine.yaml")
     assert state.source == tmp_path / "mine.yaml"
     assert repr(state).endswith(f"source={tmp_path / 'mine.yaml'!r})")

@@ -1,4 +1,4 @@
-"""Shipped profiles: they are the vendor's table, state every field, and are found by name and by path."""
+"""Shipped profiles equal the vendor's table, have every field, and are found by name and by path."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from htppower.votes.options import BY_FIELD
 from htppower.votes.vote_set import VoteSet
 
 # The vendor's table ("HTP Backend Extensions", perf_profile): sleep latency, polling, corner of bus and core, power
-# state, sustain time, and, as the vendor's own voter has it, the power state in which DE-INIT ends.
+# state, sustain time, and the power state after DE-INIT, as the vendor's own voter has it.
 VENDOR_TABLE = {
     "burst": (40, 9999, "MAX_VOLTAGE_CORNER", "relaxed_up_down", 300_000, "released_up_down"),
     "sustained_high_performance": (100, 9999, "TURBO", "relaxed_up_down", 300_000, "released_up_down"),
@@ -42,7 +42,7 @@ VENDOR_STATES: dict[str, tuple[str, int, str, str, str]] = {
     "extreme_released": ("POWER_SAVER", 65535, "DISABLE", "DISABLE", "DISABLE"),
 }
 
-# The HMX clock follows the core clock; expanded corners of 0 that say nothing.
+# The HMX clock follows the core clock; expanded corners of 0 are unset.
 HMX_FOLLOWS = HmxV2(
     min=ExpandedCorner.DISABLE,
     target=ExpandedCorner.DISABLE,
@@ -60,14 +60,14 @@ RELAX_FIELDS = {"to", "after_init_us", "after_inference_us", "lowering", "after_
 
 
 def shipped_tree(name: str) -> dict[str, Any]:
-    """Return a shipped file as PyYAML alone reads it."""
+    """Return a shipped file as PyYAML reads it."""
     tree: dict[str, Any] = yaml.safe_load((SHIPPED / f"{name}.yaml").read_text(encoding="utf-8"))
     return tree
 
 
 @pytest.mark.parametrize("name", VENDOR_TABLE)
 def test_a_shipped_profile_is_its_row_of_the_vendors_table(name: str) -> None:
-    """Every cell is the vendor's; DCVS is off and min = target = max, for both bus and core."""
+    """Every cell equals the vendor's; DCVS is off and min = target = max, for both bus and core."""
     sleep_us, polling_us, corner, *_ = VENDOR_TABLE[name]
     profile = load_profile(name)
     assert profile.name == name
@@ -91,7 +91,7 @@ def test_a_shipped_profile_is_its_row_of_the_vendors_table(name: str) -> None:
 
 @pytest.mark.parametrize("name", VENDOR_TABLE)
 def test_a_shipped_profile_relaxes_as_the_vendor_says(name: str) -> None:
-    """Power states and sustain time are the vendor's; after INIT it lowers at once, on the caller's thread."""
+    """Power states and sustain time equal the vendor's; after INIT it lowers at once, on the caller's thread."""
     relax = relaxing(load_profile(name))
     assert (relax.to.name, relax.after_inference_us, relax.after_deinit_to.name) == VENDOR_TABLE[name][3:]
     assert (relax.after_init_us, relax.lowering) == (0, Lowering.FOREGROUND)
@@ -99,7 +99,7 @@ def test_a_shipped_profile_relaxes_as_the_vendor_says(name: str) -> None:
 
 @pytest.mark.parametrize("name", VENDOR_STATES)
 def test_a_shipped_power_state_is_the_vendors(name: str) -> None:
-    """Every cell of the power state is the vendor's; DCVS is on, for both bus and core."""
+    """Every cell of the power state equals the vendor's; DCVS is on, for both bus and core."""
     mode, sleep_us, minimum, target, maximum = VENDOR_STATES[name]
     states = [state for profile in VENDOR_TABLE for _, state in power_states(load_profile(profile))]
     state = next(state for state in states if state.name == name)
@@ -126,27 +126,27 @@ def test_a_shipped_power_state_is_the_vendors(name: str) -> None:
 
 
 def test_system_settings_votes_on_nothing() -> None:
-    """system_settings has no votes and nothing to relax to."""
+    """system_settings has no votes and no power state."""
     profile = load_profile("system_settings")
     assert (profile.name, profile.votes, profile.relax) == ("system_settings", VoteSet(), None)
     assert not profile.votes
 
 
 def test_the_names_are_in_the_vendors_order() -> None:
-    """The shipped profiles are listed from highest performance to lowest, and each can be loaded."""
+    """The shipped profiles are listed from highest performance to lowest, and each loads."""
     assert profile_names() == (*VENDOR_TABLE, "system_settings", *LLM_DECODE_PROFILES)
     assert tuple(load_profile(name).name for name in profile_names()) == profile_names()
 
 
 def test_every_shipped_file_is_a_profile() -> None:
-    """The folder of the shipped profiles holds no file beside the named ones, nor that of the states."""
+    """The folder of the shipped profiles has no other file, and neither has the folder of the states."""
     assert {file.stem for file in SHIPPED.glob("*.y*ml")} == {*VENDOR_TABLE, "system_settings", *LLM_DECODE_PROFILES}
     assert {file.stem for file in (SHIPPED / "states").glob("*.y*ml")} == set(VENDOR_STATES)
 
 
 @pytest.mark.parametrize("name", VENDOR_TABLE)
 def test_a_shipped_file_states_every_field(name: str) -> None:
-    """Nothing is left out of a shipped profile; what it does not vote on says unset."""
+    """A shipped profile has every field; a field without a vote has the word unset."""
     tree = shipped_tree(name)
     assert set(tree) == {"profile", "summary", "votes", "relax"}
     assert set(tree["votes"]) == VOTES_FIELDS == {name for name, about in BY_FIELD.items() if not about.optional}
@@ -156,7 +156,7 @@ def test_a_shipped_file_states_every_field(name: str) -> None:
 
 @pytest.mark.parametrize("name", VENDOR_STATES)
 def test_a_shipped_state_file_states_every_field(name: str) -> None:
-    """Nothing is left out of a shipped power state, either."""
+    """A shipped power state has every field, too."""
     tree = shipped_tree(f"states/{name}")
     assert set(tree) == {"state", "summary", "votes"}
     assert set(tree["votes"]) == VOTES_FIELDS
@@ -164,7 +164,7 @@ def test_a_shipped_state_file_states_every_field(name: str) -> None:
 
 
 def test_system_settings_states_every_field() -> None:
-    """system_settings says in so many words that it does not vote."""
+    """system_settings has the word unset for votes and relax."""
     tree = shipped_tree("system_settings")
     assert set(tree) == {"profile", "summary", "votes", "relax"}
     assert (tree["votes"], tree["relax"]) == ("unset", "unset")
@@ -180,7 +180,7 @@ def test_a_shipped_profile_has_a_summary_of_one_sentence(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*VENDOR_TABLE, "system_settings"])
 def test_a_profile_is_equal_across_two_loads(name: str) -> None:
-    """Two loads give equal profiles of equal hash, and distinct profiles differ."""
+    """Two loads give equal profiles with equal hashes, and different profiles differ."""
     first, second = load_profile(name), load_profile(name)
     assert first is not second
     assert (first, hash(first)) == (second, hash(second))
@@ -205,7 +205,7 @@ def test_a_profile_is_loaded_by_path_like_and_by_path() -> None:
 
 
 def test_a_relative_path_like_without_a_slash_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A path-like is never taken for a name, even where a shipped profile has that name."""
+    """A path-like object is a path, even if a shipped profile has that name."""
     write(tmp_path, "burst", "profile: mine\nextends: balanced\n")
     monkeypatch.chdir(tmp_path)
     assert load_profile(PurePosixPath("burst")).name == "mine"
@@ -213,7 +213,7 @@ def test_a_relative_path_like_without_a_slash_is_a_path(tmp_path: Path, monkeypa
 
 
 def test_an_unknown_profile_is_refused_by_name_not_by_path() -> None:
-    """A word that no folder knows is NAME-1, not a missing file."""
+    """A word that no folder has is NAME-1, not a missing file."""
     with pytest.raises(ProfileError) as caught:
         load_profile("bursts")
     assert (caught.value.rule, caught.value.path) == ("NAME-1", "bursts")

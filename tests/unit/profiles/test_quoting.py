@@ -1,4 +1,4 @@
-"""Of a file that is no profile in the folders being used nothing is shown, however a profile leads to it."""
+"""If a profile leads to a file outside the used folders that is not a profile, no text of that file is shown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from htppower.review.vote_tests.files import load_tests
 
 TODAY = datetime.date(2026, 11, 21)
 POSIX = pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
-# What may not be seen, as text that is no YAML, as YAML that is no profile, and as a profile with mistakes.
+# Files with secrets: not YAML, YAML but not a profile, and a profile with mistakes.
 SECRETS = {
     "passwd": "root:x:0:0:hunter2\ndaemon:hunter2:1\n",
     "environ": "A=hunter2\0B=hunter2\0",
@@ -42,7 +42,7 @@ cases:
 
 @pytest.fixture(params=SECRETS)
 def secret(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A file outside of the folders being used."""
+    """Return a file outside the used folders."""
     outside = tmp_path / "outside"
     outside.mkdir()
     file: Path = outside / request.param
@@ -59,7 +59,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def everything_said(*paths: Path) -> str:
-    """Return what lint says of files, in every form, and of the first what loading, the cache and a diff say."""
+    """Return lint's reports of files in every form, and the errors of loading the first file in each way."""
     report = lint(paths, TODAY, notes=True)
     said = [render(report, form) for form in NAMES]
     for load in (load_profile, ProfileCache().load, lambda path: read_side([path], here())):
@@ -71,7 +71,7 @@ def everything_said(*paths: Path) -> str:
 
 @pytest.mark.parametrize("way", ["absolute", "relative", "link"])
 def test_a_base_elsewhere_is_named_and_not_quoted(secret: Path, folder: Path, way: str) -> None:
-    """The finding stands at the extends of the profile that asks, by whatever path or link it leads there."""
+    """The finding is at the ``extends`` of the own profile, whatever path or link leads there."""
     named = {"absolute": str(secret), "relative": f"../outside/{secret.name}", "link": "./link.yaml"}[way]
     if way == "link":
         (folder / "link.yaml").symlink_to(secret)
@@ -89,7 +89,7 @@ def test_a_base_elsewhere_is_named_and_not_quoted(secret: Path, folder: Path, wa
 
 @POSIX
 def test_a_link_in_the_folder_is_named_and_not_quoted(secret: Path, folder: Path) -> None:
-    """A file of the folder that is a link to another place is told of in a line, and linted no further."""
+    """A file in the folder that is a link to another place has one finding, and is not linted."""
     link = folder / "link.yaml"
     link.symlink_to(secret)
     (folder / "good.yaml").write_text("profile: good\nextends: balanced\n", encoding="utf-8")
@@ -99,7 +99,7 @@ def test_a_link_in_the_folder_is_named_and_not_quoted(secret: Path, folder: Path
 
 
 def test_a_chain_is_told_where_it_leaves_the_folders(secret: Path, folder: Path) -> None:
-    """The finding stands at the extends of the last profile in the folders."""
+    """The finding is at the ``extends`` of the last profile in the folders."""
     (folder / "base.yaml").write_text(f"profile: base\nextends: {secret}\n", encoding="utf-8")
     mine = folder / "mine.yaml"
     mine.write_text("profile: mine\nextends: base\n", encoding="utf-8")
@@ -109,7 +109,7 @@ def test_a_chain_is_told_where_it_leaves_the_folders(secret: Path, folder: Path)
 
 
 def test_a_sound_profile_elsewhere_that_extends_a_secret_tells_nothing(secret: Path, folder: Path) -> None:
-    """A profile outside of the folders is used where all of it is one, and with it all that it extends."""
+    """A profile outside the folders can be used only if it and all its bases are valid profiles."""
     (secret.parent / "base.yaml").write_text(f"profile: base\nextends: ./{secret.name}\n", encoding="utf-8")
     mine = folder / "mine.yaml"
     mine.write_text("profile: mine\nextends: ../outside/base.yaml\n", encoding="utf-8")
@@ -119,7 +119,7 @@ def test_a_sound_profile_elsewhere_that_extends_a_secret_tells_nothing(secret: P
 
 
 def test_a_power_state_elsewhere_is_named_and_not_quoted(secret: Path, folder: Path) -> None:
-    """The finding stands at the relax.to that leads there."""
+    """The finding is at the ``relax.to`` that leads there."""
     mine = folder / "mine.yaml"
     mine.write_text(f"profile: mine\nextends: burst\nrelax: {{to: {secret}}}\n", encoding="utf-8")
     assert "hunter2" not in everything_said(mine)
@@ -128,7 +128,7 @@ def test_a_power_state_elsewhere_is_named_and_not_quoted(secret: Path, folder: P
 
 @pytest.mark.parametrize("field", ["profile", "use"])
 def test_a_test_of_a_file_elsewhere_does_not_quote_it(secret: Path, folder: Path, field: str) -> None:
-    """What a test names is told at its field."""
+    """The problem is at the field of the test that names the file."""
     text = TEST.format(named=secret if field == "profile" else "burst")
     if field == "use":
         text = text.replace("[{inference_us: 5000}]", f"[{{use: {secret}}}, {{inference_us: 5000}}]")
@@ -144,7 +144,7 @@ def test_a_test_of_a_file_elsewhere_does_not_quote_it(secret: Path, folder: Path
 
 @POSIX
 def test_a_test_that_is_a_link_elsewhere_is_not_quoted(secret: Path, folder: Path) -> None:
-    """A folder of tests may hold a link to anything."""
+    """A link in a folder of tests may lead anywhere."""
     link = folder / "tests" / "link.yaml"
     link.parent.mkdir()
     link.symlink_to(secret)
@@ -155,7 +155,7 @@ def test_a_test_that_is_a_link_elsewhere_is_not_quoted(secret: Path, folder: Pat
 
 
 def test_a_profile_elsewhere_is_used_and_told_at_the_extends(folder: Path, tmp_path: Path) -> None:
-    """A valid profile is extended wherever it lies; what rules say of its values stands in the profile that asks."""
+    """A valid profile outside can be extended; findings about its values are at the ``extends``."""
     outside = tmp_path / "outside"
     outside.mkdir()
     text = "profile: base\nextends: burst\nvotes: {rpc_polling_time_us: 10000} # hunter2\n"
@@ -180,7 +180,7 @@ def test_a_profile_elsewhere_is_used_and_told_at_the_extends(folder: Path, tmp_p
 
 @pytest.mark.parametrize("name", [".env", "notes.txt", "secrets.yaml"])
 def test_what_is_no_profile_beside_a_profile_is_not_quoted(folder: Path, name: str) -> None:
-    """A folder of profiles may hold other files."""
+    """A folder of profiles may have other files."""
     (folder / name).write_text("password: hunter2\nhunter2: [1]\n", encoding="utf-8")
     mine = folder / "mine.yaml"
     mine.write_text(f"profile: mine\nextends: ./{name}\n", encoding="utf-8")
@@ -188,7 +188,7 @@ def test_what_is_no_profile_beside_a_profile_is_not_quoted(folder: Path, name: s
 
 
 def test_a_base_in_a_folder_that_is_linted_is_told_where_it_is_wrong(folder: Path) -> None:
-    """Folders that are linted, or named, are used: findings in them stand at their own lines."""
+    """If its folder is linted or named, a base has its findings at its own lines."""
     (folder / "base.yaml").write_text("profile: base\nextends: burst\nsumary: Base.\n", encoding="utf-8")
     (folder / "phone").mkdir()
     mine = folder / "phone" / "mine.yaml"
@@ -201,7 +201,7 @@ def test_a_base_in_a_folder_that_is_linted_is_told_where_it_is_wrong(folder: Pat
 
 
 def test_a_folder_is_no_base(folder: Path) -> None:
-    """A path that ends at a folder is told as that."""
+    """The finding says that the path is a folder."""
     mine = folder / "mine.yaml"
     mine.write_text("profile: mine\nextends: ../..\n", encoding="utf-8")
     with pytest.raises(ProfileError, match=r"mine.yaml:2:10: NAME-1: '../..', which it extends, is a folder"):
@@ -211,7 +211,7 @@ def test_a_folder_is_no_base(folder: Path) -> None:
 @POSIX
 @pytest.mark.parametrize("named", ["/dev/zero", "/dev/stdin", "/dev/tty", "/proc/kmsg", "./pipe", "./pipe.yaml"])
 def test_nothing_waits_for_a_pipe_or_a_device(folder: Path, named: str) -> None:
-    """A profile that extends what may never end is refused at once."""
+    """A profile that extends a pipe or a device is refused at once."""
     for name in ("pipe", "pipe.yaml"):
         os.mkfifo(folder / name)
     mine = folder / "mine.yaml"
@@ -224,7 +224,7 @@ def test_nothing_waits_for_a_pipe_or_a_device(folder: Path, named: str) -> None:
 @pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="the kernel's own files")  # noqa: PTH110
 @pytest.mark.parametrize("named", ["/proc/self/environ", "/proc/self/cmdline", "/etc/passwd", "../../../../etc/passwd"])
 def test_files_of_the_system_are_not_quoted(folder: Path, named: str) -> None:
-    """Nothing of a file of the system is in any report."""
+    """A report never has text of a system file."""
     mine = folder / "mine.yaml"
     mine.write_text(f"profile: mine\nextends: {named}\n", encoding="utf-8")
     said = everything_said(mine)

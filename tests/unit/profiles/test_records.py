@@ -1,4 +1,4 @@
-"""Records: what other runtimes vote, by names with a colon."""
+"""Records: the votes of other runtimes, by names with a colon."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from command import Command
 
 NINE = [name for name in SHIPPED_PROFILES if name != "system_settings"]
-# Each runtime, the modes of which there are records, and whether it holds their votes.
+# Each runtime, its modes with records, and whether it holds their votes.
 RUNTIMES = {
     "executorch": ([*NINE[:-1], "default"], True),
     "litert": ([*NINE, "default"], True),
@@ -34,7 +34,7 @@ MINE = "profile: burst\nextends: onnxruntime:burst\nsummary: As measured here.\n
 
 
 def test_the_records_that_ship() -> None:
-    """They load without a problem, are grouped by runtime in the vendor's order, and are no part of the profiles."""
+    """They load, are grouped by runtime in the vendor's order, and are not among the profiles."""
     names = [f"{runtime}:{name}" for runtime, (modes, _) in RUNTIMES.items() for name in modes]
     records, errors = load_records()
     assert not errors
@@ -44,7 +44,7 @@ def test_the_records_that_ship() -> None:
 
 @pytest.mark.parametrize("name", record_names())
 def test_a_record(name: str) -> None:
-    """It says where it is from, is named with its runtime, keeps the mode in its lineage, and holds what it holds."""
+    """It has a source, its runtime in its name, the mode in its lineage, and is held if the runtime holds."""
     record = load_profile(name)
     runtime, _, mode = name.partition(":")
     assert record.provenance is not None
@@ -55,7 +55,7 @@ def test_a_record(name: str) -> None:
 
 
 def test_the_automatic_votes_of_litert_are_raised_as_its_manual_ones() -> None:
-    """One table serves both; 300 ms for the two that are sustained, at once for the others."""
+    """One table serves both; the two sustained modes are lowered after 300 ms, the others at once."""
     for mode in NINE:
         manual, auto = load_profile(f"litert:{mode}"), load_profile(f"litert-auto:{mode}")
         assert auto.votes == manual.votes
@@ -66,7 +66,7 @@ def test_the_automatic_votes_of_litert_are_raised_as_its_manual_ones() -> None:
 
 @pytest.mark.parametrize("name", ["nobody:burst", "vendor:brust", "vendor:", ":burst", "..:burst", "vendor:../burst"])
 def test_a_name_that_leads_nowhere(name: str) -> None:
-    """It is refused; the nearest is named; no part of a name leads out of the folders."""
+    """The error names the nearest record; a part of a name never leads out of the folders."""
     with pytest.raises(ProfileError) as caught:
         load_profile(name)
     assert caught.value.rule in ("NAME-1", "FILE-1")
@@ -75,7 +75,7 @@ def test_a_name_that_leads_nowhere(name: str) -> None:
 
 
 def test_records_of_a_users_own(tmp_path: Path) -> None:
-    """A folder may have records, too; provenance is the file's own, and is not inherited."""
+    """A user's folder may have records, too; each file has its own provenance, which is not inherited."""
     file = tmp_path / "runtimes" / "mine" / "burst.yaml"
     file.parent.mkdir(parents=True)
     file.write_text(MINE, encoding="utf-8")
@@ -92,7 +92,7 @@ def test_records_of_a_users_own(tmp_path: Path) -> None:
 
 
 def test_list_tells_them_where_they_are_asked_for(command: Command) -> None:
-    """Not by themselves; by runtime, each with where it is from; as JSON with the same."""
+    """``list`` shows records only on request, by runtime, each with its source; JSON has the same."""
     assert "vendor:burst" not in command.output("list")
     told = command.output("list", "--runtimes")
     assert "measured: onnxruntime-qnn 2.7.0" in told
@@ -102,7 +102,7 @@ def test_list_tells_them_where_they_are_asked_for(command: Command) -> None:
 
 
 def test_show_tells_where_a_record_is_from(command: Command, tmp_path: Path) -> None:
-    """What is printed loads to the same record."""
+    """The printed record loads to the same record."""
     told = command.output("show", "vendor:burst")
     assert 'how: "measured"' in told
     file = tmp_path / "burst.yaml"
@@ -113,7 +113,7 @@ def test_show_tells_where_a_record_is_from(command: Command, tmp_path: Path) -> 
 
 
 def test_diff_says_why_burst_is_not_burst(command: Command) -> None:
-    """In words: whose, how it is known, and what is lowered when; in every form."""
+    """``diff`` says in words whose votes these are, how they are known, and what is lowered when, in every form."""
     for form in ("text", "json", "markdown", "html"):
         result = command.run("diff", "onnxruntime:burst", "vendor:burst", "--format", form)
         said = " ".join(result.stdout.split())
@@ -125,13 +125,13 @@ def test_diff_says_why_burst_is_not_burst(command: Command) -> None:
 
 
 def test_lint_takes_a_name(command: Command) -> None:
-    """A record is linted by its name; what another runtime does is no question for a review."""
+    """A record is linted by its name; another runtime's behaviour is not a finding."""
     assert command.output("lint", "onnxruntime:burst", "litert-auto:balanced", "--strict") == "2 files: no findings\n"
     assert command.run("lint", "vendor:brust").exit_code == 2
 
 
 def test_lint_finds_nothing_in_the_records_that_ship(command: Command) -> None:
-    """Where their folder is named; the shipped folder has none of them, so that its review is not of 90 files."""
+    """The records pass lint if their folder is named; linting the shipped folder leaves them out."""
     runtimes = shipped_folder() / "runtimes"
     every = command.output("lint", *(str(runtimes / name) for name in RUNTIMES), "--strict")
     count = len(list(runtimes.rglob("*.yaml")))
@@ -141,7 +141,7 @@ def test_lint_finds_nothing_in_the_records_that_ship(command: Command) -> None:
 
 
 def test_a_users_folder_of_that_name_is_linted(command: Command, tmp_path: Path) -> None:
-    """Only the shipped folder's records are left out, and those of a copy of it."""
+    """Only the records in the shipped folder, or in a copy of it, are left out."""
     file = tmp_path / "runtimes" / "mine" / "burst.yaml"
     file.parent.mkdir(parents=True)
     stated = "provenance: {how: measured, of: a board, source: its log}\n"
@@ -150,7 +150,7 @@ def test_a_users_folder_of_that_name_is_linted(command: Command, tmp_path: Path)
 
 
 def test_a_record_runs(command: Command) -> None:
-    """A dry run makes the calls of the runtime: held votes are cast, and nothing between inferences."""
+    """The dry run has the runtime's calls: held votes are cast once, without a call between inferences."""
     told = command.output("profile", "onnxruntime:burst", "--dry-run", "--inferences", "5")
     assert "setPowerConfig(1)" in told
     assert "SVS2" not in told

@@ -1,4 +1,4 @@
-"""Only a regular file is opened: no pipe is waited for, and no link leads out of the folder that was named."""
+"""Only a regular file is opened: pipes are not waited for, and links do not lead out of the named folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes, sockets and l
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a folder; a secret is outside of it."""
+    """Return a folder; a secret is outside it."""
     (tmp_path / "secret").write_text("CANARY", encoding="utf-8")
     (tmp_path / "folder" / "below").mkdir(parents=True)
     (tmp_path / "folder" / "below" / "a").write_text("a", encoding="utf-8")
@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 def test_what_is_no_regular_file_is_refused_by_its_kind(
     folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    """The error names what is there, and nothing is waited for."""
+    """The error names the kind of file, and returns at once."""
     monkeypatch.chdir(folder)
     path = Path("/dev/zero") if kind == "device" else Path("odd")
     if kind == "folder":
@@ -48,7 +48,7 @@ def test_what_is_no_regular_file_is_refused_by_its_kind(
 
 
 def test_a_pipe_that_takes_the_place_of_a_file_is_not_waited_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that is replaced after the first look is looked at again when it is open."""
+    """A file that is replaced after the first check is checked again once it is open."""
     path, look = folder / "a", os.stat
     path.write_text("a", encoding="utf-8")
 
@@ -66,21 +66,21 @@ def test_a_pipe_that_takes_the_place_of_a_file_is_not_waited_for(folder: Path, m
 
 @pytest.mark.parametrize("link", ["../secret", "../missing", "below/../../secret", "/dev/zero", "/"])
 def test_a_link_out_of_the_folder_is_not_followed(folder: Path, link: str) -> None:
-    """The error says only that it leads out, not where."""
+    """The error says that the link leads out, and does not say where."""
     (folder / "link").symlink_to(link)
     with pytest.raises(NotRegular, match=r"^a link that leads out of its folder$"):
         open_regular(folder / "link", within=folder)
 
 
 def test_a_folder_that_is_a_link_out_is_not_followed(folder: Path) -> None:
-    """A file behind it only seems to be in the folder."""
+    """A file behind such a link is outside the folder."""
     (folder / "out").symlink_to("..")
     with pytest.raises(NotRegular, match="leads out"):
         open_regular(folder / "out" / "secret", within=folder)
 
 
 def test_links_that_stay_in_the_folder_are_followed(folder: Path, tmp_path: Path) -> None:
-    """A link to a file below is as good as the file, and the folder itself may be named by a link."""
+    """A link to a file below counts as the file, and the folder itself may be a link."""
     (folder / "link").symlink_to("below/a")
     (tmp_path / "named").symlink_to("folder")
     for within in (folder, tmp_path / "named"):
@@ -92,7 +92,7 @@ def test_links_that_stay_in_the_folder_are_followed(folder: Path, tmp_path: Path
 def test_a_link_that_takes_the_place_of_a_part_is_not_followed(
     folder: Path, monkeypatch: pytest.MonkeyPatch, replaced: str
 ) -> None:
-    """It may be put there after the path was resolved."""
+    """A link may be put there after the path was resolved."""
     look = os.stat
     (folder.parent / "a").write_text("CANARY", encoding="utf-8")
 
@@ -109,7 +109,7 @@ def test_a_link_that_takes_the_place_of_a_part_is_not_followed(
 
 
 def test_a_pipe_is_read_where_the_caller_takes_one(folder: Path) -> None:
-    """Reading waits for its writer; without a writer it is empty."""
+    """Reading waits for the pipe's writer; without a writer it is empty."""
     read, write = os.pipe()
     os.write(write, b"a")
     os.close(write)
@@ -122,13 +122,13 @@ def test_a_pipe_is_read_where_the_caller_takes_one(folder: Path) -> None:
 
 
 def test_no_more_is_read_than_asked_for(folder: Path) -> None:
-    """One byte more tells that the file is larger."""
+    """One byte more is read, which shows that the file is larger."""
     (folder / "large").write_bytes(b"x" * 100)
     assert len(read_regular_file(folder / "large", 9)) == 10
 
 
 def test_opened_files_are_noted_by_what_they_are(folder: Path) -> None:
-    """A link and its file are one; a look is not noted, and nothing is outside of the block."""
+    """A link and its file are one entry; a check is not an entry, and neither is a file opened outside the block."""
     (folder / "link").symlink_to("below/a")
     with noting_opened_files():
         read_regular_file(folder / "below" / "a", noted=False)
@@ -140,7 +140,7 @@ def test_opened_files_are_noted_by_what_they_are(folder: Path) -> None:
 
 
 def test_a_file_that_is_refused_does_not_stay_open(folder: Path) -> None:
-    """A host that is given many wrong paths keeps its descriptors."""
+    """A host with many wrong paths does not run out of descriptors."""
     os.mkfifo(folder / "pipe")
     before = len(list(Path("/dev/fd").iterdir()))
     for path in ("pipe", "below", "missing"):

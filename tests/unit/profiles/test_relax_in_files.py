@@ -1,4 +1,4 @@
-"""What a file may say below ``relax``: a sustain time that is learnt, a second power state, a raise ahead."""
+"""The fields below ``relax``: a learnt sustain time, a second power state, a raise ahead."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEARNT = "{adaptive: {break_even_us: 100000, most_us: 200000}}"
 
 @pytest.fixture
 def mine(tmp_path: Path) -> Callable[..., Relax]:
-    """Return what a profile relaxes to that extends burst, or another file, with these lines below ``relax``."""
+    """Return the ``relax`` of a profile with these lines that extends burst, or another file."""
 
     def load(*lines: str, name: str = "mine", extends: str = "burst") -> Relax:
         said = "".join(f"  {line}\n" for line in lines)
@@ -59,7 +59,7 @@ def mine(tmp_path: Path) -> Callable[..., Relax]:
     ],
 )
 def test_a_time_is_a_number_or_how_it_is_learnt(mine: Callable[..., Relax], said: str, value: Any) -> None:
-    """The sustain time and the time to the second power state are read alike; what is left out has its default."""
+    """The sustain time and the time to the second power state are read alike, with the same defaults."""
     assert mine(f"after_inference_us: {said}").after_inference_us == value
     then = mine(f"then: {{to: released, after_us: {said}}}").then
     assert then is not None
@@ -67,7 +67,7 @@ def test_a_time_is_a_number_or_how_it_is_learnt(mine: Callable[..., Relax], said
 
 
 def test_what_is_left_out_changes_nothing(mine: Callable[..., Relax]) -> None:
-    """Without them, a profile relaxes once, and nothing is raised ahead; the word unset says the same of ``then``."""
+    """Without these fields, a profile relaxes once and raises nothing ahead; ``then: unset`` is the same."""
     assert BURST.relax is not None
     assert (BURST.relax.then, BURST.relax.raise_ahead_us) == (None, 0)
     assert mine("then: unset", "raise_ahead_us: 0") == BURST.relax
@@ -136,7 +136,7 @@ def test_what_is_left_out_changes_nothing(mine: Callable[..., Relax]) -> None:
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(mine: Callable[..., Relax], line: str, said: str) -> None:
-    """Every mistake is one finding, at the value or key that is mended."""
+    """Every mistake is one finding, at the value or key to correct."""
     with pytest.raises(ProfileError) as refused:
         mine(line)
     (told,) = str(refused.value).splitlines()
@@ -144,7 +144,7 @@ def test_what_is_wrong_is_said_with_its_place(mine: Callable[..., Relax], line: 
 
 
 def test_what_else_is_wrong_beside_two_goals_is_said_at_once(mine: Callable[..., Relax]) -> None:
-    """The values of both, of what may stand beside them, and a key that nothing knows."""
+    """The wrong values of both goals and of other fields, and an unknown key, are found at once."""
     with pytest.raises(ProfileError) as refused:
         mine("after_inference_us: {adaptive: {cold_starts: 5, break_even_us: 7 ms, least_us: -1, most: 9}}")
     told = str(refused.value)
@@ -160,7 +160,7 @@ def test_what_else_is_wrong_beside_two_goals_is_said_at_once(mine: Callable[...,
 
 
 def test_a_file_that_extends_another_overrides_a_time_by_its_kind(mine: Callable[..., Relax]) -> None:
-    """A number becomes a time that is learnt and back, one number in it changes, and one goal replaces the other."""
+    """A number replaces a learnt time and the reverse, a number in it can change, and one goal replaces the other."""
     mine(f"after_inference_us: {LEARNT}", "then: {to: released, after_us: 2000000}", name="learns")
     back = mine("after_inference_us: 50000", name="back", extends="learns")
     assert back.after_inference_us == 50_000
@@ -183,7 +183,7 @@ def test_a_file_that_extends_another_overrides_a_time_by_its_kind(mine: Callable
 
 
 def test_a_goal_that_was_replaced_has_no_place(tmp_path: Path) -> None:
-    """What a file takes the place of is no origin of its profile."""
+    """A replaced value of a base is not among the origins."""
     for name, extends, said in (("base", "burst", "break_even_us: 9"), ("mine", "base", "cold_starts: 5 %")):
         text = f"profile: {name}\nextends: {extends}\nrelax: {{after_inference_us: {{adaptive: {{{said}}}}}}}\n"
         (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
@@ -196,13 +196,13 @@ def test_a_goal_that_was_replaced_has_no_place(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ppm", [SHARE_LIMITS_PPM[0], 9999, 10_000, 12_500, 100_000, 999_900, SHARE_LIMITS_PPM[1]])
 def test_a_share_is_spelt_as_it_is_read(ppm: int) -> None:
-    """Millionths and the text of a file are one another's inverse."""
+    """Reading a share and writing it give the same text."""
     assert share_ppm(share_text(ppm)) == ppm
 
 
 @given(relaxes(), relaxes())
 def test_what_a_profile_relaxes_to_goes_through_a_file(tmp_path_factory: Any, one: Relax, other: Relax) -> None:
-    """Written as a whole, and as what differs from a profile that it extends, it loads to the same values."""
+    """Written with all fields, or as a difference to its base, ``relax`` loads to the same values."""
     folder = tmp_path_factory.mktemp("files")
     base = attrs.evolve(BURST, name="base", relax=one)
     mine = attrs.evolve(BURST, name="mine", relax=other)
@@ -217,6 +217,6 @@ def _through_a_file(folder: Path, profile: Profile, base: Profile | None = None)
 
 
 def test_two_power_states_of_one_file_are_one(mine: Callable[..., Relax]) -> None:
-    """``then`` may name the state in which DE-INIT ends."""
+    """``then`` may name the power state of DE-INIT."""
     relax = mine("after_deinit_to: released", "then: {to: released, after_us: 0}")
     assert relax.then == Then(relax.after_deinit_to, 0)

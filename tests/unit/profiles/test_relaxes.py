@@ -1,4 +1,4 @@
-"""What a profile relaxes to, as values: its power states, and when they are reached."""
+"""``relax`` as a value: its power states, and when each is reached."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ HELD = attrs.evolve(RELAX, to=PowerState("held", "As burst.", BURST.votes))
 
 
 def burst(relax: Relax) -> Profile:
-    """Return burst that relaxes otherwise."""
+    """Return burst with another ``relax``."""
     return attrs.evolve(BURST, relax=relax)
 
 
 def test_every_power_state_is_changed_where_it_is_named() -> None:
-    """What acts on the votes of a profile acts on those of each of its power states, the second one's, too."""
+    """``with_states`` changes each power state, also the second one."""
     bare = with_states(THEN, lambda state: attrs.evolve(state, votes=VoteSet()))
     assert bare.then is not None
     assert {state.votes for state in (bare.to, bare.after_deinit_to, bare.then.to)} == {VoteSet()}
@@ -33,14 +33,14 @@ def test_every_power_state_is_changed_where_it_is_named() -> None:
 
 
 def test_power_states_are_told_once() -> None:
-    """A second power state is told where no other field names it."""
+    """The second power state is listed only if no other field names it."""
     assert [at[1:] for at, _ in power_states(burst(THEN))] == [("to",), ("after_deinit_to",), ("then", "to")]
     again = attrs.evolve(RELAX, then=Then(RELAX.after_deinit_to, 0))
     assert [at[1:] for at, _ in power_states(burst(again))] == [("to",), ("after_deinit_to",)]
 
 
 def test_a_profile_that_relaxes_further_is_not_held() -> None:
-    """Votes stay up between inferences only where the second power state, too, has those of the profile."""
+    """A profile is held only if its second power state, too, has its votes."""
     assert is_held(burst(HELD))
     assert is_held(burst(attrs.evolve(HELD, then=Then(HELD.to, 0))))
     assert not is_held(burst(attrs.evolve(HELD, then=Then(LOW, 0))))
@@ -56,12 +56,12 @@ def test_a_profile_that_relaxes_further_is_not_held() -> None:
     ],
 )
 def test_a_learnt_time_that_may_be_0_lowers_in_the_background(sustain: Sustain, acts: bool) -> None:
-    """Lowering in the background acts wherever votes may be lowered without a timer."""
+    """Background lowering has an effect if votes may be lowered without a timer."""
     relax = attrs.evolve(RELAX, after_inference_us=sustain, lowering=Lowering.BACKGROUND)
     assert relax.lowers_in_background is acts
     assert not attrs.evolve(relax, lowering=Lowering.FOREGROUND).lowers_in_background
 
 
 def test_no_time_is_longer_than_any_may_be() -> None:
-    """Twice a break-even time of half an hour and more would be; the longest that is chosen is an hour."""
+    """Twice the break-even time is cut to an hour, the longest sustain time."""
     assert Adaptive(break_even_us=LONGEST_SUSTAIN_US).most_us == LONGEST_SUSTAIN_US

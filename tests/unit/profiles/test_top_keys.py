@@ -19,7 +19,7 @@ from htppower.profiles.top_keys import NoMapping, top_keys
     ],
 )
 def test_keys_at_the_top_are_told(text: str, keys: list[str]) -> None:
-    """No key of a value is told, nor one in a text, nor what is no word."""
+    """Keys within a value or a text are left out, and so are keys that are not words."""
     assert list(top_keys(text)) == keys
 
 
@@ -31,11 +31,11 @@ def test_keys_at_the_top_are_told(text: str, keys: list[str]) -> None:
     ],
 )
 def test_what_is_no_mapping_is_told_at_the_end(text: str) -> None:
-    """A text that is no mapping, not well-formed, of two documents or too large is none that anything is said of."""
+    """A text that is not a mapping, malformed, too large or of two documents raises NoMapping."""
     with pytest.raises(NoMapping):
         list(top_keys(text))
 
 
 def test_no_more_is_read_than_is_asked_for() -> None:
-    """A reader that stops at a key does not learn of what is wrong behind it."""
+    """A reader that stops at a key does not meet a later mistake."""
     assert next(top_keys("test: mine\ncases: [\n")) == "test"

@@ -1,4 +1,4 @@
-"""Files that can't be read, that are hostile, or that nobody wrote as a profile: refused, and nothing worse."""
+"""Files that are unreadable, hostile, or not profiles are refused, without other harm."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHIPPED = shipped_folder()
 
 
 def refusal(path: Path) -> ProfileError:
-    """Return the error that loading the file raises."""
+    """Return the error of loading the file."""
     with pytest.raises(ProfileError) as caught:
         load_profile(path)
     return caught.value
@@ -30,7 +30,7 @@ def found_problems(error: ProfileError) -> list[tuple[str, int, int]]:
 
 
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
-    """A file without a byte breaks YAML-1 at its start, and the hint says with what a file begins."""
+    """An empty file breaks YAML-1 at its start, and the hint has the first line of a profile."""
     file = tmp_path / "empty.yaml"
     file.touch()
     error = refusal(file)
@@ -40,7 +40,7 @@ def test_an_empty_file_is_refused(tmp_path: Path) -> None:
 def test_a_file_in_a_folder_that_may_not_be_entered_is_not_said_to_be_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether it is there nobody can tell: reading it says what the system does."""
+    """The error has the system's reason, since the file may exist."""
     file = tmp_path / "mine.yaml"
 
     def refuse(path: str) -> None:
@@ -52,7 +52,7 @@ def test_a_file_in_a_folder_that_may_not_be_entered_is_not_said_to_be_missing(
 
 
 def test_a_file_above_1_mib_is_refused_unread(tmp_path: Path) -> None:
-    """A file of more than 1 MiB breaks FILE-2, whatever is in it; one of 1 MiB is read."""
+    """A file of more than 1 MiB breaks FILE-2, whatever it contains; a file of 1 MiB is read."""
     file = tmp_path / "large.yaml"
     shipped = (SHIPPED / "burst.yaml").read_bytes()
     file.write_bytes(shipped.ljust(1024 * 1024, b"\n"))
@@ -64,7 +64,7 @@ def test_a_file_above_1_mib_is_refused_unread(tmp_path: Path) -> None:
 
 
 def test_a_path_that_is_a_link_to_itself_says_so(tmp_path: Path) -> None:
-    """A path at which something is that can't be read is not told to be missing: a loop of links, as in a folder."""
+    """The error is that the path can't be read because of a loop, and not that it is missing."""
     loop = tmp_path / "loop.yaml"
     loop.symlink_to("loop.yaml")
     error = refusal(loop)
@@ -75,7 +75,7 @@ def test_a_path_that_is_a_link_to_itself_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["nowhere.yaml", "folder.yaml", "a" * 300 + ".yaml"])
 def test_a_path_without_a_file_is_refused(name: str, tmp_path: Path) -> None:
-    """A missing path, a folder and a name too long for a file break FILE-1, without a line."""
+    """A missing path, a folder and a too long name break FILE-1, without a line."""
     (tmp_path / "folder.yaml").mkdir()
     error = refusal(tmp_path / name)
     assert (error.path, found_problems(error)) == (str(tmp_path / name), [("FILE-1", 0, 0)])
@@ -91,7 +91,7 @@ def test_a_folder_found_by_name_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that may not be read breaks FILE-1, and the message says why."""
+    """A file without permission breaks FILE-1, with the reason."""
     file = tmp_path / "camera.yaml"
     file.write_bytes((SHIPPED / "burst.yaml").read_bytes())
 
@@ -105,7 +105,7 @@ def test_an_unreadable_file_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_an_unknown_name_is_refused_with_the_nearest() -> None:
-    """A name that no folder has breaks NAME-1, and the hint names the nearest profile."""
+    """A name in no folder breaks NAME-1, and the hint has the nearest profile."""
     with pytest.raises(ProfileError) as caught:
         load_profile("sustained_high_perfomance")
     assert found_problems(caught.value) == [("NAME-1", 0, 0)]
@@ -113,7 +113,7 @@ def test_an_unknown_name_is_refused_with_the_nearest() -> None:
 
 
 def test_extending_a_link_to_itself_is_refused(tmp_path: Path) -> None:
-    """A symbolic link that leads to itself is refused like a file that can't be read."""
+    """A symbolic link to itself is refused as a file that can't be read."""
     (tmp_path / "loop.yaml").symlink_to("loop.yaml")
     (tmp_path / "camera.yaml").write_text("profile: camera\nextends: loop\n")
     with pytest.raises(ProfileError):

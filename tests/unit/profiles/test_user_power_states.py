@@ -1,4 +1,4 @@
-"""What the profiles of users relax to: which power states, where these are found, and how the votes come down."""
+"""Power states in users' profiles: lookup of their files, and how the votes come down."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def write_state(folder: Path, name: str, sleep_latency_us: int, sleep_disable: s
 
 
 def test_a_file_that_leaves_lowering_out_lowers_in_the_foreground(tmp_path: Path) -> None:
-    """A profile from before the field was there loads as it did, and the field has no place."""
+    """A profile without the field loads as in earlier versions, and the field has no place."""
     lines = (SHIPPED / "balanced.yaml").read_text(encoding="utf-8").splitlines(keepends=True)
     text = "".join(line for line in lines if "lowering" not in line)
     profile = load_profile(write(tmp_path, "mine.yaml", text))
@@ -29,7 +29,7 @@ def test_a_file_that_leaves_lowering_out_lowers_in_the_foreground(tmp_path: Path
 
 
 def test_lowering_is_overridden_and_inherited(tmp_path: Path) -> None:
-    """The nearest file that states it wins; one that does not inherits it, with its place."""
+    """The nearest file with the field counts; without it, the value and its place are inherited."""
     base = write(tmp_path, "base.yaml", "profile: base\nextends: balanced\nrelax: {lowering: background}\n")
     again = write(tmp_path, "again.yaml", "profile: again\nextends: ./base.yaml\nrelax: {after_init_us: 0}\n")
     back = write(tmp_path, "back.yaml", "profile: back\nextends: ./base.yaml\nrelax: {lowering: foreground}\n")
@@ -41,7 +41,7 @@ def test_lowering_is_overridden_and_inherited(tmp_path: Path) -> None:
 
 
 def test_a_file_that_leaves_out_where_deinit_ends_ends_it_where_it_relaxes_to(tmp_path: Path) -> None:
-    """A profile from before the field was there loads as it did, and the field has no place."""
+    """A profile without the field loads as in earlier versions, and the field has no place."""
     lines = (SHIPPED / "balanced.yaml").read_text(encoding="utf-8").splitlines(keepends=True)
     text = "".join(line for line in lines if "after_deinit_to" not in line)
     profile = load_profile(write(tmp_path, "mine.yaml", text))
@@ -50,7 +50,7 @@ def test_a_file_that_leaves_out_where_deinit_ends_ends_it_where_it_relaxes_to(tm
 
 
 def test_where_deinit_ends_is_overridden_and_inherited(tmp_path: Path) -> None:
-    """It is a field of its own: a file that says only another ``to`` inherits it. A path is taken from the file."""
+    """A file that changes only ``to`` inherits ``after_deinit_to``; a path is relative to its file."""
     write(tmp_path, "states/low.yaml", (SHIPPED / "states" / "released.yaml").read_text(encoding="utf-8"))
     base = write(tmp_path, "base.yaml", "profile: base\nextends: burst\nrelax: {after_deinit_to: ./states/low.yaml}\n")
     again = write(tmp_path, "own/again.yaml", "profile: again\nextends: ../base.yaml\nrelax: {to: released}\n")
@@ -62,7 +62,7 @@ def test_where_deinit_ends_is_overridden_and_inherited(tmp_path: Path) -> None:
 
 
 def test_a_power_state_in_which_deinit_ends_is_checked_as_any_other(tmp_path: Path) -> None:
-    """One that is not there, or is wrong, is told where it is named."""
+    """A missing or wrong power state is a finding at the field that names it."""
     write(tmp_path, "states/low.yaml", "state: low\nsummary: Low.\nvotes: {dcvs_v3: 1}\n")
     for name, rule in (("nowhere", "NAME-1"), ("low", "TYPE-1")):
         path = write(tmp_path, "mine.yaml", f"profile: mine\nextends: burst\nrelax:\n  after_deinit_to: {name}\n")
@@ -72,7 +72,7 @@ def test_a_power_state_in_which_deinit_ends_is_checked_as_any_other(tmp_path: Pa
 
 
 def test_a_shipped_power_state_can_not_be_shadowed(tmp_path: Path) -> None:
-    """A state of a shipped name beside a profile does not replace the shipped one."""
+    """A state next to a profile with a shipped name does not replace the shipped state."""
     write_state(tmp_path, "relaxed", 10)
     file = write(tmp_path, "camera.yaml", "profile: camera\nextends: burst\n")
     assert relaxing(load_profile(file)) == relaxing(load_profile("burst"))
@@ -80,7 +80,7 @@ def test_a_shipped_power_state_can_not_be_shadowed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("to", ["idle", "./states/idle.yaml"])
 def test_a_profile_relaxes_to_a_state_beside_it(to: str, tmp_path: Path) -> None:
-    """A user's power state is found by name in states/ beside the file, and by path from beside it."""
+    """A power state is found by name in states/ next to the file, and by a path relative to the file."""
     state = write_state(tmp_path, "idle", 4000)
     text = f"profile: camera\nextends: burst\nrelax: {{to: {to}}}\n"
     relax = relaxing(load_profile(write(tmp_path, "camera.yaml", text)))
@@ -92,7 +92,7 @@ def test_a_profile_relaxes_to_a_state_beside_it(to: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("to", ["idle", "./states/idle.yaml"])
 def test_an_inherited_state_is_looked_up_beside_the_file_that_names_it(to: str, tmp_path: Path) -> None:
-    """A profile in another folder inherits a relax whose state lies beside the file in which it stands."""
+    """An inherited power state is found next to the file that names it, also from another folder."""
     write_state(tmp_path / "base", "idle", 4000)
     write(tmp_path, "base/base.yaml", f"profile: base\nextends: burst\nrelax: {{to: {to}}}\n")
     file = write(tmp_path, "own/camera.yaml", "profile: camera\nextends: ../base/base.yaml\n")
@@ -100,7 +100,7 @@ def test_an_inherited_state_is_looked_up_beside_the_file_that_names_it(to: str, 
 
 
 def test_a_state_is_found_in_the_states_of_a_named_folder(tmp_path: Path) -> None:
-    """A power state is found by name in states/ of the folders given."""
+    """A power state is found by name in states/ of the given folders."""
     write_state(tmp_path / "shared", "idle", 4000)
     file = write(tmp_path, "camera.yaml", "profile: camera\nextends: burst\nrelax: {to: idle}\n")
     assert relaxing(load_profile(file, [tmp_path / "shared"])).to.name == "idle"
@@ -109,7 +109,7 @@ def test_a_state_is_found_in_the_states_of_a_named_folder(tmp_path: Path) -> Non
 
 
 def test_a_state_extends_a_state(tmp_path: Path) -> None:
-    """A user's power state extends a shipped one and overrides a field."""
+    """A user's power state can extend a shipped one and change a field."""
     text = "state: idle\nextends: released\nvotes: {dcvs_v3: {sleep_latency_us: 5000}}\n"
     write(tmp_path, "states/idle.yaml", text)
     file = write(tmp_path, "camera.yaml", "profile: camera\nextends: burst\nrelax: {to: idle}\n")
@@ -119,7 +119,7 @@ def test_a_state_extends_a_state(tmp_path: Path) -> None:
 
 
 def test_a_state_that_clears_sleep_disable_lets_a_profile_set_it(tmp_path: Path) -> None:
-    """sleep_disable may be set where every power state says false."""
+    """sleep_disable may be set if every power state has false."""
     write_state(tmp_path, "awake", 2000, sleep_disable="false")
     votes = "votes: {dcvs_v3: {sleep_disable: true}}"
     text = f"profile: camera\nextends: burst\n{votes}\nrelax: {{to: awake, after_deinit_to: awake}}\n"

@@ -1,4 +1,4 @@
-"""Profiles of users: they extend and override, say where each value is from, and can be told from the shipped ones."""
+"""Users' profiles: they extend and override, have the place of each value, and differ from the shipped ones."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from htppower.votes.vote_set import VoteSet
 
 
 def line_of(file: Path, text: str) -> int:
-    """Return the 1-based line in which a text stands in a file."""
+    """Return the number of the line with this text, from 1."""
     lines = file.read_text(encoding="utf-8").splitlines()
     return next(number for number, line in enumerate(lines, 1) if text in line)
 
 
 def test_a_profile_that_only_extends_has_the_votes_of_the_extended(tmp_path: Path) -> None:
-    """All but the name is inherited; the lineage names both."""
+    """Everything except the name is inherited; the lineage has both names."""
     profile = load_profile(write(tmp_path, "camera.yaml", "profile: camera\nextends: burst\n"))
     burst = load_profile("burst")
     assert (profile.name, profile.lineage) == ("camera", ("camera", "burst"))
@@ -30,7 +30,7 @@ def test_a_profile_that_only_extends_has_the_votes_of_the_extended(tmp_path: Pat
 
 
 def test_single_fields_are_overridden_and_the_rest_is_inherited(tmp_path: Path) -> None:
-    """A field at each level is replaced, and no other changes."""
+    """A field at each level is replaced, and no other field changes."""
     text = """\
 profile: camera
 extends: burst
@@ -53,7 +53,7 @@ relax:
 
 
 def test_one_corner_of_three_is_overridden(tmp_path: Path) -> None:
-    """Over corners written as {min, target, max}, one alone can be replaced."""
+    """In corners written as {min, target, max}, one corner can be replaced."""
     write(
         tmp_path,
         "base.yaml",
@@ -65,14 +65,14 @@ def test_one_corner_of_three_is_overridden(tmp_path: Path) -> None:
 
 
 def test_a_vote_is_taken_back_with_unset(tmp_path: Path) -> None:
-    """Votes and relax that are unset over burst leave a profile that does not vote."""
+    """If votes and relax of burst are unset, the profile does not vote."""
     text = "profile: camera\nextends: burst\nvotes: unset\nrelax: unset\n"
     profile = load_profile(write(tmp_path, "camera.yaml", text))
     assert (profile.votes, profile.relax) == (VoteSet(), None)
 
 
 def test_origins_name_the_file_and_the_line_of_every_value(tmp_path: Path) -> None:
-    """An own value has its place in the own file, an inherited one in the file that it comes from."""
+    """An own value has its place in the own file, an inherited value in the base's file."""
     text = "profile: camera\nextends: burst\nvotes:\n  dcvs_v3:\n    sleep_latency_us: 80\n"
     file = write(tmp_path, "camera.yaml", text)
     origins = load_profile(file).origins
@@ -84,7 +84,7 @@ def test_origins_name_the_file_and_the_line_of_every_value(tmp_path: Path) -> No
 
 
 def test_every_value_of_a_shipped_profile_has_an_origin() -> None:
-    """Each key of a shipped file has a place, whose line holds that key."""
+    """Each key of a shipped file has a place, and that line has the key."""
     origins = load_profile("burst").origins
     lines = (SHIPPED / "burst.yaml").read_text(encoding="utf-8").splitlines()
     flat = [(at, place) for at, place in origins.items() if at and at not in {at[:-1] for at in origins}]
@@ -93,21 +93,21 @@ def test_every_value_of_a_shipped_profile_has_an_origin() -> None:
 
 
 def test_what_is_overridden_leaves_no_origin(tmp_path: Path) -> None:
-    """Origins name values that the profile has, not those of a part that is unset or replaced."""
+    """Values that are unset or replaced have no origin."""
     text = "profile: camera\nextends: burst\nvotes: unset\nrelax: unset\n"
     origins = load_profile(write(tmp_path, "camera.yaml", text)).origins
     assert {at for at in origins if at[:1] in {("votes",), ("relax",)}} == {("votes",), ("relax",)}
 
 
 def test_the_lineage_names_every_profile_from_the_nearest_on(tmp_path: Path) -> None:
-    """A chain of three is named in its order, by the names in the files."""
+    """The lineage has the three names of a chain in order, as written in the files."""
     write(tmp_path, "base.yaml", "profile: loud\nextends: high_performance\n")
     file = write(tmp_path, "camera.yaml", "profile: camera\nextends: ./base.yaml\n")
     assert load_profile(file).lineage == ("camera", "loud", "high_performance")
 
 
 def test_the_nearest_of_three_files_wins(tmp_path: Path) -> None:
-    """Each file's fields win over those of the file that it extends."""
+    """A field counts from the nearest file that has it."""
     write(
         tmp_path, "base.yaml", "profile: base\nextends: burst\nvotes: {rpc_polling_time_us: 10, hmx_timeout_us: 200}\n"
     )
@@ -117,7 +117,7 @@ def test_the_nearest_of_three_files_wins(tmp_path: Path) -> None:
 
 
 def test_a_relative_extends_is_taken_from_beside_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A relative path leads from the file in which it stands, whatever the working directory."""
+    """A relative path starts at the file's folder, whatever the working directory."""
     write(tmp_path, "base.yaml", "profile: base\nextends: balanced\n")
     file = write(tmp_path, "own/camera.yaml", "profile: camera\nextends: ../base.yaml\n")
     monkeypatch.chdir(SHIPPED)
@@ -128,7 +128,7 @@ def test_a_relative_extends_is_taken_from_beside_the_file(tmp_path: Path, monkey
 
 @pytest.mark.parametrize("suffix", [".yaml", ".yml"])
 def test_a_profile_in_a_named_folder_is_found_and_extended_by_name(suffix: str, tmp_path: Path) -> None:
-    """Names are looked up in the folders given, also those that a profile extends, and are listed last."""
+    """Profiles are found by name in the given folders, also as a base, and are listed last."""
     write(tmp_path, f"zoom{suffix}", "profile: zoom\nextends: camera\n")
     write(tmp_path, f"camera{suffix}", "profile: camera\nextends: burst\n")
     assert load_profile("zoom", [tmp_path]).lineage == ("zoom", "camera", "burst")
@@ -137,7 +137,7 @@ def test_a_profile_in_a_named_folder_is_found_and_extended_by_name(suffix: str, 
 
 
 def test_a_folder_that_is_missing_is_a_mistake(tmp_path: Path) -> None:
-    """A folder that was named and can't be read is said, with its path, and one in the place of a list, too."""
+    """The error for an unreadable folder has its path; a single string in place of a list is refused."""
     with pytest.raises(ProfileError, match="nowhere: FILE-1"):
         profile_names([tmp_path / "nowhere"])
     with pytest.raises(TypeError, match="a list of folders"):
@@ -145,14 +145,14 @@ def test_a_folder_that_is_missing_is_a_mistake(tmp_path: Path) -> None:
 
 
 def test_a_shipped_profile_can_not_be_shadowed(tmp_path: Path) -> None:
-    """A file of a shipped name in a named folder neither replaces the shipped one nor is listed twice."""
+    """A file with a shipped name in a given folder neither replaces the shipped profile nor is listed twice."""
     write(tmp_path, "burst.yaml", "profile: burst\nextends: low_power_saver\n")
     assert load_profile("burst", [tmp_path]) == load_profile("burst")
     assert profile_names([tmp_path]) == profile_names()
 
 
 def test_explicit_hmx_corners_are_loaded(tmp_path: Path) -> None:
-    """HMX corners are expanded corners, beside any core vote but DISABLE."""
+    """HMX corners are expanded corners, and may follow any core vote except DISABLE."""
     text = """\
 profile: camera
 extends: burst
@@ -168,7 +168,7 @@ votes:
 
 
 def test_disable_stands_outside_the_order_of_corners(tmp_path: Path) -> None:
-    """DISABLE as one limit of three does not count as the lowest corner."""
+    """DISABLE as one of three corners is not the lowest corner."""
     text = "profile: camera\nextends: burst\nvotes: {dcvs_v3: {core: {min: SVS, target: NOM, max: DISABLE}}}\n"
     core = hvx_vote(load_profile(write(tmp_path, "camera.yaml", text)).votes).core
     assert core == VoltageRange(VoltageCorner.SVS, VoltageCorner.NOM, VoltageCorner.DISABLE)
@@ -184,7 +184,7 @@ def test_disable_stands_outside_the_order_of_corners(tmp_path: Path) -> None:
     ],
 )
 def test_the_ends_of_a_range_are_allowed(field: str, values: tuple[int, int], tmp_path: Path) -> None:
-    """The smallest and the largest value of every number load as they are written."""
+    """The smallest and the largest value of every number load."""
     for value in values:
         text = f"profile: camera\nextends: burst\nvotes: {{{field}: {value}}}\n"
         assert getattr(load_profile(write(tmp_path, "camera.yaml", text)).votes, field) == value
@@ -192,20 +192,20 @@ def test_the_ends_of_a_range_are_allowed(field: str, values: tuple[int, int], tm
 
 @pytest.mark.parametrize("value", [10, 65535])
 def test_the_ends_of_the_sleep_latency_are_allowed(value: int, tmp_path: Path) -> None:
-    """A sleep latency of 10 and of 65535 us is loaded."""
+    """Sleep latencies of 10 and 65535 us load."""
     text = f"profile: camera\nextends: burst\nvotes: {{dcvs_v3: {{sleep_latency_us: {value}}}}}\n"
     assert hvx_vote(load_profile(write(tmp_path, "camera.yaml", text)).votes).sleep_latency_us == value
 
 
 @pytest.mark.parametrize("mode", list(PowerMode))
 def test_every_power_mode_can_be_written(mode: PowerMode, tmp_path: Path) -> None:
-    """A power mode is written by its name."""
+    """Each power mode is written by its name."""
     text = f"profile: camera\nextends: burst\nvotes: {{dcvs_v3: {{power_mode: {mode.name}}}}}\n"
     assert hvx_vote(load_profile(write(tmp_path, "camera.yaml", text)).votes).power_mode is mode
 
 
 def test_a_byte_order_mark_and_dos_line_ends_are_read(tmp_path: Path) -> None:
-    """A file as some editors on Windows save it is the same profile."""
+    """A file with a byte order mark and Windows line ends is the same profile."""
     file = tmp_path / "burst.yaml"
     text = (SHIPPED / "burst.yaml").read_bytes()
     file.write_bytes(b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n"))
@@ -215,7 +215,7 @@ def test_a_byte_order_mark_and_dos_line_ends_are_read(tmp_path: Path) -> None:
 
 
 def test_a_base_beside_the_file_is_found_by_its_name(tmp_path: Path) -> None:
-    """What a file extends by name is looked up in the shipped folder, the named ones, and then beside the file."""
+    """A base's name is searched in the shipped folder, then the given folders, then the file's own folder."""
     (tmp_path / "base.yaml").write_text("profile: base\nextends: balanced\n", encoding="utf-8")
     (tmp_path / "burst.yaml").write_text("profile: burst\nextends: balanced\n", encoding="utf-8")
     (tmp_path / "mine.yaml").write_text("profile: mine\nextends: base\n", encoding="utf-8")
