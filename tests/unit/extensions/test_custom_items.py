@@ -1,4 +1,4 @@
-"""Import: what the custom votes of a core become."""
+"""Import: the custom votes of a core."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from htppower.votes.corners import ExpandedCorner, PowerMode, VoltageCorner
 
 
 def test_custom_items_are_votes_and_two_power_states() -> None:
-    """The starts are the votes, the dones the power states, and the timer that an item states is the sustain time."""
+    """Start items become the votes, done items the power states, and an item's timer the sustain time."""
     items = [
         item(START, "TURBO", dcvsControl=clocks("TURBO", enableDcvs=False, sleep_latency_us=70)),
         item(DONE, "SVS"),
@@ -42,14 +42,14 @@ def test_custom_items_are_votes_and_two_power_states() -> None:
 
 @pytest.mark.parametrize(("start", "done", "sustains"), CASES)
 def test_the_last_item_that_says_so_sustains_all(start: bool | None, done: bool | None, sustains: bool) -> None:
-    """As the vendor's voter takes it (tests/vendor/test_sustaining_items.py)."""
+    """The last item with the key decides, as in the vendor's voter (tests/vendor/test_sustaining_items.py)."""
     relax = imported(custom_of(start, done)).profile.relax
     assert relax is not None
     assert relax.after_inference_us == (300_000 if sustains else 0)
 
 
 def test_the_old_custom_object_is_start_and_done() -> None:
-    """What it starts with are the votes; what is done is the power state, also that in which DE-INIT ends."""
+    """Its start corners become the votes, its done corners the power state, also the one after DE-INIT."""
     corners = {name: {"start": corner, "done": "DCVS_VOLTAGE_VCORNER_SVS2"} for name, corner in clocks("TURBO").items()}
     mode = "QNN_HTP_PERF_INFRASTRUCTURE_POWERMODE_ADJUST_UP_DOWN"
     old = {"dcvsControl": {**corners, "sustainVote": True, "powerMode": mode, "sleep_disable": True}}
@@ -66,7 +66,7 @@ def test_the_old_custom_object_is_start_and_done() -> None:
 
 
 def test_states_without_items_keep_the_votes_before_them() -> None:
-    """Raised once, the votes stay; that is said. Of two items for a state the last holds."""
+    """The votes stay, with a remark. If a state has two items, the last one counts."""
     found = imported({"perf_profile": "custom", "custom": [item(["init_start"], "NOM"), item(["init_start"], "TURBO")]})
     assert found.profile.votes.dcvs_v3 is not None
     assert found.profile.votes.dcvs_v3.core == VoltageRange.at(VoltageCorner.TURBO)
@@ -76,7 +76,7 @@ def test_states_without_items_keep_the_votes_before_them() -> None:
 
 
 def test_items_without_clocks_keep_those_before_them() -> None:
-    """What an item leaves out stays, as the vendor's voter casts nothing for it; it had counted as taken back."""
+    """Votes that an item leaves out stay, since the vendor's voter then casts nothing."""
     found = imported({"perf_profile": "custom", "custom": [item(START, "NOM"), {"graphState": [*DONE, "deinit_done"]}]})
     relax = found.profile.relax
     assert relax is not None
@@ -86,7 +86,7 @@ def test_items_without_clocks_keep_those_before_them() -> None:
 
 
 def test_votes_that_differ_between_phases_are_told() -> None:
-    """A profile has one set of votes: that of inferences, with a comment for INIT."""
+    """The profile has the votes of inferences, with a remark on those of INIT."""
     items = [item(["init_start"], "SVS"), item(START[1:], "TURBO"), item([*DONE, "deinit_done"], "SVS2")]
     found = imported({"perf_profile": "custom", "custom": items})
     assert found.profile.votes.dcvs_v3 is not None
@@ -95,7 +95,7 @@ def test_votes_that_differ_between_phases_are_told() -> None:
 
 
 def test_an_explicit_hmx_vote_stays_until_an_item_says_otherwise() -> None:
-    """What an item leaves out of the matrix unit is what was voted before."""
+    """An HMX vote that the next item leaves out stays in force."""
     hmx = {
         "hmxPickDefault": 0,
         **{f"hmxVoltageCorner{limit}": "DCVS_EXP_VCORNER_NOM" for limit in ("Min", "Target", "Max")},
@@ -119,13 +119,13 @@ def test_an_explicit_hmx_vote_stays_until_an_item_says_otherwise() -> None:
     ],
 )
 def test_votes_that_only_the_vendor_takes_are_mended(dcvs: dict[str, Any], said: str) -> None:
-    """The vendor's parser checks neither range nor order; ours does."""
+    """The vendor's parser checks neither range nor order, so the import corrects the values."""
     items = [{"graphState": [*START, *DONE, "deinit_done"], "dcvsControl": dcvs}]
     assert said in remarks(imported({"perf_profile": "custom", "custom": items}))
 
 
 def test_sleep_that_nothing_enables_again_is_enabled() -> None:
-    """A power state must clear what the votes disabled (DCVS-4)."""
+    """A power state must clear what the votes disabled (DCVS-4), with a remark."""
     exp = {
         **dict.fromkeys(clocks("SVS"), "DCVS_EXP_VCORNER_SVS"),
         "sleepDisable": 1,
@@ -138,7 +138,7 @@ def test_sleep_that_nothing_enables_again_is_enabled() -> None:
 
 
 def test_objects_behind_a_key_that_is_given_twice_are_not_read() -> None:
-    """The first counts, of a block of votes, too."""
+    """Only the first of two equal keys counts, also for a block of votes."""
     first, second = (json.dumps(clocks(corner)) for corner in ("NOM", "SVS"))
     states = json.dumps([*START, *DONE, "deinit_done"])
     items = f'[{{"graphState": {states}, "dcvsControl": {first}, "dcvsControl": {second}}}]'

@@ -1,4 +1,4 @@
-"""Extension files: their objects by section, and the table of their keys."""
+"""Extension files: their objects by section, and the table of keys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INNER = """{
 
 
 def test_every_object_has_its_section_and_keys() -> None:
-    """Objects are found wherever the format has them, each with what leads to it; what is no object is left out."""
+    """Each object of the format is found, with the keys that lead to it; other values are left out."""
     file = parse_extension_file(INNER)
     assert file.kind is FileKind.INNER
     assert [(str(block.section), ".".join(block.at)) for block in file.blocks] == [
@@ -51,7 +51,7 @@ def test_every_object_has_its_section_and_keys() -> None:
 
 
 def test_keys_have_places_and_what_is_known_of_them() -> None:
-    """A member is told with its key's entry, or with none where the format has no such key."""
+    """Each member has its place and the entry of its key, or None for an unknown key."""
     file = parse_extension_file(INNER, "f.json")
     (core,) = file.of(Section.CORE, below=("devices", "0", "cores", "0"))
     ((member, key),) = core.members()
@@ -64,7 +64,7 @@ def test_keys_have_places_and_what_is_known_of_them() -> None:
 
 
 def test_an_outer_file_is_told_by_its_backend_extensions() -> None:
-    """Its objects are of sections of their own."""
+    """The objects of an outer file have sections of their own."""
     file = parse_extension_file(
         '{"backend_extensions": {"config_file_path": "a"}, "graph_configs": [{}], "devices": []}'
     )
@@ -78,14 +78,14 @@ def test_an_outer_file_is_told_by_its_backend_extensions() -> None:
 
 @pytest.mark.parametrize("text", ["[]", "1", '"a"', "null", "{"])
 def test_what_is_no_object_is_refused(text: str) -> None:
-    """With its place."""
+    """The error has its place."""
     with pytest.raises(ProfileError) as caught:
         parse_extension_file(text)
     assert caught.value.line == 1
 
 
 def test_the_table_has_every_setting() -> None:
-    """There are 78 settings, 18 of them about votes, and each key stands once."""
+    """There are 78 settings, 18 of them about votes, and each key is listed once."""
     assert len(SETTINGS) == 78
     assert sum(key.power for key in SETTINGS) == 18
     assert all(KEYS[key.section, key.name] is key for key in SETTINGS)
@@ -95,7 +95,7 @@ def test_the_table_has_every_setting() -> None:
 
 @pytest.mark.parametrize("key", KEYS.values(), ids=lambda key: f"{key.section}.{key.name}")
 def test_a_key_is_told_in_full(key: object) -> None:
-    """What it does is a sentence; what takes words names them; what is useful lies in what is taken."""
+    """Each key has a sentence, its words if it takes words, and useful limits within the accepted ones."""
     entry = KEYS[key.section, key.name]  # type: ignore[attr-defined]
     assert entry.does.endswith((".", ":"))
     assert bool(entry.words) or entry.type is not Type.WORD

@@ -1,4 +1,4 @@
-"""Export: a profile as settings of a core, what is lost of it, and how it is put into a file."""
+"""Export: a profile as settings of a core, the losses, and writing it into a file."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def burst(**relax: Any) -> Profile:
 
 
 def lost(profile: Profile) -> list[str]:
-    """Return what is lost, without notes."""
+    """Return the losses, without notes."""
     return [str(each) for each in from_profile(profile).lost if each.severity is not Severity.NOTE]
 
 
 def test_a_profile_is_three_items_and_the_keys_beside() -> None:
-    """Raised, relaxed and what DE-INIT ends in, of which each state has one item; the SoC is the device's."""
+    """Raised, relaxed and DE-INIT items cover each state once; the SoC is in the device."""
     text = from_profile(BURST).text(find_soc("SM8750"), 1)
     (device,) = json.loads(text)["devices"]
     (core,) = device.pop("cores")
@@ -66,7 +66,7 @@ def test_a_profile_is_three_items_and_the_keys_beside() -> None:
 
 @pytest.mark.parametrize("relax", [None, BURST.relax])
 def test_a_profile_without_votes_is_system_settings(relax: Relax | None) -> None:
-    """The latency of 0 keeps the vendor's voter from voting its 100 us. Nothing raised is nothing lowered."""
+    """A latency of 0 keeps the vendor's voter from voting its 100 us; nothing is listed as lost."""
     exported = from_profile(attrs.evolve(load_profile("system_settings"), relax=relax))
     assert exported.settings == {"perf_profile": "system_settings", "rpc_control_latency": 0}
     assert exported.lost == ()
@@ -86,7 +86,7 @@ def test_a_profile_without_votes_is_system_settings(relax: Relax | None) -> None
     ],
 )
 def test_what_no_file_says_is_told(relax: dict[str, Any], said: str) -> None:
-    """By field: what the profile says, and what the vendor's voter does instead."""
+    """Each loss has the field, the profile's value, and what the vendor's voter does instead."""
     (only,) = lost(burst(**relax))
     assert only.startswith(said)
     assert not from_profile(burst(**relax)).lossless
@@ -104,7 +104,7 @@ def test_a_disabled_sleep_is_lost_in_plain_corners() -> None:
 @given(profiles())
 @examples(15)
 def test_every_state_has_one_item(profile: Profile) -> None:
-    """So nothing stays up by mistake, whatever the profile is; and the vendor's parser takes the file."""
+    """No state is left without an item, so no vote stays up by mistake; the vendor's parser accepts the file."""
     exported = from_profile(profile)
     items = exported.settings.get("custom")
     if items is not None:
@@ -115,7 +115,7 @@ def test_every_state_has_one_item(profile: Profile) -> None:
 
 
 def test_a_profile_is_put_into_a_file() -> None:
-    """The core's votes are replaced, and every other byte stays."""
+    """The core's votes are replaced, and every other byte is the same."""
     file = parse_extension_file(CHAT)
     once = merged(file, from_profile(load_profile("system_settings")))
     assert once.text.text == CHAT.replace(
@@ -126,7 +126,7 @@ def test_a_profile_is_put_into_a_file() -> None:
 
 
 def test_the_same_profile_again_changes_nothing() -> None:
-    """A file that says it already stays as it is, byte for byte."""
+    """If the file has the profile already, no byte changes."""
     once = merged(parse_extension_file(CHAT), from_profile(BURST), soc=find_soc("SM8750"))
     assert merged(once, from_profile(BURST), soc=find_soc("SM8750")).text.encoded() == once.text.encoded()
 
@@ -134,7 +134,7 @@ def test_the_same_profile_again_changes_nothing() -> None:
 @pytest.mark.parametrize("text", ["{}", '{"devices": []}', '{"devices": [{}]}', '{"devices": [{"cores": []}]}', CHAT])
 @pytest.mark.parametrize("core", [0, 3])
 def test_what_is_missing_is_added(text: str, core: int) -> None:
-    """The device, its cores, and the core of that id."""
+    """A missing device, list of cores or core is added."""
     done = merged(parse_extension_file(text), from_profile(BURST), core=core)
     assert not refusals(done)
     (device,) = done.text.accepted().plain()["devices"]
@@ -143,7 +143,7 @@ def test_what_is_missing_is_added(text: str, core: int) -> None:
 
 
 def test_other_settings_of_the_core_go_and_other_cores_stay() -> None:
-    """An HMX timeout that the profile does not vote would be voted beside it."""
+    """An HMX timeout that the profile does not vote is removed, since it would be voted."""
     text = '{"devices": [{"cores": [{"core_id": 1, "perf_profile": "burst"},\n {"hmx_timeout_us": 500}]}]}'
     done = merged(parse_extension_file(text), from_profile(BURST)).text.text
     assert done.startswith('{"devices": [{"cores": [{"core_id": 1, "perf_profile": "burst"},\n {')
@@ -151,7 +151,7 @@ def test_other_settings_of_the_core_go_and_other_cores_stay() -> None:
 
 
 def test_a_file_that_would_be_refused_with_the_profile_in_it_is_not_written() -> None:
-    """The parser takes the last perf_profile of the cores for all: custom in an earlier one refuses the file."""
+    """The parser uses the last perf_profile of all cores, so custom in an earlier core would refuse the file."""
     text = '{"devices": [{"cores": [{"core_id": 0}, {"core_id": 1, "perf_profile": "burst"}]}]}'
     with pytest.raises(ProfileError, match=r"with the profile in it: custom, and the last .*change its other cores"):
         merged(parse_extension_file(text), from_profile(BURST))
@@ -159,7 +159,7 @@ def test_a_file_that_would_be_refused_with_the_profile_in_it_is_not_written() ->
 
 @pytest.mark.parametrize("other", [0, 1])
 def test_a_profile_is_not_written_where_another_core_says_what_counts(other: int) -> None:
-    """Of each key the last core's value is voted, whatever its id: the profile's own polling would not be."""
+    """The last core's value of each key is voted, so the profile's own polling would not be."""
     cores = f'{{"core_id": 0}}, {{"core_id": {other}, "rpc_polling_time": 50}}'
     file = parse_extension_file(f'{{"devices": [{{"cores": [{cores}]}}]}}')
     with pytest.raises(ProfileError, match=r"core 0 would not be voted: .*change its other cores first"):
@@ -167,7 +167,7 @@ def test_a_profile_is_not_written_where_another_core_says_what_counts(other: int
 
 
 def test_a_profile_is_written_into_the_core_that_counts() -> None:
-    """Other cores stay as they are, also with keys that the profile has, since the last core's are voted."""
+    """Other cores stay as they are, even with the profile's keys, since only the last core's values are voted."""
     file = parse_extension_file('{"devices": [{"cores": [{"rpc_polling_time": 50}, {"core_id": 1}]}]}')
     done = merged(file, from_profile(BURST), core=1).text.text
     assert done.startswith('{"devices": [{"cores": [{"rpc_polling_time": 50}, {')
@@ -175,7 +175,7 @@ def test_a_profile_is_written_into_the_core_that_counts() -> None:
 
 @pytest.mark.parametrize("text", ['{"devices": [{"cores": [{"x": 1}]}]}', '{"backend_extensions": {}}'])
 def test_a_file_that_would_not_be_read_is_not_merged_into(text: str) -> None:
-    """One that the vendor's parser refuses, or that names another."""
+    """A file that the vendor's parser refuses, or that names another file, is an error."""
     with pytest.raises(ProfileError):
         merged(parse_extension_file(text), from_profile(BURST))
 
@@ -188,7 +188,7 @@ OTHERS: st.SearchStrategy[dict[str, Any]] = st.dictionaries(
 @given(profiles(), OTHERS, st.sampled_from([None, 2, "\t"]), st.sampled_from(["\n", "\r\n"]))
 @examples(15)
 def test_any_file_keeps_its_other_lines(profile: Profile, others: Any, indent: Any, line_end: str) -> None:
-    """Taken out again, what was put in leaves the file as it was."""
+    """Removing what was added leaves the file as before."""
     others.pop("graphs", None)
     others.pop("memory", None)
     core = {"core_id": 0, "perf_profile": "burst"}
@@ -203,13 +203,13 @@ def test_any_file_keeps_its_other_lines(profile: Profile, others: Any, indent: A
 
 
 def test_the_keys_of_a_core_about_votes_are_those_of_the_table() -> None:
-    """An export states each of them or takes it out, so none may be missing."""
+    """An export sets or removes each such key, so the list must be complete."""
     named = {name for section, name in KEYS if section is Section.CORE}
     assert named == {*CORE_KEYS, "core_id"}
 
 
 def test_what_only_we_do_is_lost() -> None:
-    """A file keeps votes up for the nearest of the voter's two times, by that from which a learnt one sets out."""
+    """The file gets the nearer of the voter's two sustain times, by a learnt time's first value."""
     assert BURST.relax is not None
     learnt = Adaptive(break_even_us=100_000)
     awake = VoteSet(rpc_polling_time_us=777)

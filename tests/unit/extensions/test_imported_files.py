@@ -1,4 +1,4 @@
-"""Import: which profiles a file becomes, how they are called, and what of the file is left out."""
+"""Import: the profiles made of a file, their names, and what is left out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from htppower.extensions.to_profiles import to_profiles
 
 
 def test_devices_and_graphs_that_differ_are_profiles() -> None:
-    """Cores are one; a graph's profile is for its inferences; the second device is told to be ignored."""
+    """Equal cores are one profile, a graph has its own, and a second device has a remark that it is ignored."""
     text = {
         "devices": [
             {"cores": [{"perf_profile": "burst"}, {"core_id": 1, "perf_profile": "burst"}, {"core_id": 2}]},
@@ -44,7 +44,7 @@ def test_devices_and_graphs_that_differ_are_profiles() -> None:
 
 
 def test_the_device_and_what_is_no_vote_stand_in_comments() -> None:
-    """The SoC is named, and what stays out is listed by its keys."""
+    """The SoC is named in a comment, and keys that are not about votes are listed."""
     text = {
         "devices": [{"soc_model": 69, "dsp_arch": "v79", "cores": [{"perf_profile": "burst"}]}],
         "memory": {"mem_type": "shared_buffer"},
@@ -71,7 +71,7 @@ def test_the_device_and_what_is_no_vote_stand_in_comments() -> None:
     ],
 )
 def test_a_profile_is_called_as_the_file_is(path: str, name: str) -> None:
-    """As far as that is a name, no shipped profile's, and a word to YAML."""
+    """The name is the file's, changed to a valid name that is not shipped and is a word in YAML."""
     (found,) = to_profiles(parse_extension_file("{}", path))
     assert found.profile.name == name
     assert yaml.safe_load(found.texts()[f"{name}.yaml"])["profile"] == name
@@ -86,7 +86,7 @@ def test_hostile_names_stay_in_their_comment() -> None:
 
 @pytest.mark.parametrize(("core", "base", "polling_us"), [(None, "balanced", 77), (0, "burst", 77), (1, "balanced", 0)])
 def test_cores_that_differ_are_one_as_to_the_vendor(core: int | None, base: str, polling_us: int) -> None:
-    """Of each key the last value counts, and a comment says so; those of one id can be chosen."""
+    """The last value of each key counts, with a remark; ``core`` selects the cores of one ID."""
     cores = [{"perf_profile": "burst", "rpc_polling_time": 77}, {"core_id": 1, "perf_profile": "balanced"}]
     text = json.dumps({"devices": [{"cores": cores}]})
     (found,) = to_profiles(parse_extension_file(text, "camera.json"), core=core)
@@ -103,7 +103,7 @@ def test_cores_that_differ_are_one_as_to_the_vendor(core: int | None, base: str,
     ],
 )
 def test_devices_under_another_key_are_told_and_read(text: dict[str, Any]) -> None:
-    """The vendor's parser reads them by the word in the key (measured), and so does the import."""
+    """The vendor's parser finds them by a word in the key (measured), and so does the import, with a remark."""
     (found,) = to_profiles(parse_extension_file(json.dumps(text), "camera.json"))
     assert found.base == load_profile("balanced")
     assert "is read as perf_profile, because of the words in it (EXT-24" in remarks(found)

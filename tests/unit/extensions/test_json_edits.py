@@ -1,4 +1,4 @@
-"""Edits of JSON texts: what is asked for changes, and no other byte."""
+"""Edits of JSON texts: only the requested bytes change."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def edited(text: str, keys: str, value: Any) -> str:
     ],
 )
 def test_only_what_is_asked_for_changes(keys: str, value: Any, old: str, new: str) -> None:
-    """A value is put in the style of the lines around it, and the rest stays as it was."""
+    """A new value has the style of the lines around it, and the rest stays the same."""
     assert edited(PRETTY, keys, value) == PRETTY.replace(old, new)
 
 
 def test_a_text_in_one_line_stays_in_one() -> None:
-    """Where nothing is indented nothing becomes so, and the colons and commas are as those that are there."""
+    """A text without indentation gets none, and new colons and commas look like the old ones."""
     assert edited('{"a":1}', "b.c", [1, {"d": 2}]) == '{"a":1,"b":{"c":[1,{"d":2}]}}'
     assert edited('{"a": 1}', "b.c", 2) == '{"a": 1, "b": {"c": 2}}'
 
 
 def test_line_ends_tabs_and_a_byte_order_mark_are_kept() -> None:
-    """What is added has the line ends and indentation of the file."""
+    """Added lines have the line ends and the indentation of the file."""
     document = parse_json(b'\xef\xbb\xbf{\r\n\t"a": {}\r\n}\r\n')
     changed = with_value(document, ("a", "b"), {"c": 1})
     assert changed.encoded() == b'\xef\xbb\xbf{\r\n\t"a": {\r\n\t\t"b": {\r\n\t\t\t"c": 1\r\n\t\t}\r\n\t}\r\n}\r\n'
@@ -65,12 +65,12 @@ def test_line_ends_tabs_and_a_byte_order_mark_are_kept() -> None:
     ],
 )
 def test_what_is_taken_out_leaves_the_rest(keys: str, old: str, new: str) -> None:
-    """A member or item goes with its comma."""
+    """A member or item is removed with its comma."""
     assert without(parse_json(PRETTY), tuple(keys.split("."))).text == PRETTY.replace(old, new)
 
 
 def test_a_value_that_is_there_already_changes_nothing() -> None:
-    """Not even the layout of the value does; but 1 is not true, and not 1.0."""
+    """The layout of an equal value stays; but 1 is neither true nor 1.0."""
     assert edited('{"a": [ 1,\n2 ]}', "a", [1, 2]) == '{"a": [ 1,\n2 ]}'
     assert edited('{"a": 1}', "a", True) == '{"a": true}'
     assert edited('{"a": 1.0}', "a", 1) == '{"a": 1}'
@@ -95,7 +95,7 @@ TREES = st.dictionaries(
 
 @given(TREES, TREES, st.sampled_from("abcd"), st.sampled_from([None, 1, 2, 4, "\t"]))
 def test_edits_say_what_was_asked(tree: dict[str, Any], value: Any, key: str, indent: int | str | None) -> None:
-    """For any tree and layout, the result is JSON with that value, and taking it out again gives the rest."""
+    """For any tree and layout, the result is JSON with the value, and removing it gives the original."""
     document = parse_json(json.dumps(tree, indent=indent))
     changed = with_value(document, (key,), value)
     assert changed.accepted().plain() == {**tree, key: value}
@@ -105,7 +105,7 @@ def test_edits_say_what_was_asked(tree: dict[str, Any], value: Any, key: str, in
 
 @given(TREES)
 def test_a_new_text_says_its_value(tree: dict[str, Any]) -> None:
-    """It is JSON that ends with a line."""
+    """The text is JSON and ends with a line break."""
     text = new_text(tree)
     assert json.loads(text) == tree
     assert text.endswith("\n")

@@ -1,4 +1,4 @@
-"""Strict JSON with places: what is taken, what is refused and where, and what is kept of a file."""
+"""Strict JSON with places: which texts are read or refused, and the bytes that are kept."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 
 
 def problem(text: str | bytes) -> str:
-    """Return what is wrong with a text, from its line on."""
+    """Return the problem of a text, from its line on."""
     found = parse_json(text, "f").problem
     assert found is not None
     return str(found).removeprefix("f:")
@@ -32,14 +32,14 @@ def problem(text: str | bytes) -> str:
 
 @given(VALUES, st.sampled_from([None, 2]), st.booleans())
 def test_what_the_standard_library_writes_is_read(value: Any, indent: int | None, ascii_only: bool) -> None:
-    """Any value comes back as it was written, whatever the layout."""
+    """Any value is read as it was written, in any layout."""
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
     assert parse_json(text).accepted().plain() == value
 
 
 @given(st.text(alphabet='{}[]",:.\\01-+eEntrufalsx \n\0', max_size=40) | st.text(max_size=20))
 def test_no_text_is_taken_that_the_standard_library_refuses(text: str) -> None:
-    """Where both take a text they read the same, and what is refused has a place in it."""
+    """If both accept a text, they read the same; each refusal has a place in the text."""
     document = parse_json(text)
     if document.problem is not None:
         assert 1 <= document.problem.line <= text.count("\n") + 1
@@ -80,12 +80,12 @@ def test_no_text_is_taken_that_the_standard_library_refuses(text: str) -> None:
     ],
 )
 def test_what_is_no_json_is_said_at_its_place(text: str | bytes, said: str) -> None:
-    """The first mistake is told with line and column, and with a mend where it is plain; nesting ends in no error."""
+    """The first mistake has a line, a column and, if clear, a correction; deep nesting is not a crash."""
     assert problem(text) == said
 
 
 def test_a_key_that_is_given_twice_is_there_twice() -> None:
-    """Both stand in the tree with their places; asked for one, the first is given, as the vendor's parser takes it."""
+    """Both members are in the tree with their places; a lookup gives the first, as in the vendor's parser."""
     document = parse_json('{"a": 1,\n "a": 2}', "f")
     root = document.accepted()
     assert [(member.key, document.place(member.start).line, member.node.value) for member in root.members] == [
@@ -97,14 +97,14 @@ def test_a_key_that_is_given_twice_is_there_twice() -> None:
 
 
 def test_an_integer_is_told_from_a_number_with_a_fraction() -> None:
-    """1 and 1.0 differ, since the vendor's parser refuses the one where it wants the other."""
+    """1 and 1.0 differ, since the vendor's parser accepts only one of them for a key."""
     kinds = [item.kind for item in parse_json("[1, -0, 1.0, 1e2, true, null, [], {}]").accepted().items]
     whole, fraction = Kind.INTEGER, Kind.FRACTION
     assert kinds == [whole, whole, fraction, fraction, Kind.BOOL, Kind.NULL, Kind.LIST, Kind.OBJECT]
 
 
 def test_values_are_found_by_the_keys_that_lead_to_them() -> None:
-    """Items are counted; keys that lead nowhere give nothing."""
+    """Items are found by their index; keys that lead nowhere give None."""
     document = parse_json('{"a": [{"b": 1}]}')
     found = document.at(("a", "0", "b"))
     assert found is not None
@@ -115,12 +115,12 @@ def test_values_are_found_by_the_keys_that_lead_to_them() -> None:
 
 @pytest.mark.parametrize("data", [b'\xef\xbb\xbf{"a": "\xff"}\r\n', b"{}\0rest", "{}é\0".encode()[:2]])
 def test_the_bytes_of_a_file_are_kept(data: bytes) -> None:
-    """A byte order mark, bytes that are no UTF-8, and what follows a NUL come back as they were."""
+    """A byte order mark, bytes that are not UTF-8, and bytes after a NUL are written back unchanged."""
     assert parse_json(data).encoded() == data
 
 
 def test_what_the_vendor_takes_differently_is_told() -> None:
-    """A byte order mark, bytes that are no UTF-8 and a NUL behind the tree are no problems of the text."""
+    """A byte order mark, bytes that are not UTF-8, and a NUL after the tree are not problems of the text."""
     marked = parse_json(b'\xef\xbb\xbf{"a": "\xff"}')
     assert (marked.problem, marked.byte_order_mark, marked.ends_at) == (None, True, None)
     ended = parse_json(b"{}\0rest")
@@ -128,7 +128,7 @@ def test_what_the_vendor_takes_differently_is_told() -> None:
 
 
 def test_what_can_not_be_read_is_a_problem(tmp_path: Path) -> None:
-    """A missing file, a folder and a file above 1 MiB are told without a line, and raised where a tree is needed."""
+    """A missing file, a folder and a file above 1 MiB are problems without a line, or raised if a tree is needed."""
     large = tmp_path / "large.json"
     large.write_bytes(b" " * (1024 * 1024 + 1))
     for path, rule in ((tmp_path / "none.json", "FILE-1"), (tmp_path, "FILE-1"), (large, "FILE-2")):
@@ -140,7 +140,7 @@ def test_what_can_not_be_read_is_a_problem(tmp_path: Path) -> None:
 
 
 def test_a_text_has_a_limit_of_values_and_of_keys() -> None:
-    """What no setting needs is refused at its place, so that no file takes long: values, and keys within keys."""
+    """Too many values, or too deep keys, are refused at their place, so every file is read quickly."""
     assert (
         problem(f"[{','.join(['{}'] * 20_000)}]")
         == "1:59999: JSON-1: more than 20000 values (write only what it needs)"

@@ -1,4 +1,4 @@
-"""The cores of a device, read as one; each case as the vendor's voter casts it (tests/vendor/test_several_cores.py)."""
+"""The cores of a device, joined into one as the vendor's voter reads them (tests/vendor/test_several_cores.py)."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _GRAPH = {"graph_names": ["g"], "perf_profile": "balanced"}
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_what_is_imported_is_what_the_last_value_of_each_key_says(case: SeveralCores) -> None:
-    """Raised and relaxed corners of the core clock, polling and latency."""
+    """The raised and relaxed core corners, polling and latency are the last values."""
     made, *_ = to_profiles(as_inner(parse_extension_file(case.text, "a.json")))
     assert case.of_profile(made.profile) == case.expected
 
 
 def test_a_file_with_one_core_is_left_as_it_is() -> None:
-    """Nothing is joined, so nothing is made anew."""
+    """With one core, the same file object is returned."""
     file = parse_extension_file('{"devices": [{"cores": [{"perf_profile": "burst"}]}]}', "a.json")
     assert with_one_core(file) is file
     assert with_one_core(file, 0) is file
 
 
 def test_each_device_has_cores_of_its_own() -> None:
-    """Those of a later device say nothing of the first."""
+    """The cores of a later device do not change the first device."""
     cores = [[{"core_id": 0}, {"core_id": 1, "rpc_polling_time": 5}], [{"rpc_polling_time": 7}]]
     text = json.dumps({"devices": [{"cores": each} for each in cores]})
     file = with_one_core(parse_extension_file(text, "a.json"))
@@ -41,7 +41,7 @@ def test_each_device_has_cores_of_its_own() -> None:
 
 
 def test_null_and_a_key_given_twice_are_read_as_in_one_core() -> None:
-    """Null is passed over; of a key that is given twice in a core the first value counts there."""
+    """Null is skipped; if a core has a key twice, its first value counts."""
     first = '{"rpc_polling_time": 5, "rpc_control_latency": 9}'
     second = '{"rpc_polling_time": null, "rpc_control_latency": 11, "rpc_control_latency": 12}'
     file = with_one_core(parse_extension_file(f'{{"devices": [{{"cores": [{first}, {second}]}}]}}', "a.json"))
@@ -51,7 +51,7 @@ def test_null_and_a_key_given_twice_are_read_as_in_one_core() -> None:
 
 @pytest.mark.parametrize("whole", [{"x": {"graphs": [_GRAPH]}}, {"xgraphs": [_GRAPH]}, {"xgraphs": _GRAPH}])
 def test_graphs_in_another_place_are_read(whole: dict[str, Any]) -> None:
-    """The vendor's voter casts them (measured), so they are a profile of their own, and nothing of them is left out."""
+    """The vendor's voter uses them (measured), so they become a profile, and nothing is left out."""
     made = to_profiles(parse_extension_file(json.dumps(whole), "a.json"))
     assert [each.of.rpartition(": ")[2] for each in made] == ["high_performance.", "balanced."]
     assert "graphs g" in made[1].of

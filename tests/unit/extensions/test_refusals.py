@@ -1,4 +1,4 @@
-"""What the vendor's parser refuses a file for, each at its place: the one reading of every command."""
+"""Refusals by the vendor's parser, each with its place; every command uses them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def custom(*items: Any, **core: Any) -> dict[str, Any]:
     ],
 )
 def test_what_the_parser_refuses_as_a_whole_is_refused_here(text: str, said: str) -> None:
-    """What lint finds alone stops an import and an export, too, at its place."""
+    """A file that only lint refuses stops an import and an export, too, with the same place."""
     (found,) = refusals(parse_extension_file(text, "a.json"))
     assert found.rule == said
     assert found.line == 1
@@ -48,7 +48,7 @@ def core(**keys: Any) -> dict[str, Any]:
 
 
 def said(text: dict[str, Any] | str) -> list[str]:
-    """Return what is refused, without places."""
+    """Return the refusals, without places."""
     found = refusals(parse_extension_file(text if isinstance(text, str) else json.dumps(text), "f"))
     return [f"{each.rule}: {each.message.removesuffix(WHOLE)}" for each in found]
 
@@ -71,7 +71,7 @@ def said(text: dict[str, Any] | str) -> list[str]:
     ],
 )
 def test_what_the_vendor_takes_is_not_refused(text: dict[str, Any] | str) -> None:
-    """Unknown keys outside of cores, graphs and items; numbers out of their useful range; what stands twice."""
+    """Some unknown keys, numbers out of their useful range, and repeated keys are accepted."""
     assert said(text) == []
 
 
@@ -107,19 +107,19 @@ def test_what_the_vendor_takes_is_not_refused(text: dict[str, Any] | str) -> Non
     ],
 )
 def test_what_the_vendor_refuses_is_told(text: dict[str, Any] | str, finding: str) -> None:
-    """With the rule of its kind."""
+    """Each refusal has the rule of its kind."""
     assert said(text) == [finding]
 
 
 def test_every_refusal_has_its_place() -> None:
-    """In the order of the file."""
+    """Refusals are in the order of the file."""
     text = '{\n "devices": [{"cores": [\n  {"x": 1,\n   "perf_profile": "b"}]}],\n "graphs": 1}'
     assert [str(each.place) for each in refusals(parse_extension_file(text, "f"))] == ["f:3:4", "f:4:20", "f:5:12"]
 
 
 @pytest.mark.parametrize("text", TAKEN)
 def test_a_file_that_the_parser_was_seen_to_take_is_imported(text: str) -> None:
-    """Without a refusal, and as profiles with their files."""
+    """The file has no refusal, and becomes profiles with their files."""
     file = parse_extension_file(text)
     assert refusals(file) == ()
     assert all(made.texts() for made in to_profiles(file))
@@ -127,7 +127,7 @@ def test_a_file_that_the_parser_was_seen_to_take_is_imported(text: str) -> None:
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_a_file_that_the_parser_was_seen_to_refuse_is_not(text: str) -> None:
-    """By the same findings as lint's."""
+    """Import refuses with the same findings as lint."""
     file = parse_extension_file(text)
     assert refusals(file)
     with pytest.raises(ProfileError) as caught:

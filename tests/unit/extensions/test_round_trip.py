@@ -1,4 +1,4 @@
-"""A profile exported and imported again is the profile, but for what the export says is lost."""
+"""A profile that is exported and imported again is the same, except for the listed losses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def fields(profile: Profile) -> dict[KeyPath, Any]:
-    """Return every field of a profile, those of its power states behind the fields that name them."""
+    """Return every field of a profile; fields of its power states have the name of their state in front."""
     found = {at: value for at, value in profile_fields(profile) if at not in NAMES}
     if profile.relax is not None:
         for at, state in zip(NAMES, (profile.relax.to, profile.relax.after_deinit_to), strict=True):
@@ -39,13 +39,13 @@ NAMES = (("relax", "to"), ("relax", "after_deinit_to"))
 
 
 def differing(one: Profile, other: Profile) -> set[KeyPath]:
-    """Return the keys of the fields in which two profiles differ."""
+    """Return the keys of the fields that differ between two profiles."""
     mine, theirs = fields(one), fields(other)
     return {at for at in {**mine, **theirs} if mine.get(at) != theirs.get(at)}
 
 
 def round_trip(profile: Profile) -> Profile:
-    """Return a profile as it comes back; what is written is a file that the vendor's parser takes."""
+    """Return a profile after export and import; the vendor's parser must accept the exported file."""
     file = parse_extension_file(from_profile(profile).text(), "any.json")
     assert not refusals(file)
     (imported,) = to_profiles(file)
@@ -54,7 +54,7 @@ def round_trip(profile: Profile) -> Profile:
 
 
 def is_told(at: KeyPath, lost: set[KeyPath]) -> bool:
-    """Return whether a loss names a field, or what holds it, or of a state the same field where it is named first."""
+    """Return whether a loss covers a field, or the same field of an equal state that is named first."""
     twins = [at] if at[:2] != NAMES[1] else [at, (*NAMES[0], *at[2:])]
     return any(twin[: len(each)] == each for twin in twins for each in lost)
 
@@ -62,7 +62,7 @@ def is_told(at: KeyPath, lost: set[KeyPath]) -> bool:
 @examples(10)
 @given(profiles())
 def test_what_comes_back_differs_only_where_it_was_said(profile: Profile) -> None:
-    """Of any profile, each field that differs is among those that the export tells of."""
+    """Each field that differs after the round trip is listed as a loss by the export."""
     lost = {each.field for each in from_profile(profile).lost}
     back = round_trip(profile)
     assert not {at for at in differing(profile, back) if not is_told(at, lost)}
@@ -71,7 +71,7 @@ def test_what_comes_back_differs_only_where_it_was_said(profile: Profile) -> Non
 @examples(10)
 @given(profiles())
 def test_a_second_trip_changes_nothing(profile: Profile) -> None:
-    """What has come back once can be said in full: nothing is lost of it again."""
+    """After one round trip, the second one loses nothing."""
     back = round_trip(profile)
     assert not differing(back, round_trip(back))
     assert from_profile(back).lossless
@@ -79,7 +79,7 @@ def test_a_second_trip_changes_nothing(profile: Profile) -> None:
 
 @pytest.mark.parametrize("name", SHIPPED_PROFILES)
 def test_shipped_profiles_come_back_as_they_were(name: str) -> None:
-    """Nothing is lost of them, and the file that is imported extends them and states no vote."""
+    """The export loses nothing, and the import only extends the shipped profile."""
     profile = load_profile(name)
     exported = from_profile(profile)
     assert exported.lossless
@@ -92,7 +92,7 @@ def test_shipped_profiles_come_back_as_they_were(name: str) -> None:
 @examples(10)
 @given(profiles())
 def test_the_files_of_an_import_load_to_the_profile(tmp_path_factory: pytest.TempPathFactory, profile: Profile) -> None:
-    """What is written as YAML is read as the same votes, power states and times."""
+    """The written YAML loads to the same votes, power states and times."""
     (imported,) = to_profiles(parse_extension_file(from_profile(profile).text(), "any.json"))
     folder: Path = tmp_path_factory.mktemp("imported")
     for path, text in imported.texts().items():

@@ -1,4 +1,4 @@
-"""Parts of a text that stand beside each other or in each other."""
+"""Spans of a text, next to or within each other."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from htppower.extensions.refusals.spans import Spans
 
-# Widths of parts, each of which may hold further parts.
+# Nested parts; each may have further parts.
 Nested = st.SearchStrategy[list[object]]
 NESTED: Nested = st.recursive(st.just([]), lambda inner: st.lists(inner, max_size=4), max_leaves=20)
 
 
 def parts_of(nested: list[object], start: int, found: list[tuple[int, int]]) -> int:
-    """Add a part and those in it to what is found, as brackets around them stand; return where it ends."""
+    """Add a part and its inner parts, as spans with brackets, to what is found; return the end of the part."""
     end = start + 1
     for each in nested:
         assert isinstance(each, list)
@@ -24,7 +24,7 @@ def parts_of(nested: list[object], start: int, found: list[tuple[int, int]]) -> 
 
 @given(NESTED, st.data())
 def test_a_value_is_covered_where_it_stands_in_one_of_the_parts(nested: list[object], data: st.DataObject) -> None:
-    """Whichever parts are chosen, and whichever value is asked for: as a look at each part says."""
+    """For any chosen spans and any span, ``cover`` gives the same answer as a comparison with each."""
     found: list[tuple[int, int]] = []
     parts_of(nested, 0, found)
     chosen = data.draw(st.lists(st.sampled_from(found)))

@@ -1,4 +1,4 @@
-"""Templates of extension files: read as far as they can be, and refused only for what stands in them."""
+"""Templates of extension files: read as far as possible, and refused only for mistakes in other values."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ NAMES = ["htp.json.template", "htp.json.in", "htp.tmpl", "htp.json.j2"]
 
 
 def text(soc: str, profile: str = '"burst"') -> str:
-    """Return a file with these words as they stand."""
+    """Return a file with these words inserted unchanged."""
     return f'{{"devices": [{{"soc_model": {soc}, "cores": [{{"perf_profile": {profile}}}]}}]}}\n'
 
 
 @pytest.mark.parametrize("placeholder", PLACEHOLDERS)
 def test_a_placeholder_is_not_judged(command: Command, tmp_path: Path, placeholder: str) -> None:
-    """With or without quotes, for a number and for a word. A mistake in another value is still found."""
+    """A placeholder, quoted or not, counts as any number or word. A mistake in another value is still found."""
     file = tmp_path / NAMES[0]
     assert linted(command, written(file, text(placeholder))) == []
     assert linted(command, written(file, text("69", placeholder))) == []
@@ -53,7 +53,7 @@ def test_a_placeholder_is_not_judged(command: Command, tmp_path: Path, placehold
 
 @pytest.mark.parametrize("name", NAMES)
 def test_statements_of_a_template_stand_for_nothing(command: Command, tmp_path: Path, name: str) -> None:
-    """Neither statements nor a loop's last comma cause a refusal; other mistakes are found."""
+    """Statements and a loop's last comma are not refused; other mistakes are found."""
     whole = (
         '{# ours #}\n{"devices": [{% for soc in all %}\n{"soc_model": {{soc}}, "cores": [{"perf_profile": "burst"}]},'
     )
@@ -68,13 +68,13 @@ def test_statements_of_a_template_stand_for_nothing(command: Command, tmp_path: 
 
 
 def test_a_file_that_is_no_template_by_its_name_is_refused(command: Command, tmp_path: Path) -> None:
-    """As the vendor's parser refuses it."""
+    """Without a template's ending, the file is refused, as the vendor's parser refuses it."""
     for said in (text("{{SOC}}"), text('"{{SOC}}"'), text("69", '"{{PROFILE}}"')):
         assert [each["severity"] for each in linted(command, written(tmp_path / "htp.json", said))] == ["error"]
 
 
 def test_a_template_is_imported_where_no_placeholder_stands_for_votes() -> None:
-    """One that does is named, with its place; nothing is made up for it."""
+    """A placeholder for votes is refused with its place; its value is not guessed."""
     (made,) = to_profiles(parse_extension_file(text("{{SOC}}"), "htp.json.template"))
     assert made.base is not None
     assert made.base.name == "burst"
@@ -92,7 +92,7 @@ def test_a_template_is_imported_where_no_placeholder_stands_for_votes() -> None:
 
 
 def test_a_template_is_found_in_a_folder(command: Command, tmp_path: Path) -> None:
-    """By its content, as any extension file."""
+    """It is found by its content, like any extension file."""
     written(tmp_path / "htp.json.template", text("{{SOC}}", '"BURST"'))
     written(tmp_path / "other.template", '{"answer": {{X}}}')
     found = json.loads(command.run("lint", str(tmp_path), "--format", "json").stdout)
@@ -102,6 +102,6 @@ def test_a_template_is_found_in_a_folder(command: Command, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("part", ["{{", "<", "${", ",{%", "{#", ", {% x %}", "{{A}} ", "<a "])
 def test_no_template_takes_long_to_read(part: str) -> None:
-    """One of the largest size, of nothing but the beginnings of placeholders and statements."""
+    """The largest file, with nothing but beginnings of placeholders and statements, is read quickly."""
     text = '{"devices": [' + part * (500_000 // len(part))
     assert len(filled(text)) == len(text)

@@ -1,4 +1,4 @@
-"""Import: what the settings of a core become, and what is said of the rest."""
+"""Import: the settings of a core, and the remarks about the rest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from htppower.votes.vote_set import VoteSet
 
 @pytest.mark.parametrize("name", SHIPPED_PROFILES)
 def test_a_profile_of_the_vendor_is_the_shipped_one(name: str) -> None:
-    """Its file extends the shipped profile, and has the same votes."""
+    """The file extends the shipped profile, and has the same votes."""
     found = imported({"perf_profile": name})
     shipped = load_profile(name)
     assert found.base == shipped
@@ -27,7 +27,7 @@ def test_a_profile_of_the_vendor_is_the_shipped_one(name: str) -> None:
 
 
 def test_default_is_balanced_without_the_raise() -> None:
-    """It votes the relaxed state of balanced around each inference, and says so."""
+    """``default`` votes the relaxed state of balanced around each inference, with a remark."""
     found = imported({"perf_profile": "default"})
     balanced = load_profile("balanced")
     assert balanced.relax is not None
@@ -39,7 +39,7 @@ def test_default_is_balanced_without_the_raise() -> None:
 
 @pytest.mark.parametrize("name", LLM_DECODE_PROFILES)
 def test_an_llm_decode_profile_is_the_shipped_one(name: str) -> None:
-    """All of it, the DDR performance mode of burst among it: a session leaves that vote out where there is none."""
+    """It has the DDR performance mode of burst, too, and a session leaves that out if the platform lacks it."""
     found = imported({"perf_profile": name})
     assert found.base == load_profile(name)
     assert (found.profile.votes, found.profile.relax) == (found.base.votes, found.base.relax)
@@ -47,14 +47,14 @@ def test_an_llm_decode_profile_is_the_shipped_one(name: str) -> None:
 
 
 def test_without_any_setting_it_is_high_performance() -> None:
-    """An empty file, no core and a core without a profile vote as high_performance."""
+    """An empty file, no core, or a core without a profile is high_performance."""
     for text in ("{}", '{"devices": []}', '{"devices": [{}]}', '{"devices": [{"cores": [{}]}]}'):
         (found,) = to_profiles(parse_extension_file(text, "a.json"))
         assert found.base == load_profile("high_performance")
 
 
 def test_keys_beside_the_profile_are_votes() -> None:
-    """RPC latency and polling, HMX timeout and DDR override what the profile has, and nothing else is stated."""
+    """RPC latency and polling, HMX timeout and DDR override the profile's votes, and the file has nothing else."""
     core = {
         "perf_profile": "burst",
         "rpc_control_latency": 0,
@@ -88,7 +88,7 @@ def test_keys_beside_the_profile_are_votes() -> None:
     ],
 )
 def test_what_no_profile_may_say_is_a_remark(core: dict[str, Any], field: str, value: object, said: str) -> None:
-    """The profile has what is valid and nearest to what the vendor's voter does, and a comment tells of it."""
+    """The profile has the valid value nearest to the vendor's voter, with a remark."""
     found = imported(core)
     assert getattr(found.profile.votes, field) == value
     assert said in remarks(found)
@@ -96,7 +96,7 @@ def test_what_no_profile_may_say_is_a_remark(core: dict[str, Any], field: str, v
 
 
 def test_rpc_votes_without_clocks_have_a_power_state_of_their_own() -> None:
-    """system_settings with polling votes on that alone, and relaxes to a state that ends it."""
+    """system_settings with polling votes for that only, and relaxes to a state that ends it."""
     found = imported({"perf_profile": "system_settings", "rpc_polling_time": 300})
     assert found.profile.votes == VoteSet(rpc_control_latency_us=100, rpc_polling_time_us=300)
     assert found.profile.relax is not None
@@ -127,7 +127,7 @@ def test_rpc_votes_without_clocks_have_a_power_state_of_their_own() -> None:
     ],
 )
 def test_what_the_vendor_takes_is_read_as_it_reads_it(core: dict[str, Any], votes_as: str, said: str) -> None:
-    """Keys by the words in their names, of several the last; what is not read, or not taken over, is a remark."""
+    """Keys are found by the words in them, and the last one counts; ignored ones have a remark."""
     found = imported(core)
     assert found.profile.votes.hvx == load_profile(votes_as).votes.hvx
     assert said in remarks(found)
@@ -135,7 +135,7 @@ def test_what_the_vendor_takes_is_read_as_it_reads_it(core: dict[str, Any], vote
 
 
 def test_a_number_too_long_for_the_vendors_field_is_left_out() -> None:
-    """A double under an unknown key passes the parser; what becomes of it there is not known."""
+    """The parser accepts a large double under an unknown key; its effect is not known."""
     found = imported({"perf_profile": "burst", "my_rpc_control_latency": 1e20})
     assert found.profile.votes.rpc_control_latency_us == 100
     assert "not a number of us; omitted" in remarks(found)
