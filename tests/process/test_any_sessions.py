@@ -1,4 +1,4 @@
-"""Random sessions, in the number of examples that is too slow for the unit tests."""
+"""Random sessions, with more examples than fit into the unit tests."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from hypothesis.stateful import run_state_machine_as_test
 
 
 def test_whatever_is_done_in_whatever_order() -> None:
-    """What ``Sessions`` checks after every step holds."""
+    """The checks of ``Sessions`` hold after every step."""
     run_state_machine_as_test(Sessions, settings=examples(45, stateful_step_count=50))

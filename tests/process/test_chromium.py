@@ -1,4 +1,4 @@
-"""The page and the picture in a real browser: rendered, in both colour schemes, without a request."""
+"""The page and the picture in a real browser: both colour schemes, and no request."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH")
 
 @pytest.fixture
 def browser(tmp_path: Path) -> Browser:
-    """Return a browser that keeps everything in a folder of its own."""
+    """Return a browser that keeps its files in a folder of its own."""
     return Browser(tmp_path)
 
 
@@ -35,7 +35,7 @@ def _page(tmp_path: Path, name: str, text: str) -> Path:
 
 
 def test_the_page_renders_in_both_colour_schemes(browser: Browser, tmp_path: Path) -> None:
-    """The ground is white or nearly black as the reader prefers, with the colours of the lanes on it."""
+    """The background is white or nearly black, by the reader's setting, with the colours of the lanes on it."""
     page = _page(tmp_path, "burst.html", page_of(dry_run("burst")))
     light, dark = browser.picture(page, LIGHT), browser.picture(page, DARK)
     assert light.commonest == (255, 255, 255)
@@ -45,14 +45,14 @@ def test_the_page_renders_in_both_colour_schemes(browser: Browser, tmp_path: Pat
 
 
 def test_the_picture_alone_renders_in_both_colour_schemes(browser: Browser, tmp_path: Path) -> None:
-    """An SVG opened by itself is light or dark, too."""
+    """An SVG opened alone is light or dark, too."""
     page = _page(tmp_path, "burst.svg", as_svg(timeline(dry_run("burst"))))
     assert (188, 76, 0) in browser.picture(page, LIGHT).colours
     assert (240, 136, 62) in browser.picture(page, DARK).colours
 
 
 def test_a_browser_reads_the_page_as_it_was_meant(browser: Browser, tmp_path: Path) -> None:
-    """A hostile summary is a text of the page, and runs nothing."""
+    """A hostile summary is shown as text, and runs nothing."""
     text = "<script>document.title='pwned'</script><img src=x onerror=document.title='pwned'>"
     dom = browser.dom(_page(tmp_path, "hostile.html", page_of(dry_run(hostile(text)))))
     assert "&lt;script&gt;" in dom
@@ -61,7 +61,7 @@ def test_a_browser_reads_the_page_as_it_was_meant(browser: Browser, tmp_path: Pa
 
 
 def test_the_page_makes_no_request(browser: Browser, tmp_path: Path) -> None:
-    """The page asks for nothing, and is not allowed to; the same log shows what another page asks for."""
+    """The page makes no request and may make none; the same log shows the request of another page."""
     asks = '<img src="http://127.0.0.1:9/picture.png">'
     forbidden = page_of(dry_run("burst")).replace("<footer>", f"{asks}<footer>")
     assert asks in forbidden
@@ -84,7 +84,7 @@ _FRAME = """<!DOCTYPE html><title>measuring</title><iframe width="{width}" heigh
 def test_a_narrow_page_is_read_without_scrolling_aside(
     browser: Browser, command: Command, tmp_path: Path, width: int
 ) -> None:
-    """On half a screen, and on a phone, no row of a table is a column of white with its text beyond the edge."""
+    """On half a screen and on a phone, every row of a table fits the width."""
     (tmp_path / "trace.csv").write_text(
         "begin_us,end_us\n" + "".join(f"{begin},{begin + 9000}\n" for begin in range(0, 12_000_000, 40_000))
     )

@@ -1,4 +1,4 @@
-"""Completion in the real shells, installed by the documented line; skipped where a shell is missing."""
+"""Completion in the real shells, installed by the documented line; skipped if a shell is missing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FISH = 'htppower completion fish | source; complete -C "htppower $argv"'
 
 @pytest.fixture
 def environment(tmp_path: Path) -> Mapping[str, str]:
-    """Return an environment in which ``htppower`` is this checkout."""
+    """Return an environment with this checkout as ``htppower``."""
     script = tmp_path / "bin" / "htppower"
     script.parent.mkdir()
     package = Path(__file__).parents[2]
@@ -40,7 +40,7 @@ def environment(tmp_path: Path) -> Mapping[str, str]:
 
 
 def needs(shell: str) -> str:
-    """Return where a shell is; skip the test where it is missing."""
+    """Return the path of a shell; skip the test if it is missing."""
     found = shutil.which(shell)
     if found is None:
         pytest.skip(f"no {shell} here")
@@ -48,12 +48,12 @@ def needs(shell: str) -> str:
 
 
 def run(command: list[str], environment: Mapping[str, str]) -> str:
-    """Return what a command prints."""
+    """Return the output of a command."""
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 
 
 def test_bash(environment: Mapping[str, str]) -> None:
-    """The line for ~/.bashrc makes bash complete rules and profiles."""
+    """With the line for ~/.bashrc, bash completes rules and profiles."""
     bash = needs("bash")
     assert run([bash, "-c", BASH, "bash", "explain", "SUS-"], environment).split() == [
         f"SUS-{number}" for number in range(1, 10)
@@ -62,14 +62,14 @@ def test_bash(environment: Mapping[str, str]) -> None:
 
 
 def test_fish(environment: Mapping[str, str]) -> None:
-    """The file that fish is given makes it complete SoCs."""
+    """With the generated file, fish completes SoCs."""
     fish = needs("fish")
     said = run([fish, "--no-config", "-c", FISH, "profile burst --soc SM87"], environment)
     assert [line.split()[0] for line in said.splitlines()] == ["SM8735", "SM8750"]
 
 
 def test_zsh(environment: Mapping[str, str], tmp_path: Path) -> None:
-    """The line for ~/.zshrc, after compinit, makes zsh complete a rule when the key is pressed."""
+    """With the line for ~/.zshrc, after compinit, zsh completes a rule when the key is pressed."""
     zsh = needs("zsh")
     dump = tmp_path / "dump"
     rc = f'autoload -Uz compinit; compinit -u -d "{dump}"\neval "$(htppower completion zsh)"\nPS1=ready\\>\n'
@@ -86,7 +86,7 @@ def test_zsh(environment: Mapping[str, str], tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["htppower.1", "htppower-profile.1"])
 def test_a_man_page_is_well_formed(tmp_path: Path, name: str) -> None:
-    """A reader of man pages finds nothing wrong in it, and shows options as they are typed."""
+    """A reader of man pages reports no mistake, and shows options as they are typed."""
     mandoc = needs("mandoc")
     page = tmp_path / name
     page.write_text(man_pages()[name], encoding="utf-8")

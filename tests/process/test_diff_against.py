@@ -1,4 +1,4 @@
-"""``htppower diff --against``: a revision of a git repository against now."""
+"""``htppower diff --against``: a revision of a git repository, compared with the work tree."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
 
 @pytest.fixture
 def command() -> Command:
-    """Return the command, wide enough for a change in one line."""
+    """Return the command, on a terminal wide enough for a change in one line."""
     return Command(columns=250)
 
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Yield git in a new repository, made the current folder, with one commit of profiles."""
+    """Yield git in a new repository with one commit of profiles, which is the current folder."""
     monkeypatch.chdir(tmp_path)
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
         monkeypatch.delenv(name, raising=False)
@@ -46,7 +46,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
 
 
 def test_a_revision_is_compared_with_now(command: Command, repository: Callable[..., None]) -> None:
-    """A change in the work tree, committed or not, is told against a revision; the repository stays as it is."""
+    """A change in the work tree, committed or not, is shown; the repository stays as it is."""
     assert command.run("diff", "--against", "HEAD").exit_code == 0
     Path("profiles/base.yaml").write_text(CHANGED, encoding="utf-8")
     before = sorted(Path.cwd().rglob("*"))
@@ -60,7 +60,7 @@ def test_a_revision_is_compared_with_now(command: Command, repository: Callable[
 
 
 def test_files_that_come_and_go_between_revisions(command: Command, repository: Callable[..., None]) -> None:
-    """A file that is new is added and one that is gone is removed, said with where it was."""
+    """A new file is added and a missing file is removed, each with its path."""
     Path("profiles/mine.yaml").unlink()
     Path("profiles/more.yaml").write_text("profile: more\nextends: power_saver\n", encoding="utf-8")
     told = command.output("diff", "--against", "HEAD", exit_code=1)
@@ -73,7 +73,7 @@ def test_files_that_come_and_go_between_revisions(command: Command, repository: 
 
 
 def test_a_revision_keeps_its_own_bases(command: Command, repository: Callable[..., None]) -> None:
-    """Old files extend old bases, wherever in the repository these are, also where their folder is only named."""
+    """Old files extend old bases anywhere in the repository, also if their folder is only named."""
     Path("parts").mkdir()
     Path("profiles/base.yaml").rename("parts/base.yaml")
     repository("add", "-A")
@@ -85,7 +85,7 @@ def test_a_revision_keeps_its_own_bases(command: Command, repository: Callable[.
 
 @pytest.mark.usefixtures("repository")
 def test_a_wrong_old_file_is_named_with_its_revision(command: Command) -> None:
-    """Where an old file can't be resolved the place says of which revision it is."""
+    """If an old file can't be resolved, the place of the error has the revision."""
     result = command.run("diff", "--against", "HEAD", "profiles/mine.yaml", "profiles/none.yaml")
     assert (result.exit_code, "profiles/none.yaml" in result.stderr) == (2, True)
 
@@ -102,7 +102,7 @@ def test_a_wrong_old_file_is_named_with_its_revision(command: Command) -> None:
 )
 @pytest.mark.usefixtures("repository")
 def test_a_revision_that_can_not_be_had_is_exit_2(command: Command, arguments: list[str], said: str) -> None:
-    """No revision, no repository, or a path outside of it: said in a line, whatever the name looks like."""
+    """A missing revision, no repository, or a path outside it is an error in one line."""
     result = command.run("diff", *arguments)
     assert (result.exit_code, result.stdout, said in result.stderr) == (2, "", True), result.stderr
 
@@ -110,7 +110,7 @@ def test_a_revision_that_can_not_be_had_is_exit_2(command: Command, arguments: l
 def test_the_shipped_folder_of_a_revision_is_that_revisions(
     command: Command, repository: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the shipped folder is part of the repository, old profiles relax to the states of then."""
+    """If the shipped folder is in the repository, old profiles relax to the old states."""
     shutil.copytree(shipped_folder(), "shipped")
     repository("add", ".")
     repository("commit", "-q", "-m", "shipped")
@@ -124,7 +124,7 @@ def test_the_shipped_folder_of_a_revision_is_that_revisions(
 
 @pytest.mark.usefixtures("repository")
 def test_a_page_names_old_files_by_their_revision(command: Command) -> None:
-    """No temporary place is on a page: it would not be there when the page is read."""
+    """A page has no temporary path, since that would be gone when the page is read."""
     Path("profiles/base.yaml").write_text(CHANGED, encoding="utf-8")
     page = command.output("diff", "--against", "HEAD", "--format", "html", exit_code=1)
     assert "HEAD:profiles/base.yaml" in page
@@ -132,7 +132,7 @@ def test_a_page_names_old_files_by_their_revision(command: Command) -> None:
 
 
 def test_extension_files_are_compared_as_they_were_then(command: Command, repository: Callable[..., None]) -> None:
-    """Also the file that an outer one names, from its folder or from the working folder; a refused one is exit 2."""
+    """The file that an outer file names is old, too, from its folder or the working folder; a refused one is exit 2."""
     chat = '{"devices": [{"cores": [{"perf_profile": "burst"}]}]}'
     Path("app").mkdir()
     Path("app/chat.json").write_text(chat, encoding="utf-8")

@@ -20,7 +20,7 @@ CAMERA = "profile: camera\nextends: burst\nsummary: The camera's.\nrelax:\n  aft
 
 @pytest.fixture
 def command() -> Command:
-    """Return the command, wide enough for a change in one line."""
+    """Return the command, on a terminal wide enough for a change in one line."""
     return Command(columns=250)
 
 
@@ -44,7 +44,7 @@ def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_rename_is_shown_with_its_changes(command: Command, profiles: Path) -> None:
-    """A profile that was renamed and edited is one profile: the edit is told, and nothing is new or gone."""
+    """A renamed and edited profile is one profile: the edit is shown, and nothing is new or removed."""
     told = command.output("diff", "--against", "main", exit_code=1)
     assert "camera -> cam2   renamed   (profiles/cam2.yaml)" in told
     assert "cam2  inference  relax.after_inference_us  100000 -> 200000   changes timing" in told
@@ -54,7 +54,7 @@ def test_a_rename_is_shown_with_its_changes(command: Command, profiles: Path) ->
 
 @pytest.mark.parametrize(("effect", "code"), [("renamed", 1), ("removed", 1), ("added", 1), ("raises-power", 0)])
 def test_a_rename_fails_where_it_is_asked_for(command: Command, profiles: Path, effect: str, code: int) -> None:
-    """A host that loads the old name finds none, so a rename counts as removed, too."""
+    """A host that loads the old name would fail, so a rename counts as removed, too."""
     assert command.run("diff", "--against", "main", "--fail-on", effect).exit_code == code
 
 
@@ -78,14 +78,14 @@ def test_a_path_in_a_revision(command: Command, profiles: Path, monkeypatch: pyt
     ],
 )
 def test_a_path_that_a_revision_lacks_is_refused(command: Command, profiles: Path, name: str, said: str) -> None:
-    """The error says what is missing, and where; a name with a colon that is not a path is a name."""
+    """The error has the missing path and the revision; a name with a colon that is not a path is a name."""
     result = command.run("diff", name, "profiles/cam2.yaml")
     assert result.exit_code == 2
     assert said in " ".join(result.stderr.split())
 
 
 def test_a_new_profile_is_shown_with_what_it_changes_and_its_run(command: Command, profiles: Path) -> None:
-    """In every form: the fields that differ from what it extends, and with --timeline its dry run."""
+    """In every form, the fields that differ from its base are shown, and with --timeline its dry run."""
     (profiles / "hot.yaml").write_text(
         "profile: hot\nextends: balanced\nsummary: Hot.\nvotes:\n  dcvs_v3: {core: TURBO}\n", encoding="utf-8"
     )

@@ -1,4 +1,4 @@
-"""``htppower diff --against``: repositories as they are in the field, and one that is meant to do harm."""
+"""``htppower diff --against`` with unusual repositories, and with a malicious one."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ class Repository:
         self.git("init", "-q", "-b", "main")
 
     def git(self, *arguments: str, given: bytes = b"") -> str:
-        """Run git, and return what it prints."""
+        """Run git, and return its output."""
         arguments = ("git", *WHO, "-c", "protocol.file.allow=always", *arguments)
         done = subprocess.run(arguments, cwd=self.path, input=given, check=True, capture_output=True)
         return os.fsdecode(done.stdout).strip()
 
     def write(self, name: str, text: str) -> None:
-        """Write a file, with its folders."""
+        """Write a file, and make its folders."""
         (self.path / name).parent.mkdir(parents=True, exist_ok=True)
         (self.path / name).write_text(text, encoding="utf-8")
 
     def commit(self) -> None:
-        """Commit all there is."""
+        """Commit all files."""
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "all")
 
 
 @pytest.fixture
 def command() -> Command:
-    """Return the command, wide enough for a change in one line."""
+    """Return the command, on a terminal wide enough for a change in one line."""
     return Command(columns=250)
 
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """Yield a repository with a base and a profile, made the current folder."""
+    """Yield a repository with a base and a profile, which is the current folder."""
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
         monkeypatch.delenv(name, raising=False)
     folder = tmp_path / "repository"
@@ -63,7 +63,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
 
 
 def raise_base(repository: Repository, name: str = "profiles/base.yaml") -> None:
-    """Let the base raise its core clock."""
+    """Raise the core clock of the base."""
     repository.write(name, f"{BASE}votes: {{dcvs_v3: {{core: TURBO}}}}\n")
 
 
@@ -73,7 +73,7 @@ RAISED = "dcvs_v3.core  NOM_PLUS -> TURBO   raises power"
 def test_a_tree_that_leads_out_of_itself_writes_nothing(
     command: Command, repository: Repository, tmp_path: Path
 ) -> None:
-    """A commit that somebody made by hand to write beside the temporary folder has no such file for us."""
+    """A hand-made commit with a path out of the temporary folder writes no file there."""
     blob = repository.git("hash-object", "-w", "--stdin", given=b"profile: pwned\nextends: burst\n")
     inner = repository.git("mktree", given=f"100644 blob {blob}\tpwned.yaml\n".encode())
     raw = b"40000 ..\0" + bytes.fromhex(inner)
@@ -90,7 +90,7 @@ def test_a_tree_that_leads_out_of_itself_writes_nothing(
 def test_the_environment_of_a_hook_names_no_other_repository(
     command: Command, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What git sets for its hooks does not change what is compared."""
+    """The variables that git sets for its hooks do not change the compared repository."""
     raise_base(repository)
     told = command.output("diff", "--against", "HEAD", exit_code=1)
     assert f"base, mine  inference  {RAISED}" in told
@@ -105,7 +105,7 @@ def test_the_environment_of_a_hook_names_no_other_repository(
 def test_a_linked_work_tree(
     command: Command, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a second work tree the revision is the same."""
+    """In a linked work tree the revision is the same."""
     repository.git("worktree", "add", "-q", str(tmp_path / "second"), "-b", "second")
     monkeypatch.chdir(tmp_path / "second")
     assert command.run("diff", "--against", "main").exit_code == 0
@@ -115,7 +115,7 @@ def test_a_linked_work_tree(
 
 @pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
 def test_links_are_followed_as_in_the_work_tree(command: Command, repository: Repository) -> None:
-    """A linked profile and a linked folder of power states are the same before and after, until they change."""
+    """A linked profile and a linked folder of power states are equal before and after, until they change."""
     state = command.output("show", "relaxed").replace("state: relaxed", "state: low")
     repository.write("common/states/low.yaml", state)
     repository.write("common/shared.yaml", "profile: shared\nextends: burst\nrelax: {to: low}\n")
@@ -131,7 +131,7 @@ def test_links_are_followed_as_in_the_work_tree(command: Command, repository: Re
 
 @pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
 def test_links_that_lead_through_links(command: Command, repository: Repository) -> None:
-    """A path is followed link by link, absolute ones into the repository too, as the file system does."""
+    """Links are resolved one by one, also absolute ones into the repository, as in the file system."""
     repository.write("a/v2/profiles/cam.yaml", "profile: cam\nextends: ../v/shared/base.yaml\n")
     repository.write("common/base.yaml", BASE)
     (repository.path / "a" / "current").symlink_to("v2")
@@ -150,7 +150,7 @@ def test_links_that_lead_through_links(command: Command, repository: Repository)
 
 @pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
 def test_what_a_linked_file_extends_is_beside_the_link(command: Command, repository: Repository) -> None:
-    """A path in a linked file is taken from where the link stands, then as now."""
+    """A path in a linked file is relative to the link's folder."""
     repository.write("other/base.yaml", BASE)
     repository.write("shared/real/cam.yaml", "profile: cam\nextends: ../other/base.yaml\n")
     Path("profiles/cam.yaml").symlink_to("../shared/real/cam.yaml")
@@ -161,7 +161,7 @@ def test_what_a_linked_file_extends_is_beside_the_link(command: Command, reposit
 
 
 def test_an_absolute_base_outside_of_what_is_compared(command: Command, repository: Repository) -> None:
-    """A base that only its absolute path leads to is part of the revision."""
+    """A base that only has an absolute path is read from the revision."""
     repository.write("common/base.yaml", BASE)
     repository.write("profiles/far.yaml", f"profile: far\nextends: {repository.path}/common/base.yaml\n")
     repository.commit()
@@ -171,7 +171,7 @@ def test_an_absolute_base_outside_of_what_is_compared(command: Command, reposito
 
 
 def test_a_path_that_was_never_there_is_no_shipped_name(command: Command, repository: Repository) -> None:
-    """With a revision, paths are compared; a name that is no path is a mistake, whatever it is the name of."""
+    """With a revision only paths are compared, so a name that is not a path is an error."""
     assert repository.path.is_dir()
     for name in ("burst", "nothere"):
         result = command.run("diff", "--against", "main", name)
@@ -179,7 +179,7 @@ def test_a_path_that_was_never_there_is_no_shipped_name(command: Command, reposi
 
 
 def test_a_base_by_its_absolute_path_is_that_of_then(command: Command, repository: Repository) -> None:
-    """A path from the root of the file system, into the repository, means the file of then for the old side."""
+    """An absolute path into the repository is read from the revision for the old side."""
     repository.write("profiles/far.yaml", f"profile: far\nextends: {repository.path}/profiles/base.yaml\n")
     repository.commit()
     raise_base(repository)
@@ -187,7 +187,7 @@ def test_a_base_by_its_absolute_path_is_that_of_then(command: Command, repositor
 
 
 def test_a_base_elsewhere_and_of_another_ending(command: Command, repository: Repository) -> None:
-    """What is extended by path is part of the revision wherever it is and whatever its name ends in."""
+    """A base named by path is read from the revision, whatever its folder and its ending."""
     repository.write("parts/base.inc", BASE)
     repository.write("profiles/mine.yaml", "profile: mine\nextends: ../parts/base.inc\n")
     repository.commit()
@@ -198,14 +198,14 @@ def test_a_base_elsewhere_and_of_another_ending(command: Command, repository: Re
 
 
 def test_only_what_is_reached_is_read(command: Command, repository: Repository) -> None:
-    """Other YAML of the repository is not looked at, whatever is in it."""
+    """Other YAML files of the repository are not read."""
     repository.write("deploy/values.yaml", "profile: [\n")
     repository.commit()
     assert command.run("diff", "--against", "HEAD").exit_code == 0
 
 
 def test_a_submodule_is_named(command: Command, repository: Repository, tmp_path: Path) -> None:
-    """Profiles in a submodule are no part of the revision, and it is said where to compare them."""
+    """Profiles in a submodule are not compared, and the message says where to compare them."""
     other = tmp_path / "other"
     other.mkdir()
     inner = Repository(other)
@@ -220,7 +220,7 @@ def test_a_submodule_is_named(command: Command, repository: Repository, tmp_path
 
 
 def test_a_submodule_without_profiles_is_no_trouble(command: Command, repository: Repository, tmp_path: Path) -> None:
-    """A library in a submodule stops nobody from comparing the profiles around it."""
+    """A submodule without profiles does not stop the comparison."""
     other = tmp_path / "other"
     other.mkdir()
     inner = Repository(other)
@@ -234,7 +234,7 @@ def test_a_submodule_without_profiles_is_no_trouble(command: Command, repository
 
 
 def test_a_second_power_state_elsewhere_is_found_in_the_revision(command: Command, repository: Repository) -> None:
-    """The file that ``then`` names by its path is read as it was, though only the profile is asked for."""
+    """The file of ``then`` is read from the revision, even if only the profile is named."""
     state = command.output("show", "released").replace("state: released", "state: low")
     repository.write("far/low.yaml", state)
     then = "relax: {then: {to: ../far/low.yaml, after_us: 0}}\n"
@@ -247,7 +247,7 @@ def test_a_second_power_state_elsewhere_is_found_in_the_revision(command: Comman
 
 
 def test_a_clone_that_lacks_a_file_is_told_so(command: Command, repository: Repository) -> None:
-    """A blob that is not there is an error that says what to do."""
+    """A missing blob is an error that says what to do."""
     blob = repository.git("rev-parse", "HEAD:profiles/base.yaml")
     (repository.path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     result = command.run("diff", "--against", "HEAD")
@@ -255,7 +255,7 @@ def test_a_clone_that_lacks_a_file_is_told_so(command: Command, repository: Repo
 
 
 def test_names_of_all_kinds(command: Command, repository: Repository) -> None:
-    """Spaces, accents and quotes in the names of files and folders are no trouble."""
+    """File and folder names with spaces, accents and quotes work."""
     name = "profiles/für alle 'x'/mine \"q\".yaml"
     repository.write(name, "profile: mine\nextends: balanced\n")
     repository.commit()
@@ -265,7 +265,7 @@ def test_names_of_all_kinds(command: Command, repository: Repository) -> None:
 
 
 def test_a_renamed_profile_is_added_and_can_be_failed_on(command: Command, repository: Repository) -> None:
-    """A profile that comes under a new name may raise power unseen, unless additions are failed on."""
+    """A profile with a new name may raise power unnoticed, unless the command fails on additions."""
     repository.git("mv", "profiles/mine.yaml", "profiles/other.yaml")
     repository.write("profiles/other.yaml", "profile: other\nextends: burst\n")
     assert command.run("diff", "--against", "HEAD", "--fail-on", "changes-timing").exit_code == 0
@@ -278,7 +278,7 @@ def test_a_renamed_profile_is_added_and_can_be_failed_on(command: Command, repos
 def test_a_work_tree_that_the_configuration_names_is_told(
     command: Command, repository: Repository, elsewhere: str
 ) -> None:
-    """With core.worktree git looks in another folder than the files' folder; the error says what to do."""
+    """With core.worktree git looks in another folder, so the error says what to do."""
     repository.git("config", "core.worktree", elsewhere)
     result = command.run("diff", "--against", "HEAD", ".")
     assert (result.exit_code, result.stdout) == (2, "")

@@ -1,4 +1,4 @@
-"""The examples of the documentation run, and do what it says of them."""
+"""The examples in the documentation run, with the documented results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def python_blocks(name: str) -> list[str]:
-    """Return the fenced blocks of Python of a page, each with the line at which it begins as blank lines before it."""
+    """Return the Python blocks of a page, each after as many empty lines as stand before it."""
     text = (DOCS / name).read_text(encoding="utf-8")
     return [
         "\n" * text.count("\n", 0, block.start(1)) + block.group(1)
@@ -40,7 +40,7 @@ def python_blocks(name: str) -> list[str]:
 
 @pytest.fixture
 def _own_sigterm() -> Iterator[None]:
-    """Leave the process's handler of SIGTERM as it was."""
+    """Restore the process's handler of SIGTERM."""
     before = signal.getsignal(signal.SIGTERM)
     yield
     signal.signal(signal.SIGTERM, before)
@@ -64,7 +64,7 @@ def _own_sigterm() -> Iterator[None]:
 )
 @pytest.mark.usefixtures("_own_sigterm")
 def test_the_python_of_a_page_runs(page: str) -> None:
-    """The blocks of Python of a page run as they stand, one after the other."""
+    """The Python blocks of a page run in order, unchanged."""
     blocks = python_blocks(page)
     assert blocks
     namespace: dict[str, Any] = {"__name__": page.removesuffix(".md")}
@@ -72,7 +72,7 @@ def test_the_python_of_a_page_runs(page: str) -> None:
         for block in blocks:
             exec(compile(block, str(DOCS / page), "exec"), namespace)  # noqa: S102 - the pages are ours
     finally:
-        # One that is left open keeps the signals of the process, also for the tests that come after it.
+        # A controller that stays open would keep the signals of the process for later tests.
         for each in [each for each in namespace.values() if isinstance(each, VoteController)]:
             each.close()
         namespace.clear()
@@ -80,7 +80,7 @@ def test_the_python_of_a_page_runs(page: str) -> None:
 
 
 def test_the_tests_of_the_fastapi_application_pass() -> None:
-    """With warnings as errors, as the page on testing promises: no warning of SIGTERM comes from the thread."""
+    """With warnings as errors, the thread gives no warning about SIGTERM."""
     pytest.importorskip("httpx2")
     tests = DOCS / "examples" / "tests" / "test_fastapi_app.py"
     paths = f"pythonpath={tests.parents[1]}"
@@ -91,7 +91,7 @@ def test_the_tests_of_the_fastapi_application_pass() -> None:
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
 def test_systemd_takes_the_unit(tmp_path: Path) -> None:
-    """``systemd-analyze verify`` accepts it; an existing program replaces the one that it starts."""
+    """``systemd-analyze verify`` accepts the unit; an existing program replaces its program."""
     text = (DOCS / "examples" / "htppower-camera.service").read_text(encoding="utf-8")
     assert "ExecStart=/usr/local/bin/htppower profile burst -- /" in text
     unit = tmp_path / "htppower-camera.service"

@@ -1,4 +1,4 @@
-"""A fleet is read on a real Dask cluster, of which a worker is killed while it reads."""
+"""A fleet is read on a real Dask cluster, and one of its workers is killed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from htppower.tuning.fleet.fleet import Fleet
     from htppower.tuning.fleet.records import TraceFile
 
-# It takes long to import, which each worker of pytest-xdist would pay for.
+# Its import is slow, and every worker of pytest-xdist would do it.
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None, reason="the extra fleet is not installed"
 )
@@ -47,7 +47,7 @@ _DEADLINE_S = 60
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[TraceFile, ...]:
-    """Return traces that are three to a chunk, and a file that is none."""
+    """Return traces, three in a chunk, and a file that is not a trace."""
     folder = tmp_path_factory.mktemp("fleet")
     write_fleet(folder, _FILES, 2_500)
     (folder / "notes.txt").write_text("no trace", encoding="utf-8")
@@ -56,13 +56,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[TraceFile, ...]:
 
 @pytest.fixture(scope="module")
 def alone(files: tuple[TraceFile, ...]) -> Fleet:
-    """Return what one process reads."""
+    """Return the result of one process."""
     return read_fleet(files, _QUESTION)
 
 
 @contextlib.contextmanager
 def dask(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Yield a process of Dask's command; it is killed in the end, if it still runs."""
+    """Yield a process of Dask's command; kill it at the end if it still runs."""
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with subprocess.Popen([sys.executable, "-m", "dask", *arguments], **quiet) as process:  # type: ignore[call-overload]
         try:
@@ -89,12 +89,12 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tls, Tls]:
-    """Return files of TLS, of two authorities that have each signed themselves alone."""
+    """Return the TLS files of two authorities, each with its own certificate only."""
     return certified(tmp_path_factory.mktemp("mine")), certified(tmp_path_factory.mktemp("other"))
 
 
 def certified(folder: Path) -> Tls:
-    """Write a key, and its certificate, which is its own authority."""
+    """Write a key and its certificate, which is its own authority."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "fleet")])
     now = datetime.datetime.now(datetime.timezone.utc)
@@ -116,9 +116,9 @@ def test_tls_lets_in_whom_the_authority_has_signed(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The result is the same as with one process; a client with another certificate, or without one, is refused.
+    """The result equals one process's; a client with another certificate, or without a certificate, is refused.
 
-    A client that was refused is closed: the collector's closing can wait for ever for a lock of Dask's.
+    A refused client is closed here, since its closing by the collector can wait for a lock of Dask's for ever.
     """
     import distributed  # noqa: PLC0415 - takes long to import
 
@@ -158,7 +158,7 @@ def test_a_worker_that_is_killed_costs_no_file(
     cluster: tuple[str, list[subprocess.Popen[bytes]]],
     tmp_path: Path,
 ) -> None:
-    """What it had under way the other one reads; the result is that of one process, and the next run reads nothing."""
+    """The other worker reads its files; the result equals one process's, and the next run reads nothing."""
     scheduler, (killed, left) = cluster
     done: list[int] = []
 

@@ -1,4 +1,4 @@
-"""A fleet is read in several processes: without a port, whatever happens to them."""
+"""A fleet is read in several processes, without a port, even if some of them die."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[TraceFile, ...]:
 
 @pytest.fixture(scope="module")
 def alone(files: tuple[TraceFile, ...]) -> Fleet:
-    """Return what one process reads."""
+    """Return the result of one process."""
     return read_fleet(files, _QUESTION)
 
 
 def children_of(parent: int) -> list[int]:
-    """Return the processes that a process has started, and those that they have."""
+    """Return the children of a process, and their children."""
     found = []
     for each in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -77,7 +77,7 @@ def listening(process: int) -> set[str]:
 
 @needs_proc
 def test_no_process_can_be_connected_to(files: tuple[TraceFile, ...], alone: Fleet) -> None:
-    """Two processes read what one does; neither they nor this process ever listen on a socket."""
+    """The result equals one process's; no process of the fleet ever listens on a socket."""
     before, seen = listening(os.getpid()), set()
 
     def look(_: int) -> None:
@@ -93,7 +93,7 @@ def test_no_process_can_be_connected_to(files: tuple[TraceFile, ...], alone: Fle
 
 @needs_proc
 def test_workers_that_are_killed_cost_no_file(files: tuple[TraceFile, ...], alone: Fleet) -> None:
-    """Other workers read their files; the result is the same as with one process."""
+    """Other workers read their files; the result equals one process's."""
     killed: list[int] = []
 
     def kill(_: int) -> None:
@@ -107,7 +107,7 @@ def test_workers_that_are_killed_cost_no_file(files: tuple[TraceFile, ...], alon
 
 
 def test_a_file_that_takes_too_long_is_named_and_the_others_are_read(tmp_path: Path) -> None:
-    """Its worker is ended, and another one goes on."""
+    """Its worker is ended, and another worker continues."""
     write_fleet(tmp_path, 4, 20)
     slow = tmp_path / "slow.csv"
     slow.write_text("begin_us\n" + "1\n" * 3_000_000, encoding="utf-8")
@@ -121,14 +121,14 @@ def test_a_file_that_takes_too_long_is_named_and_the_others_are_read(tmp_path: P
 @needs_proc
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_a_signal_ends_all_without_a_word(tmp_path: Path, number: signal.Signals) -> None:
-    """No process is left, and Python reports no leak; only Ctrl-C has a message."""
+    """No process is left, and Python reports no leak; only Ctrl-C prints a message."""
     (tmp_path / "slow.csv").write_text("begin_us\n" + "1\n" * 9_000_000, encoding="utf-8")
     (tmp_path / "slow2.csv").write_text("begin_us\n" + "1\n" * 9_000_000, encoding="utf-8")
     command = [sys.executable, "-m", "htppower", "tune", "--fleet", str(tmp_path), "--jobs", "2"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         deadline_s = time.monotonic() + _DEADLINE_S
         workers: list[int] = []
-        while len(workers) < 3 and time.monotonic() < deadline_s:  # two, and what keeps count of what they share
+        while len(workers) < 3 and time.monotonic() < deadline_s:  # two, and their resource tracker
             time.sleep(0.02)
             workers = children_of(process.pid)
         process.send_signal(number)

@@ -1,4 +1,4 @@
-"""Files and folders that only a real disk or device has: nothing is harmed."""
+"""Files and folders that need a real disk or device: nothing is damaged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="names and files of P
 
 
 def test_nothing_is_written_where_a_device_is_full(command: Command, tmp_path: Path) -> None:
-    """A device that takes nothing is found out before any file is put in its place; a long name is no trouble."""
+    """A full device is noticed before any file is put in place; a long name is accepted."""
     mine, long = tmp_path / "mine.yaml", tmp_path / ("n" * 250)
     mine.write_text("profile: mine\nextends: burst\n", encoding="utf-8")
     outputs = ("--output", f"json={long}", "--output", "text=/dev/full")
@@ -37,13 +37,13 @@ def test_nothing_is_written_where_a_device_is_full(command: Command, tmp_path: P
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")  # noqa: PTH110 - a device
 def test_a_full_device_is_named(command: Command) -> None:
-    """Of several outputs the one that can't be written is named, also where the opened file does not say its name."""
+    """If one of several outputs can't be written, the error names it."""
     done = command.run("diff", "burst", "balanced", "--output", "text=/dev/null", "--output", "json=/dev/full")
     assert (done.exit_code, done.stderr) == (2, "htppower: can't write /dev/full: No space left on device\n")
 
 
 def test_a_file_that_gets_no_room_is_named(tmp_path: Path) -> None:
-    """A file that can't be written to its end is named, and not the one that was to take its place."""
+    """If the file can't be written completely, the error names the output, not its temporary file."""
     command = f"ulimit -f 0; exec {sys.executable} -m htppower diff burst balanced --output json=here.json"
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S607
     assert done.returncode == 2
@@ -53,7 +53,7 @@ def test_a_file_that_gets_no_room_is_named(tmp_path: Path) -> None:
 
 @pytest.fixture
 def deep(tmp_path: Path) -> Iterator[Path]:
-    """Yield a folder with folders in it, each in the one before, deeper than Python may recurse; it is taken away."""
+    """Yield nested folders, deeper than Python's recursion limit; remove them at the end."""
     here = Path.cwd()
     os.chdir(tmp_path)
     try:
@@ -69,6 +69,6 @@ def deep(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_very_deep_folder_is_walked(command: Command, deep: Path) -> None:
-    """Folders in folders without end are no recursion."""
+    """The walk does not recurse, so depth does not matter."""
     assert command.run("lint", str(deep)).exit_code in {0, 1}
     assert command.run("diff", str(deep), str(deep)).exit_code in {0, 2}

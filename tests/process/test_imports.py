@@ -1,4 +1,4 @@
-"""What is imported for a command: no command pays for what it does not use."""
+"""The imports of a command: no command imports modules that it does not use."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-# What no command imports that only reads: what is slow of Python, and of others.
+# Slow modules of Python and others, which no reading command imports.
 SLOW = (
     *("apscheduler", "asyncio", "concurrent", "csv", "ctypes", "dask", "dataclasses", "decimal", "importlib.metadata"),
     *("numpy", "random", "rich", "socket", "statistics", "subprocess", "tempfile", "xml"),
 )
-# What runs votes, and what only a host, another command or another form needs.
+# The core that runs votes, and modules for hosts, other commands or other forms only.
 OTHERS = (
     *("htppower.backends", "htppower.control", "htppower.errors.unavailable", "htppower.errors.vote_rejected"),
     *("htppower.events", "htppower.hosts", "htppower.votes.native_codes"),
@@ -29,10 +29,10 @@ OTHERS = (
     *("htppower.runtimes", "htppower.subscribers", "htppower.sustain", "htppower.testing"),
     *("json", "logging", "transitions"),
 )
-# What only the options of a dry run need; and those whose values are completed or written to files.
+# Modules for the options of a dry run, and for options whose values are completed or written to files.
 OF_A_DRY_RUN = ("htppower.cli.parameter_types", "htppower.cli.workload")
 OF_OTHER_OPTIONS = (*OF_A_DRY_RUN, "htppower.cli.completion", "htppower.cli.outputs")
-# What only a file of that kind, a record, a platform that is named, or a native form needs.
+# Modules for files of one kind, a record, a named platform, or a native form.
 NOT_NAMED = (
     *("htppower.extensions", "htppower.profiles.provenance", "htppower.rules.platforms", "htppower.rules.socs"),
     *("htppower.tuning", "textwrap"),
@@ -40,7 +40,7 @@ NOT_NAMED = (
 
 
 def imported_by(*arguments: str, besides: str = "attrs, click, yaml", **environment: str) -> list[str]:
-    """Return what a command imports besides some modules: its libraries."""
+    """Return the imports of a command without its libraries."""
     code = (
         f"import sys, {besides}; before = set(sys.modules); from htppower.cli.main import main\n"
         "try: main(sys.argv[1:], prog_name='htppower')\n"
@@ -53,7 +53,7 @@ def imported_by(*arguments: str, besides: str = "attrs, click, yaml", **environm
 
 
 def of(imported: list[str], left_out: Iterable[str]) -> list[str]:
-    """Return what is imported of some modules and packages."""
+    """Return the imports in some modules and packages."""
     return [each for each in imported if any(f"{each}.".startswith(f"{name}.") for name in left_out)]
 
 
@@ -68,7 +68,7 @@ def of(imported: list[str], left_out: Iterable[str]) -> list[str]:
             ("lint", str(shipped_folder() / "burst.yaml")),
             (*NOT_NAMED, *OF_A_DRY_RUN, "htppower.review.explain", "htppower.votes.native"),
         ),
-        # Its device models are read, too.
+        # It reads its device models, too.
         (
             ("lint", str(shipped_folder())),
             ("htppower.extensions", "htppower.review.explain", "htppower.tuning.cost", "htppower.tuning.traces"),
@@ -82,7 +82,7 @@ def of(imported: list[str], left_out: Iterable[str]) -> list[str]:
     ],
 )
 def test_a_command_imports_only_what_it_uses(arguments: tuple[str, ...], nor: tuple[str, ...]) -> None:
-    """Neither the controller nor its libraries are imported to read files, nor what only other forms need."""
+    """A reading command imports neither the controller nor its libraries, and no module of another form."""
     imported = imported_by(*arguments)
     assert "htppower.profiles.loading" in imported
     assert of(imported, (*SLOW, *OTHERS, *nor)) == []
@@ -99,19 +99,19 @@ def test_a_command_imports_only_what_it_uses(arguments: tuple[str, ...], nor: tu
     ],
 )
 def test_a_command_that_reads_needs_nothing_of_the_standard_library(arguments: tuple[str, ...], besides: str) -> None:
-    """Beside its libraries; nor does click look for translations of its help, for which it imports locale.
+    """Only its libraries import some; click looks for no translations of its help, since that would import locale.
 
-    By contextvars a command knows which files it has opened.
+    The command records the files that it opened in a contextvar.
 
-    The libraries import math before CPython 3.12 only, of which datetime is in C from then on. To compare needs paths,
-    too; from 3.15 on pathlib imports fnmatch where it is used.
+    The libraries import math before CPython 3.12 only, since datetime is in C from then on. A comparison needs paths,
+    too; from 3.15 on pathlib imports fnmatch lazily.
     """
     imported = imported_by(*arguments, besides=f"attrs, click, yaml, contextvars, {besides}")
     assert [name for name in imported if not name.startswith("htppower")] == []
 
 
 def test_a_dry_run_imports_no_library_that_votes() -> None:
-    """Nor the timers of a real controller, nor what hosts, pictures and other commands need."""
+    """A dry run imports no timer of a real controller, and no module for hosts, pictures or other commands."""
     imported = imported_by("profile", "burst", "--dry-run")
     assert "htppower.control.controller" in imported
     apart = {"htppower.sustain", "htppower.review.dry_run", "htppower.control", "htppower.backends", "htppower.testing"}
@@ -132,7 +132,7 @@ def test_a_dry_run_imports_no_library_that_votes() -> None:
     ],
 )
 def test_all_commands_are_told_without_importing_one(arguments: tuple[str, ...], environment: dict[str, str]) -> None:
-    """The help of all commands, and the completion of their names, needs no command and no profile."""
+    """The help of all commands and the completion of their names import no command and no profile."""
     imported = imported_by(*arguments, **environment)
     assert "htppower.cli.commands" in imported
     assert of(imported, ("htppower.profiles", "htppower.rules", "htppower.review.lint", *SLOW, *OTHERS)) == []
@@ -140,7 +140,7 @@ def test_all_commands_are_told_without_importing_one(arguments: tuple[str, ...],
 
 @pytest.mark.parametrize("command", ["profile", "show"])
 def test_names_of_profiles_are_completed_without_reading_one(command: str) -> None:
-    """To complete a profile's name, folders are listed; neither YAML nor the values of profiles are imported."""
+    """Completion of profile names lists folders, without YAML and the values of profiles."""
     words = {"_HTPPOWER_COMPLETE": "bash_complete", "COMP_WORDS": f"htppower {command} bur", "COMP_CWORD": "2"}
     imported = imported_by(**words)
     assert "htppower.profiles.discovery" in imported
@@ -152,7 +152,7 @@ def test_names_of_profiles_are_completed_without_reading_one(command: str) -> No
 
 
 def test_the_text_does_not_load_what_draws() -> None:
-    """Start-up of the text report pays nothing for pictures."""
+    """The start of the text report imports nothing for pictures."""
     script = (
         "import sys; from click.testing import CliRunner; from htppower.cli.main import main;"
         "done = CliRunner().invoke(main, ['profile', 'burst', '--dry-run']);"
@@ -163,7 +163,7 @@ def test_the_text_does_not_load_what_draws() -> None:
 
 
 def test_onnx_runtime_is_imported_only_where_it_is_used() -> None:
-    """The module can be imported, and a profile turned into options, without ONNX Runtime."""
+    """The module imports, and a profile becomes options, without ONNX Runtime."""
     code = (
         "import sys; sys.modules['onnxruntime'] = sys.modules['onnxruntime_qnn'] = None;"
         "from htppower.hosts.onnxruntime import provider_options;"
@@ -174,7 +174,7 @@ def test_onnx_runtime_is_imported_only_where_it_is_used() -> None:
 
 
 def test_a_zip_file_says_that_it_has_no_profiles(tmp_path: Path) -> None:
-    """Imported from a zip file, whose files are in no folder, it says why it finds no profile, and what to do."""
+    """The files of a zip are in no folder, so the error says why the profiles are missing, and what to do."""
     packed = tmp_path / "htppower.zip"
     with zipfile.ZipFile(packed, "w") as archive:
         for file in (ROOT / "htppower").rglob("*.py"):

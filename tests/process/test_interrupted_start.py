@@ -1,4 +1,4 @@
-"""Ctrl-C while the command is still being imported."""
+"""Ctrl-C while the command is being imported."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-# The signal comes when a module is looked for: between two imports, as a user's does.
+# The signal comes when a module is looked up, between two imports.
 INTERRUPTED_AT = """
 import os, signal, sys
 
@@ -30,7 +30,7 @@ run()
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to oneself")
 @pytest.mark.parametrize("module", ["click", "htppower.cli.main", "attrs", "htppower.cli.list"])
 def test_an_interrupt_of_the_imports_is_a_line_and_130(module: str) -> None:
-    """No traceback is printed, whichever import is hit: of a library, of the command line or of one command."""
+    """At any import, of a library, the command line or a command, no traceback is printed."""
     command = [sys.executable, "-c", INTERRUPTED_AT, module]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "htppower: interrupted\n")

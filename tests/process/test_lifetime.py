@@ -1,4 +1,4 @@
-"""The ends of a process: real processes, of which each leaves nothing voted."""
+"""The ends of a process, with real processes: each leaves no vote."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _assert_lowered_and_destroyed(calls: Path) -> None:
 
 @pytest.mark.parametrize(("ending", "code"), [("exit in window", 3), ("exit in inference", 0), ("exception", 1)])
 def test_an_interpreter_exit_lowers_and_destroys(tmp_path: Path, ending: str, code: int) -> None:
-    """sys.exit, the end of the program and an uncaught exception lower the votes and destroy the ids."""
+    """``sys.exit``, the end of the program and an uncaught exception lower the votes and destroy the IDs."""
     process, calls = _start(tmp_path, ending)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == code, errors
@@ -52,7 +52,7 @@ def test_an_interpreter_exit_lowers_and_destroys(tmp_path: Path, ending: str, co
 
 
 def test_an_exit_gives_up_on_a_call_that_hangs(tmp_path: Path) -> None:
-    """It says which sessions and which call: no other call is made beside it."""
+    """The message names the sessions and the hanging call, and no other call is made."""
     process, calls = _start(tmp_path, "hangs before")
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 0, errors
@@ -61,7 +61,7 @@ def test_an_exit_gives_up_on_a_call_that_hangs(tmp_path: Path) -> None:
 
 
 def test_an_exit_gives_up_on_a_call_that_begins_to_hang_in_it(tmp_path: Path) -> None:
-    """As where the DSP is dead by then."""
+    """If the DSP dies during the exit, a call of the exit itself may hang."""
     process, _ = _start(tmp_path, "hangs at the end")
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 0, errors
@@ -72,7 +72,7 @@ def test_an_exit_gives_up_on_a_call_that_begins_to_hang_in_it(tmp_path: Path) ->
     ("ending", "number"), [("sigterm", "SIGTERM"), ("worker threads", "SIGTERM"), ("sigterm", "SIGHUP")]
 )
 def test_a_signal_lowers_and_destroys_and_the_process_dies_of_it(tmp_path: Path, ending: str, number: str) -> None:
-    """SIGTERM or SIGHUP during an inference, also with busy worker threads, lowers, destroys, ends as by default."""
+    """SIGTERM or SIGHUP during an inference, also with busy threads, lowers and destroys, then ends as by default."""
     process, calls = _start(tmp_path, ending)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
@@ -87,7 +87,7 @@ _UNSHARED = ("unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-
 
 
 def test_the_first_process_of_a_container_ends_by_sigterm(tmp_path: Path) -> None:
-    """The kernel spares it the signals that it sends itself: it exits once everything is lowered."""
+    """The kernel ignores a signal that the first process sends to itself, so it exits once everything is lowered."""
     if shutil.which("unshare") is None or subprocess.run([*_UNSHARED, "true"], check=False).returncode:
         pytest.skip("no pid namespace can be made here")
     calls = tmp_path / "calls"
@@ -98,7 +98,7 @@ def test_the_first_process_of_a_container_ends_by_sigterm(tmp_path: Path) -> Non
 
 
 def test_a_hosts_own_sigterm_handler_stays(tmp_path: Path) -> None:
-    """A host that handles SIGTERM itself keeps its handler; its exit lowers and destroys."""
+    """A host that handles SIGTERM itself keeps its handler, and its exit lowers and destroys."""
     process, calls = _start(tmp_path, "own handler")
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
@@ -109,7 +109,7 @@ def test_a_hosts_own_sigterm_handler_stays(tmp_path: Path) -> None:
 
 
 def test_votes_are_lowered_on_time_after_the_main_thread_has_ended(tmp_path: Path) -> None:
-    """A worker thread that outlives the main thread is sustained and lowered as before."""
+    """A worker thread that outlives the main thread has its sustain time, and is lowered after it."""
     process, calls = _start(tmp_path, "main returns")
     output, errors = process.communicate(timeout=60)
     assert output == "LOWERED\n", errors
@@ -123,7 +123,7 @@ def test_votes_are_lowered_on_time_after_the_main_thread_has_ended(tmp_path: Pat
 
 
 def test_two_sigterm_together_are_one(tmp_path: Path) -> None:
-    """A SIGTERM that comes again while the first is seen to, as from a supervisor and a wrapper, cuts nothing short."""
+    """A second SIGTERM during the first, as from a supervisor and a wrapper, does not cut it short."""
     process, calls = _start(tmp_path, "slow")
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
@@ -165,14 +165,14 @@ time.sleep(60)
 
 
 def test_every_controller_is_closed_on_sigterm() -> None:
-    """One that raises keeps no other from being closed, and what is started meanwhile does not ignore the signal."""
+    """If one controller raises, the other is still closed; a child process started then does not ignore SIGTERM."""
     done = subprocess.run([sys.executable, "-c", _TWO], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == -signal.SIGTERM, done.stderr
     assert {"ignored in a child 0 0", "left 0 0", "left 1 0"} <= set(done.stdout.splitlines())
 
 
 def test_a_later_sigterm_kills_at_once(tmp_path: Path) -> None:
-    """A SIGTERM that comes when the first has had its time ends a process whose native call does not return."""
+    """If a native call does not return, a second SIGTERM some time after the first kills the process."""
     process, _ = _start(tmp_path, "slow for long")
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
@@ -185,7 +185,7 @@ def test_a_later_sigterm_kills_at_once(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_lowers_and_destroys(tmp_path: Path) -> None:
-    """SIGINT raises KeyboardInterrupt in the inference; the votes are lowered on the way out."""
+    """SIGINT raises KeyboardInterrupt in the inference, and the votes are lowered on the way out."""
     process, calls = _start(tmp_path, "sigint")
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
@@ -195,7 +195,7 @@ def test_ctrl_c_lowers_and_destroys(tmp_path: Path) -> None:
 
 
 def test_a_forked_child_casts_nothing_and_breaks_nothing(tmp_path: Path) -> None:
-    """A child that uses and closes the parent's session makes no call; the parent's votes stay, and work on."""
+    """A child that uses and closes the parent's session makes no call, and the parent's votes stay."""
     process, calls = _start(tmp_path, "fork")
     output, errors = process.communicate(timeout=60)
     assert output == "child 0 RAISED\n", errors
@@ -229,7 +229,7 @@ worker.join()
 
 
 def test_a_forked_worker_of_multiprocessing_closes_as_documented() -> None:
-    """It ends without interpreter exit up to Python 3.12; the line in docs/embedding.md closes its controller."""
+    """Up to Python 3.12 it ends without an interpreter exit; the line in docs/embedding.md closes its controller."""
     command = [sys.executable, "-c", _FORKED_WORKER]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "destroyed\n", done.stderr

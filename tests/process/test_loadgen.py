@@ -1,4 +1,4 @@
-"""MLPerf LoadGen drives the host of ONNX Runtime: every query is completed, with the calls that the profile implies."""
+"""MLPerf LoadGen drives the host of ONNX Runtime: every query is completed, with the calls of the profile."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DURATION_S = 0.05
 
 
 def _load(bench: Bench, scenario: str, profile: str) -> tuple[Load, list[Call]]:
-    """Return what LoadGen gave, in virtual time, and the setPowerConfig calls up to the end of the sustain time."""
+    """Return LoadGen's result, in virtual time, and the setPowerConfig calls up to the end of the sustain time."""
     with bench.controller.session(profile) as votes, VotingSession(on_cpu(), votes) as model:
         load = run_load(scenario, inferring(model), duration_s=DURATION_S, qps=400)
         bench.time.advance_us(BURST_SUSTAIN_US)
@@ -50,35 +50,35 @@ def _core(call: Call) -> int | None:
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_profile_with_a_sustain_time_raises_once_and_lowers_once(bench: Bench, scenario: str) -> None:
-    """However many queries there are, burst costs one raise, and one lowering after the last."""
+    """With burst, any number of queries costs one raise, and one lowering after the last query."""
     load, sets = _load(bench, scenario, "burst")
     assert load.completed == load.issued > 1
     assert [_core(call) for call in sets] == [MAX_CORNER, None, SVS, None]
 
 
 def test_a_profile_that_lowers_at_once_calls_for_each_inference(bench: Bench) -> None:
-    """In SingleStream no inference overlaps another, so each has a raise and a lowering, with polling on and off."""
+    """In SingleStream inferences do not overlap, so each has a raise and a lowering, with polling on and off."""
     load, sets = _load(bench, "SingleStream", "high_performance")
     assert load.completed == load.issued > 1
     assert len(sets) == 4 * load.completed
 
 
 def test_system_settings_makes_no_call(bench: Bench) -> None:
-    """A profile without votes is free of calls in every inference."""
+    """A profile without votes makes no call."""
     load, sets = _load(bench, "Server", "system_settings")
     assert load.completed == load.issued > 1
     assert sets == []
 
 
 def test_a_query_of_several_streams_is_one_inference(bench: Bench) -> None:
-    """MultiStream's samples of one query are inferred together."""
+    """MultiStream's samples of a query are one inference."""
     sizes: list[int] = []
     load = run_load("MultiStream", sizes.append, duration_s=0.001)
     assert sizes == [STREAMS] * load.completed
 
 
 def test_latencies_are_loadgens_own() -> None:
-    """The quantiles are in order, and in microseconds: an inference that waits 2 ms takes 2 ms and more."""
+    """The quantiles are in order, in microseconds: an inference that waits 2 ms takes at least 2 ms."""
     wait = threading.Event().wait
     load = run_load("SingleStream", lambda _samples: wait(0.002), duration_s=0.02)
     assert 2_000 <= load.p50_us <= load.p90_us <= load.p99_us < 2_000_000
@@ -86,7 +86,7 @@ def test_latencies_are_loadgens_own() -> None:
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_an_inference_that_fails_ends_the_test_with_its_error(scenario: str) -> None:
-    """The query is completed, so that LoadGen does not wait for ever, and the error is raised after."""
+    """The query is completed, so LoadGen does not wait for ever, and then the error is raised."""
 
     def fail(_samples: int) -> None:
         raise ValueError("no such input")
@@ -96,15 +96,15 @@ def test_an_inference_that_fails_ends_the_test_with_its_error(scenario: str) -> 
 
 
 def test_the_short_run_prints_a_line_for_each_kind_of_profile(capsys: pytest.CaptureFixture[str]) -> None:
-    """The table has its lines, and the rows their calls: four an inference, four in all, and none."""
+    """The table has a line for each profile, with its calls: four for each inference, four in all, or none."""
     at_once, kept, none = loadgen.main(["--smoke"])
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[:2] for line in lines[3:]] == [[row.scenario, row.profile] for row in (at_once, kept, none)]
     assert at_once.calls == 4 * at_once.voting.completed
     assert at_once.saved == none.calls == none.raised == 0
-    # A machine that stands still for longer than the sustain time costs a raise more.
+    # If the machine stops for longer than the sustain time, there is one more raise.
     assert kept.calls in range(4, 24, 4)
-    # A raise and a lowering are saved as one call each.
+    # A raise and its lowering are counted together as saved calls.
     assert kept.calls / 2 + kept.saved == 2 * kept.voting.completed
     assert 0 < at_once.raised <= 1
     assert 0 < kept.raised <= 1
@@ -128,7 +128,7 @@ cases:
 
 @pytest.fixture(scope="module")
 def traces(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Return what LoadGen and the controller have written of one run of the host, and how many inferences it had."""
+    """Return the traces that LoadGen and the controller wrote in one run, and the number of inferences."""
     folder = tmp_path_factory.mktemp("run")
     found = {"loadgen": folder / "mlperf_log_trace.json", "htppower": folder / "recording.json"}
     with (
@@ -146,7 +146,7 @@ def traces(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_a_run_is_tuned_to_a_profile(
     traces: dict[str, Path], written_by: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It has every inference; what is written passes lint, a test and a diff; replays are equal."""
+    """The trace has every inference; the tuned profile passes lint, a test and a diff; replays are equal."""
     monkeypatch.chdir(tmp_path)
     trace = traces[written_by]
     told = json.loads(
@@ -169,7 +169,7 @@ def test_a_run_is_tuned_to_a_profile(
     "arguments", [["--backend", "qnn", "--call-us", "5"], ["--seconds", "0"], ["--profiles", "no_such"]]
 )
 def test_options_that_make_no_sense_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """They are an error of usage, and nothing is measured."""
+    """The options are an error of usage, and nothing is measured."""
     with pytest.raises(SystemExit) as end:
         loadgen.main(arguments)
     assert end.value.code == 2

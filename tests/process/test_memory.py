@@ -1,4 +1,4 @@
-"""A file that would fill the memory is refused before it does."""
+"""A file that would fill the memory is refused early."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_MB = 150
 
 @pytest.mark.parametrize("command", ["advise", "status", "tune"])
 def test_a_small_file_that_is_large_in_memory_is_refused(tmp_path: Path, command: str) -> None:
-    """JSON of 16 million bytes would take 400 MB; what is unpacked is refused as soon as it is too much."""
+    """16 MB of JSON would take 400 MB; a compressed file is refused as soon as its content is too large."""
     path = tmp_path / "values.json"
     path.write_bytes(b'{"components":[' + b"{}," * 5_400_000 + b"{}]}")
     if command == "tune":

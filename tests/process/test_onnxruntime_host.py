@@ -1,4 +1,4 @@
-"""A real inference host: an ONNX Runtime session with the votes of the simulated HTP cast around its inferences."""
+"""A real inference host: an ONNX Runtime session with votes of the simulated HTP around its inferences."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def host() -> Any:
 
 @pytest.fixture
 def recorder() -> Iterator[RecordingBackend]:
-    """Yield a recorder over the simulated HTP of a V75; assert that nothing is left behind."""
+    """Yield a recorder over the simulated HTP of a V75; assert that nothing is left."""
     made = RecordingBackend(SimulatedHtp(arch=75))
     yield made
     made.assert_nothing_left()
@@ -61,7 +61,7 @@ def recorder() -> Iterator[RecordingBackend]:
 def test_two_hundred_runs_from_four_threads_cost_one_raise_and_one_lowering(
     host: Any, recorder: RecordingBackend
 ) -> None:
-    """200 runs from 4 threads under burst: 1 raise, 1 lowering, 0 calls in between, and the outputs are the same."""
+    """200 runs from 4 threads under burst make 1 raise and 1 lowering, with the same outputs."""
     inputs = np.random.default_rng(11).standard_normal((RUNS, 4, WIDTH)).astype(np.float32)
     expected = [host.run(None, {"x": each})[0] for each in inputs]
     outputs: list[Any] = [None] * RUNS
@@ -95,7 +95,7 @@ def test_two_hundred_runs_from_four_threads_cost_one_raise_and_one_lowering(
 def test_a_model_that_fails_in_the_host_is_lowered_and_its_error_passed_on(
     host: Any, recorder: RecordingBackend
 ) -> None:
-    """A wrong input raises ONNX Runtime's own error through the phase, and the votes come down."""
+    """A wrong input raises ONNX Runtime's own error, and the votes come down."""
     with VoteController(recorder, handle_sigterm=False) as controller:
         session = controller.session("high_performance")
         with pytest.raises(Exception, match="x"), session.inference():

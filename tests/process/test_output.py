@@ -1,4 +1,4 @@
-"""What the command writes to terminals, pipes and devices, whatever these take."""
+"""The output of the command on terminals, pipes and devices, also if these fail."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMATS = ("svg", "html", "trace")
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")  # noqa: PTH110 - a device
 def test_output_that_can_not_be_written_is_no_traceback() -> None:
-    """A full disk is one line on standard error and exit 2; a closed standard output is no crash either."""
+    """A full disk is one line on standard error and exit 2; a closed standard output is not a crash."""
     for redirection in ("> /dev/full", ">&-"):
         command = f"{sys.executable} -m htppower list {redirection}"
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)  # noqa: S607
@@ -38,14 +38,14 @@ def test_output_that_can_not_be_written_is_no_traceback() -> None:
     ],
 )
 def test_what_click_prints_and_errors_meet_a_full_disk(command: str, said: str) -> None:
-    """Help and version that can't be written are an error in one line; an error that can't be keeps its exit code."""
+    """If help or version can't be written, that is an error in one line; an unwritable error keeps its exit code."""
     full = f"{sys.executable} -m htppower {command}"
     done = subprocess.run(["sh", "-c", full], capture_output=True, text=True, check=False)  # noqa: S607
     assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
 
 
 def test_a_closed_pipe_is_no_traceback() -> None:
-    """A reader that stops reading, as head does, causes no traceback."""
+    """If the reader stops, as head does, standard error stays empty."""
     command = f"{sys.executable} -m htppower profile burst --dry-run | head -1"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)  # noqa: S607
     assert done.stderr == ""
@@ -66,7 +66,7 @@ def test_a_closed_pipe_is_no_traceback() -> None:
 def test_a_terminal_gets_colour_or_a_table(
     arguments: list[str], environment: dict[str, str], *, coloured: bool
 ) -> None:
-    """On a terminal the output is styled, unless the environment forbids it; the same words are in it."""
+    """On a terminal the output is styled, unless the environment forbids it; the words are the same."""
     master, slave = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "htppower", *arguments],
@@ -86,12 +86,12 @@ def test_a_terminal_gets_colour_or_a_table(
 def _read(master: int) -> bytes:
     try:
         return os.read(master, 65536)
-    except OSError:  # the other end is closed
+    except OSError:  # The other end is closed.
         return b""
 
 
 def test_a_terminal_without_a_letter_gets_an_escape(tmp_path: Path) -> None:
-    """What the encoding of a terminal lacks is escaped, and no command fails for it."""
+    """Characters that the terminal's encoding lacks are escaped, and no command fails."""
     mine = str(tmp_path / "mine.yaml")
     Path(mine).write_text("profile: mine\nextends: burst\nsummary: \N{RIGHTWARDS ARROW} up\n", encoding="utf-8")
     for arguments in (["lint", mine, "--notes"], ["profile", mine, "--dry-run"], ["explain", mine, "summary"]):
@@ -106,7 +106,7 @@ def test_a_terminal_without_a_letter_gets_an_escape(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_pictures_are_utf8_whatever_the_terminal_is(tmp_path: Path, form: str) -> None:
-    """A file that says it is UTF-8 is so where standard output is something else."""
+    """A file that is declared as UTF-8 is written as UTF-8, whatever the encoding of standard output."""
     summary = "schnell \u2192 hei\u00df \u05e9\u05dc\u05d5\u05dd"
     path = tmp_path / "mine.yaml"
     path.write_text(f"profile: mine\nextends: burst\nsummary: {summary}\n", encoding="utf-8")
@@ -119,7 +119,7 @@ def test_pictures_are_utf8_whatever_the_terminal_is(tmp_path: Path, form: str) -
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names a folder as only Linux allows")
 def test_junit_is_utf_8_whatever_the_terminal_takes(tmp_path: Path) -> None:
-    """On a Windows code page, a name in any script is whole; what XML has no place for is replaced."""
+    """With a Windows code page, names in any script are complete; characters that XML lacks are replaced."""
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff\x01"))
     folder.mkdir()
     text = FAILING.read_text(encoding="utf-8").replace("case: on QNX", "case: RAISED \u2192 LOWERED")

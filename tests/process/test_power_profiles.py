@@ -1,4 +1,4 @@
-"""The cap by power profiles on a real bus, with the real power-profiles-daemon."""
+"""The cap by power profiles, on a real bus with the real power-profiles-daemon."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MISSING = missing()
 
 @pytest.fixture
 def bus(tmp_path: Path) -> Iterator[PrivateBus]:
-    """Yield a bus with the daemon on it; end them afterwards."""
+    """Yield a bus with the daemon on it; end both afterwards."""
     made = PrivateBus(tmp_path)
     try:
         made.start()
@@ -35,7 +35,7 @@ def bus(tmp_path: Path) -> Iterator[PrivateBus]:
 
 @pytest.mark.skipif(_MISSING is not None, reason=f"{_MISSING} is not installed")
 def test_it_follows_the_real_daemon(bus: PrivateBus, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The power menu, the plug, a daemon that ends and comes back, and a bus that does."""
+    """The cap follows the power menu, the plug, a restarted daemon, and a restarted bus."""
     monkeypatch.setattr(system_bus, "_RECONNECT_S", 0.1)
     bus.set_profile("balanced")
     with (
@@ -79,7 +79,7 @@ def test_it_follows_the_real_daemon(bus: PrivateBus, monkeypatch: pytest.MonkeyP
 def test_a_bus_that_is_not_there_is_logged_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """No cap is set, nothing is raised, and the log has one line however often it is tried."""
+    """No cap is set, nothing is raised, and one line is logged for any number of tries."""
     monkeypatch.setattr(system_bus, "_RECONNECT_S", 0.001)
     told: list[object] = []
     watcher = system_bus.PropertyWatcher({}, told.append, f"unix:path={tmp_path / 'nowhere'}")
@@ -91,7 +91,7 @@ def test_a_bus_that_is_not_there_is_logged_once(
 
 
 class _Bus:
-    """A bus that stays until it is left."""
+    """A bus that stays until it is closed."""
 
     def __init__(self, *_: object) -> None:
         self.disconnect = self.add_message_handler = lambda *_: None
@@ -106,7 +106,7 @@ class _Bus:
 
 
 class _Deaf(_Bus):
-    """It tells what it is asked, and takes no rule by which it would tell of changes."""
+    """A bus that answers, but refuses the match rule for its changes."""
 
     async def call(self, message: Any) -> Any:
         """Answer."""
@@ -122,7 +122,7 @@ class _Deaf(_Bus):
 def test_a_bus_that_would_not_tell_of_changes_is_as_one_that_is_not_there(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A cap would stay as what was read first had it, for good; so nothing is read, and it is tried again."""
+    """Without changes a cap would keep its first value, so nothing is read, and the connection is retried."""
     monkeypatch.setattr(system_bus, "_RECONNECT_S", 0.001)
     monkeypatch.setattr(system_bus, "MessageBus", _Deaf)
     told: list[object] = []
@@ -135,7 +135,7 @@ def test_a_bus_that_would_not_tell_of_changes_is_as_one_that_is_not_there(
 
 
 class _Odd(_Bus):
-    """One of its services answers with a text where properties are asked for."""
+    """A bus with a service that answers with a text instead of properties."""
 
     async def call(self, message: Any) -> Any:
         """Answer."""
@@ -149,7 +149,7 @@ class _Odd(_Bus):
 def test_an_answer_of_another_type_is_as_none(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The services that answer as they should count nevertheless: also another that has the same properties."""
+    """Services with a right answer still count, also another service with the same properties."""
     monkeypatch.setattr(system_bus, "MessageBus", _Odd)
     odd, good = "odd.one", "good.one"
     told: list[object] = []
@@ -164,7 +164,7 @@ def test_an_answer_of_another_type_is_as_none(
 def test_a_message_that_was_not_sent_in_time_is_not_logged(
     error: Exception, logged: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """dbus-fast leaves its failure to nobody, where the bus is closed before; what else nobody awaits is logged."""
+    """If the bus is closed, the failure of dbus-fast's unsent message is not logged; other unawaited failures are."""
     told: list[object] = []
 
     def leave(properties: object) -> None:

@@ -1,4 +1,4 @@
-"""A command that takes long says on a terminal how far it is, and nowhere else."""
+"""A slow command shows its progress on a terminal, and only there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COMMAND = (sys.executable, "-m", "htppower", "trace", "-")
 
 
 class _Seen:
-    """A command that waits for its standard input, and what its terminal has got."""
+    """A command that waits for its standard input, and the output on its terminal so far."""
 
     def __init__(self, process: subprocess.Popen[bytes], terminal: int) -> None:
         self.process = process
@@ -33,9 +33,9 @@ class _Seen:
         self._terminal = terminal
 
     def read(self, wait_s: float) -> None:
-        """Read what the command writes within a time."""
+        """Read the command's output within a time."""
         if select.select([self._terminal], [], [], wait_s)[0]:
-            with contextlib.suppress(OSError):  # the other side is closed
+            with contextlib.suppress(OSError):  # The other side is closed.
                 self.written += os.read(self._terminal, 4096)
 
     def wait_for(self, text: bytes) -> None:
@@ -46,7 +46,7 @@ class _Seen:
         assert text in self.written
 
     def line(self) -> bytes:
-        """Return what stands in the last line of the terminal in the end."""
+        """Return the last line of the terminal at the end."""
         line = bytearray()
         place = 0
         for letter in self.written.rpartition(b"\n")[2]:
@@ -60,7 +60,7 @@ class _Seen:
 
 @contextlib.contextmanager
 def started(columns: int = 80, **environment: str) -> Iterator[_Seen]:
-    """Run a command whose standard error is a terminal, and which has read a part of its standard input."""
+    """Run a command with a terminal as standard error, after it has read a part of its standard input."""
     terminal, side = pty.openpty()
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": side}
@@ -77,7 +77,7 @@ def started(columns: int = 80, **environment: str) -> Iterator[_Seen]:
 
 
 def test_it_shows_what_is_done_and_is_gone_in_the_end() -> None:
-    """Also without colours; what is printed is as ever."""
+    """Also without colours; the printed result does not change."""
     with started(TERM="xterm", NO_COLOR="1") as seen:
         seen.wait_for(b"reading -: 1 s")
         out = seen.process.communicate()[0]
@@ -88,7 +88,7 @@ def test_it_shows_what_is_done_and_is_gone_in_the_end() -> None:
 
 
 def test_ctrl_c_leaves_one_line() -> None:
-    """That says that the command was interrupted."""
+    """The line says that the command was interrupted."""
     with started(TERM="xterm") as seen:
         seen.wait_for(b"reading -")
         seen.process.send_signal(signal.SIGINT)
@@ -100,7 +100,7 @@ def test_ctrl_c_leaves_one_line() -> None:
 
 @pytest.mark.parametrize("term", ["dumb", "unknown"])
 def test_a_terminal_that_can_not_go_back_gets_nothing(term: str) -> None:
-    """It would get a line each time."""
+    """Such a terminal would get a new line each time."""
     with started(TERM=term) as seen:
         seen.read(1.6)
         seen.process.communicate()
@@ -109,7 +109,7 @@ def test_a_terminal_that_can_not_go_back_gets_nothing(term: str) -> None:
 
 
 def test_a_narrow_terminal_gets_one_line() -> None:
-    """It is shorter than the terminal, so it can be drawn over."""
+    """The line is shorter than the terminal, so it can be overwritten."""
     with started(columns=12, TERM="xterm") as seen:
         seen.wait_for(b"-: 1")
         seen.process.communicate()

@@ -1,4 +1,4 @@
-"""Metrics of several processes, the alert rules under promtool, and the dashboard's queries on a real Prometheus."""
+"""Metrics of several processes, the alert rules in promtool, and the dashboard's queries on a real Prometheus."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 PROMETHEUS, PROMTOOL = shutil.which("prometheus"), shutil.which("promtool")
 PANELS = load_page_code("dashboard.py").PANELS
 MONITORING = ROOT / "docs" / "monitoring"
-# Far more than anything here takes, on a busy machine, too.
+# Far longer than anything here takes, also on a busy machine.
 LONG_S = 90.0
 
 WORKER = """
@@ -82,7 +82,7 @@ def _scrape(folder: Path, *dead: int) -> dict[str, float]:
 
 
 def test_the_workers_of_a_server_are_one_in_a_scrape(tmp_path: Path) -> None:
-    """Gauges and totals are sums over the workers; one that is dead is in the totals alone."""
+    """Gauges and totals are sums over the workers; a dead worker counts only in the totals."""
     workers = [
         subprocess.Popen(_python(WORKER, tmp_path), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(2)
@@ -111,7 +111,7 @@ def test_the_workers_of_a_server_are_one_in_a_scrape(tmp_path: Path) -> None:
         assert values["htppower_sessions RAISED"] == 0
         assert values["htppower_inferences_in_flight"] == 0
         assert values["htppower_state_seconds_total RAISED"] > raised_s
-        # The one that was killed had written its total before its second inference.
+        # The killed process had written its total before its second inference.
         assert values["htppower_inferences_total"] == 3
     finally:
         for worker in workers:
@@ -122,7 +122,7 @@ def test_the_workers_of_a_server_are_one_in_a_scrape(tmp_path: Path) -> None:
 @pytest.mark.skipif(PROMTOOL is None, reason="promtool is not installed")
 @pytest.mark.parametrize("command", [("check", "rules", "alerts.yaml"), ("test", "rules", "alerts_test.yaml")], ids=str)
 def test_the_alert_rules_hold(command: tuple[str, ...]) -> None:
-    """Each alert fires on what it is for, and lets pass what it is not for."""
+    """Each alert fires for its cases, and not for others."""
     assert PROMTOOL is not None
     done = subprocess.run(
         [PROMTOOL, *command], cwd=MONITORING, capture_output=True, check=False, text=True, timeout=LONG_S
@@ -157,13 +157,13 @@ class Prometheus:
             )
 
     def query(self, expression: str) -> list[float]:
-        """Return the values of an expression now; none while it does not answer yet."""
+        """Return the values of an expression now; without an answer, none."""
         url = f"http://127.0.0.1:{self._port}/api/v1/query?{urllib.parse.urlencode({'query': expression})}"
         try:
             with urllib.request.urlopen(url, timeout=LONG_S) as answer:
                 said = json.load(answer)
         except urllib.error.HTTPError as error:
-            # It is a file that nobody else closes; Python 3.14 warns of one that is collected open.
+            # urllib leaves this file open; Python 3.14 warns if it is collected open.
             with error:
                 if error.code != 503:
                     raise AssertionError(f"{expression}: {error.read().decode()}") from error
@@ -176,20 +176,20 @@ class Prometheus:
 
 @pytest.fixture
 def controller() -> Iterator[VoteController]:
-    """Yield a controller in real time, whose backend fails now and then."""
+    """Yield a controller in real time; some calls of its backend fail."""
     with VoteController(SimulatedHtp(arch=75), handle_sigterm=False) as made:
         yield made
 
 
 def _work(controller: VoteController, simulated: SimulatedHtp, session: Session) -> None:
-    """Do a little of everything that a panel shows."""
+    """Use everything that a panel shows."""
     simulated.fail_next(13006)
     with session.inference():
         pass
     for profile in ("high_performance", "burst"):
         with session.inference(), session.hold("balanced", reason="a test"):
             session.use(profile)
-    # The sustain time ends meanwhile, so that the next round raises.
+    # The sustain time ends during the sleep, so the next round raises.
     time.sleep(0.4)
     assert controller.flush_events(LONG_S)
 
@@ -198,7 +198,7 @@ def _work(controller: VoteController, simulated: SimulatedHtp, session: Session)
 def test_every_query_of_the_dashboard_has_an_answer(
     controller: VoteController, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """On a Prometheus that scraped a host, each query is understood, and finds numbers."""
+    """Prometheus understands each query, and finds numbers for it."""
     caplog.set_level("CRITICAL", "htppower")
     simulated = controller._backend
     assert isinstance(simulated, SimulatedHtp)

@@ -11,8 +11,8 @@ FOLDER = TESTS / "interrupts"
 
 
 def test_real_signals_leave_nothing_behind() -> None:
-    """SIGINT at random moments beside busy threads: no count is wrong, the line is free, and nothing stays up."""
-    # The limit is far more than it takes on a busy machine, too.
+    """After SIGINTs at random moments and with busy threads, counts are right, the line is free, and nothing is up."""
+    # The limit is far above the usual time, also on a busy machine.
     done = subprocess.run(
         [sys.executable, "real_signals.py", "--seconds", "1.5"],
         capture_output=True,

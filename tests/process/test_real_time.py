@@ -1,4 +1,4 @@
-"""Votes in real time: what is slow, or hangs, keeps no other vote waiting."""
+"""Votes in real time: a slow or hanging call or sensor delays no other vote."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from htppower.votes.vote_set import VoteSet
 
-# Far more than anything here takes, on a busy machine, too.
+# Far longer than anything here takes, also on a busy machine.
 WAIT_S = 30.0
 
 
 class Slow(SimulatedHtp):
-    """Holds the second setPowerConfig, which is a lowering, until it is let go."""
+    """Delays the second setPowerConfig, which is a lowering, until it is let go."""
 
     def __init__(self) -> None:
         super().__init__(arch=75)
@@ -43,7 +43,7 @@ class Slow(SimulatedHtp):
 
 
 def test_an_inference_returns_while_its_lowering_is_on_the_way() -> None:
-    """While the native call hangs the inference has returned; the votes come down after."""
+    """The inference returns while the lowering call hangs, and the votes come down after it."""
     slow, lowered = Slow(), threading.Event()
     balanced = load_profile("balanced")
     assert balanced.relax is not None
@@ -65,7 +65,7 @@ def test_an_inference_returns_while_its_lowering_is_on_the_way() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_sensor_that_hangs_keeps_no_vote_waiting(tmp_path: Path) -> None:
-    """Votes are raised and lowered by their timer while a read blocks; its answer then caps."""
+    """Votes are raised and lowered while a read blocks; its answer then sets a cap."""
     zone = tmp_path / "thermal_zone0"
     zone.mkdir()
     (zone / "type").write_text("cpu-0-0\n", encoding="ascii")

@@ -1,4 +1,4 @@
-"""A recording of a real process loses inferences only by SIGKILL, which cuts no line but the last."""
+"""A recording of a real process loses inferences only by SIGKILL, which can cut only the last line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _started(path: Path, ending: str) -> subprocess.Popen[str]:
 
 
 def _inferences(path: Path) -> list[dict[str, Any]]:
-    """Return the inferences in a file; all lines are whole, except perhaps the last."""
+    """Return the inferences in a file; all lines are complete, except perhaps the last."""
     whole = path.read_text(encoding="ascii").rpartition("\n")[0]
     bracket, *lines = whole.splitlines()
     first, *events = [json.loads(line.removesuffix(",")) for line in lines]
@@ -52,7 +52,7 @@ def _is_of(path: Path, pid: int) -> bool:
     try:
         return f'"pid":{pid}' in path.read_text(encoding="ascii")
     except FileNotFoundError:
-        return False  # not there yet, or just being replaced
+        return False  # The file is not there yet, or is being replaced.
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def _is_of(path: Path, pid: int) -> bool:
     ],
 )
 def test_all_inferences_are_written_at_the_end_of_a_process(tmp_path: Path, ending: str, code: int, count: int) -> None:
-    """By sys.exit, SIGTERM and Ctrl-C, also if a native call hangs; a forked child writes nothing."""
+    """At sys.exit, SIGTERM and Ctrl-C, also if a native call hangs; a forked child writes nothing."""
     path = tmp_path / "trace.json"
     process = _started(path, ending)
     _, errors = process.communicate(timeout=60)
@@ -94,7 +94,7 @@ def test_a_process_that_is_killed_leaves_whole_lines(tmp_path: Path) -> None:
         finally:
             process.kill()
             process.communicate(timeout=60)
-        # If it is killed during a rotation, there is no file at the path.
+        # A process that is killed during a rotation leaves the path without a file.
         left = [file for file in files if file.exists()]
         assert len(left) >= 2
         assert all(file.stat().st_size <= 100_000 for file in left)
@@ -108,7 +108,7 @@ def test_a_process_that_is_killed_leaves_whole_lines(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_hangs_delays_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the system's clock: inferences go on while a batch is being written, and closing waits no longer than 1 s."""
+    """In real time, inferences go on during a slow write, and closing waits 1 s at most."""
     monkeypatch.setattr("htppower.control.recording.recorder.PERIOD_US", 1_000)
     reached, free = threading.Event(), threading.Event()
 
@@ -135,7 +135,7 @@ def test_a_disk_that_hangs_delays_nothing(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_it_is_written_in_the_background(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the system's clock, from many threads and sessions: each inference is written once, without a flush."""
+    """In real time, from many threads and sessions, each inference is written once, without a flush."""
     monkeypatch.setattr("htppower.control.recording.recorder.PERIOD_US", 20_000)
     path = tmp_path / "trace.json"
     with VoteController(SimulatedHtp(arch=75), handle_sigterm=False) as controller:

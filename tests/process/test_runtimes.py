@@ -1,4 +1,4 @@
-"""The recipes of the page on runtimes, on the real runtimes, with small models on the CPU."""
+"""The recipes on the page about runtimes, with the real runtimes and small models on the CPU."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VOCABULARY = 16
 
 
 def recipe(name: str, runtime: str) -> Any:
-    """Return the module of a recipe; skip where its runtime is not installed."""
+    """Return the module of a recipe; skip if its runtime is not installed."""
     pytest.importorskip(runtime, reason=f"{runtime} is not installed", exc_type=ImportError)
     return load_page_code(f"examples/{name}.py")
 
@@ -68,7 +68,7 @@ def test_litert(bench: Bench) -> None:
 
 
 def test_openvino(bench: Bench) -> None:
-    """Requests that end in callbacks leave nothing in flight, and run with the votes up."""
+    """Requests with callbacks run with the votes up, and leave nothing in flight."""
     host = recipe("openvino_host", "openvino")
     openvino: Any = importlib.import_module("openvino")
     x = openvino.opset13.parameter([2, 3], np.float32, name="x")
@@ -91,7 +91,7 @@ def test_openvino(bench: Bench) -> None:
 
 
 def test_a_model_of_openvino_can_be_freed_at_once() -> None:
-    """Whoever frees the model when all requests have ended waits for no thread that waits for the interpreter."""
+    """If the model is freed when all requests have ended, the freeing thread does not wait for the interpreter."""
     pytest.importorskip("openvino", reason="openvino is not installed", exc_type=ImportError)
     command = [sys.executable, str(TESTS / "support" / "processes" / "freed_models.py"), "50"]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
@@ -99,7 +99,7 @@ def test_a_model_of_openvino_can_be_freed_at_once() -> None:
 
 
 def counting(folder: Path) -> str:
-    """Write a model for onnxruntime-genai whose next token is the one after the last; return its folder."""
+    """Write a model for onnxruntime-genai whose next token is the last one plus 1; return its folder."""
     onnx: Any = pytest.importorskip("onnx")
     helper, array, types = onnx.helper, onnx.numpy_helper.from_array, onnx.TensorProto
 
@@ -162,7 +162,7 @@ def counting(folder: Path) -> str:
 
 
 def test_onnxruntime_genai(bench: Bench, tmp_path: Path) -> None:
-    """An answer is one inference, however many tokens it has, and ends where its reader stops."""
+    """An answer is one inference, whatever its number of tokens, and ends when its reader stops."""
     host = recipe("genai_host", "onnxruntime_genai")
     votes = bench.controller.session("balanced")
     model = host.load(counting(tmp_path), votes, provider=None)

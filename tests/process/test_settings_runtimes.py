@@ -1,4 +1,4 @@
-"""Settings on the real runtimes that run here: what is made is taken, and what the check finds wrong is refused."""
+"""Settings on real runtimes: generated settings are accepted, and settings that the check refuses are refused."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def genai(provider: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", profile_names())
 def test_genai_takes_what_is_made(name: str, tmp_path: Path) -> None:
-    """The provider options of each profile stand where onnxruntime-genai reads them."""
+    """The provider options of each profile are at the place where onnxruntime-genai reads them."""
     og = pytest.importorskip("onnxruntime_genai")
     made = json.loads(settings(load_profile(name), "genai").parts[0].text)
     (options,) = made["model"]["decoder"]["session_options"]["provider_options"]
@@ -58,7 +58,7 @@ def test_genai_takes_what_is_made(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_genai_refuses_what_the_check_finds(text: str, rule: str, tmp_path: Path) -> None:
-    """Numbers and true in the place of texts, commas and comments; in either case a mode is taken."""
+    """Numbers and true in place of texts, commas and comments are refused; a mode counts in either case."""
     og = pytest.importorskip("onnxruntime_genai")
     file = tmp_path / GENAI
     file.write_text(text, encoding="utf-8")
@@ -72,7 +72,7 @@ def test_genai_refuses_what_the_check_finds(text: str, rule: str, tmp_path: Path
 
 
 def flags_taken(*flags: str) -> bool:
-    """Return whether LiteRT's own program takes flags."""
+    """Return whether LiteRT's own program accepts flags."""
     package = pytest.importorskip("ai_edge_litert")
     program = Path(package.__file__).parent / "tools" / "apply_plugin_main"
     if not program.is_file():
@@ -85,7 +85,7 @@ def flags_taken(*flags: str) -> bool:
 
 @pytest.mark.parametrize("name", ["burst", "balanced", "extreme_power_saver", "system_settings"])
 def test_litert_takes_what_is_made(name: str, tmp_path: Path) -> None:
-    """The flags of a profile are those of LiteRT's programs."""
+    """LiteRT's programs accept the flags of a profile."""
     flags = settings(load_profile(name), "litert").parts[0].text
     assert flags_taken(*flags.split())
     file = tmp_path / "run.sh"
@@ -103,7 +103,7 @@ def test_litert_takes_what_is_made(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_litert_refuses_what_the_check_finds(flag: str, rule: str, tmp_path: Path) -> None:
-    """Numbers, upper case and unknown modes as flags."""
+    """Numbers, upper case and unknown modes are refused as flags."""
     assert not flags_taken(flag)
     file = tmp_path / "run.sh"
     file.write_text(f"run_model {flag}\n", encoding="utf-8")
@@ -111,7 +111,7 @@ def test_litert_refuses_what_the_check_finds(flag: str, rule: str, tmp_path: Pat
 
 
 def test_the_numbers_are_those_of_litert() -> None:
-    """The package's own enumeration has the names and numbers of the table."""
+    """The package's own enumeration has the table's names and numbers."""
     options = pytest.importorskip("ai_edge_litert.qualcomm_options")
     own = {each.name.lower(): each.value for each in options.QualcommHtpPerformanceMode}
     assert own == dict(NUMBERS)

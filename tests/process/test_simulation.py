@@ -1,4 +1,4 @@
-"""The scheduler of the simulation: it finds what is planted, replays exactly, and says what it has found."""
+"""The scheduler of the simulation: it finds planted mistakes, replays exactly, and describes its findings."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from simulation.tasks import Collected, Lock, SimpleQueue, Violation
 if TYPE_CHECKING:
     from simulation.choices import Choices
 
-# It plants tasks, and returns what looks at them in the end.
+# A plant starts tasks, and returns a check for the end.
 Plant = Callable[[Scheduler], Callable[[], None]]
 
 SEEDS = range(200)
 
 
 def _run(plant: Plant, choices: Choices) -> Scheduler:
-    """Run what is planted; what that returns is looked at in the end."""
+    """Run a plant, and its check at the end."""
     scheduler = Scheduler(choices)
     check = plant(scheduler)
     scheduler.run()
@@ -40,11 +40,11 @@ def _run(plant: Plant, choices: Choices) -> Scheduler:
 
 
 def _nothing() -> None:
-    """Look at nothing."""
+    """Check nothing."""
 
 
 def _lost_update(scheduler: Scheduler) -> Callable[[], None]:
-    """Two tasks that add one to a count, each with a point between reading and writing."""
+    """Plant two tasks that add one to a count, each with a point between reading and writing."""
     count = 0
 
     def add() -> None:
@@ -63,7 +63,7 @@ def _lost_update(scheduler: Scheduler) -> Callable[[], None]:
 
 
 def _opposite_orders(scheduler: Scheduler) -> Callable[[], None]:
-    """Two tasks that take two gates in opposite orders."""
+    """Plant two tasks that take two gates in opposite orders."""
     first, second = (Lock(scheduler, name, reentrant=True) for name in ("first", "second"))
 
     def take(outer: Lock, inner: Lock) -> None:
@@ -76,7 +76,7 @@ def _opposite_orders(scheduler: Scheduler) -> Callable[[], None]:
 
 
 def _circle(scheduler: Scheduler) -> Callable[[], None]:
-    """A task that looks for ever for something that no other does."""
+    """Plant a task that waits in a loop for a change that no task makes."""
 
     def look() -> None:
         while True:
@@ -91,28 +91,28 @@ PLANTED: dict[Plant, str] = {_lost_update: "every update counts", _opposite_orde
 
 @pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__)
 def test_what_is_planted_is_found_at_random(plant: Plant) -> None:
-    """Some seeds find it, and others don't: it depends on which task goes on."""
+    """Some seeds find the mistake, and others don't."""
     found = [_run(plant, Random(str(seed))).failure for seed in SEEDS]
     assert {None if failure is None else failure.rule for failure in found} == {None, PLANTED[plant]}
 
 
 @pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__)
 def test_what_is_planted_is_found_with_one_preemption(plant: Plant) -> None:
-    """Every order with one preemption includes it; no order without a preemption does."""
+    """Among the orders with one preemption some find it; without a preemption, none does."""
     for most, expected in ((0, {None}), (1, {None, PLANTED[plant]})):
         failures = [_run(plant, choices).failure for choices in every_order(most)]
         assert {None if failure is None else failure.rule for failure in failures} == expected
 
 
 def test_a_circle_is_found() -> None:
-    """A task that goes on for ever while time stands still is a livelock."""
+    """A task that runs for ever while time stands still is a livelock."""
     failure = _run(_circle, Replayed(())).failure
     assert failure is not None
     assert failure.rule == "no livelock"
 
 
 def test_a_deadlock_says_which_task_waits_for_what() -> None:
-    """It names each task, the lock that it waits for, and the task that holds that."""
+    """The failure names each task, its awaited lock, and the task that holds the lock."""
     failures = [_run(_opposite_orders, Random(str(seed))).failure for seed in SEEDS]
     details = {failure.details for failure in failures if failure is not None}
     assert details == {
@@ -122,7 +122,7 @@ def test_a_deadlock_says_which_task_waits_for_what() -> None:
 
 @pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__)
 def test_a_run_is_replayed_from_its_choices(plant: Plant) -> None:
-    """Its choices alone bring about the same steps and the same failure."""
+    """A run's choices alone give the same steps and the same failure."""
     for seed in range(50):
         choices = Random(str(seed))
         first = _run(plant, choices)
@@ -135,7 +135,7 @@ def test_a_run_is_replayed_from_its_choices(plant: Plant) -> None:
 
 
 def test_every_order_is_run_once() -> None:
-    """Two tasks of three points each, no more than one preemption: two orders to begin in, three places to preempt."""
+    """Two tasks of three points, with one preemption at most: two orders to begin in, three places to preempt."""
     orders = []
 
     def plant(scheduler: Scheduler) -> Callable[[], None]:
@@ -157,7 +157,7 @@ def test_every_order_is_run_once() -> None:
 
 
 def test_time_moves_when_no_task_can_go_on() -> None:
-    """Tasks that sleep go on in the order of their times, at those times."""
+    """Sleeping tasks wake in the order of their times, at those times."""
     seen = []
 
     def plant(scheduler: Scheduler) -> Callable[[], None]:
@@ -174,7 +174,7 @@ def test_time_moves_when_no_task_can_go_on() -> None:
 
 
 def test_a_slow_task_lets_time_move_to_one_alarm() -> None:
-    """In some order with one preemption the alarm rings between two steps of a task that could go on; in none twice."""
+    """With one preemption, one alarm may ring between two steps of a ready task, but not both alarms."""
     found = set()
     for choices in every_order(1):
         scheduler = Scheduler(choices)
@@ -195,7 +195,7 @@ def test_a_slow_task_lets_time_move_to_one_alarm() -> None:
 
 
 def test_what_an_alarm_does_is_no_step_of_the_task_that_waits() -> None:
-    """The task that waited last is woken in the middle of what an alarm does, and goes on once that is done."""
+    """A waiting task is woken during an alarm, and runs once the alarm is done."""
 
     def plant(scheduler: Scheduler) -> Callable[[], None]:
         queue = SimpleQueue(scheduler)
@@ -218,7 +218,7 @@ def test_what_an_alarm_does_is_no_step_of_the_task_that_waits() -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_lock_taken_by_the_collector_is_found() -> None:
-    """A finalizer may put something in a queue, and may take no lock."""
+    """A finalizer may put an item in a queue, but may not take a lock."""
 
     def plant(scheduler: Scheduler, *, locks: bool) -> Callable[[], None]:
         lock, queue = Lock(scheduler, "lock"), SimpleQueue(scheduler)
@@ -239,7 +239,7 @@ def test_a_lock_taken_by_the_collector_is_found() -> None:
 
 
 def test_a_task_that_calls_itself_for_ever_is_a_failure_of_the_run() -> None:
-    """A RecursionError whose text can't be made any more ends the run, and not the simulation."""
+    """A RecursionError without a text is a failure of the run, and the simulation goes on."""
 
     class EndlessError(RecursionError):
         def __repr__(self) -> str:
@@ -256,14 +256,14 @@ def test_a_task_that_calls_itself_for_ever_is_a_failure_of_the_run() -> None:
 
 
 def test_a_beginning_that_does_not_come_is_told() -> None:
-    """A run that has ended before the last decision with which it was to begin is an error, and no order."""
+    """A run that ends before its prescribed choices are used up raises an error."""
     choices = Enumerated([Made(5, 1, 2)], 1)
     with pytest.raises(RuntimeError, match="came"):
         choices.following()
 
 
 def test_only_what_is_within_the_window_has_several_orders() -> None:
-    """Before it opens and after it closes threads do in one order what they do; a thread may enter it at its end."""
+    """Outside the window threads run in one order; a thread that ends the window may be the next to run."""
     found = set()
     for choices in every_order(1):
         scheduler = Scheduler(choices)

@@ -1,4 +1,4 @@
-"""Runs of the simulation: a short one breaks nothing, a seed replays exactly, and a break of the core is found."""
+"""Runs of the simulation: a short run breaks nothing, a seed replays exactly, and a broken core is found."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from simulation.program import Share, draw, every_op
 from simulation.sequences import LEARNING, PLAIN, Things, count_up_to, sequence
 from simulation.small_cases import cases
 
-# As many runs as take a second or two, by number: a busy machine has no fewer. `.ci/run` has hundreds of them.
+# A number of runs that takes a second or two, so a busy machine does as many. `.ci/run` does hundreds.
 SHORT = "--seed 0 --runs 60"
 VARIED = "--seed 3000000 --runs 40 --varied always --learning never"
 REPLAYED = "--seed 5"
@@ -30,7 +30,7 @@ NEGATIVE = f"{EVERY_ORDER} --slow -1"
 
 @pytest.fixture(scope="module")
 def runs() -> dict[str, tuple[int, str]]:
-    """Return the exit code and the output of each command line; all are run in one process."""
+    """Return the exit code and the output of each command line; all run in one process."""
     lines = (SHORT, VARIED, REPLAYED, REFUSED, EVERY_ORDER, NOBODY_SLOW, NEGATIVE)
     done = subprocess.run(
         [sys.executable, str(TESTS / "support" / "processes" / "simulated.py"), *lines],
@@ -46,25 +46,25 @@ def runs() -> dict[str, tuple[int, str]]:
 
 @pytest.mark.parametrize("line", [SHORT, VARIED])
 def test_a_short_run_breaks_nothing(runs: dict[str, tuple[int, str]], line: str) -> None:
-    """Runs at random, with calls that fail and hang, and restarts; with tickets and a second controller."""
+    """Random runs with failing and hanging calls, restarts, tickets, and a second controller."""
     code, output = runs[line]
     assert (code, output.splitlines()[-1]) == (0, "nothing broke"), output
 
 
 def test_a_seed_is_replayed_step_by_step(runs: dict[str, tuple[int, str]]) -> None:
-    """A run does not depend on those before it: run twice, it is the same."""
+    """A run does not depend on earlier runs: run twice, it is the same."""
     code, output = runs[REPLAYED]
     assert (code, "NOT THE SAME" in output) == (0, False), output
 
 
 def test_a_filter_that_leaves_nothing_is_refused(runs: dict[str, tuple[int, str]]) -> None:
-    """A filter that names no small case proves nothing, and says so."""
+    """A filter without a small case is an error, since it proves nothing."""
     code, output = runs[REFUSED]
     assert (code, "no small case has 'no such case' in its name" in output) == (2, True), output
 
 
 def test_small_cases_in_every_order_break_nothing(runs: dict[str, tuple[int, str]]) -> None:
-    """Two threads on one session, each order with at most one preemption; fewer if time moves on at none."""
+    """Two threads on one session, in each order with at most one preemption; fewer orders without a slow task."""
     counts = []
     for line, slow in ((EVERY_ORDER, 1), (NOBODY_SLOW, 0)):
         code, output = runs[line]
@@ -76,13 +76,13 @@ def test_small_cases_in_every_order_break_nothing(runs: dict[str, tuple[int, str
 
 
 def test_a_number_below_0_is_refused(runs: dict[str, tuple[int, str]]) -> None:
-    """There are no fewer slow tasks than none."""
+    """The number of slow tasks is at least 0."""
     code, output = runs[NEGATIVE]
     assert (code, "-1 is not above -1" in output) == (2, True), output
 
 
 def test_what_is_drawn_beside_leaves_the_rest_as_it_is() -> None:
-    """With tickets and a second controller a program does what it did without, in the same order."""
+    """With tickets and a second controller a program has the same other operations, in the same order."""
     added = set()
     for seed in map(str, range(40)):
         plain = draw(seed, learning=Share.NEVER)
@@ -98,7 +98,7 @@ def test_what_is_drawn_beside_leaves_the_rest_as_it_is() -> None:
 
 @pytest.mark.parametrize("things", [PLAIN, LEARNING])
 def test_sequences_are_numbered_without_a_gap(things: Things) -> None:
-    """Each is another, a longer one has a higher number, and there are as many as are counted."""
+    """All sequences differ, longer ones have higher numbers, and the count is right."""
     made = [sequence(number, things) for number in range(count_up_to(2, things))]
     assert len({(program.profiles, program.threads) for program in made}) == len(made)
     lengths = [len(program.threads[0]) for program in made]
@@ -108,7 +108,7 @@ def test_sequences_are_numbered_without_a_gap(things: Things) -> None:
 
 
 def test_small_cases_are_small() -> None:
-    """Each has two threads with a window, two sessions, and one fault or fate at most; no case comes twice."""
+    """Each has two threads with a window, two sessions, and at most one fault or fate; all cases differ."""
     every = list(cases())
     assert len({case.name for case in every}) == len({str(case.program) for case in every}) == len(every)
     for case in every:
@@ -122,12 +122,12 @@ def test_small_cases_are_small() -> None:
 
 @pytest.mark.parametrize("name", ["two calls overlap: a step doesn't wait", "settings come before clocks"])
 def test_a_break_of_the_core_is_found(name: str) -> None:
-    """Two of the breaks; ``mutations.py`` tries all."""
+    """Two breaks are tried here; ``mutations.py`` tries all."""
     (mutation,) = (each for each in MUTATIONS if each.name == name)
     assert caught(mutation, most_runs=50).rule is not None
 
 
 def test_breaks_have_names_of_their_own() -> None:
-    """No two have the same name, or the same text in the place of another."""
+    """No two breaks have the same name, or the same replacement of a text."""
     assert len({each.name for each in MUTATIONS}) == len(MUTATIONS) >= 60
     assert len({(each.file, each.old, each.new) for each in MUTATIONS}) == len(MUTATIONS)

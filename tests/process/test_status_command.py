@@ -1,4 +1,4 @@
-"""``htppower status`` of a process that lives, ends well, or is killed."""
+"""``htppower status`` of a process that runs, ends well, or is killed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ with session.inference():
 
 @pytest.fixture
 def host(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """Yield a process that serves its status in ``status.json``; it ends when its input does."""
+    """Yield a process that serves its status in ``status.json``; it ends when its input ends."""
     with subprocess.Popen(
         [sys.executable, "-c", HOST, str(tmp_path / "status.json")],
         stdin=subprocess.PIPE,
@@ -48,7 +48,7 @@ def host(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def test_the_life_of_a_process(host: subprocess.Popen[str], command: Command, tmp_path: Path) -> None:
-    """A process that writes is said to run; killed by SIGKILL it is said to be gone, before and after it is reaped."""
+    """The command says that the process runs, and after SIGKILL that it is gone, before and after it is reaped."""
     path = str(tmp_path / "status.json")
     text = command.output("status", path)
     assert f"by process {host.pid}, which is running" in text
@@ -65,7 +65,7 @@ def test_the_life_of_a_process(host: subprocess.Popen[str], command: Command, tm
 def test_a_process_that_ends_well_closes_its_status(
     host: subprocess.Popen[str], command: Command, tmp_path: Path
 ) -> None:
-    """Its status says that it is closed, not that the process is gone."""
+    """The status is closed, and the process is not reported as gone."""
     host.communicate("")
     assert f"closed: this is what process {host.pid} wrote last" in command.output(
         "status", str(tmp_path / "status.json")
@@ -73,7 +73,7 @@ def test_a_process_that_ends_well_closes_its_status(
 
 
 def test_watching_in_a_terminal(host: subprocess.Popen[str], tmp_path: Path) -> None:
-    """The screen shows the process live, then that it is gone; Ctrl-C ends it with exit code 130."""
+    """The screen shows the process live, then that it is gone; Ctrl-C exits with 130."""
     command = [sys.executable, "-m", "htppower", "status", str(tmp_path / "status.json"), "--watch"]
     terminal = Terminal(command, {**os.environ, "COLUMNS": "80", "LINES": "50"})
     terminal.until(lambda: b"which is running" in terminal.read())
@@ -86,7 +86,7 @@ def test_watching_in_a_terminal(host: subprocess.Popen[str], tmp_path: Path) -> 
 
 
 def test_leaving_a_watched_terminal_restores_it(host: subprocess.Popen[str], tmp_path: Path) -> None:
-    """Q ends it with exit code 0; keys are lines again and are shown, as before, and so is the cursor."""
+    """Q exits with 0; the terminal's line mode, echo and cursor are restored."""
     shell = "stty -g; {0} -m htppower status {1} --watch; echo code $?; stty -g"
     path = shlex.quote(str(tmp_path / "status.json"))
     command = ["/bin/sh", "-c", shell.format(shlex.quote(sys.executable), path)]
@@ -102,7 +102,7 @@ def test_leaving_a_watched_terminal_restores_it(host: subprocess.Popen[str], tmp
 
 
 def test_a_command_under_a_profile_finds_that_raised_in_the_status(tmp_path: Path) -> None:
-    """Also in its first instant: it is what one looks at first."""
+    """The status shows it at the command's first moment, since users look at it first."""
     htppower = [sys.executable, "-m", "htppower"]
     done = subprocess.run(
         [*htppower, "profile", "burst", "--backend", "simulated", "--", *htppower, "status"],

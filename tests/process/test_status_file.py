@@ -1,4 +1,4 @@
-"""A status in a file, on a disk that hangs and in a process that forks."""
+"""A status file on a disk that hangs, and in a process that forks."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from htppower.events import Cause, Transition
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return where the status is."""
+    """Return the path of the status file."""
     return tmp_path / "status.json"
 
 
 def closed(path: Path) -> bool:
-    """Return whether the status says that it is closed."""
+    """Return whether the status is closed."""
     return json.loads(path.read_text(encoding="ascii"))["closed"] is True
 
 
@@ -49,7 +49,7 @@ class StuckDisk:
 
 
 def test_a_disk_that_hangs_delays_no_vote(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the system's clock: while a file is being written, raising goes on, and so does lowering by the timer."""
+    """In real time, votes are raised and lowered while a file is being written."""
     monkeypatch.setattr("htppower.control.status.status_file.PERIOD_US", 1_000)
     profile = load_profile("burst")
     assert profile.relax is not None
@@ -79,7 +79,7 @@ def _end_in_child(controller: VoteController, served: StatusFile) -> None:
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_forked_child_writes_nothing(bench: Bench, path: Path) -> None:
-    """A child that closes the controller it has inherited leaves the parent's file alone."""
+    """A child that closes the inherited controller does not change the parent's file."""
     served = bench.controller.serve_status(path)
     inode = path.stat().st_ino
     child = multiprocessing.get_context("fork").Process(target=_end_in_child, args=(bench.controller, served))

@@ -1,4 +1,4 @@
-"""Subinterpreters: a controller works in one, without SIGTERM handling, and leaves no traceback at its end."""
+"""A controller works in a subinterpreter, without SIGTERM handling, and ends without a traceback."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def _run(kind: str, end: str, folder: Path) -> list[str]:
-    """Return what the subinterpreter printed; nothing may go wrong or be complained of. Its inference is recorded."""
+    """Return the output of a subinterpreter that records its inference; there must be no error and no warning."""
     file = folder / "trace.json"
     ran = subprocess.run(
         [sys.executable, str(GUEST_HOST), kind, end, str(file)], capture_output=True, text=True, timeout=60, check=False
@@ -33,13 +33,13 @@ def _run(kind: str, end: str, folder: Path) -> list[str]:
 
 
 def test_a_controller_works_in_a_subinterpreter(tmp_path: Path) -> None:
-    """One that shares the main interpreter's lock has threads: votes are raised, sustained, and down when closed."""
+    """With the main interpreter's lock it has threads: votes are raised, sustained, and down when closed."""
     assert _run("shared", "close", tmp_path) == ["RAISED", "RAISED", "DESTROYED"]
 
 
 @pytest.mark.skipif(sys.version_info[:2] == (3, 12), reason="zoneinfo of CPython 3.12 can't be imported in one")
 @pytest.mark.parametrize("end", ["close", "end"])
 def test_a_controller_works_without_daemon_threads(tmp_path: Path, end: str) -> None:
-    """An isolated one has no timer: votes are lowered at once. Its end closes the controller, without a complaint."""
+    """An isolated subinterpreter has no timer, so votes are lowered at once; its end closes the controller quietly."""
     after = ["DESTROYED"] if end == "close" else []
     assert _run("isolated", end, tmp_path) == ["RAISED", "LOWERED", *after]

@@ -1,4 +1,4 @@
-"""Sustain timers on the system's time: the few tests with a real clock, with wide bounds."""
+"""Sustain timers in real time: a few tests, with wide bounds."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _wait_for(condition: Callable[[], bool]) -> None:
 
 
 def _ring(real_time: SystemTime, after_us: int, step: Callable[[], None]) -> int:
-    """Return how late an alarm rings, in us, with something done to the wall clock while it waits."""
+    """Return how late an alarm rings, in us, if the wall clock is changed while it waits."""
     rang: list[int] = []
     deadline_us = real_time.now_us + after_us
     real_time.call_at(deadline_us, lambda: rang.append(time.monotonic_ns() // 1000))
@@ -50,7 +50,7 @@ def _ring(real_time: SystemTime, after_us: int, step: Callable[[], None]) -> int
 
 
 def test_an_alarm_rings_at_its_deadline_never_early(real_time: SystemTime) -> None:
-    """An alarm of 50 ms rings after 50 ms, and not much later."""
+    """An alarm of 50 ms rings after 50 ms, and soon after."""
     late_us = _ring(real_time, 50_000, lambda: None)
     assert 0 <= late_us < WIDE_US
 
@@ -58,7 +58,7 @@ def test_an_alarm_rings_at_its_deadline_never_early(real_time: SystemTime) -> No
 def test_an_alarm_beyond_the_calendar_is_armed_and_keeps_no_other_from_ringing(
     real_time: SystemTime, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A host may mean "never" by the largest number that it knows; datetime ends with the year 9999."""
+    """A host may use its largest number for "never"; datetime ends with the year 9999."""
     real_time.call_at(2**63 - 1, lambda: None)
     assert 0 <= _ring(real_time, 50_000, lambda: None) < WIDE_US
     assert 0 <= _ring(real_time, 50_000, lambda: None) < WIDE_US
@@ -67,8 +67,8 @@ def test_an_alarm_beyond_the_calendar_is_armed_and_keeps_no_other_from_ringing(
 
 @pytest.mark.parametrize("hours", [-1, 1])
 def test_a_step_of_the_wall_clock_moves_the_lowering_by_less_than_50_ms(hours: int) -> None:
-    """The wall clock steps an hour either way inside a sustain window: the vote is lowered on time all the same."""
-    # freezegun moves datetime.now, by which APScheduler tells the time; the monotonic clock is left real.
+    """If the wall clock steps an hour either way inside a sustain window, the vote is lowered on time."""
+    # freezegun moves datetime.now, which APScheduler reads; the monotonic clock stays real.
     with freeze_time(datetime.datetime.now(tz=datetime.timezone.utc), ignore=["htppower", "threading"]) as wall:
         recorder = RecordingBackend(SimulatedHtp(arch=75))
         controller = VoteController(recorder, handle_sigterm=False)
@@ -82,13 +82,13 @@ def test_a_step_of_the_wall_clock_moves_the_lowering_by_less_than_50_ms(hours: i
             _wait_for(lambda: session.state is State.LOWERED)
             return recorder.calls[-1].time_us - ended_us - SUSTAIN_US
 
-        # A busy machine may delay any one of three by itself.
+        # A busy machine may delay one of three by itself.
         assert any(abs(moved_us()) < 50_000 for _ in range(3))
         controller.close()
 
 
 def test_a_cancelled_alarm_does_not_ring(real_time: SystemTime) -> None:
-    """Of two alarms the cancelled one does not ring; cancelling one that has rung is fine."""
+    """The cancelled alarm stays quiet and the other one rings; cancelling an alarm that has rung is fine."""
     rang: list[str] = []
     cancelled = real_time.call_at(real_time.now_us + 400_000, lambda: rang.append("cancelled"))
     kept = real_time.call_at(real_time.now_us + 420_000, lambda: rang.append("kept"))
@@ -99,7 +99,7 @@ def test_a_cancelled_alarm_does_not_ring(real_time: SystemTime) -> None:
 
 
 def test_an_alarm_armed_while_another_runs_is_not_dropped(real_time: SystemTime) -> None:
-    """An alarm that falls due while one is running rings after it: no alarm is dropped for being late or a double."""
+    """Alarms that fall due while another one runs ring after it, and none is dropped as late or as a duplicate."""
     rang: list[int] = []
     hold = threading.Event()
 
@@ -119,7 +119,7 @@ def test_an_alarm_armed_while_another_runs_is_not_dropped(real_time: SystemTime)
 def test_an_alarm_that_raises_is_logged_and_the_next_one_rings(
     real_time: SystemTime, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What an alarm raises is an ERROR record of htppower's, and stops nothing."""
+    """The exception is an ERROR record of htppower, and the next alarm rings."""
     rang: list[int] = []
 
     def broken() -> None:
@@ -130,19 +130,19 @@ def test_an_alarm_that_raises_is_logged_and_the_next_one_rings(
 
     real_time.call_at(real_time.now_us, broken)
     real_time.call_at(real_time.now_us + 10_000, lambda: rang.append(1))
-    # Each rings on a thread of its own, and the second may be the first to be done.
+    # Each alarm rings on its own thread, so the second may finish first.
     _wait_for(lambda: bool(rang) and is_logged())
 
 
 def test_alarms_write_no_records_of_their_own(real_time: SystemTime, caplog: pytest.LogCaptureFixture) -> None:
-    """APScheduler's four INFO records a job stay out of the host's log."""
+    """APScheduler's four INFO records for each job are not in the host's log."""
     caplog.set_level(logging.DEBUG)
     _ring(real_time, 1000, lambda: None)
     assert [record for record in caplog.records if "apscheduler" in record.name] == []
 
 
 def test_no_thread_runs_before_the_first_alarm_and_none_after_close() -> None:
-    """SystemTime starts its threads when they are needed, as daemons, and arms nothing once it is closed."""
+    """SystemTime starts daemon threads when they are needed, and arms nothing after ``close``."""
     before = set(threading.enumerate())
     made = SystemTime()
     assert set(threading.enumerate()) <= before
@@ -156,7 +156,7 @@ def test_no_thread_runs_before_the_first_alarm_and_none_after_close() -> None:
 
 
 def test_a_burst_session_is_lowered_by_the_real_timer() -> None:
-    """In real time, too: one raise, inferences without a call, one lowering after 300 ms."""
+    """In real time: one raise, inferences without a call, one lowering after 300 ms."""
     recorder = RecordingBackend(SimulatedHtp(arch=75))
     with VoteController(recorder, handle_sigterm=False) as controller:
         session = controller.session("burst")
@@ -170,7 +170,7 @@ def test_a_burst_session_is_lowered_by_the_real_timer() -> None:
 
 
 def test_closing_just_when_an_alarm_rings_is_quiet() -> None:
-    """Closing while the scheduler is busy with an alarm raises in no thread (APScheduler alone nearly always does)."""
+    """Closing while the scheduler handles an alarm raises in no thread (APScheduler alone nearly always does)."""
     for _ in range(100):
         made, rang = SystemTime(), threading.Event()
         made.call_at(made.now_us, rang.set)

@@ -1,4 +1,4 @@
-"""Many threads on one controller: counts add up, votes end up down, and one session's slow call holds up no other."""
+"""Many threads on one controller: counts are right, votes come down, and a slow call of one session delays no other."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROFILES = ("burst", "high_performance", "power_saver")
 
 
 def _run(threads: int, work: Callable[[int], None]) -> None:
-    """Run the work in threads, and pass on what any of them raises."""
+    """Run the work in threads, and raise their first error."""
     errors: list[BaseException] = []
 
     def run(number: int) -> None:
@@ -42,7 +42,7 @@ def _run(threads: int, work: Callable[[int], None]) -> None:
 
 
 def test_overlapping_inferences_of_many_threads_add_up() -> None:
-    """Every inference runs raised, whatever the others do, and afterwards nothing is in flight or up."""
+    """Every inference runs raised, and afterwards nothing is in flight or up."""
     simulated = SimulatedHtp(arch=75)
     time = VirtualTime()
     controller = VoteController(RecordingBackend(simulated), time=time, handle_sigterm=False)
@@ -65,7 +65,7 @@ def test_overlapping_inferences_of_many_threads_add_up() -> None:
 
 
 def test_threads_that_open_use_fail_and_close_leave_nothing_behind() -> None:
-    """Sessions opened, changed, failed and closed from many threads: no error, no id and no polling left."""
+    """Sessions that are opened, changed, failed and closed from many threads leave no error, ID or polling."""
     simulated = SimulatedHtp(arch=75)
     time = VirtualTime()
     recorder = RecordingBackend(simulated, time=time)
@@ -97,7 +97,7 @@ def test_threads_that_open_use_fail_and_close_leave_nothing_behind() -> None:
 
 
 def test_a_slow_call_of_one_session_holds_up_no_inference_in_anothers_window() -> None:
-    """While one session's native call hangs, inferences inside another session's window run on."""
+    """While a native call of one session hangs, inferences in another session's window go on."""
     entered, release = threading.Event(), threading.Event()
 
     def hang(_seconds: float) -> None:
@@ -131,7 +131,7 @@ def test_a_slow_call_of_one_session_holds_up_no_inference_in_anothers_window() -
 
 
 def test_an_inference_that_begins_while_votes_are_being_lowered_waits_and_is_raised() -> None:
-    """Between the decision to lower and the end of that call no inference slips in on votes that are on their way."""
+    """An inference that begins after the decision to lower waits for that call, and is raised again."""
     entered, release = threading.Event(), threading.Event()
 
     def hang(_seconds: float) -> None:

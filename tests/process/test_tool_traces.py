@@ -1,4 +1,4 @@
-"""Traces that LoadGen and ONNX Runtime write are read: each inference once, and as long as the host saw it."""
+"""Traces of LoadGen and ONNX Runtime are read: each inference once, with the duration that the host saw."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ROUNDED_US = 2
 
 
 def now_us() -> float:
-    """Return the time by a clock that only rises."""
+    """Return the time, by a clock that never goes back."""
     return time.perf_counter_ns() / 1000
 
 
 def test_a_trace_of_loadgen_is_read(tmp_path: Path) -> None:
-    """Every sample is an inference that takes as long as the host worked on it, at least; one follows the other."""
+    """Every sample is an inference, at least as long as the host's work on it; they follow each other."""
     lg: Any = pytest.importorskip("mlperf_loadgen", reason="mlcommons-loadgen is not installed")
     worked_us: list[float] = []
 
@@ -56,7 +56,7 @@ def test_a_trace_of_loadgen_is_read(tmp_path: Path) -> None:
 
 
 def test_a_profile_of_onnxruntime_is_read(tmp_path: Path) -> None:
-    """Every run is an inference that takes no longer than the host waited for it; ops are none."""
+    """Every run is an inference, no longer than the host's wait for it; an op is not an inference."""
     pytest.importorskip("onnx")
     ort: Any = pytest.importorskip("onnxruntime")
     from onnxsessions import CPU, X, doubling  # noqa: PLC0415 - only where the packages are
@@ -74,5 +74,5 @@ def test_a_profile_of_onnxruntime_is_read(tmp_path: Path) -> None:
     session = trace.sessions[0]
     assert session.begins_us.size == QUERIES
     assert (session.ends_us - session.begins_us <= ends_us - begins_us + ROUNDED_US).all()
-    # Between two runs the host can't have waited longer than ONNX Runtime was idle.
+    # Between two runs the host waited at most as long as ONNX Runtime was idle.
     assert (session.gaps_us() + ROUNDED_US >= begins_us[1:] - ends_us[:-1]).all()

@@ -1,4 +1,4 @@
-"""The files of a trace whose process has died are whole."""
+"""The trace files of a process that died are complete."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Traces while sessions come and go, and says when it has begun; it never ends by itself.
+# Writes traces while sessions come and go, and prints when it has begun; it never ends by itself.
 ENDLESS = """
 import itertools, os, sys
 from htppower import VoteController
@@ -35,7 +35,7 @@ for number in itertools.count():
 
 @pytest.mark.parametrize("how", ["exit", "kill"])
 def test_the_files_of_a_process_that_died_are_whole(tmp_path: Path, how: str) -> None:
-    """A process that ends at once, or is killed while it writes and rotates, leaves files that can be read."""
+    """A process that ends at once, or is killed during a write and a rotation, leaves readable files."""
     command = [sys.executable, "-c", ENDLESS, str(tmp_path / "trace.json"), how]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None

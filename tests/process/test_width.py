@@ -1,4 +1,4 @@
-"""What the command prints on a real terminal fits it, as wide as that is, without COLUMNS."""
+"""On a real terminal of any width, without COLUMNS, the command's output fits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pty
 import struct
 import termios
 
-# Every command on every shipped profile, in one process: a process for each would take long.
+# Every command on every shipped profile, in one process: one process each would be slow.
 ALL = """
 import sys
 from htppower.cli.main import main
@@ -44,7 +44,7 @@ SEQUENCE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def printed(width: int) -> list[str]:
-    """Return the lines that are printed on a terminal of a width, and of 24 lines."""
+    """Return the lines printed on a terminal of this width, with 24 lines."""
     main, side = pty.openpty()
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     left_out = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR")
@@ -57,7 +57,7 @@ def printed(width: int) -> list[str]:
         while True:
             try:
                 chunk = os.read(main, 65536)
-            except OSError:  # the other end is closed
+            except OSError:  # The other end is closed.
                 break
             if not chunk:
                 break
@@ -69,7 +69,7 @@ def printed(width: int) -> list[str]:
 
 @pytest.mark.parametrize("width", [60, 80, 200])
 def test_a_terminal_is_filled_and_not_overrun(width: int) -> None:
-    """No line is wider than the terminal; it is in colour; a wide one is made use of."""
+    """No line is wider than the terminal; it is in colour, and a wide terminal is used."""
     lines = printed(width)
     assert lines[-1] == "> the end"
     assert any(SEQUENCE.search(line) for line in lines)

@@ -1,4 +1,4 @@
-"""The command under ``python -OO``, which strips docstrings and assertions: both are for readers, and no data."""
+"""The command under ``python -OO``, which strips docstrings and assertions: both are for readers only."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ COMMANDS = {
 }
 
 
-# All of them in one process: a process for each would take long.
+# All in one process: one process each would be slow.
 ALL = """
 import json, sys
 from click.testing import CliRunner
@@ -60,13 +60,13 @@ def run(*arguments: str, **given: Any) -> subprocess.CompletedProcess[str]:
 
 
 def timeless(text: str) -> str:
-    """Return a text without how long ago something was."""
+    """Return a text without its ages."""
     return re.sub(r"[\d.]+ m?s ago", "just now", text)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a status file and a profile that is wrong in it."""
+    """Return a folder with a status file and a wrong profile."""
     made = tmp_path_factory.mktemp("without_docstrings")
     bad = "# htppower: disable=RPC-6 until=2099-01-01 because=a\nprofile: bad\nextends: balanced\nvote: {}\n"
     (made / "bad.yaml").write_text(bad, encoding="utf-8")
@@ -77,7 +77,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def said(folder: Path) -> dict[tuple[str, ...], tuple[int, str, str]]:
-    """Return the exit code and what is printed, by command."""
+    """Return the exit code and the output, by command."""
     done = run("-c", ALL, input=json.dumps([*COMMANDS.values()]), cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
     answers = [json.loads(line) for line in done.stdout.splitlines()]
@@ -92,7 +92,7 @@ def test_every_command_says_the_same(
     arguments: tuple[str, ...],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What a command prints, and its exit code, do not hang on docstrings and assertions."""
+    """A command's output and exit code do not depend on docstrings and assertions."""
     monkeypatch.chdir(folder)
     expected = command.run(*arguments)
     code, output, errors = said[arguments]
@@ -101,7 +101,7 @@ def test_every_command_says_the_same(
 
 
 def test_the_schemas_are_the_same(tmp_path: Path) -> None:
-    """The descriptions in the schemas are data."""
+    """The descriptions in the schemas are data, so they stay."""
     done = run("-m", "htppower", "schema", str(tmp_path))
     assert (done.returncode, done.stderr) == (0, "")
     shipped = shipped_folder() / "schemas"

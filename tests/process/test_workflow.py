@@ -1,4 +1,4 @@
-"""The workflow of the docs: each of its commands does in a repository what its name says."""
+"""The workflow in the docs: each of its commands does in a repository what its name says."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def steps() -> dict[str, str]:
-    """Return the steps that run htppower, by their names."""
+    """Return the steps that run htppower, by name."""
     workflow: Any = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
     return {
         step["name"]: step["run"] for step in workflow["jobs"]["review"]["steps"] if "name" in step and "run" in step
@@ -34,7 +34,7 @@ def steps() -> dict[str, str]:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Callable[[str], subprocess.CompletedProcess[str]]:
-    """Yield what runs a step in a clone in which burst's sustain time is 2 s, and main's is 300 ms."""
+    """Yield a function that runs a step in a clone; burst's sustain time is 2 s there, and 300 ms on main."""
     (tmp_path / "bin").mkdir()
     htppower = tmp_path / "bin" / "htppower"
     htppower.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m htppower "$@"\n', encoding="utf-8")
@@ -60,12 +60,12 @@ def run(tmp_path: Path) -> Callable[[str], subprocess.CompletedProcess[str]]:
     assert call(tmp_path, "git", "clone", "-q", str(origin), str(clone)).returncode == 0
     burst = clone / "profiles" / "burst.yaml"
     burst.write_text(burst.read_text(encoding="utf-8").replace("300000", "2000000"), encoding="utf-8")
-    # As the workflow's shell: it stops at the first command that fails.
+    # Like the workflow's shell: stop at the first failing command.
     return lambda step: call(clone, "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", steps()[step])
 
 
 def test_lint_passes_and_writes_sarif(run: Callable[[str], subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
-    """A longer sustain time is no finding; the file for code scanning is there."""
+    """A longer sustain time is not a finding; the file for code scanning is there."""
     assert run("Lint").returncode == 0
     assert '"version": "2.1.0"' in (tmp_path / "clone" / "lint.sarif").read_text(encoding="utf-8")
 
@@ -79,7 +79,7 @@ def test_the_tests_fail(run: Callable[[str], subprocess.CompletedProcess[str]]) 
 def test_what_changes_is_said_without_failing(
     run: Callable[[str], subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    """The summary has the change and its cost, the page both pictures; a difference is no failure of this step."""
+    """The summary has the change and its cost, and the page has both pictures; the step passes with a difference."""
     done = run("Say what changes")
     assert (done.returncode, done.stderr) == (0, "")
     summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
