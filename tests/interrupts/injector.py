@@ -1,8 +1,8 @@
 """Interrupts at a place: a signal is made pending just before an instruction.
 
-A trace function counts instructions. At a given one it makes the signal pending, by an operation that does not let the
-interpreter look for signals, and returns. The interpreter raises the exception at the next place where it looks for
-signals, as if the signal came from outside. So only places are hit that this version of CPython can interrupt: the
+A trace function counts instructions. At the given instruction it makes the signal pending, without letting the
+interpreter look for signals, and returns. The interpreter raises the exception the next time it looks for signals, as
+if the signal came from outside. So the interrupt comes only at places that this version of CPython can interrupt: the
 begin of a function, the end of a call, the end of a loop's body.
 """
 
@@ -41,10 +41,10 @@ _INERT = frozenset(
 
 @attrs.frozen
 class Shot:
-    """Where an interrupt comes.
+    """The place of an interrupt.
 
     Attributes:
-        at: the number of the instruction that it comes before, from 1; 0 for none.
+        at: the number of the instruction right after the interrupt, from 1; 0 for none.
         kind: the exception.
     """
 
@@ -57,7 +57,7 @@ class Result:
     """The result of an operation.
 
     Attributes:
-        events: how many instructions were run, up to the interrupt if it came.
+        events: how many instructions were run, up to the interrupt, if any.
         delivered: the exceptions that came, and the place of each.
         surfaced: the exception that the operation raised.
         lost: the exceptions that the interpreter lost, as in a finalizer.
@@ -86,7 +86,7 @@ class Injector:
         self._here: FrameType | None = None
 
     def run(self, operation: Callable[[], object], shot: Shot) -> Result:
-        """Run an operation; what it raises is in the result."""
+        """Run an operation; the result has its exception."""
         if threading.current_thread() is not threading.main_thread():
             raise RuntimeError("signals come in the main thread only")
         self._shot, self._next, self._count = shot, shot.at, 0
@@ -101,7 +101,7 @@ class Injector:
                 operation()
             finally:
                 sys.settrace(None)
-                # The interpreter looks for signals at the end of this call: a signal that is still pending comes here.
+                # The interpreter looks for signals at the end of this call, so a pending signal comes here.
                 self._settled()
         except BaseException as error:  # noqa: BLE001 - it is looked at by whoever asked
             result.surfaced = error

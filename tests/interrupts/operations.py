@@ -1,4 +1,4 @@
-"""The operations that are interrupted: each public operation of the main thread, in a prepared world."""
+"""The operations to interrupt: each public operation of the main thread, in a prepared world."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Operation:
     """An operation.
 
     Attributes:
-        prepare: makes a world ready; returns what is interrupted.
+        prepare: prepares a world; returns the action to interrupt.
         any_kind: whether any exception may come, or only one that asyncio passes on.
         may_be_lost: whether some of it runs in a finalizer, where the interpreter loses exceptions.
-        again: whether the host asks once more after an interrupt.
+        again: whether the host repeats the operation after an interrupt.
     """
 
     name: str
@@ -46,7 +46,7 @@ OPERATIONS: list[Operation] = []
 
 
 def operation(name: str, **options: Any) -> Callable[[Callable[[World], Action]], Callable[[World], Action]]:
-    """Note an operation."""
+    """Register an operation."""
 
     def note(prepare: Callable[[World], Action]) -> Callable[[World], Action]:
         OPERATIONS.append(Operation(name, prepare, **options))
@@ -61,7 +61,7 @@ def infer(session: Session) -> None:
         pass
 
 
-# Each on a session that is not raised, and that is lowered at once.
+# Each operation uses a session that is not raised and has no sustain time.
 
 
 def _overlap(session: Session) -> None:
@@ -204,7 +204,7 @@ def _status(world: World) -> Action:
 
 
 def _run(world: World, coroutine: Callable[[], Coroutine[Any, Any, object]]) -> Action:
-    """Return what runs a coroutine as ``asyncio.run`` does: what is left when it is interrupted is cancelled."""
+    """Return a function that runs a coroutine as ``asyncio.run`` does: after an interrupt, open tasks are cancelled."""
     loop = asyncio.new_event_loop()
 
     def end() -> None:

@@ -1,7 +1,7 @@
 """Real interrupts in a real process: ``python tests/interrupts/real_signals.py [--seconds S]``.
 
-The main thread uses a session in real time, while the process is sent SIGINT at random moments; two other threads are
-busy with sessions of their own. The exit code is 1 if something stays up, is held, or is counted wrong in the end.
+The main thread uses a session in real time, and the process gets SIGINT at random moments. Two other threads use
+sessions of their own. The exit code is 1 if a vote or a hold is left, or a count is wrong.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
     from htppower import Session
 
-# Beyond the longest back-off, on a machine that is busy with other things.
+# Longer than the longest back-off, also on a busy machine.
 SETTLED_S = 30.0
 
 
 class Target:
-    """A thread that uses a session; whether it may be interrupted, how often it was, and what else was raised."""
+    """A thread that uses a session; whether it may be interrupted, how often it was, and its other exceptions."""
 
     def __init__(self, session: Session, controller: VoteController) -> None:
         self.came, self.inside = 0, False
@@ -47,7 +47,7 @@ class Target:
         self._session, self._controller = session, controller
 
     def run(self, end_s: float) -> None:
-        """Use the session until then."""
+        """Use the session until the given time."""
         while time.monotonic() < end_s:
             try:
                 try:
@@ -74,7 +74,7 @@ class Target:
 
 
 def strike(target: Target, end_s: float) -> None:
-    """Interrupt the main thread until then."""
+    """Interrupt the main thread until the given time."""
     while time.monotonic() < end_s:
         time.sleep(random.uniform(0, 0.003))
         if target.inside:
@@ -82,7 +82,7 @@ def strike(target: Target, end_s: float) -> None:
 
 
 def wrong(controller: VoteController, htp: SimulatedHtp, kept: list[Session]) -> Iterator[str]:
-    """Yield what is wrong while no session is in use."""
+    """Yield each mistake, while no session is in use."""
     status, clocks = controller.status(), htp.effective()
     for each in status.sessions:
         if each.in_flight or each.holds or each.state is not State.LOWERED:
@@ -94,7 +94,7 @@ def wrong(controller: VoteController, htp: SimulatedHtp, kept: list[Session]) ->
 
 
 def main() -> int:
-    """Interrupt for a while, and look; return the exit code."""
+    """Interrupt for some time, and check; return the exit code."""
     parser = argparse.ArgumentParser(description="Interrupt a process that uses a controller.")
     parser.add_argument("--seconds", type=float, default=60.0, help="for how long; 60 unless told")
     given = parser.parse_args()

@@ -1,9 +1,9 @@
 """Interrupt every public operation: ``python tests/interrupts/run.py [NAME ...] [--samples N] [--seed N]``.
 
-Each operation is run in a world of its own, once to count its instructions, and then once for each of these with a
-Ctrl-C there; with ``--samples`` only before instructions that a seed draws, by exceptions of all kinds. The interrupt
-must be passed on, nothing stays up, is held or is counted wrong, and all goes on working. A failure prints the options
-that replay it. The exit code is 1 if something does not hold.
+Each operation runs in a world of its own, once to count its instructions, and once for each instruction, with a Ctrl-C
+before it. With ``--samples`` a seed draws the instructions, and exceptions of all kinds are raised. The interrupt must
+be raised, no vote or hold may stay, no count may be wrong, and everything must still work. A failure prints the options
+that replay it. The exit code is 1 after a failure.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from interrupts.world import World
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Ctrl-C; what a host's handler of SIGTERM raises; and its time limit, which is an Exception.
+# The exceptions of Ctrl-C, of a host's SIGTERM handler, and of a host's time limit, which is an Exception.
 KINDS = {kind.__name__: kind for kind in (KeyboardInterrupt, SystemExit, TimeoutError)}
-# From CPython 3.12 on the instructions of a function are traced in some of its calls only.
+# From CPython 3.12 on, only some calls of a function are traced by instruction.
 MOST_TRIES = 4 if sys.version_info >= (3, 12) else 2
-# If an interrupt comes as one of these begins, what it is to give up stays: see docs/limits.md.
+# An interrupt at the begin of one of these leaves its object unreleased: see docs/limits.md.
 NOT_BEGUN = frozenset({"__exit__", "release", "lift"})
 
 
 class Found(NamedTuple):
-    """How many instructions an operation took, where interrupts came, and what does not hold."""
+    """The number of instructions of an operation, the places of its interrupts, and the broken conditions."""
 
     shot: Shot
     events: int
@@ -47,7 +47,7 @@ class Found(NamedTuple):
 
 
 def attempt(operation: Operation, shot: Shot, injector: Injector) -> Found:
-    """Interrupt an operation, and look at what follows; try again if it was not interrupted for want of a trace."""
+    """Interrupt an operation, and check the world; try again if a missing trace prevented the interrupt."""
     for _ in range(MOST_TRIES):
         found = _attempt(operation, shot, injector)
         if found.broken or found.places or found.events >= shot.at:
@@ -64,7 +64,7 @@ def _attempt(operation: Operation, shot: Shot, injector: Injector) -> Found:
         act()
     broken = [] if result.lost and operation.may_be_lost else list(_passed_on(result))
     places = tuple(place for _, place in result.delivered)
-    # The host drops the exception: its frames refer to what was interrupted.
+    # The host drops the exception, whose frames refer to the interrupted objects.
     del act
     result.surfaced = None
     result.delivered.clear()
@@ -105,7 +105,7 @@ def trials(operation: Operation, given: argparse.Namespace, injector: Injector) 
 
 
 def run(operation: Operation, given: argparse.Namespace, injector: Injector) -> tuple[int, int]:
-    """Run the trials of an operation; return how many there were, and how many broke something."""
+    """Run the trials of an operation; return the number of trials, and of those that broke something."""
     begun_s = time.monotonic()
     found = list(trials(operation, given, injector))
     broken = [each for each in found if each.broken]
@@ -130,7 +130,7 @@ def main() -> int:
     parser.add_argument("--at", type=int, help="replay one: before which instruction")
     parser.add_argument("--kind", choices=KINDS, default="KeyboardInterrupt")
     given = parser.parse_args()
-    # The log of an operation that fails is of no use here.
+    # The log of failing operations would only hide the results.
     logging.disable()
     injector = Injector((PACKAGE / "control",))
     chosen = [each for each in OPERATIONS if not given.names or any(name in each.name for name in given.names)]

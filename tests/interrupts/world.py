@@ -1,4 +1,4 @@
-"""A controller in time that is moved by hand, with the engine's worker on a thread, and what must hold of it.
+"""A controller in virtual time, with the engine's worker on a thread, and the conditions that must hold.
 
 So the main thread hands each step over and waits, as in real time: an interrupt hits a phase's begin or end, or the
 wait, and never a step.
@@ -61,7 +61,7 @@ class World:
 
     Attributes:
         sessions: the sessions that the host keeps.
-        running: the numbers of the sessions that run an inference until the end.
+        running: the numbers of the sessions with an inference until the end.
         finally_: actions of the host before it closes the controller, from the last on.
         ends_loop: ends the loop of an asynchronous operation, as ``asyncio.run`` does.
     """
@@ -98,14 +98,14 @@ class World:
         return session
 
     def settle(self, seconds: int = SETTLED_S) -> None:
-        """Let time pass, and all that follows from it."""
+        """Let time pass, and wait for its effects."""
         for _ in range(1 + seconds // 2):
             self._drain()
             self.time.advance_us(2 * SECOND_US * bool(seconds))
         self._drain()
 
     def _drain(self) -> None:
-        """Wait for what the worker was asked for, and run what is to run soon."""
+        """Wait for the worker's actions, and run the posted ones."""
         for again in (True, True, False):
             if not self.controller._engine.submit(_NOTHING, Urgency.HEARTBEAT).wait(LONG_S):
                 raise AssertionError("the worker does not answer")
@@ -113,7 +113,7 @@ class World:
                 self.time.advance_us(0)
 
     def broken(self) -> Iterator[str]:
-        """Yield what does not hold any more, once an operation was interrupted; close the controller."""
+        """Yield each broken condition after an interrupted operation; close the controller."""
         yield from self._locks()
         self.ends_loop()
         gc.collect()
@@ -154,14 +154,14 @@ class World:
                 yield f"{when}, {each.holds or status.caps} stand without a handle"
         if status.orphans or status.calls_under_way:
             yield f"{when}, {status.orphans} are left, and {status.calls_under_way} are under way"
-        alarms = self.time.alarms - bool(self.running)  # the heartbeat of what is raised
+        alarms = self.time.alarms - bool(self.running)  # the heartbeat of raised sessions
         if alarms > 0:
             yield f"{when}, {alarms} alarms are armed that nobody needs"
         for core in range(2):
             yield from self._clocks(core, when)
 
     def _clocks(self, core: int, when: str) -> Iterator[str]:
-        """Yield what is in force on a core and should not be, or the other way round."""
+        """Yield each vote in force that should not be, and each missing vote."""
         used = [each for each in self.sessions if each.number in self.running and each.state is not State.DESTROYED]
         clocks = self.htp.effective(0, core)
         polling_us = max((POLLING_US[each.profile.name] for each in used), default=0)
@@ -172,7 +172,7 @@ class World:
             yield f"{when}, the votes on core {core} come to {clocks.core_target}, and not {target or 'lowered'}"
 
     def _works(self) -> Iterator[str]:
-        """Yield what does not work: an inference and a hold of each session, a cap, and a new session."""
+        """Yield each failure of an inference and a hold on each session, a cap, and a new session."""
         if "closed" in repr(self.controller):
             return
         for session in [*(each for each in self.sessions if each.state is not State.DESTROYED), self.session()]:
