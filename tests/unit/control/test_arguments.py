@@ -150,7 +150,7 @@ def test_a_controller_of_wrong_parts(arguments: dict[str, Any], said: str) -> No
 
 
 def test_what_can_not_be_called_is_no_subscriber(bench: Bench) -> None:
-    """The call raises, and not the first event."""
+    """``subscribe`` raises TypeError, before any event."""
     with pytest.raises(TypeError, match="the subscriber is 5, which can't be called"):
         bench.controller.subscribe(5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="kinds are 5: kinds of events"):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from htppower import Session
 
-# Too short for a call that hangs: it hangs until it is let go.
+# A hanging call lasts until it is let go, so a short timeout is enough.
 SHORT_S = 0.05
 
 

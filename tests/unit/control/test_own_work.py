@@ -75,7 +75,7 @@ def test_closing_in_a_finalizer_brings_everything_down() -> None:
 
 @pytest.mark.parametrize("ends", ["a cap", "a hold", "a session", "a ticket"])
 def test_what_a_finalizer_ends_is_ended(ends: str) -> None:
-    """If it runs on the thread of one session, and other sessions must be voted for it, it still ends."""
+    """A finalizer on one session's thread can end an object whose end changes other sessions' votes."""
     backend = CollectingHtp()
     with VoteController(backend, handle_sigterm=False) as controller:
         first, second = controller.session("balanced"), controller.session("balanced")

@@ -68,7 +68,7 @@ def test_the_old_file_stays_until_the_new_one_is_written(tmp_path: Path, monkeyp
 
 
 def test_the_file_is_open_to_grow(tmp_path: Path) -> None:
-    """The returned file is the file at the path, open for appending."""
+    """The returned file is the file at the path, and can still be written to."""
     path = tmp_path / "trace.json"
     with put_in_place(path, b"new") as file:
         file.seek(0, os.SEEK_END)

@@ -94,7 +94,7 @@ def test_what_is_no_such_file_is_refused(path: Path) -> None:
 def test_a_full_disk_is_told_once(
     path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """If the disk is full, the old file stays, one error is logged, and the write is retried."""
+    """If the disk is full, the old file stays, one message is logged, and the write is retried."""
     known = kept_by_one(path)
     before = path.read_text(encoding="ascii")
     bench = Bench.make(learnt=path)

@@ -52,7 +52,7 @@ def test_what_is_in_force_is_not_sent_again(known: Known) -> None:
 
 
 def test_a_call_without_votes_is_known_as_that() -> None:
-    """A call without votes of the ID records none, also if an equal set was compared before."""
+    """A call without votes of the ID carries NOTHING, also after a comparison with an equal set."""
     ledger = Ledger(power_config_id=7)
     ledger.sending(PROFILE)
     ledger.sent(PROFILE)

@@ -137,7 +137,7 @@ def test_a_session_gives_up_what_it_asks_for_no_longer() -> None:
 
 
 def test_holders_are_the_sessions_that_ask_for_a_value() -> None:
-    """Sessions that ask for the value in force are its holders, and this changes with the value."""
+    """The holders of a value are the sessions that ask for it now."""
     settings = Settings(LOUD, QUIET, LOUD)
     assert settings.asking(Option.RPC_POLLING_TIME, 9999) == [1, 3]
     assert settings.asking(Option.RPC_POLLING_TIME, 0) == [2]

@@ -94,7 +94,7 @@ def test_every_kind_of_inference_is_recorded(bench: Bench, path: Path) -> None:
 
 
 def test_a_collected_ticket_counts_as_lost(bench: Bench, path: Path) -> None:
-    """If an inference is collected before it was ended, its line has no begin and no end."""
+    """An inference that is collected before its end counts as lost, in the file and in the handle."""
     session = bench.controller.session("burst")
     recording = bench.controller.record(path)
     bench.infer(session)

@@ -245,7 +245,7 @@ def test_no_link_is_followed(bench: Bench, path: Path, there: bool) -> None:
 
 
 def test_a_file_may_be_renamed_while_it_is_checked(bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If another controller renames the file during the check, the check still works."""
+    """If another controller renames the file during the check, the recording still begins."""
     older = path.with_name("trace.json.1")
     older.touch()
 

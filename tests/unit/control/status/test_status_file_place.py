@@ -50,7 +50,7 @@ def test_a_link_is_not_followed(bench: Bench, path: Path, there: bool) -> None:
 
 
 def test_a_folder_that_is_a_link_is_followed_once(bench: Bench, path: Path) -> None:
-    """The folder is the target of the link when serving began, also if the process changes its directory."""
+    """The status is in the folder that the link leads to when serving begins."""
     real, link = path.parent / "real", path.parent / "link"
     real.mkdir()
     link.symlink_to(real)

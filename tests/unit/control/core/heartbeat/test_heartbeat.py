@@ -125,7 +125,7 @@ def test_what_is_lowered_is_left_alone(bench: Bench) -> None:
 
 
 def test_isolated_inferences_share_an_alarm(bench: Bench) -> None:
-    """Inferences without a sustain time arm one alarm for each interval, not one for each inference."""
+    """Inferences without a sustain time share one alarm within an interval."""
     asked: list[str] = []
     call_at = bench.time.call_at
     bench.time.call_at = lambda *arguments: asked.append("alarm") or call_at(*arguments)  # type: ignore[func-returns-value,method-assign]
