@@ -1,1 +1,1 @@
-"""What a recording costs under a profile and a time-out: exact, by sorting its gaps once."""
+"""The exact cost of a recording under a profile and a time-out, found by sorting its gaps once."""

@@ -1,4 +1,4 @@
-"""The time-outs that a gap does not outlast only because the block before it is not cold, of all gaps at once."""
+"""For each gap, the time-outs that it is beyond only because the block before it is not cold."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# In a row of gaps of one length there are more and more intervals: of longer rows each time-out is gone through.
+# In a row of gaps with similar lengths, the number of intervals grows from gap to gap. If a row is longer, or if there
+# are more intervals for each gap, the intervals are not used.
 _LONGEST_ROW = 64
-# So many intervals, times the gaps, are kept at most.
 _MOST = 2
 
 
 @attrs.frozen(eq=False)
 class Alternation:
-    """Intervals of time-outs in which gaps are beyond theirs that are within it behind a cold block.
+    """Intervals of time-outs. A gap is beyond the time-outs of its intervals, but would not be behind a cold block.
 
     Attributes:
         places: the gap of each interval.
-        above_us, upto_us: it is beyond the time-outs that are more than the one, and no more than the other.
+        above_us, upto_us: the interval holds the time-outs above the first, up to and including the second.
     """
 
     places: NDArray[np.int64]
@@ -31,15 +31,15 @@ class Alternation:
 
     @classmethod
     def of(cls, gaps_us: NDArray[np.int64], shortened_us: NDArray[np.int64]) -> Alternation | None:
-        """Return the intervals of gaps, of which each has a length behind a cold block, too; None where they are many.
+        """Return the intervals of gaps, from their lengths behind warm and cold blocks; None if there are too many.
 
-        Behind a cold block a gap is beyond the time-outs up to its shortened length, otherwise up to its length. So it
-        has no interval if it is the first, since that is behind a cold block always; and no other has one where the gap
-        before it is beyond.
+        Behind a cold block, a gap is beyond the time-outs up to its shortened length; otherwise, up to its length. The
+        first gap is always behind a cold block, so it has no interval. Another gap has no interval for the time-outs
+        that the gap before it is beyond, since the block between them is cold then.
         """
         low = np.maximum(shortened_us, np.concatenate((gaps_us[:1], shortened_us[:-1])))
         may_be = low < gaps_us
-        # A gap depends on the one before where their intervals may overlap.
+        # A gap depends on the gap before it if their intervals may overlap.
         depends = np.zeros(gaps_us.size, np.bool_)
         depends[1:] = may_be[1:] & may_be[:-1] & (low[1:] < gaps_us[:-1]) & (low[:-1] < gaps_us[1:])
         places = np.flatnonzero(may_be & ~depends)
@@ -69,10 +69,10 @@ def _rest(
     upto: NDArray[np.int64],
     sizes: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return what is left of some intervals without some others, which are sorted: so many of each, and how many."""
+    """Subtract sorted intervals from others: ``sizes`` says how many belong to each. Return the rest, and new sizes."""
     owners = np.repeat(np.arange(sizes.size), sizes)
     ends = np.cumsum(sizes)
-    # What is left lies before the first, between two, and after the last.
+    # The rest lies before the first subtracted interval, between two of them, and after the last.
     begins = np.insert(np.clip(upto, low[owners], high[owners]), ends - sizes, low)
     stops = np.insert(np.clip(above, low[owners], high[owners]), ends, high)
     left = begins < stops

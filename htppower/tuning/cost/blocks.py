@@ -1,4 +1,4 @@
-"""Busy times that no timer can part: what lies between two of them is long enough for one."""
+"""Blocks: busy times without a gap that is long enough for a timer. The gaps between blocks are long enough."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 @attrs.frozen(eq=False, slots=False)
 class Blocks:
-    """The blocks of a workload, each cold or not: whether its first inference waits for a raise.
+    """The blocks of a workload. A block is cold if its first inference waits for a raise.
 
     Attributes:
         workload: the inferences.
         first: the number of the first busy time of each block.
-        gaps_us: the gaps between them where nothing is late.
+        gaps_us: the gaps between the blocks if no block is cold.
         late_us: how much later each block ends if it is cold.
+        all_cold: the run if all blocks are cold.
     """
 
     workload: Workload
@@ -38,13 +39,13 @@ class Blocks:
 
     @classmethod
     def of(cls, workload: Workload) -> Blocks:
-        """Return the blocks of a workload; it has an inference at least.
+        """Return the blocks of a workload with at least one inference.
 
         Raises:
-            ValueError: a raise may be late by more than the shortest gap between blocks makes up for.
+            ValueError: a raise may take longer than the shortest gap between blocks.
         """
         if not fits(workload):
-            raise ValueError(f"a raise is {workload.late_us} us late: {SHORTEST_SUSTAIN_US} us at most")
+            raise ValueError(f"a raise takes {workload.late_us} us; at most {SHORTEST_SUSTAIN_US} us are allowed")
         periods = workload.periods
         long = periods.gaps_us >= SHORTEST_SUSTAIN_US
         first = np.concatenate((np.zeros(1, np.int64), np.flatnonzero(long) + 1))
@@ -54,12 +55,12 @@ class Blocks:
 
     @functools.cached_property
     def block_of_each(self) -> NDArray[np.int64]:
-        """The block of each inference."""
+        """The number of each inference's block."""
         return np.repeat(np.arange(self.first.size), np.diff(self._starts, append=self.workload.count))
 
     @functools.cached_property
     def warm_busy_us(self) -> int:
-        """How long inferences run where no block is cold."""
+        """How long inferences run if no block is cold."""
         if self.workload.one_at_a_time:
             return int(self.workload.takes_us.sum())
         begins, ends = union(self.workload.begins_us, self.workload.ends_us)
@@ -67,7 +68,7 @@ class Blocks:
 
     @functools.cached_property
     def cold_busy_us(self) -> NDArray[np.int64]:
-        """By how much longer the inferences of each block run together if it is cold: less where more overlap."""
+        """How much longer the inferences of each block run together if it is cold; negative if more of them overlap."""
         if self.workload.one_at_a_time:
             return np.zeros(self.first.size, np.int64)
         return self._busy(self.all_cold.begins_us, self.all_cold.ends_us) - self._busy(
@@ -76,27 +77,27 @@ class Blocks:
 
     @functools.cached_property
     def waits_us(self) -> NDArray[np.int64]:
-        """How much later the inferences of each block end, all together, if it is cold."""
+        """The sum of the delays of the inferences of each block if it is cold."""
         return np.add.reduceat(self.all_cold.waits_us, self._starts)
 
     def later_than(self, latency_us: int) -> tuple[int, NDArray[np.int64]]:
-        """Return how many inferences take longer than that where none is cold, and how many more by each cold block."""
+        """Return how many inferences take longer than a latency if no block is cold, and how many more each adds."""
         warm = self.warm_latencies_us > latency_us
         more = (self.cold_latencies_us > latency_us).astype(np.int64) - warm
         return int(warm.sum()), np.add.reduceat(more, self._starts)
 
     @functools.cached_property
     def warm_latencies_us(self) -> NDArray[np.int64]:
-        """How long after it is asked for each inference ends where no block is cold."""
+        """The latency of each inference from its request if no block is cold."""
         return self.workload.ends_us - self.workload.asked_us
 
     @functools.cached_property
     def cold_latencies_us(self) -> NDArray[np.int64]:
-        """The same where every block is cold."""
+        """The latency of each inference from its request if every block is cold."""
         return self.all_cold.ends_us - self.workload.asked_us
 
     def latencies_us(self, cold: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return how long after it is asked for each inference ends where some blocks are cold."""
+        """Return the latency of each inference from its request if some blocks are cold."""
         return np.where(cold[self.block_of_each], self.cold_latencies_us, self.warm_latencies_us)
 
     @functools.cached_property
@@ -110,5 +111,5 @@ class Blocks:
 
 
 def fits(workload: Workload) -> bool:
-    """Return whether the gaps between blocks make up for a raise that is late."""
+    """Return whether a raise takes no longer than the shortest gap between blocks."""
     return workload.late_us <= SHORTEST_SUSTAIN_US

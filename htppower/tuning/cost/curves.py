@@ -1,7 +1,7 @@
-"""The cost of every time-out over a set of gaps: sorted once, and then one search for each time-out.
+"""The cost of every time-out over a set of gaps: the gaps are sorted once, and each time-out is one search.
 
-A gap within its time-out costs itself; one that is as long or longer costs the time-out and the break-even time, since
-the alarm that lowers the votes rings first where an inference begins in the same microsecond.
+A gap that is shorter than the time-out costs its length. A gap that is as long or longer costs the time-out plus the
+break-even time. Equal counts as longer: if the alarm and an inference fall in the same microsecond, the alarm is first.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ def cost_us(
     """Return the cost of each time-out, in us of votes that are up while nothing runs.
 
     Args:
-        sum_within_us: the sum of the gaps that are shorter than it.
-        beyond: how many are not.
+        sum_within_us: the sum of the gaps that are shorter than the time-out.
+        beyond: how many gaps are not shorter.
         time_outs_us: the time-outs.
-        break_even_us: what lowering and raising again costs.
+        break_even_us: the cost of lowering and raising again.
     """
     return sum_within_us + beyond * (time_outs_us + break_even_us)
 
@@ -40,7 +40,7 @@ class GapCurve:
 
     Attributes:
         gaps_us: the gaps, from the shortest to the longest.
-        sums_us: at each place, the sum of the gaps before it; one more than there are gaps.
+        sums_us: at each place, the sum of the gaps before it; the last is the sum of all gaps.
     """
 
     gaps_us: NDArray[np.int64]
@@ -55,36 +55,36 @@ class GapCurve:
         return cls(gaps, sums)
 
     def beyond(self, time_outs_us: ArrayLike) -> NDArray[np.int64]:
-        """Return how many gaps each time-out does not outlast: the raises after them are cold starts."""
+        """Return how many gaps are at least as long as each time-out: a cold start follows each of them."""
         return self.gaps_us.size - self._within(time_outs_us)
 
     def cost_us(self, time_outs_us: ArrayLike, break_even_us: int) -> NDArray[np.int64]:
-        """Return the cost of each time-out; with a break-even time of 0, how long votes are up with nothing running."""
+        """Return the cost of each time-out. With a break-even time of 0, it is how long votes are up while idle."""
         time_outs = np.asarray(time_outs_us, dtype=np.int64)
         within = self._within(time_outs)
         return cost_us(self.sums_us[within], self.gaps_us.size - within, time_outs, break_even_us)
 
     def clairvoyant_us(self, break_even_us: int) -> int:
-        """Return what it costs at least, for one who knows each gap beforehand."""
+        """Return the lowest possible cost, of a choice that knows each gap in advance."""
         within = int(np.searchsorted(self.gaps_us, break_even_us))
         return int(self.sums_us[within]) + (self.gaps_us.size - within) * break_even_us
 
     def time_outs_us(self, most_us: int, least_us: int = SHORTEST_SUSTAIN_US) -> NDArray[np.int64]:
-        """Return the time-outs of which one is cheapest, whatever the break-even time: 0, and just beyond each gap.
+        """Return 0 and a time-out just above each gap; with any break-even time, one of them is the cheapest.
 
-        Between two of them each us costs more and keeps no inference warm.
+        A time-out between two of them costs more than the shorter one, and keeps no more inferences warm.
         """
         return distinct_time_outs_us(self.gaps_us, most_us, least_us)
 
     def best(self, break_even_us: int, most_us: int, least_us: int = SHORTEST_SUSTAIN_US) -> tuple[int, int]:
-        """Return the cheapest of all time-outs, the shortest of those that cost the same, and what it costs."""
+        """Return the cheapest of all time-outs, and its cost; the shortest of those that cost the same."""
         time_outs = self.time_outs_us(most_us, least_us)
         costs = self.cost_us(time_outs, break_even_us)
         place = int(np.argmin(costs))
         return int(time_outs[place]), int(costs[place])
 
     def shortest_us(self, most_beyond: int) -> int:
-        """Return the shortest time-out that leaves at most so many gaps beyond it; no regard is paid to timers."""
+        """Return the shortest time-out with at most ``most_beyond`` gaps beyond it; it may be too short for a timer."""
         size = self.gaps_us.size
         return 0 if most_beyond >= size else int(self.gaps_us[size - 1 - most_beyond]) + 1
 
@@ -93,8 +93,8 @@ class GapCurve:
 
 
 def distinct_time_outs_us(gaps_us: NDArray[np.int64], most_us: int, least_us: int) -> NDArray[np.int64]:
-    """Return 0, the least that a timer keeps, and each time-out that just outlasts one of the gaps, sorted."""
-    # A stable sort takes what is sorted already as it is.
+    """Return 0, the shortest time-out that a timer keeps, and a time-out just above each gap, sorted."""
+    # A stable sort is fast if the gaps are sorted already.
     beyond = np.sort(gaps_us[(gaps_us >= least_us) & (gaps_us < most_us)], kind="stable") + 1
     first = np.ones(beyond.size, np.bool_)
     np.not_equal(beyond[1:], beyond[:-1], out=first[1:])

@@ -1,10 +1,11 @@
-"""What a session does under each of many time-outs, to the microsecond: a search for each, and few gaps looked at.
+"""The exact outcome of a session under each of many time-outs, with one search for each time-out.
 
-A block that waits for a raise ends later, which shortens the gap behind it. So a gap may be within a time-out or beyond
-it, according to whether the block before it is cold. Such gaps lie between the time-out and the time-out and that
-lateness, next to each other in the order of their lengths. All others are counted and added up by a search; in a row of
-such gaps each is beyond the time-out exactly where the one before it is not. Where rows are short, the time-outs for
-which that is so are intervals, which are counted and added up by a search, too.
+A block that waits for a raise ends later, which shortens the gap after it. So whether a gap is within a time-out or
+beyond it may depend on whether the block before it is cold. This concerns only the gaps whose length is between the
+time-out and the time-out plus the delay; they are neighbours if gaps are sorted by length. All other gaps are counted
+and added up by a search. In a row of such gaps in the recording, each gap is beyond the time-out exactly if the gap
+before it is not. If rows are short, the time-outs that a gap is beyond for this reason form intervals, and the
+intervals are counted and added up by a search, too.
 """
 
 from __future__ import annotations
@@ -30,21 +31,21 @@ if TYPE_CHECKING:
     from htppower.tuning.cost.blocks import Blocks
     from htppower.tuning.cost.outcome import Run
 
-# So many gaps are looked at together, to bound the memory.
+# How many gaps are examined at once, to bound the memory.
 _TOGETHER = 1 << 17
-# If more gaps than one in so many are near a time-out, it is quicker to look at all of them than to sort these.
+# If more than one gap in this many is near a time-out, examining all gaps is faster than sorting those.
 _DENSE = 16
 
 
 @attrs.frozen(eq=False)
 class Bounds:
-    """What is at least, or at most, of each of some time-outs, found by a search alone.
+    """Bounds of the outcome of each time-out, found by a search alone.
 
     Attributes:
-        fewest_cold: how many inferences wait for a raise at least.
-        most_lowered_us: how long the votes are lowered at most between the first inference and the last.
-        least_busy_us: how long inferences run at least.
-        least_waits_us: how much later they end, all together, at least.
+        fewest_cold: a lower bound of the inferences that wait for a raise.
+        most_lowered_us: an upper bound of how long votes are lowered between the first inference and the last.
+        least_busy_us: a lower bound of how long inferences run.
+        least_waits_us: a lower bound of the sum of all delays.
     """
 
     fewest_cold: NDArray[np.int64]
@@ -54,15 +55,15 @@ class Bounds:
 
 
 class ExactTimeOuts:
-    """The time-outs of a session that a timer keeps.
+    """The outcomes of a session under the time-outs that a timer keeps.
 
     Args:
-        blocks: the busy times that it may part.
+        blocks: the blocks of the session.
 
     Attributes:
-        blocks: the same.
-        shortened_us: how long each gap is behind a block that is cold: at least.
-        order_shortened: the places of these, from the shortest to the longest.
+        blocks: the blocks of the session.
+        shortened_us: the length of each gap behind a cold block.
+        order_shortened: the places of the shortened gaps, from the shortest to the longest.
     """
 
     def __init__(self, blocks: Blocks) -> None:
@@ -75,20 +76,20 @@ class ExactTimeOuts:
         self._weights = behind
         self._order = np.argsort(gaps)
         self._sorted = gaps[self._order]
-        # Where all blocks are as late, both have one order.
+        # If all blocks have the same delay, the gaps and the shortened gaps have the same order.
         same = bool((late == self._most_late).all())
         self.order_shortened = self._order if same else np.argsort(self.shortened_us)
         self._surely = Beyond(self.shortened_us, {"gaps": gaps, **behind}, self.order_shortened)
 
     @functools.cached_property
     def _pairs(self) -> Beyond:
-        """Gaps beyond a time-out of which the block before is cold, too; that of the first gap is, always."""
+        """Gaps that are surely beyond a time-out, with a cold block before them; the first block is always cold."""
         before = np.concatenate((self.shortened_us[:1], np.minimum(self.shortened_us[1:], self.shortened_us[:-1])))
         return Beyond(before, {"late": self._late})
 
     @functools.cached_property
     def alternation(self) -> Alternation | None:
-        """The time-outs which gaps are beyond because of the block before; None where those are too many."""
+        """The time-outs that gaps are beyond because the block before is not cold; None if there are too many."""
         return Alternation.of(self._gaps, self.shortened_us)
 
     @functools.cached_property
@@ -101,10 +102,10 @@ class ExactTimeOuts:
 
     @functools.cached_property
     def _pairs_between(self) -> Between:
-        """Gaps that are surely beyond a time-out behind those that are so because of the block before them."""
+        """Gaps that are surely beyond a time-out, each behind a gap of ``alternation`` that is beyond it."""
         found = self.alternation
         if found is None:
-            raise ValueError("the intervals are too many")
+            raise ValueError("there are too many intervals")
         followed = found.places + 1 < self._gaps.size
         behind = found.places[followed] + 1
         above, upto = found.above_us[followed], np.minimum(found.upto_us[followed], self.shortened_us[behind])
@@ -113,26 +114,26 @@ class ExactTimeOuts:
 
     @functools.cached_property
     def _perhaps(self) -> Beyond:
-        """Gaps that may be beyond a time-out; of what they are followed by only what makes less of it counts."""
+        """Gaps that may be beyond a time-out; only negative changes of the busy time count, for a lower bound."""
         fewer = np.minimum(self._weights["busy"], 0)
         return Beyond(self._gaps, {"gaps": self._gaps, "busy": fewer}, self._order)
 
     def time_outs_us(self, most_us: int) -> NDArray[np.int64]:
-        """Return the time-outs of which one is best for any price of calls, latency and energy, from 20 ms on.
+        """Return time-outs of 20 ms or more; for any price of calls, latency and energy, one of them is the best.
 
-        Each just outlasts a gap, as it is behind a block that was cold, or was not.
+        Each is just above the length of a gap behind a cold block, or behind a warm one.
         """
         ends = np.concatenate((self._sorted, self.shortened_us[self.order_shortened]))
         found = distinct_time_outs_us(ends, most_us, SHORTEST_SUSTAIN_US)
         return found[found >= SHORTEST_SUSTAIN_US]
 
     def outcomes(self, time_outs_us: NDArray[np.int64]) -> Outcomes:
-        """Return what the session does under each time-out; each is 20 ms or more."""
+        """Return the outcome of each time-out; each is 20 ms or more."""
         blocks, surely = self.blocks, self._surely
         counts = surely.count(time_outs_us)
         lowered = surely.sum("gaps", time_outs_us) - counts * time_outs_us - self._pairs.sum("late", time_outs_us)
         sums = {name: surely.sum(name, time_outs_us) for name in self._weights}
-        # Whether the last block is cold, which ends later then.
+        # A cold last block ends later.
         last_cold = np.ones(time_outs_us.size, np.bool_)
         if self._gaps.size:
             last_cold = self.shortened_us[-1] >= time_outs_us
@@ -166,14 +167,14 @@ class ExactTimeOuts:
         sums: dict[str, NDArray[np.int64]],
         last_cold: NDArray[np.bool_],
     ) -> None:
-        """Add to what is sure of each time-out the gaps that turn out beyond it."""
+        """Examine the gaps that are not sure, and add those that are beyond their time-out."""
         for part, owners, places, cold in self.either(time_outs_us):
             beyond = np.flatnonzero(cold)
             chosen, whose = places[beyond], owners[beyond]
             size = part.stop - part.start
             counts[part] += np.bincount(whose - part.start, minlength=size)
             more = self._gaps[chosen] - time_outs_us[whose]
-            # The one behind a gap that turns out beyond the time-out may be surely beyond it.
+            # The next gap may be surely beyond the time-out.
             behind = np.minimum(chosen + 1, self._gaps.size - 1)
             follows = (chosen + 1 < self._gaps.size) & (self.shortened_us[behind] >= time_outs_us[whose])
             more = more - np.where(follows, self._late[behind], 0)
@@ -183,7 +184,7 @@ class ExactTimeOuts:
             last_cold[whose[chosen == self._gaps.size - 1]] = True
 
     def bounds(self, time_outs_us: NDArray[np.int64]) -> Bounds:
-        """Return bounds of what the session does under each time-out."""
+        """Return bounds of the outcome of each time-out."""
         blocks, perhaps = self.blocks, self._perhaps
         most_cold = perhaps.count(time_outs_us)
         return Bounds(
@@ -194,7 +195,7 @@ class ExactTimeOuts:
         )
 
     def counter(self, more: NDArray[np.int64]) -> Counter:
-        """Return what adds up, under a time-out, a number of each block that is cold."""
+        """Return a counter that adds up a number of each cold block."""
         return Counter(self, more)
 
     def cold_blocks(self, time_out_us: int) -> NDArray[np.bool_]:
@@ -205,15 +206,16 @@ class ExactTimeOuts:
         return cold
 
     def run(self, time_out_us: int) -> Run:
-        """Return what the session does under a time-out, inference by inference."""
+        """Return the run of the session under a time-out, inference by inference."""
         return run_from_cold(self.blocks.workload, self.blocks.first[self.cold_blocks(time_out_us)], time_out_us)
 
     def either(
         self, time_outs_us: NDArray[np.int64]
     ) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]]:
-        """Yield the gaps that may be within their time-out or beyond it, and whether they are beyond it.
+        """Yield the gaps that are beyond a time-out or not, depending on the block before, and whether they are.
 
-        Of some time-outs at once: which, and of each such gap the place of its time-out and its own.
+        Each item covers a slice of the time-outs, and has three arrays: for each such gap, the place of its time-out,
+        the place of the gap, and whether the gap is beyond the time-out.
         """
         if not self._most_late:
             return
@@ -229,7 +231,7 @@ class ExactTimeOuts:
             offsets = np.arange(owners.size) - np.repeat(np.cumsum(counts[part]) - counts[part], counts[part])
             places = self._order[low[owners] + offsets]
             either = self.shortened_us[places] < time_outs_us[owners]
-            # By time-out, and in the order of the recording; no two time-outs touch.
+            # Sort by time-out, then by place in the recording. The keys of two time-outs are never neighbours.
             width = self._gaps.size + 1
             keys = np.sort(owners[either] * width + places[either])
             owners, places = np.divmod(keys, width)
@@ -237,10 +239,10 @@ class ExactTimeOuts:
                 yield part, owners, places, self._in_rows(keys, places, time_outs_us[owners])
 
     def _either_of_all(self, time_out_us: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the same of one time-out: looks at all gaps, in the order of the recording, and sorts none."""
+        """Return the same for one time-out, by examining all gaps in the order of the recording, without sorting."""
         surely = np.concatenate((np.ones(1, np.bool_), self.shortened_us >= time_out_us))
         either = np.concatenate((np.zeros(1, np.bool_), self._gaps >= time_out_us)) & ~surely
-        # What is sure of the block before a row decides for each of its gaps in turn.
+        # Whether the block before a row is cold decides for all gaps of the row, which alternate.
         before = np.maximum.accumulate(np.where(either, 0, self._numbers))
         blocks = np.flatnonzero(either)
         decides = before[blocks]
@@ -253,7 +255,7 @@ class ExactTimeOuts:
     def _in_rows(
         self, keys: NDArray[np.int64], places: NDArray[np.int64], time_outs_us: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Return whether each is beyond its time-out: where the gap before it is not."""
+        """Return whether each gap is beyond its time-out: it is if the gap before it is not."""
         begins_row = np.concatenate((np.ones(1, np.bool_), np.diff(keys) != 1))
         row_begin = np.maximum.accumulate(np.where(begins_row, np.arange(keys.size), 0))
         first = places[row_begin]
@@ -264,11 +266,11 @@ class ExactTimeOuts:
 
 
 class Counter:
-    """Adds up a number, which is not negative, that each cold block has under a time-out.
+    """Adds up a number of each block that is cold under a time-out.
 
     Args:
-        exact: the time-outs.
-        more: the number of each block.
+        exact: the outcomes of the session.
+        more: the number of each block, 0 or more.
     """
 
     def __init__(self, exact: ExactTimeOuts, more: NDArray[np.int64]) -> None:
@@ -280,7 +282,7 @@ class Counter:
             self._between = Between(found.above_us, found.upto_us, {"more": more[1:][found.places]})
 
     def at_least(self, time_outs_us: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return what the sum under each time-out is at least, by a search alone."""
+        """Return a lower bound of the sum under each time-out, by a search alone."""
         return int(self._more[0]) + self._surely.sum("more", time_outs_us)
 
     def sums(self, time_outs_us: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -295,7 +297,7 @@ class Counter:
 
 
 def _parts(counts: NDArray[np.int64]) -> Iterator[slice]:
-    """Yield slices of the counts that come to no more than is looked at together, where one alone is not more."""
+    """Yield slices of the counts, each with a sum of at most ``_TOGETHER``, or with a single larger count."""
     total = np.cumsum(counts)
     start = 0
     while start < counts.size:

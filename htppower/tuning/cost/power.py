@@ -1,4 +1,4 @@
-"""The energy of what a session does, by a device model."""
+"""The energy of a session's outcome, by a device model."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _US = 1_000_000
 
 @attrs.frozen
 class Power:
-    """What a session's votes draw under a profile, in W, and what a call takes, in J.
+    """The power that a session draws under a profile, in W, and the energy of a call, in J.
 
     Attributes:
-        active_w: while an inference runs.
-        raised_idle_w: while votes are up and none runs.
-        lowered_idle_w: while they are lowered.
-        call_j: for each call.
-        polling_w: of the CPU, while it polls for an answer.
+        active_w: the power while an inference runs.
+        raised_idle_w: the power while votes are up and no inference runs.
+        lowered_idle_w: the power while votes are lowered.
+        call_j: the energy of a call.
+        polling_w: the power of the CPU while it polls for an answer.
     """
 
     active_w: float
@@ -41,9 +41,9 @@ class Power:
 
     @classmethod
     def of(cls, model: DeviceModel, profile: Profile) -> Power:
-        """Return what a profile with votes draws by a device model."""
+        """Return the power of a profile with votes, by a device model."""
         if profile.relax is None:
-            raise ValueError(f"{profile.name} casts no votes: no model says what it draws")
+            raise ValueError(f"{profile.name} casts no votes, so its power is not known")
         return cls(
             active_w=costs.active_w(model, profile),
             raised_idle_w=costs.raised_idle_w(model, profile),
@@ -56,10 +56,10 @@ class Power:
         """Return the energy of each outcome, in J.
 
         Args:
-            outcomes: what the session does.
+            outcomes: the outcomes of the session.
             polled_us: how long the CPU polls for answers.
             whole_us: the length of the recording; votes that are not up are lowered. Energy after the last inference
-                is left out: the recording does not say when the next inference comes.
+                is left out, since the recording does not show when the next inference would begin.
         """
         raised_us = outcomes.raised_us - outcomes.tail_us
         drawn: NDArray[np.float64] = (
@@ -71,7 +71,7 @@ class Power:
         return drawn / _US + self.call_j * outcomes.calls
 
     def least_j(self, bounds: Bounds, from_first_to_last_us: int, polled_us: int, whole_us: int) -> NDArray[np.float64]:
-        """Return an energy that no outcome of each time-out is below, by what was found by a search alone."""
+        """Return a lower bound of the energy of each time-out, from bounds of its outcome."""
         raised_us = from_first_to_last_us - bounds.most_lowered_us
         above_lowered = max(self.raised_idle_w - self.lowered_idle_w, 0.0)
         above_idle = max(self.active_w - self.raised_idle_w, 0.0)

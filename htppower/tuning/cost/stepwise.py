@@ -1,4 +1,4 @@
-"""A session under any setting, gap by gap: what lowers at once, what learns, what a raise keeps waiting for long."""
+"""The run of a session, calculated gap by gap: works for every setting, even learnt time-outs and slow raises."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TOGETHER = 2**16
 
 
 class Learns(Protocol):
-    """What chooses a time-out, and learns from each gap."""
+    """A learner: it chooses a time-out, and learns from each gap."""
 
     time_out_us: int
 
@@ -31,7 +31,7 @@ class Learns(Protocol):
 
 
 class Fixed:
-    """A time-out that stays as it is."""
+    """A fixed time-out."""
 
     def __init__(self, time_out_us: int) -> None:
         self.time_out_us = time_out_us
@@ -41,10 +41,10 @@ class Fixed:
 
 
 def run_stepwise(workload: Workload, learner: Learns) -> Run:
-    """Return what a session does whose time-out a learner chooses.
+    """Return the run of a session with a learner that chooses the time-outs.
 
-    Between the end of its last inference and the begin of the next the session is idle for a gap, which may be 0. One
-    that is as long as the time-out has the votes lowered when that has passed.
+    The session is idle for a gap, which may be 0, from the end of its last inference to the begin of the next. If the
+    gap is at least as long as the time-out, the votes are lowered when the time-out has passed.
     """
     if workload.one_at_a_time:
         return _run_one_at_a_time(workload, learner)
@@ -52,10 +52,10 @@ def run_stepwise(workload: Workload, learner: Learns) -> Run:
 
 
 def run_lowered_at_once(workload: Workload) -> Run:
-    """Return what a session does whose votes are lowered at the end of each inference."""
+    """Return the run of a session whose votes are lowered at the end of each inference."""
     if not workload.one_at_a_time:
         return _run_side_by_side(workload, Fixed(0))
-    # Each inference waits for a raise, and for what is before it.
+    # Each inference waits for a raise, and for the inferences before it.
     takes = workload.takes_us + workload.late_us
     raised = in_line(workload.asked_us, takes)
     ends = raised + takes
@@ -63,7 +63,7 @@ def run_lowered_at_once(workload: Workload) -> Run:
 
 
 def _run_one_at_a_time(workload: Workload, learner: Learns) -> Run:
-    """Return the run of a host whose inferences wait for each other: each begins after a gap, of 0 if it had to."""
+    """Return the run of a host whose inferences wait for each other; the gap before one that waited is 0."""
     late_us = workload.late_us
     cold, raised_us, lowered_us, begins = (array("q") for _ in range(4))
     learn = learner.learn
@@ -98,10 +98,10 @@ def _run_one_at_a_time(workload: Workload, learner: Learns) -> Run:
 
 
 def _run_side_by_side(workload: Workload, learner: Learns) -> Run:
-    """Return the run of a host whose inferences overlap: none begins before the votes are in force."""
+    """Return the run of a host whose inferences overlap: none begins before the votes take effect."""
     periods = workload.periods
     first = np.append(periods.first, workload.count)
-    # ``ready``: when the votes were in force that the last raise before each busy time has cast.
+    # ``ready``: when the last raise before each busy time takes effect.
     cold, lowered_us, ready = (array("q") for _ in range(3))
     ready_us = end_us = 0
     for place, (begin_us, ends_us) in enumerate(
@@ -137,7 +137,7 @@ def _run_side_by_side(workload: Workload, learner: Learns) -> Run:
 
 
 def _integers(values: NDArray[np.int64]) -> Iterator[int]:
-    """Yield values as integers of Python, which take four times the memory, a part at a time."""
+    """Yield values as Python integers. They take four times the memory, so they are made in parts."""
     for start in range(0, values.size, _TOGETHER):
         yield from values[start : start + _TOGETHER].tolist()
 
@@ -147,14 +147,14 @@ def _array(values: array[int]) -> NDArray[np.int64]:
 
 
 def run_from_cold(workload: Workload, cold: NDArray[np.int64], time_out_us: int) -> Run:
-    """Return what a session does under a time-out, 20 ms or more, of which it is known which busy times are cold."""
+    """Return the run of a session under a time-out of 20 ms or more, given which of its busy times are cold."""
     periods = workload.periods
     raised_at = np.zeros(periods.count, np.int64)
     raised_at[cold] = np.arange(cold.size)
     last_cold = cold[np.maximum.accumulate(raised_at)]
     sizes = np.diff(periods.first, append=workload.count)
     if workload.one_at_a_time:
-        # What a raise has moved is moved by less after each idle time.
+        # The delay of a raise shrinks by each idle time after it.
         idle_before = np.concatenate((np.zeros(1, np.int64), np.cumsum(periods.gaps_us)))
         moved = np.maximum(workload.late_us - (idle_before - idle_before[last_cold]), 0)
         begins = workload.begins_us + np.repeat(moved, sizes)

@@ -1,4 +1,4 @@
-"""Counts and sums for many time-outs: sorted once, and then a search for each."""
+"""Counts and sums for many time-outs: the keys are sorted once, and each time-out is one search."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 class Beyond:
-    """Counts and sums of what has a key of at least a time-out.
+    """Counts and sums of the items whose key is at least a time-out.
 
     Args:
-        keys: the key of each.
-        values: what is added up of each, by name.
-        order: the places of the keys from the least to the greatest, where they are known.
+        keys: the key of each item.
+        values: the values of each item, by name.
+        order: the places of the keys from the least to the greatest; None if not known.
     """
 
     def __init__(
@@ -31,23 +31,23 @@ class Beyond:
             self._sums[name] = sums
 
     def count(self, time_outs_us: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many there are under each time-out."""
+        """Return how many items have a key of at least each time-out."""
         found: NDArray[np.int64] = self._keys.size - np.searchsorted(self._keys, time_outs_us)
         return found
 
     def sum(self, name: str, time_outs_us: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the sum of a value under each time-out."""
+        """Return the sum of a value over the items whose key is at least each time-out."""
         sums = self._sums[name]
         found: NDArray[np.int64] = sums[-1] - sums[np.searchsorted(self._keys, time_outs_us)]
         return found
 
 
 class Between:
-    """Counts and sums of the intervals that a time-out is in.
+    """Counts and sums of the intervals that hold a time-out.
 
     Args:
-        above_us, upto_us: it is more than the one, and no more than the other.
-        values: what is added up of each interval.
+        above_us, upto_us: an interval holds the time-outs above the first, up to and including the second.
+        values: the values of each interval, by name.
     """
 
     def __init__(
@@ -57,9 +57,9 @@ class Between:
         self._above = Beyond(above_us, values)
 
     def count(self, time_outs_us: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many each time-out is in."""
+        """Return how many intervals hold each time-out."""
         return self._upto.count(time_outs_us) - self._above.count(time_outs_us)
 
     def sum(self, name: str, time_outs_us: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the sum of a value of those that each time-out is in."""
+        """Return the sum of a value over the intervals that hold each time-out."""
         return self._upto.sum(name, time_outs_us) - self._above.sum(name, time_outs_us)

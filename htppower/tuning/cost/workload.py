@@ -1,8 +1,8 @@
-"""The inferences of a session as they would run under another profile: when they are asked for, and how long they take.
+"""The inferences of a session as they would run under another profile: when they are requested, and how long they take.
 
-The host asks for each inference when it did in the recording. Where no two of them ever overlapped there, the host runs
-one at a time, and each waits for the one before; otherwise all run side by side. What a raise keeps waiting is moved by
-it, and all that it keeps waiting in turn.
+The host requests each inference at the same time as in the recording. If no two inferences overlap in the recording,
+the host runs one at a time, and each waits for the one before; otherwise they run side by side. A raise delays the
+inferences that wait for it, and these delay the inferences that wait for them.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Timing:
-    """How long inferences take under a profile, beside how long they took where they were recorded.
+    """How long inferences take under a profile, compared with the recording.
 
     Attributes:
-        stretch: how many times as long as recorded.
-        late_us: how much later an inference is that waits for a raise.
-        cold_us: by how much those were late in the recording that had waited for a raise.
-        wake_us: how much longer than recorded an inference takes that begins after idle, with the votes up.
-        polling_saves_us: how much sooner an answer is there with polling than without.
-        polled_us, polls_us: how long the CPU polled for an answer in the recording, and polls now.
+        stretch: the factor from the recorded length to the length under the profile.
+        late_us: the delay of an inference that waits for a raise.
+        cold_us: the delay, in the recording, of an inference that waited for a raise.
+        wake_us: how much longer an inference after an idle time takes than in the recording, with the votes up.
+        polling_saves_us: how much sooner an answer arrives with polling.
+        polled_us, polls_us: how long the CPU polls for an answer, in the recording and under the profile.
     """
 
     stretch: float = 1.0
@@ -46,10 +46,10 @@ class Workload:
     """The inferences of a session under a profile, while its votes are up all the time.
 
     Attributes:
-        asked_us: when each is asked for; sorted.
-        takes_us: how long each runs.
-        one_at_a_time: whether each waits for the one before.
-        late_us: how much later one begins that waits for a raise.
+        asked_us: when each inference is requested; sorted.
+        takes_us: how long each inference runs.
+        one_at_a_time: whether each inference waits for the one before.
+        late_us: the delay of an inference that waits for a raise.
     """
 
     asked_us: NDArray[np.int64]
@@ -73,7 +73,7 @@ class Workload:
         if timing.wake_us:
             after_idle = np.isin(session.begins_us, busy_us)
             takes = np.where(after_idle, np.maximum(takes + timing.wake_us, 0), takes)
-        # Each busy time holds one inference where none overlap.
+        # Each busy time holds one inference if none overlap.
         alone = busy_us.size == session.begins_us.size
         return cls(session.begins_us, takes, alone, timing.late_us)
 
@@ -84,19 +84,19 @@ class Workload:
 
     @functools.cached_property
     def begins_us(self) -> NDArray[np.int64]:
-        """When each begins to run, its votes being up: when it is asked for, or when the one before it has ended."""
+        """When each inference begins if the votes are up: when it is requested, or when the one before it ends."""
         if not self.one_at_a_time or not self.count:
             return self.asked_us
         return in_line(self.asked_us, self.takes_us)
 
     @functools.cached_property
     def ends_us(self) -> NDArray[np.int64]:
-        """When each ends, its votes being up."""
+        """When each inference ends if the votes are up."""
         return self.begins_us + self.takes_us
 
     @functools.cached_property
     def periods(self) -> Periods:
-        """The times in which at least one runs."""
+        """The times while at least one inference runs."""
         if not self.count:
             nothing = np.zeros(0, np.int64)
             return Periods(nothing, nothing, nothing)
@@ -112,8 +112,8 @@ class Periods:
     """Busy times, one after another.
 
     Attributes:
-        first: the number of the first inference of each.
-        begins_us, ends_us: when each begins, and ends where nothing is late.
+        first: the number of the first inference of each busy time.
+        begins_us, ends_us: when each busy time begins, and when it ends if nothing is delayed.
     """
 
     first: NDArray[np.int64]
@@ -122,18 +122,18 @@ class Periods:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """How many busy times there are."""
         return int(self.first.size)
 
     @functools.cached_property
     def gaps_us(self) -> NDArray[np.int64]:
-        """How long nothing runs between each and the next."""
+        """The gaps between the busy times."""
         return self.begins_us[1:] - self.ends_us[:-1]
 
 
 def in_line(asked_us: NDArray[np.int64], takes_us: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return when each begins of what is run one at a time: when it is asked for, or when the one before has ended."""
-    # It ends after all that is run since the last moment at which nothing waited.
+    """Return when each of several inferences that run one at a time begins: when requested, or when the last ends."""
+    # An inference begins when all the work since the last idle moment is done.
     run_before = np.cumsum(takes_us) - takes_us
     begins: NDArray[np.int64] = np.maximum.accumulate(asked_us - run_before) + run_before
     return begins
