@@ -1,1 +1,1 @@
-"""Device models: what calls, clocks, polling and idling cost on a device, each value with where it is from."""
+"""Device models: what calls, clocks, polling and idling cost on a device, each value with its source."""

@@ -1,6 +1,6 @@
-"""What a device model says of a profile: its speed, the power of each state, the break-even time.
+"""The costs of a profile by a device model: its speed, the power of each state, the break-even time.
 
-Pure functions of values. The profiles of a model that are neither the profile nor shipped tell nothing of it.
+Pure functions of values. Other profiles that the model states are used only if they are shipped.
 """
 
 from __future__ import annotations
@@ -21,25 +21,24 @@ if TYPE_CHECKING:
     from htppower.tuning.models.model import DeviceModel
     from htppower.votes.vote_set import VoteSet
 
-# The highest corner with a place of its own; MAX stands for the highest that a device has.
+# The highest corner with its own place in the order; MAX stands for the highest corner of a device.
 _HIGHEST = int(ExpandedCorner.DEFINED_MAX)
 _US = 1_000_000
 _CALLS_OF_A_GAP = 2
 
 
 def speed(model: DeviceModel, profile: Profile) -> float:
-    """Return how fast the same work runs under a profile, where burst is 1.
+    """Return how fast the same work runs under a profile, relative to burst, which is 1.
 
-    A profile that the model names has that speed; so has one that extends a shipped profile which the model names, as
-    long as it votes for the same corners. Any other is placed among the shipped profiles by the corners that it votes
-    for, core and bus alike: between two of them its speed lies on the line between theirs, and beyond the last it is
-    that one's.
+    If the model states a speed for the profile, that is used. If the profile extends a shipped profile with a stated
+    speed, and votes for the same corners, that speed is used. The speed of any other profile is interpolated between
+    the shipped profiles by the average of the core and bus corners. Beyond the last shipped profile it stays constant.
 
     Raises:
-        ValueError: it casts no votes, so nothing says at which clocks its work runs.
+        ValueError: the profile casts no votes, so its clocks are not known.
     """
     if not profile.votes:
-        raise ValueError(f"{profile.name} casts no votes: no model says how fast it runs")
+        raise ValueError(f"{profile.name} casts no votes, so its speed is not known")
     stated = {each.profile: each.speed.value for each in model.speeds}
     if profile.name in stated:
         return stated[profile.name]
@@ -51,24 +50,25 @@ def speed(model: DeviceModel, profile: Profile) -> float:
     for name, found in stated.items():
         if name in LISTED_FIRST:
             known.setdefault(_place(_shipped_corners(name)), []).append(found)
-    # A model without any shipped profile knows only its own: burst is 1 by definition.
+    # If the model states no shipped profile, only burst is known, which is 1 by definition.
     points = sorted((place, sum(found) / len(found)) for place, found in known.items())
     return _on_the_line(points or [(_place(_shipped_corners("burst")), 1.0)], _place(corners))
 
 
 def stretch(model: DeviceModel, profile: Profile, measured_under: Profile) -> float:
-    """Return how many times as long an inference takes under a profile as under the one that it was measured under.
+    """Return how many times as long an inference takes under a profile as under ``measured_under``.
 
     Raises:
-        ValueError: one of both casts no votes.
+        ValueError: one of the profiles casts no votes.
     """
     return speed(model, measured_under) / speed(model, profile)
 
 
 def active_w(model: DeviceModel, profile: Profile) -> float:
-    """Return the power while an inference runs, in W, polling left out: that at burst times a power of the speed.
+    """Return the power while an inference runs, in W, without polling.
 
-    Never less than that of votes which are up while nothing runs.
+    This is the power at burst, times the speed to the power of ``active_exponent``. It is never less than the power
+    while votes are up and nothing runs.
 
     Raises:
         ValueError: the profile casts no votes.
@@ -78,9 +78,9 @@ def active_w(model: DeviceModel, profile: Profile) -> float:
 
 
 def raised_idle_w(model: DeviceModel, profile: Profile) -> float:
-    """Return the power while the votes of a profile are up and nothing runs, in W, polling left out.
+    """Return the power while the votes of a profile are up and nothing runs, in W, without polling.
 
-    What it is above the lowered power falls with the speed, so that no profile draws less raised than lowered.
+    Only the part above the lowered power depends on the speed, so a raised profile never draws less than a lowered one.
 
     Raises:
         ValueError: the profile casts no votes.
@@ -93,24 +93,24 @@ def raised_idle_w(model: DeviceModel, profile: Profile) -> float:
 def lowered_idle_w(model: DeviceModel, state: PowerState) -> float:
     """Return the power while votes are lowered to a power state, in W.
 
-    One that asks for no more than the lowest corner of either clock counts as released, any other as relaxed.
+    A state that asks for at most the lowest corner of each clock counts as released, any other as relaxed.
     """
     asks = any(corner > ExpandedCorner.MIN for corner in _corners(state.votes))
     return model.relaxed_idle_w.value if asks else model.released_idle_w.value
 
 
 def break_even_us(model: DeviceModel, profile: Profile, price_of_latency_w: float = 0) -> float:
-    """Return the idle time from which lowering and raising again costs no more than staying up, in us.
+    """Return the shortest idle time that makes lowering and raising again no more expensive than staying up, in us.
 
-    It is the energy of both calls, and the price of the lateness of a raise, over the power that lowering saves.
+    This is the energy of both calls plus the price of the delay of a raise, divided by the power that lowering saves.
 
     Args:
-        model: what the device costs.
-        profile: the profile; what it relaxes to between inferences says what lowering saves.
-        price_of_latency_w: the energy that an inference may cost to be sooner, in J for each s: in W.
+        model: the device model.
+        profile: the profile; its ``relax.to`` is the lowered state.
+        price_of_latency_w: the energy that a second less of latency is worth, in J for each s, which is W.
 
     Returns:
-        The time; ``math.inf`` where lowering saves nothing.
+        The time; ``math.inf`` if lowering saves nothing.
 
     Raises:
         ValueError: the price is negative, or the profile casts no votes.
@@ -126,9 +126,9 @@ def break_even_us(model: DeviceModel, profile: Profile, price_of_latency_w: floa
 
 
 def wake_late_us(model: DeviceModel, votes: VoteSet) -> float:
-    """Return how much longer an inference takes that begins after idle with these votes up, in us.
+    """Return how much longer an inference takes if it begins after an idle time with these votes up, in us.
 
-    Between two sleep latencies of the model it lies on the line between theirs; votes without one count as the longest.
+    It is interpolated between the sleep latencies of the model. Votes without a sleep latency count as the longest.
     """
     voted = None if votes.hvx is None else votes.hvx.sleep_latency_us
     points = sorted((float(each.sleep_latency_us), each.late_us.value) for each in model.wakes)
@@ -136,7 +136,7 @@ def wake_late_us(model: DeviceModel, votes: VoteSet) -> float:
 
 
 def _corners(votes: VoteSet) -> tuple[int, int]:
-    """Return the corners of core and bus up to which votes let or make the clocks be, as expanded numbers; 0: none."""
+    """Return the highest corners of core and bus that the votes allow or force, as expanded numbers; 0 means none."""
     core, bus = (min(clock_cost(votes.hvx, clock)[0], _HIGHEST) for clock in reversed(CLOCKS))
     return core, bus
 
@@ -147,13 +147,13 @@ def _shipped_corners(name: str) -> tuple[int, int]:
 
 
 def _place(corners: Iterable[int]) -> float:
-    """Return the place of corners in the vendor's order, as a number that rises with the voltage."""
+    """Return the average of corners, in the vendor's order, as a number that rises with the voltage."""
     found = tuple(corners)
     return sum(found) / len(found)
 
 
 def _on_the_line(points: Sequence[tuple[float, float]], at: float) -> float:
-    """Return what lies at a place of the line through points that are sorted by place; beyond an end, what is there."""
+    """Interpolate between points that are sorted by place. Beyond the first and the last, the value stays constant."""
     before = max((point for point in points if point[0] <= at), default=points[0])
     after = min((point for point in points if point[0] >= at), default=points[-1])
     if after[0] == before[0]:

@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from htppower.errors import KeyPath
     from htppower.profiles.strict_yaml import Document
 
-# The model of a device of which nothing is known.
+# The model for a device without any measured value.
 DEFAULT_DEVICE = "hexagon_assumed"
 _ENDS = ("lowest", "highest")
 
 
 @attrs.frozen(repr=False, eq=False)
 class ExaminedModel:
-    """A device model as far as its file can be read, and all that is wrong with it.
+    """The result of reading the file of a device model: the model, or the problems of the file.
 
     Attributes:
-        model: the model; None where it is refused.
-        document: its file.
-        problems: what it is refused for, in the order of the lines.
+        model: the model; None if the file has problems.
+        document: the file.
+        problems: the problems, in the order of the lines.
     """
 
     model: DeviceModel | None
@@ -41,10 +41,10 @@ class ExaminedModel:
     problems: tuple[Finding, ...]
 
     def accepted(self) -> DeviceModel:
-        """Return the model, if nothing is wrong with it.
+        """Return the model.
 
         Raises:
-            ProfileError: with every problem of the file.
+            ProfileError: the file has problems; the error lists them all.
         """
         if self.model is None:
             raise ProfileError(self.problems)
@@ -65,15 +65,15 @@ def load_device_model(
     A name with a slash or the suffix ``.yaml`` or ``.yml`` is a path.
 
     Raises:
-        ProfileError: it can't be found or read, or is invalid; with every problem of the file.
+        ProfileError: the model can't be found or read, or is invalid; the error lists every problem of the file.
     """
     return examine_device_model(Folders.of(folders).find(name, "device")).accepted()
 
 
 def examine_device_model(path: str, given: bytes | None = None) -> ExaminedModel:
-    """Return the model of a file and all that is wrong with it; nothing is raised.
+    """Return the model of a file, or the problems of the file; nothing is raised.
 
-    Where its content is ``given``, no file is read.
+    If the content is ``given``, no file is read.
     """
     document = read_document(path, "device", given)
     fields, findings = structure(document.tree, DeviceModel)
@@ -83,7 +83,7 @@ def examine_device_model(path: str, given: bytes | None = None) -> ExaminedModel
 
 
 def _wrong_values(fields: Any) -> Iterator[Finding]:
-    """Yield what is wrong with those numbers of a model that could be read, and with what compares them."""
+    """Yield the problems of the readable values: of each alone, and of values that contradict each other."""
     if not isinstance(fields, DeviceModel):
         return
     for at, name, quantity in _stated(fields):
@@ -101,7 +101,7 @@ def _wrong_values(fields: Any) -> Iterator[Finding]:
 
 
 def _stated(fields: DeviceModel) -> Iterator[tuple[KeyPath, str, Quantity | None]]:
-    """Yield the quantities of a model, each with the keys that lead to it and the name of its field."""
+    """Yield each quantity of a model, with its key path and the name of its field."""
     for name in attrs.fields_dict(DeviceModel):
         if name in LIMITS_OF_VALUES:
             yield (name,), name, getattr(fields, name)
@@ -112,7 +112,7 @@ def _stated(fields: DeviceModel) -> Iterator[tuple[KeyPath, str, Quantity | None
 
 
 def _wrong_quantity(at: KeyPath, name: str, quantity: Quantity) -> Iterator[Finding]:
-    """Yield what is wrong with a quantity of which every field has the right type."""
+    """Yield the problems of a quantity whose fields all have the right types."""
     least, most = LIMITS_OF_VALUES[name]
     ends = quantity.range or ()
     said = ".".join(at)
@@ -124,12 +124,12 @@ def _wrong_quantity(at: KeyPath, name: str, quantity: Quantity) -> Iterator[Find
     if name == "speed" and quantity.value == 0:
         yield Finding("VALUE-1", (*at, "value"), f"{said}.value is 0", "above 0: work that never ends has no cost")
     if len(ends) == len(_ENDS) and quantity.value is not None and not ends[0] <= quantity.value <= ends[1]:
-        message = f"{said}.range, {ends[0]:g} to {ends[1]:g}, does not hold the value {quantity.value:g}"
+        message = f"{said}.range, {ends[0]:g} to {ends[1]:g}, does not contain the value {quantity.value:g}"
         yield Finding("VALUE-1", (*at, "range"), message, f"[{_ENDS[0]}, {_ENDS[1]}], the value between both")
     if quantity.provenance not in (MEASURED, None):
         for field in ("spread", "count"):
             if getattr(quantity, field) is not None:
-                message = f"{said}.{field} is said of a value that was not measured"
+                message = f"{said}.{field} is given for a value that was not measured"
                 hint = f"leave it out, or write 'provenance: {MEASURED}'"
                 yield Finding("VALUE-1", (*at, field), message, hint)
 
@@ -138,11 +138,11 @@ def _repeated(fields: tuple[str, str], values: list[Any]) -> Iterator[Finding]:
     of, key = fields
     for place, value in enumerate(values):
         if value is not None and value in values[:place]:
-            yield Finding("VALUE-1", (of, str(place), key), f"{of} has {value} twice", "state it once")
+            yield Finding("VALUE-1", (of, str(place), key), f"{of} has {value} twice", "give it once")
 
 
 def odd_order(model: DeviceModel) -> Iterator[tuple[str, str]]:
-    """Yield where a model says that a power is more than one that should be more: its name, and what is said of it."""
+    """Yield the name of each power that is higher than it should be, compared with another, and a sentence about it."""
     order = ("active_w", "raised_idle_w", "relaxed_idle_w", "released_idle_w")
     for more, less in itertools.pairwise(order):
         high, low = getattr(model, more).value, getattr(model, less).value

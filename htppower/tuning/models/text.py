@@ -26,13 +26,13 @@ def model_text(model: DeviceModel) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number as every YAML parser reads it: without an exponent, and without a fraction where it has none."""
+    """Return a number as every YAML parser reads it: without an exponent, and without an empty fraction."""
     digits = f"{Decimal(repr(value)):f}"
     return (digits.rstrip("0").rstrip(".") if "." in digits else digits) or "0"
 
 
 def _name(name: str) -> str:
-    """Return a name as YAML reads it: quoted where it is a number or a truth to some parser."""
+    """Return a name as YAML reads it: quoted if a parser could take it for a number or a boolean."""
     return name if read_word(name) == name else quoted(name)
 
 

@@ -93,7 +93,7 @@ def test_it_writes_a_model_that_lint_takes(command: Command, folder: Path) -> No
         "calibrate", "-o", "phone.yaml", "--run", "some_host:infer", "--device", "snapdragon_8_gen_3", *rail, *QUICK
     )
     assert (said.exit_code, said.stdout.splitlines()[-1]) == (0, "phone.yaml: written")
-    assert "note: no hardware is behind this backend" in said.stderr
+    assert "note: there is no hardware behind this backend" in said.stderr
     assert any(line.startswith("active_w") and line.endswith("assumed before: 2") for line in said.stdout.splitlines())
     assert command.output("lint", "phone.yaml", "--strict") == "1 file: no findings\n"
     model, base = load_device_model(folder / "phone.yaml"), load_device_model("snapdragon_8_gen_3")
@@ -129,13 +129,13 @@ def test_without_an_inference_the_calls_are_measured(command: Command, folder: P
         (("-o", "x.yaml", "--power-file", "a", "--power-command", "b"), "name one of them"),
         (("-o", "x.yaml", "--power-file", "nowhere"), "nowhere can't be read"),
         (("-o", "x.yaml", "--device", "hexagn_assumed"), "did you mean hexagon_assumed"),
-        (("-o", "x.yaml", "--run", "some_host"), "is no inference"),
+        (("-o", "x.yaml", "--run", "some_host"), "is not an inference"),
         (("-o", "x.yaml", "--run", "some_host:nothing"), "no attribute 'nothing'"),
-        (("-o", "x.yaml", "--run", "some_host:number"), "is no function, but int"),
+        (("-o", "x.yaml", "--run", "some_host:number"), "is not a function, but int"),
         (("-o", "x.yaml", "--run", "no_such_host:infer"), "can't be imported"),
-        (("-o", "x.yaml", "--run", "model.onnx"), "model.onnx is no file"),
+        (("-o", "x.yaml", "--run", "model.onnx"), "model.onnx is not a file"),
         (("-o", "x.yaml", "--run", "some_host:fail"), "the inference failed: RuntimeError: no more of this"),
-        (("-o", "x.yaml", "--run", "some_host:at_once"), "too short to be measured"),
+        (("-o", "x.yaml", "--run", "some_host:at_once"), "too short to measure"),
         (("-o", "x.yaml", "--sleep-latency", "40", "--sleep-latency", "40"), "names one twice"),
         (("-o", "x.yaml", "--library", "libx.so"), "leave it out with --backend simulated"),
     ],

@@ -1,1 +1,1 @@
-"""Calibration: what can be measured of a device model, measured on the device."""
+"""Calibration: measures the values of a device model on the device."""

@@ -1,4 +1,4 @@
-"""What is measured with: a session on the device, its calls timed, an inference, a power rail."""
+"""The tools of a calibration: a session on the device with timed calls, an inference, and a power rail."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
 # The first inferences under other votes fill caches, and are not counted.
 WARM_UP = 3
 POLLING_US = 9999
-# A call of a Python function, two looks at the clock and a phase of a session take some us.
+# A call of a Python function, two readings of the clock and a phase of a session take a few us.
 SHORTEST_US = 100
 
 
 @attrs.frozen(repr=False, eq=False)
 class Bench:
-    """What a calibration measures with.
+    """The tools of a calibration.
 
     Attributes:
         session: raises and lowers, on the thread that measures.
         calls: the backend of the session, which times its calls.
         clock: the time.
         wait_us: idles for a time, in us.
-        infer: runs one inference; None where there is none to run.
-        meter: the power rail; None where there is none.
-        settings: how often and how long.
-        where: what is measured on, and when, for the model.
+        infer: runs one inference; None if there is no inference.
+        meter: the power rail; may be None.
+        settings: how often and how long to measure.
+        where: the library and the date, for the model.
     """
 
     session: Session
@@ -55,12 +55,12 @@ class Bench:
     where: str
 
     def of(self, what: str) -> str:
-        """Return what a measured value is of, as the model says it."""
+        """Return the ``of`` text of a measured value."""
         return f"{what}; {self.where}"
 
     @property
     def polls(self) -> bool:
-        """Whether the votes of the session's profile poll, where they ask for that, on this platform."""
+        """Whether this platform supports RPC polling."""
         lost = {degradation.option for degradation in self.session.degradations}
         return Option.RPC_POLLING_TIME not in lost
 
@@ -69,10 +69,10 @@ class Bench:
         """The power rail.
 
         Raises:
-            CalibrationFailed: there is none.
+            CalibrationFailed: the power rail is missing.
         """
         if self.meter is None:
-            raise CalibrationFailed("there is no power rail: name a file or a command that gives one")
+            raise CalibrationFailed("there is no power rail: give a file or a command that reads one")
         return self.meter
 
     def inference_us(self) -> int:
@@ -85,24 +85,24 @@ class Bench:
         """Run an inference.
 
         Raises:
-            CalibrationFailed: there is none.
+            CalibrationFailed: the inference is missing.
         """
         if self.infer is None:
-            raise CalibrationFailed("there is no inference to run: name one")
+            raise CalibrationFailed("there is no inference to run: give one")
         self.infer()
 
     def warm_us(self) -> list[int]:
         """Run inferences one after the other, and return how long each took, in us, without the first few.
 
         Raises:
-            CalibrationFailed: they are too short to be told from the calls of Python around them.
+            CalibrationFailed: the inferences are too short to measure them from Python.
         """
         for _ in range(WARM_UP):
             self.run()
         found_us = [self.inference_us() for _ in range(self.settings.count)]
         if statistics.median(found_us) < SHORTEST_US:
-            said = f"an inference takes {statistics.median(found_us):.0f} us, which is too short to be measured"
-            raise CalibrationFailed(f"{said}: let each call run enough of them to take {SHORTEST_US} us or more")
+            said = f"an inference takes {statistics.median(found_us):.0f} us, which is too short to measure"
+            raise CalibrationFailed(f"{said}: let each call run several, so that it takes {SHORTEST_US} us or more")
         return found_us
 
 
@@ -112,13 +112,13 @@ def variant(
     """Return a profile that lowers at once, on the thread that ends an inference, with some of its votes changed.
 
     Raises:
-        ProfileError: there is none of that name.
-        CalibrationFailed: it casts no vote on the DSP's clocks.
+        ProfileError: the profile can't be found.
+        CalibrationFailed: the profile casts no vote on the DSP's clocks.
     """
     profile = load_profile(name)
     votes, relax = profile.votes, profile.relax
     if votes.dcvs_v3 is None or relax is None:
-        raise CalibrationFailed(f"{name} casts no dcvs_v3 vote: measure with one that does, such as burst")
+        raise CalibrationFailed(f"{name} casts no dcvs_v3 vote: measure with a profile that does, such as burst")
     if sleep_latency_us is not None:
         votes = attrs.evolve(votes, dcvs_v3=attrs.evolve(votes.dcvs_v3, sleep_latency_us=sleep_latency_us))
     if polling_us is not None:

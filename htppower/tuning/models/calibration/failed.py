@@ -1,4 +1,4 @@
-"""What a calibration fails with."""
+"""The error of a calibration."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from htppower.errors import HtpPowerError
 
 
 class CalibrationFailed(HtpPowerError):  # noqa: N818 - as VoteRejected: reads as what it is
-    """What is to be measured, or to be measured with, can't be used; the message says what and what to do."""
+    """The inference, the power rail or the profile can't be used; the message says why, and what to do."""

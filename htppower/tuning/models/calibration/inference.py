@@ -1,4 +1,4 @@
-"""What a calibration runs as an inference: a Python function, or an ONNX model on the HTP."""
+"""The inference that a calibration runs: a Python function, or an ONNX model on the HTP."""
 
 from __future__ import annotations
 
@@ -20,27 +20,28 @@ if TYPE_CHECKING:
 
 ONNX = ".onnx"
 _NAMED = re.compile(r"[\w.]+:[\w.]+")
-_HINT = "name a Python function as module:function, or a file that ends in .onnx"
+_HINT = "give a Python function as module:function, or a file that ends in .onnx"
 
 
 def find_inference(said: str) -> MakeInference:
-    """Return what makes the inference that is said: ``module:function``, or the path of an ONNX model.
+    """Return a maker of the inference ``said``: ``module:function``, or the path of an ONNX model.
 
-    A function is imported, also from the current folder, and is called without arguments: each call is one inference.
+    A function is imported from the current folder or the Python path. It is called without arguments for each
+    inference.
 
     Raises:
-        CalibrationFailed: it is neither, or can't be found.
+        CalibrationFailed: ``said`` is neither, or can't be found.
     """
     if said.endswith(ONNX):
         if not os.path.isfile(said):  # noqa: PTH113 - as everywhere where a path may be anything
-            raise CalibrationFailed(f"{said} is no file")
+            raise CalibrationFailed(f"{said} is not a file")
         return _of_onnx(said)
     return _of_function(_function(said))
 
 
 def _function(said: str) -> Callable[[], object]:
     if not _NAMED.fullmatch(said):
-        raise CalibrationFailed(f"{said!r} is no inference: {_HINT}")
+        raise CalibrationFailed(f"{said!r} is not an inference: {_HINT}")
     here = str(os.getcwd())  # noqa: PTH109 - a text for sys.path
     if here not in sys.path:
         sys.path.insert(0, here)
@@ -51,7 +52,7 @@ def _function(said: str) -> Callable[[], object]:
     except Exception as error:
         raise CalibrationFailed(f"{said} can't be imported: {type(error).__name__}: {printable(str(error))}") from error
     if not callable(found):
-        raise CalibrationFailed(f"{said} is no function, but {type(found).__name__}; {_HINT}")
+        raise CalibrationFailed(f"{said} is not a function, but {type(found).__name__}; {_HINT}")
     function: Callable[[], object] = found
     return function
 
@@ -60,7 +61,7 @@ def _of_function(function: Callable[[], object]) -> MakeInference:
     @contextlib.contextmanager
     def make(session: Session) -> Iterator[Callable[[], object]]:
         with session.init():
-            function()  # loads what it loads
+            function()  # the first call may load a model
         yield function
 
     return make
@@ -69,7 +70,7 @@ def _of_function(function: Callable[[], object]) -> MakeInference:
 def _of_onnx(path: str) -> MakeInference:
     @contextlib.contextmanager
     def make(session: Session) -> Iterator[Callable[[], object]]:
-        from htppower.hosts.onnxruntime import load_model  # noqa: PLC0415 - only for such a model
+        from htppower.hosts.onnxruntime import load_model  # noqa: PLC0415 - only for an ONNX model
 
         try:
             model = load_model(path, session)
@@ -83,17 +84,17 @@ def _of_onnx(path: str) -> MakeInference:
 
 
 def _zeros(shape: list[Any], kind: str) -> Any:
-    """Return an input of zeros: a dimension that is open is 1.
+    """Return an input of zeros; a dimension without a fixed size is 1.
 
     Raises:
-        CalibrationFailed: the type is none of numpy's.
+        CalibrationFailed: numpy does not have the type.
     """
-    import numpy as np  # noqa: PLC0415 - only for such a model
+    import numpy as np  # noqa: PLC0415 - only for an ONNX model
 
     name = kind.removeprefix("tensor(").removesuffix(")")
     name = {"float": "float32", "double": "float64"}.get(name, name)
     try:
         of = np.dtype(name)
     except TypeError:
-        raise CalibrationFailed(f"an input of the model is {kind}: name a function that runs it") from None
+        raise CalibrationFailed(f"an input of the model is {kind}: give a function that runs the model") from None
     return np.zeros([each if isinstance(each, int) else 1 for each in shape], of)

@@ -1,4 +1,4 @@
-"""A power rail, as a file or the output of a command gives it: power at this moment, or energy so far."""
+"""Reads a power rail from a file or from the output of a command: the present power, or the energy so far."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
     from htppower.backends.clock import Clock
 
-# What a reading is in, in W or J: a power is read again and again, of an energy so far the difference counts.
+# The factor to W or J by unit. A power is read repeatedly; an energy is read before and after, and subtracted.
 UNITS_OF_POWER = {"uW": 1e-6, "mW": 1e-3, "W": 1.0}
 UNITS_OF_ENERGY = {"uJ": 1e-6, "mJ": 1e-3, "J": 1.0}
 UNITS = (*UNITS_OF_POWER, *UNITS_OF_ENERGY)
-# A rail is averaged over some ms by what measures it; looking more often tells nothing more.
+# The hardware averages a rail over a few ms, so reading more often would not help.
 LOOK_EVERY_US = 20_000
 _US = 1_000_000
-# The number stands at the begin of what a rail prints, in so many letters.
+# Only this many letters of a file are read; the number is among the first.
 _LONGEST_READING = 4096
 _LONGEST_COMMAND_S = 10
-# Also .5, as bc prints it; but not the 1 of power1.
+# Matches .5 as well, as bc prints it, but not the 1 of power1.
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
@@ -40,7 +40,7 @@ class Meter:
     Args:
         read: returns a reading, in the unit.
         unit: one of ``UNITS``.
-        name: where the readings are from, for messages.
+        name: the file or the command that gives the readings, for messages.
     """
 
     def __init__(self, read: Callable[[], float], unit: str, name: str) -> None:
@@ -53,12 +53,12 @@ class Meter:
         """Return a reading, in W or J.
 
         Raises:
-            CalibrationFailed: there is none.
+            CalibrationFailed: the rail can't be read.
         """
         return self._read() * self._scale
 
     def while_idle_w(self, lasts_us: int, clock: Clock, wait_us: Callable[[int], None]) -> float:
-        """Return the mean power while nothing is done for a time, in W."""
+        """Return the mean power while nothing runs for a time, in W."""
         if self._counts_energy:
             return self._from_energy(lambda: wait_us(lasts_us), clock)
         looks = max(lasts_us // LOOK_EVERY_US, 1)
@@ -69,10 +69,10 @@ class Meter:
         return sum(found) / len(found)
 
     def while_busy_w(self, work: Callable[[], None], lasts_us: int, clock: Clock) -> float:
-        """Return the mean power while some work is done again and again for a time, in W.
+        """Return the mean power while some work is repeated for a time, in W.
 
-        A power is read by a thread of its own meanwhile, so a reading must not wait for the work; that goes on until
-        there is one.
+        A separate thread reads the power at the same time, so a reading must not wait for the work. The work is
+        repeated until there is at least one reading.
         """
         begun_us = clock.now_us
         if self._counts_energy:
@@ -96,20 +96,20 @@ class Meter:
         work()
         lasted_us, used_j = clock.now_us - begun_us, self.look() - before_j
         if used_j < 0:
-            raise CalibrationFailed(f"{self.name} counts energy, and went back by {-used_j:g} J: measure again")
+            raise CalibrationFailed(f"{self.name} counts energy, but fell by {-used_j:g} J: measure again")
         return used_j * _US / lasted_us if lasted_us else 0.0
 
     @contextlib.contextmanager
     def _looking(self, found: list[float], failed: list[Exception]) -> Iterator[None]:
-        """Read on a thread of its own while the block runs; the first failure ends it."""
+        """Read on a separate thread while the block runs; the first failure ends the thread."""
         end = threading.Event()
 
         def look() -> None:
             try:
                 while not end.wait(LOOK_EVERY_US / _US):
                     found.append(self.look())
-            except Exception as error:  # noqa: BLE001 - see below
-                failed.append(error)  # raised on the thread that measures
+            except Exception as error:  # noqa: BLE001 - raised on the thread that measures
+                failed.append(error)
 
         thread = threading.Thread(target=look, name="htppower power rail", daemon=True)
         try:
@@ -121,20 +121,20 @@ class Meter:
 
 
 def file_meter(path: FilePath, unit: str) -> Meter:
-    """Return a meter that reads a file, such as one of the kernel's in ``/sys``."""
+    """Return a meter that reads a file, such as a sensor of the kernel in ``/sys``."""
 
     def read() -> float:
         try:
             return _number(read_regular_file(path, _LONGEST_READING).decode("ascii", "replace"), str(path))
         except (OSError, ValueError) as error:
             said = getattr(error, "strerror", None) or f"it is {error}"
-            raise CalibrationFailed(f"{path} can't be read: {said}; name a file with a power") from None
+            raise CalibrationFailed(f"{path} can't be read: {said}; give a file with a power") from None
 
     return Meter(read, unit, str(path))
 
 
 def command_meter(command: str, unit: str) -> Meter:
-    """Return a meter that runs a command for each reading, without a shell, and takes the first number it prints.
+    """Return a meter that runs a command for each reading, without a shell, and uses the first number in its output.
 
     Raises:
         CalibrationFailed: the command line can't be split.
@@ -142,7 +142,7 @@ def command_meter(command: str, unit: str) -> Meter:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise CalibrationFailed(f"{command!r} is no command: {error}") from None
+        raise CalibrationFailed(f"{command!r} is not a command: {error}") from None
     if not words:
         raise CalibrationFailed("the command that reads the power is empty")
 
@@ -166,5 +166,5 @@ def _number(text: str, name: str) -> float:
     found = _NUMBER.search(text)
     value = math.nan if found is None else float(found[0])
     if not math.isfinite(value):
-        raise CalibrationFailed(f"{name} gives {shortened(text.strip())!r}, which has no number in it")
+        raise CalibrationFailed(f"{name} gives {shortened(text.strip())!r}, which contains no number")
     return value

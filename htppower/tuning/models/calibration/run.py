@@ -1,4 +1,4 @@
-"""A calibration: the steps run on a device, and the model that comes of it."""
+"""Runs the steps of a calibration on a device, and makes the resulting model."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from htppower.tuning.models.calibration.steps import Found, Step
     from htppower.tuning.models.model import DeviceModel
 
-    # Makes what runs an inference, for a session that votes.
+    # Makes a function that runs one inference, for a session that votes.
     MakeInference = Callable[[Session], AbstractContextManager[Callable[[], object]]]
 
 
 @attrs.frozen(repr=False, eq=False)
 class Calibration:
-    """What a calibration found.
+    """The result of a calibration.
 
     Attributes:
-        model: the base with what was measured in the place of its own values.
-        found: what was measured, by the names of ``DeviceModel.quantities``.
-        notes: what could not be measured, and why.
+        model: the base model with the measured values.
+        found: the measured values, by the names of ``DeviceModel.quantities``.
+        notes: what was not measured, and why.
     """
 
     model: DeviceModel
@@ -60,18 +60,19 @@ def calibrate(
     time: Time | None = None,
     tell: Callable[[Step], object] = lambda _step: None,
 ) -> Calibration:
-    """Measure on a device what can be measured of a model; whatever comes in between, the votes are given back.
+    """Measure the values of a model on a device. The votes are given back, even if the calibration fails.
 
     Args:
         backend: receives the votes; it is left open.
-        base: the model whose values stay where nothing is measured.
-        settings: how often and how long.
-        clock: the time by which everything is measured.
+        base: the model whose values are kept unless they are measured.
+        settings: how often and how long to measure.
+        clock: the clock for all measurements.
         wait_us: idles for a time, in us.
-        date: when it is measured, for the model.
-        make_inference: makes what runs an inference, within INIT of the session; None measures without any.
+        date: the date of the calibration, for the model.
+        make_inference: makes a function that runs an inference, within INIT of the session; None if there is no
+            inference.
         meter: a power rail; None measures no power.
-        time: the time of the controller; the system's where none is given.
+        time: the time of the controller; None is the system's time.
         tell: is called with each step before it is run.
 
     Raises:
@@ -95,20 +96,20 @@ def calibrate(
                 tell(step)
                 found.update(step.run(bench))
     notes = (
-        (not description.hardware, "no hardware is behind this backend: what it takes here says nothing of a device"),
-        (make_inference is None, "no inference was run: name one to measure lateness, polling and speeds"),
+        (not description.hardware, "there is no hardware behind this backend: these times are not those of a device"),
+        (make_inference is None, "no inference was run: give one to measure delays, polling and speeds"),
         (
             make_inference is not None and "polling_saves_us" not in found,
-            "this platform has no RPC polling: what it saves was not measured",
+            "this platform has no RPC polling: its savings were not measured",
         ),
-        (meter is None, "no power was read: name a file or a command that gives one"),
+        (meter is None, "no power was read: give a file or a command that reads it"),
     )
     return Calibration(with_found(base, found), found, tuple(note for holds, note in notes if holds))
 
 
 @contextlib.contextmanager
 def _inference(make: MakeInference | None, session: Session) -> Iterator[Callable[[], object] | None]:
-    """Make the inference, whose own errors come as ``CalibrationFailed``; there may be none."""
+    """Make the inference, if there is any. Its errors are raised as ``CalibrationFailed``."""
     if make is None:
         yield None
         return
@@ -125,7 +126,7 @@ def _inference(make: MakeInference | None, session: Session) -> Iterator[Callabl
 
 
 def with_found(base: DeviceModel, found: Found) -> DeviceModel:
-    """Return a model with what was found in the place of its own values; a sleep latency that it lacks is added."""
+    """Return a model with the measured values; a sleep latency that the model lacks is added."""
     model, known = base, base.quantities()
     for name, quantity in found.items():
         of, _, item = name.partition(".")

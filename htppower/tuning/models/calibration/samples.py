@@ -1,4 +1,4 @@
-"""What was measured several times, as a quantity of a device model."""
+"""Makes a quantity of a device model from repeated measurements."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from htppower.tuning.models.model import MEASURED, Quantity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# With fewer, the outermost of twenty parts say less than the lowest and the highest.
+# With fewer samples, the range is the lowest and the highest sample.
 _ENOUGH_FOR_PARTS = 20
 _QUARTERS = 4
-# A microwatt, a picosecond.
+# Microwatts and picoseconds.
 _DIGITS = 6
 
 
 def measured(samples: Iterable[float], of: str) -> Quantity:
-    """Return the median of samples, with the width of their middle half, their count, and the range of nearly all.
+    """Return the median of samples, with the width of their middle half, their count, and their range.
 
-    The range leaves out the lowest and the highest twentieth, where there are 20 samples or more. No value of a model
-    is negative: where noise made a difference so, it counts as 0.
+    With 20 samples or more, the range leaves out the lowest and the highest twentieth. A negative sample, as noise may
+    cause, counts as 0, since a value of a model is never negative.
 
     Raises:
-        ValueError: there is no sample.
+        ValueError: ``samples`` is empty.
     """
     found = sorted(max(sample, 0.0) for sample in samples)
     if not found:

@@ -1,4 +1,4 @@
-"""What a calibration is told: how often and how long it measures."""
+"""The settings of a calibration."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from htppower.votes.field_repr import field_repr
 
 # The sleep latencies that the shipped profiles vote for.
 SLEEP_LATENCIES_US = (40, 100, 1000)
-# Long enough that every vote of the vendor's own 300 ms would have been lowered, too.
+# Longer than the 300 ms that the vendor's own software keeps votes up.
 IDLE_US = 400_000
 
 
@@ -17,14 +17,14 @@ class Settings:
     """How often and how long a calibration measures.
 
     Attributes:
-        count: how often each call, lateness and speed is measured.
-        idle_us: how long the session idles before each first inference, in us.
-        sleep_latencies_us: at which sleep latencies the first inference after idle is measured, in us.
+        count: how often each call, delay and speed is measured.
+        idle_us: how long the session idles before an inference after idle, in us.
+        sleep_latencies_us: the sleep latencies that the inference after idle is measured with, in us.
         power_count: how often each power is measured.
-        power_us: how long each time, in us.
-        settle_us: how long votes are left alone before a power or another call is measured, in us.
-        profile: the profile that is raised, and of which everything else is a change.
-        device_id, core_id: where it is raised.
+        power_us: how long each measurement of a power takes, in us.
+        settle_us: how long votes stay unchanged before a power or another call is measured, in us.
+        profile: the profile that is raised; the other measured votes are variants of it.
+        device_id, core_id: the device and the core.
     """
 
     count: int = 20

@@ -1,4 +1,4 @@
-"""The steps of a calibration: what each measures, and what that takes; a plan tells the same as a run does."""
+"""The steps of a calibration: what each step measures, and how long it takes. A dry run shows the same steps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from htppower.tuning.models.calibration.settings import Settings
     from htppower.tuning.models.model import DeviceModel, Quantity
 
-# What is measured, by the names of ``DeviceModel.quantities``.
+# Measured values, by the names of ``DeviceModel.quantities``.
 Found = dict[str, "Quantity"]
 _POLLING = {POLLING_US: "with polling", 0: "without"}
 _POWERS_OF_VOTES = 3
@@ -32,10 +32,10 @@ class Step:
     Attributes:
         names: the quantities that it measures.
         does: what it does, in a sentence.
-        waits_us: how long it idles, in us, beside its calls and inferences.
-        inferences: how many inferences it runs, besides those that fill a time.
-        works_us: the time that inferences fill, in us.
-        run: measures.
+        waits_us: how long it idles, in us, in addition to its calls and inferences.
+        inferences: how many inferences it runs, without those during ``works_us``.
+        works_us: how long it repeats inferences without counting them, in us.
+        run: runs the step, and returns the measured values.
     """
 
     names: tuple[str, ...]
@@ -74,7 +74,7 @@ def _steps(settings: Settings, base: DeviceModel, *, infers: bool, metered: bool
         )
         yield Step(
             ("raise_late_us",),
-            f"{count} inferences one after the other, then {count} that each raise after idle",
+            f"{count} inferences one after the other, then {count} after idle with votes lowered",
             count * settings.idle_us,
             warm + count,
             0,
@@ -92,7 +92,7 @@ def _steps(settings: Settings, base: DeviceModel, *, infers: bool, metered: bool
     if metered:
         yield Step(
             ("raised_idle_w", "relaxed_idle_w", "released_idle_w"),
-            f"read the power {settings.power_count} times each: raised, relaxed and released, nothing running",
+            f"read the power {settings.power_count} times each: votes raised, relaxed and released, nothing running",
             _POWERS_OF_VOTES * (settings.settle_us + settings.power_count * settings.power_us),
             0,
             0,
@@ -114,7 +114,7 @@ def _has_speed(name: str) -> bool:
 
 
 def _calls(bench: Bench) -> Found:
-    """Time the calls of a raise and of a lowering. The first of each, which sends everything, is not counted."""
+    """Time the calls of a raise and of a lowering. The first call of each is not counted: it sends all options."""
     settings, raises_us, lowers_us = bench.settings, [], []
     bench.session.use(variant(settings.profile))
     for _ in range(settings.count + 1):
@@ -131,7 +131,7 @@ def _calls(bench: Bench) -> Found:
 
 
 def _wakes(bench: Bench) -> Found:
-    """Compare first inferences after idle, votes up, with those of a warm run under the same votes."""
+    """Compare inferences after idle, with votes up, with the inferences of a warm run under the same votes."""
     settings = bench.settings
     found: Found = {}
     saved_us: list[float] = []
@@ -164,7 +164,7 @@ def _after_idle_us(bench: Bench) -> int:
 
 
 def _raises(bench: Bench) -> Found:
-    """Compare inferences that raise after idle with those of a warm run; the lowering after them is not timed."""
+    """Compare inferences that raise after idle with the inferences of a warm run. Lowering is not timed."""
     settings = bench.settings
     bench.session.use(variant(settings.profile))
     with bench.session.inference():
@@ -181,7 +181,7 @@ def _raises(bench: Bench) -> Found:
 
 
 def _speeds(bench: Bench, names: tuple[str, ...]) -> Found:
-    """Compare warm runs under other profiles with one under burst, all without polling."""
+    """Compare warm runs under other profiles with a warm run under burst, all without polling."""
     usual_us = statistics.median(_warm_under(bench, "burst"))
     found: Found = {}
     for name in names:
@@ -219,15 +219,15 @@ def _idle_power(bench: Bench, what: str) -> Quantity:
 
 
 def _power(bench: Bench, watts: list[float], what: str) -> Quantity:
-    """Return a power that was read several times.
+    """Return the quantity of a power that was read several times.
 
     Raises:
         CalibrationFailed: the median is negative.
     """
     median_w = statistics.median(watts)
     if median_w < 0:
-        said = f"{bench.rail.name} gives {median_w:g} W while it is measured: {what}"
-        raise CalibrationFailed(f"{said}; turn its sign, as what is drawn counts")
+        said = f"{bench.rail.name} gives {median_w:g} W: {what}"
+        raise CalibrationFailed(f"{said}; reverse its sign: drawn power must be positive")
     return measured(watts, bench.of(f"{what}, {bench.rail.name}"))
 
 
@@ -237,7 +237,7 @@ def _active_power(bench: Bench) -> Found:
 
     def work() -> None:
         if not bench.inference_us():
-            bench.wait_us(1)  # time must go on
+            bench.wait_us(1)  # virtual time advances only by waiting
 
     bench.session.use(variant(settings.profile, polling_us=0))
     with bench.session.inference():

@@ -1,4 +1,4 @@
-"""A backend in front of another that says how long setPowerConfig took."""
+"""A backend that passes calls to another backend, and times setPowerConfig."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 class TimedCalls:
-    """Passes every call on, and keeps how long those of setPowerConfig took.
+    """Passes every call on, and adds up how long the setPowerConfig calls take.
 
     Args:
-        inner: the backend that answers; it is left open.
-        clock: the time by which calls are timed.
+        inner: the backend that receives the calls; it is left open.
+        clock: the clock that times the calls.
     """
 
     def __init__(self, inner: Backend, clock: Clock) -> None:
@@ -24,7 +24,7 @@ class TimedCalls:
         self._took_us = 0
 
     def taken_us(self) -> int:
-        """Return how long the calls took since this was asked last, in us."""
+        """Return how long the calls took since the last time this method was called, in us."""
         taken_us, self._took_us = self._took_us, 0
         return taken_us
 
@@ -33,7 +33,7 @@ class TimedCalls:
         return self._inner.create_power_config_id(device_id, core_id)
 
     def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
-        """Pass on a setPowerConfig, and add how long it took."""
+        """Pass on a setPowerConfig, and time it."""
         begun_us = self._clock.now_us
         self._inner.set_power_config(power_config_id, votes)
         self._took_us += self._clock.now_us - begun_us
@@ -51,4 +51,4 @@ class TimedCalls:
         return self._inner.describe()
 
     def close(self) -> None:
-        """Do nothing: whoever opened the inner backend closes it."""
+        """Do nothing: the inner backend is closed by the code that opened it."""

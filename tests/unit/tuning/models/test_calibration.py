@@ -126,7 +126,7 @@ def test_a_rail_whose_sign_is_turned_is_refused() -> None:
     """A median power below 0 ends the calibration."""
     device = Device()
     turned = Meter(lambda: -device.htp.power_w, "W", "rail")
-    with pytest.raises(CalibrationFailed, match=r"rail gives -0\.25 W .*burst up.*; turn its sign"):
+    with pytest.raises(CalibrationFailed, match=r"rail gives -0\.25 W: burst up.*; reverse its sign"):
         device.calibrate(meter=turned, infers=False)
 
 
@@ -136,7 +136,7 @@ def test_without_an_inference_and_a_rail_only_the_calls_are_measured() -> None:
     found = device.calibrate(infers=False)
     assert set(found.found) == {"raise_call_us", "lower_call_us"}
     assert [note.partition(":")[0] for note in found.notes] == [
-        "no hardware is behind this backend",
+        "there is no hardware behind this backend",
         "no inference was run",
         "no power was read",
     ]
@@ -168,7 +168,7 @@ def test_a_platform_without_polling_says_nothing_of_it() -> None:
     found = device.calibrate()
     assert "polling_saves_us" not in found.found
     assert found.found["wakes.1000"].value == 480
-    assert "this platform has no RPC polling: what it saves was not measured" in found.notes
+    assert "this platform has no RPC polling: its savings were not measured" in found.notes
 
 
 def test_the_model_is_written_so_that_it_reads_back_as_itself(tmp_path: Path) -> None:

@@ -74,6 +74,6 @@ def test_a_call_that_fails_ends_it_with_the_code() -> None:
 def test_a_profile_without_votes_can_not_be_measured(profile: str) -> None:
     """CalibrationFailed suggests another profile, before any call is made."""
     device = Device()
-    with pytest.raises(CalibrationFailed, match="measure with one that does"):
+    with pytest.raises(CalibrationFailed, match="measure with a profile that does"):
         device.calibrate(attrs.evolve(QUICK, profile=profile))
     assert not device.recorder.calls

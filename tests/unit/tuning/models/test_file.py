@@ -113,7 +113,7 @@ def test_every_problem_is_told_at_once_with_its_line(tmp_path: Path) -> None:
     ], said
     assert "raise_call_us.value is -5" in said[1]
     assert "range has 1 items" in said[4]
-    assert "active_w.range, 0.5 to 6, does not hold the value 9" in said[5]
+    assert "active_w.range, 0.5 to 6, does not contain the value 9" in said[5]
     assert "speeds has burst twice" in said[7]
     assert "speeds.7.speed.value is 0" in said[9]
     assert "wakes has 40 twice" in said[11]
@@ -131,8 +131,8 @@ def test_only_what_was_measured_has_a_spread_and_a_count(tmp_path: Path) -> None
     """A spread of an assumption would look like a measurement."""
     wrong = changed(tmp_path, ("range: [0.5, 6.0]", "spread: 0.1\n  count: 20"))
     assert [each.split(".")[-1] for each in refusals(wrong)] == [
-        "spread is said of a value that was not measured",
-        "count is said of a value that was not measured",
+        "spread is given for a value that was not measured",
+        "count is given for a value that was not measured",
     ]
     file = changed(tmp_path, ("range: [0.5, 6.0]", "spread: 0.1\n  count: 20"))
     text = file.read_text(encoding="utf-8").replace(

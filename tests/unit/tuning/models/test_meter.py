@@ -55,7 +55,7 @@ def test_what_is_no_rail_is_said_with_its_name(tmp_path: Path) -> None:
     text.write_text("none")
     for meter, said in (
         (file_meter(tmp_path / "nowhere", "uW"), "nowhere can't be read"),
-        (file_meter(text, "uW"), "'none', which has no number"),
+        (file_meter(text, "uW"), "'none', which contains no number"),
         (command_meter(f"{sys.executable} -c 'raise SystemExit(3)'", "uW"), "ended with code 3"),
         (command_meter("no-such-program-here", "uW"), "can't be run"),
     ):
@@ -73,7 +73,7 @@ def test_energy_is_told_as_the_power_of_the_time() -> None:
     assert meter.while_idle_w(2_000_000, clock, clock.advance_us) == pytest.approx(0.5)
     assert meter.while_busy_w(lambda: clock.advance_us(700_000), 3_000_000, clock) == pytest.approx(0.5)
     falling = Meter(lambda: -float(clock.now_us), "uJ", "rail")
-    with pytest.raises(CalibrationFailed, match="went back"):
+    with pytest.raises(CalibrationFailed, match="but fell by"):
         falling.while_idle_w(10, clock, clock.advance_us)
 
 
