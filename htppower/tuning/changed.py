@@ -1,4 +1,4 @@
-"""A recording cut by time, or with longer gaps: what advice is tuned on, checked on, and tried against."""
+"""Changed recordings: the parts that advice is tuned and checked on, and recordings with longer gaps."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ FEWEST_GAPS = 200
 
 
 def tuned_and_rest(session: SessionTrace) -> tuple[SessionTrace, SessionTrace | None]:
-    """Return the first two thirds of a recording and the rest; all of it and None if it is too short.
+    """Return the first two thirds of a recording and the rest; the whole recording and None if it is too short.
 
-    They are two thirds of the gaps, and the cut lies in one of these: no inference runs then.
+    The first part has two thirds of the gaps. The cut lies in a gap, so no inference is cut.
     """
     begins_us, _ = session.busy_us()
     if begins_us.size - 1 < FEWEST_GAPS:
@@ -27,12 +27,12 @@ def tuned_and_rest(session: SessionTrace) -> tuple[SessionTrace, SessionTrace | 
 
 
 def begin_of(session: SessionTrace, most: int) -> SessionTrace:
-    """Return the first inferences of a session, at most so many."""
+    """Return the first inferences of a session, at most ``most``."""
     return _part(session, slice(most))
 
 
 def with_longer_gaps(session: SessionTrace, factor: float) -> SessionTrace:
-    """Return a session with gaps that are so many times as long; what runs between two gaps stays as it is."""
+    """Return a session with each gap ``factor`` times as long. The inferences between two gaps keep their length."""
     begins_us, _ = session.busy_us()
     moved_us = np.concatenate(([0], np.cumsum(np.rint(session.gaps_us() * (factor - 1)).astype(np.int64))))
     of_each = moved_us[np.searchsorted(begins_us, session.begins_us, side="right") - 1]

@@ -1,4 +1,4 @@
-"""What a session may be given: a profile, polling, a sustain time; what each costs, and which costs least."""
+"""The choices for a session (profile, polling and sustain time), their costs, and the cheapest of them."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from htppower.tuning.variants import Variant
 
 _US = 1_000_000
-# So many time-outs at once are looked at in search of the best: few at first, since the best is among the first.
+# How many time-outs are examined at once to find the best: few at first, since the best is often among the first.
 _FIRST = 16
 _TOGETHER = 512
 
 
 @attrs.frozen(cache_hash=True)
 class Choice:
-    """A profile with a sustain time, and what it comes to for a session.
+    """A profile with a sustain time, and its result for a session.
 
     Attributes:
         variant: the profile, with polling or not.
         sustain: the sustain time, in us, or how it is learnt.
         energy_j: the energy of the whole recording, by the device model.
         latency: how long inferences take.
-        cold: how many of them wait for a raise.
+        cold: how many inferences wait for a raise.
         calls: how many setPowerConfig calls with clocks are made.
         raised_us: how long the votes are up.
     """
@@ -58,11 +58,11 @@ class Choice:
         return f"{self.variant}, sustain {spelt(self.sustain)}"
 
     def keeps_to(self, limits: Sequence[Limit]) -> bool:
-        """Return whether it keeps to some limits."""
+        """Return whether the choice keeps to all the limits."""
         return all(limit.holds(self.latency.of(limit.measure)) for limit in limits)
 
     def cost_j(self, price_w: float, inferences: int) -> float:
-        """Return its energy, and the price of all its latency."""
+        """Return the energy plus the price of all latency."""
         return self.energy_j + price_w * self.latency.mean * inferences / _US
 
 
@@ -77,14 +77,14 @@ def spelt(sustain: Sustain) -> str:
 
 @attrs.frozen(eq=False)
 class Offer:
-    """A trial of a session under a variant, with what its votes draw.
+    """A trial of a session under a variant, with the power of its votes.
 
     Attributes:
         variant: the profile, with polling or not.
-        trial: the session under it.
-        power: what its votes draw.
-        whole_us: how long all is looked at.
-        learnt: the sustain times to try that are learnt.
+        trial: the session under that profile.
+        power: the power that its votes draw.
+        whole_us: the length of the recording.
+        learnt: the learnt sustain times to try.
     """
 
     variant: Variant
@@ -94,7 +94,7 @@ class Offer:
     learnt: tuple[Adaptive, ...] = ()
 
     def choice(self, sustain: Sustain) -> Choice:
-        """Return what a sustain time comes to."""
+        """Return the choice of a sustain time."""
         outcome, latency = self.trial.outcome(sustain), self.trial.latency(sustain)
         return Choice(
             self.variant,
@@ -107,17 +107,17 @@ class Offer:
         )
 
     def of(self, session: SessionTrace) -> Offer:
-        """Return the same for another recording, without what is learnt: that is gone through gap by gap."""
+        """Return the offer for another recording, without learnt sustain times: these are slow to calculate."""
         return attrs.evolve(self, trial=self.trial.of(session), whole_us=whole_us_of(session), learnt=())
 
     def costs_j(self, time_outs_us: NDArray[np.int64], price_w: float) -> NDArray[np.float64]:
-        """Return the cost of each of some time-outs of 20 ms and more: its energy, and the price of all latency."""
+        """Return the cost of each time-out: its energy plus the price of all latency. Each is 20 ms or more."""
         outcomes, trial = self.trial.outcomes(time_outs_us), self.trial
         energy = self.power.energy_j(outcomes, trial.polled_us, self.whole_us)
         return energy + price_w * (trial.latency_sum_us + outcomes.waits_us) / _US
 
     def choices(self, time_outs_us: NDArray[np.int64]) -> list[Choice]:
-        """Return what time-outs of 20 ms and more come to, of which none has more energy, cold starts and waits."""
+        """Return the choices of time-outs of 20 ms or more that are on the front of energy, cold starts and waits."""
         if not time_outs_us.size:
             return []
         outcomes = self.trial.outcomes(time_outs_us)
@@ -128,7 +128,7 @@ class Offer:
         return [self.choice(each) for each in time_outs_us[kept].tolist()]
 
     def best(self, price_w: float, limits: Sequence[Limit]) -> Choice | None:
-        """Return what costs least of every time-out and of what is learnt; None where nothing keeps to the limits."""
+        """Return the cheapest choice of all time-outs and learnt sustain times; None if none keeps to the limits."""
         sustains: tuple[Sustain, ...] = (0, *self.learnt)
         choices = [self.choice(each) for each in sustains]
         time_out_us = self._best_time_out_us(price_w, limits)
@@ -137,9 +137,9 @@ class Offer:
         return cheapest(choices, price_w, self.trial.count, limits)
 
     def _best_time_out_us(self, price_w: float, limits: Sequence[Limit]) -> int | None:
-        """Return the cheapest of all time-outs of 20 ms and more that keep to the limits.
+        """Return the cheapest of all time-outs of 20 ms or more that keep to the limits.
 
-        They are looked at in the order of what they cost at least, until that is more than the best has cost.
+        They are examined in the order of a lower bound of their costs, until that bound is above the cost of the best.
         """
         trial = self.trial
         time_outs = trial.time_outs_us
@@ -174,6 +174,6 @@ def whole_us_of(session: SessionTrace) -> int:
 
 
 def cheapest(choices: Sequence[Choice], price_w: float, inferences: int, limits: Sequence[Limit]) -> Choice | None:
-    """Return the choice with the least cost of those that keep to the limits; None where none does."""
+    """Return the cheapest of the choices that keep to the limits; None if no choice does."""
     keeping = [each for each in choices if each.keeps_to(limits)]
     return min(keeping, key=lambda each: each.cost_j(price_w, inferences), default=None)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _COSTS_MORE = 0.01
 # Only this many inferences of a long recording are used.
 _MOST_INFERENCES = 20_000
-# How far gaps and inferences are looked at: so many times as long, and as short.
+# How much longer gaps and inferences are tried at most; inferences also as many times shorter.
 _LONGEST_GAPS = 4.0
 _LONGEST_INFERENCES = 2.0
 _FIRST_STEP = 0.01
@@ -36,10 +36,12 @@ class Holds:
     """How much a recording may change while a choice keeps to the limits and stays about as cheap.
 
     Attributes:
-        longer_gaps: all gaps may be up to so many times as long; None for any length that was looked at.
-        gap_us: the longest gap that is stayed up for even then, as it is now; None if no time is fixed.
-        shorter, longer: all inferences may take from so many times to so many times as long; None for any.
-        inference_us: how long an inference takes now, in the median.
+        longer_gaps: the largest allowed factor for the length of all gaps; None if no limit was found.
+        gap_us: the longest gap of the recording that the votes stay up for even if gaps are that much longer; None if
+            the sustain time is learnt or 0.
+        shorter, longer: the smallest and the largest factor for the length of all inferences; None if no limit was
+            found.
+        inference_us: the median length of an inference in the recording.
     """
 
     longer_gaps: float | None
@@ -56,9 +58,9 @@ class Checked:
     """The result of a choice on the last third of a recording.
 
     Attributes:
-        choice: the choice, as it is there.
+        choice: the choice, with its result on the last third.
         loss: its extra cost there over the best time of its profile, as a share; None if no time keeps to the limits.
-        broken: the limits that it breaks there.
+        broken: the limits that the choice breaks there.
     """
 
     choice: Choice
@@ -135,8 +137,8 @@ def checked_in_words(found: Checked, limits: Sequence[Limit], *, used: bool) -> 
 
     Args:
         found: the result.
-        limits: what it is to keep to.
-        used: whether the last third was used to find it.
+        limits: the limits that the choice must keep to.
+        used: whether the last third was used to find the choice.
     """
     how = "which was used to tune after all" if used else "which was not used to tune"
     latency = found.choice.latency

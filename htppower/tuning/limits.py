@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# The quantiles, each the least time that so large a share of the inferences does not exceed.
+# Each quantile is the shortest time that at least this share of the inferences does not exceed.
 QUANTILES = {
     "p50": Fraction(1, 2),
     "p90": Fraction(9, 10),
@@ -43,7 +43,7 @@ class Limit:
         measure: one of ``QUANTILES`` or the ``mean`` of the latency, or ``cold``, the share of the inferences that wait
             for a raise.
         most: in us, or as a share from 0 to 1.
-        text: as it was written.
+        text: the limit as the user wrote it.
     """
 
     measure: str
@@ -51,14 +51,11 @@ class Limit:
     text: str
 
     def __str__(self) -> str:
-        """Return it as it was written."""
+        """Return the limit as the user wrote it."""
         return self.text
 
     def holds(self, value: float) -> bool:
-        """Return whether a value of the measure is within it.
-
-        Both are rounded to the nearest float: one that is just as large is within.
-        """
+        """Return whether a value of the measure is within the limit; a value that equals the limit is."""
         return value <= float(self.most)
 
 
@@ -66,35 +63,35 @@ def parse_limit(text: str) -> Limit:
     """Return a limit from its text.
 
     Raises:
-        ValueError: it is none; the message says what is.
+        ValueError: the text is not a limit; the message explains the form.
     """
     found = _FORM.fullmatch(text)
     if found is None:
-        raise ValueError(f"{text!r} is no limit: {_SAYS}")
+        raise ValueError(f"{text!r} is not a limit: {_SAYS}")
     measure, unit = found["measure"], found["unit"]
     if measure not in MEASURES:
-        raise ValueError(f"{text!r} is no limit: there is no measure {measure!r}; {_SAYS}")
+        raise ValueError(f"{text!r} is not a limit: {measure!r} is not a measure; {_SAYS}")
     if found["sign"] in ("<", "=<"):
-        raise ValueError(f"{text!r} is no limit: write <= in the place of {found['sign']}")
+        raise ValueError(f"{text!r} is not a limit: write <= instead of {found['sign']}")
     number = Fraction(found["number"])
     if measure == COLD:
         if unit != "%":
-            raise ValueError(f"{text!r} is no limit: cold is a share of the inferences, such as 'cold <= 5 %'")
+            raise ValueError(f"{text!r} is not a limit: cold is a share of the inferences, such as 'cold <= 5 %'")
         if number > 100:  # noqa: PLR2004 - per cent
-            raise ValueError(f"{text!r} is no limit: a share is 100 % at most")
+            raise ValueError(f"{text!r} is not a limit: a share is at most 100 %")
         return Limit(measure, number / 100, text.strip())
     if unit not in _US:
-        raise ValueError(f"{text!r} is no limit: {measure} is a time, in us, ms or s")
+        raise ValueError(f"{text!r} is not a limit: {measure} is a time, in us, ms or s")
     return Limit(measure, number * _US[unit], text.strip())
 
 
 def rank(measure: str, count: int) -> int:
-    """Return how many of so many inferences, at least, are no slower than a quantile."""
+    """Return how many of ``count`` inferences are at least as fast as a quantile says."""
     return max(1, math.ceil(QUANTILES[measure] * count))
 
 
 def quantiles_us(latencies_us: NDArray[np.int64], measures: Sequence[str] = tuple(QUANTILES)) -> list[int]:
-    """Return quantiles of latencies; there is one at least."""
+    """Return quantiles of one or more latencies."""
     places = [rank(measure, latencies_us.size) - 1 for measure in measures]
     latencies = latencies_us.copy()
     latencies.partition(sorted(set(places)))

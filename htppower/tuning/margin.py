@@ -1,6 +1,7 @@
-"""The sustain time that is furthest from a cliff, of all that cost about as little as the cheapest.
+"""Chooses, from the sustain times that cost about as little as the cheapest, the one that is furthest from a cliff.
 
-Times are chosen on the first two thirds of a recording. The rest then says whether they keep to the limits there, too.
+A cliff is a change of all gaps that makes the time break a limit or cost much more. Times are chosen on the first two
+thirds of a recording, and checked on the last third.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
 LARGEST_MARGIN = 2.0
 # Round times are up to 7 % apart, so the cheapest time and some slightly longer ones are tried as well.
 _ABOVE = (1.0, 1.005, 1.01, 1.02, 1.03, 1.05, 1.1, 1.15)
-# A profile is looked at if its cheapest time costs no more than so many times as much as what was found before.
+# A profile is examined if its cheapest time costs at most this many times as much as the best option found so far.
 _WORTH_A_LOOK = 1.05
-# So many profiles are looked at for each of several sessions, which are settled together.
+# If several sessions are settled together, at least this many profiles are examined for each.
 _FEWEST_TOGETHER = 6
 _MOST_LEARNT = 4
 
@@ -63,9 +64,9 @@ class Found:
 
     Attributes:
         best: the choice that is advised; None if nothing keeps to the limits.
-        of_each: the same for each profile that was looked at, in the order of their costs.
-        strictness: how it keeps to the limits.
-        rest_used: whether the last third had to be used to find it.
+        of_each: the best choice of each profile that was examined, in the order of their costs.
+        strictness: how strictly the choices keep to the limits.
+        rest_used: whether the last third was needed to find them.
     """
 
     best: Choice | None
@@ -106,7 +107,7 @@ class _Option:
 
 
 class _Case:
-    """A profile on a recording, and on the two parts of it."""
+    """A profile on a recording, and on its two parts."""
 
     def __init__(self, offer: Offer, cheapest: Choice, wanted: Wanted) -> None:
         self.offer = offer
@@ -123,11 +124,11 @@ class _Case:
         return all(kept(each.trial, sustain, self._wanted.limits) for each in self._others)
 
     def keeps(self, sustain: Sustain, strictness: Strictness, with_rest: bool) -> bool:
-        """Return whether a sustain time keeps to the limits on what is tuned on, and, if asked for, on the rest."""
+        """Return whether a sustain time keeps to the limits on the first part, and on the rest too if ``with_rest``."""
         return self._reserve.keeps(sustain, strictness) and (not with_rest or self.holds_on_rest(sustain))
 
     def options(self, strictness: Strictness, with_rest: bool) -> list[_Option]:
-        """Return the sustain times that keep to the limits: 0, and the shortest time-out that does and all longer."""
+        """Return the sustain times that keep to the limits: maybe 0, and all time-outs from the shortest that does."""
         if (strictness, with_rest) not in self._options:
             first = self._shortest(strictness, with_rest)
             at_once = [self.option(0)] if self.keeps(0, strictness, with_rest) else []
@@ -141,7 +142,7 @@ class _Case:
         return _Option(self, sustain, *costs)
 
     def _shortest(self, strictness: Strictness, with_rest: bool) -> int:
-        """Return the place of the shortest time-out that keeps to the limits: a longer one has fewer cold starts."""
+        """Return the place of the shortest time-out that keeps to the limits. Longer ones have fewer cold starts."""
         low, high = 0, self._time_outs_us.size
         while low < high:
             middle = (low + high) // 2
@@ -169,7 +170,7 @@ def with_margin(offers: Sequence[Offer], found: Sequence[Choice], wanted: Wanted
     Args:
         offers: a session under each profile.
         found: the cheapest choice of each profile that keeps to the limits, and choices that are learnt.
-        wanted: what is wanted.
+        wanted: the aim.
     """
     cases = _Cases(offers, found, wanted)
     levels = sorted(Strictness, reverse=True) if wanted.limits else [Strictness.KEPT]
@@ -184,7 +185,7 @@ def with_margin(offers: Sequence[Offer], found: Sequence[Choice], wanted: Wanted
 
 
 class _Cases:
-    """The profiles of a session, each looked at only if it may be among the best."""
+    """The profiles of a session. A profile is examined only if it may be among the best."""
 
     def __init__(self, offers: Sequence[Offer], found: Sequence[Choice], wanted: Wanted) -> None:
         self._wanted = wanted
@@ -195,7 +196,7 @@ class _Cases:
         self._cases: dict[Variant, _Case] = {}
 
     def furthest(self, strictness: Strictness, with_rest: bool) -> list[_Option]:
-        """Return the option of each profile that is furthest from a cliff; the best of all first."""
+        """Return the option of each profile that is furthest from a cliff, and the best option first."""
         of_each = list(self._looked_at(strictness, with_rest))
         found = []
         if of_each:
@@ -213,7 +214,7 @@ class _Cases:
         return option.whole_j <= (1 + self._wanted.within) * least_j
 
     def _looked_at(self, strictness: Strictness, with_rest: bool) -> Iterator[list[_Option]]:
-        """Yield the options of each profile that may be among the best, the profiles in the order of their costs."""
+        """Yield the options of each profile that may be among the best, in the order of the profiles' costs."""
         least_j = np.inf
         for place, cheapest in enumerate(self._fixed):
             enough = not self._wanted.together or place >= _FEWEST_TOGETHER
@@ -227,7 +228,7 @@ class _Cases:
                 yield options
 
     def _others(self, of_each: Sequence[list[_Option]], with_rest: bool) -> list[_Option]:
-        """Return the option of each profile that is furthest from a cliff, by its own least cost."""
+        """Return, for each profile, the option that is furthest from a cliff near the profile's own least cost."""
         within = 1 + self._wanted.within
         found = (max(_near(each, within * _least_j(each, with_rest), with_rest), key=_order) for each in of_each)
         return sorted(found, key=lambda each: each.whole_j)
@@ -282,12 +283,12 @@ def _near(options: Sequence[_Option], most_j: float, with_rest: bool) -> Iterato
 
 
 def _order(option: _Option) -> tuple[float, float]:
-    """Return the order of options: by margin, and of the same margin by cost."""
+    """Return a sort key for options: the margin, then the cost."""
     return option.margin, -option.whole_j
 
 
 def _candidates_us(cheapest: Sustain, most_us: int) -> NDArray[np.int64]:
-    """Return the time-outs of a profile that are looked at: round ones, the cheapest one, and some a little above."""
+    """Return the time-outs to examine: round ones, the cheapest one, and some that are slightly longer."""
     found = [each for each in EDGES_US if SHORTEST_SUSTAIN_US <= each <= most_us]
     if not isinstance(cheapest, Adaptive) and cheapest >= SHORTEST_SUSTAIN_US:
         found += [min(rounded_up(cheapest * each), most_us) for each in _ABOVE]
@@ -295,6 +296,6 @@ def _candidates_us(cheapest: Sustain, most_us: int) -> NDArray[np.int64]:
 
 
 def rounded_up(time_us: float) -> int:
-    """Return a time with four digits, and no shorter."""
+    """Return a time rounded up to four digits."""
     step = int(10 ** max(0, len(str(int(time_us))) - 4))
     return math.ceil(time_us / step) * step

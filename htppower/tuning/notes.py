@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from htppower.tuning.session_advice import Aim, SessionAdvice
     from htppower.tuning.traces.trace import SessionTrace
 
-# A recording should be so many times as long as the longest sustain time that is tried.
+# A recording should be this many times as long as the longest sustain time that is tried.
 _FEWEST_TIMES = 10
 
 
@@ -41,7 +41,7 @@ def about_the_reserve(advice: SessionAdvice, aim: Aim) -> Iterator[str]:
     if margin is None or cheapest is None or not aim.limits:
         return
     if margin.best is None:
-        yield "the limits can be kept to on the whole recording, but not on both parts of it: record for longer"
+        yield "some choices keep to the limits on the whole recording, but none on both parts of it: record for longer"
         return
     if margin.strictness < max(Strictness):
         faster = f"{100 * (SPEEDS[1] - 1):.0f} % faster or slower, or gaps {100 * (LONGER_GAPS - 1):.0f} % longer"
@@ -51,4 +51,4 @@ def about_the_reserve(advice: SessionAdvice, aim: Aim) -> Iterator[str]:
     count, price_w = advice.session.begins_us.size, aim.price_in_cost_w
     less = 1 - cheapest.cost_j(price_w, count) / margin.best.cost_j(price_w, count)
     if less > 2 * aim.within:
-        yield f"{cheapest} costs {less:.0%} less, and keeps to the limits just so: the rest is what the reserve costs"
+        yield f"{cheapest} costs {less:.0%} less, and barely keeps to the limits: the reserve costs the difference"

@@ -73,7 +73,7 @@ def _head(tuning: Tuning, tuned: Tuned, best: Choice) -> Iterator[str]:
     session, present = tuned.advice.session, tuned.advice.present
     inferences = counted(session.begins_us.size, "inference")
     yield f"Made by htppower tune from {inferences} of {session.name} in {tuning.trace.source}."
-    yield f"Device model: {tuning.model.device}. Its values that nobody has measured are assumptions, see below."
+    yield f"Device model: {tuning.model.device}. Its values that were never measured are assumptions, see below."
     limits = ", ".join(map(str, tuning.question.limits))
     within = tuning.question.within
     least = f"Within {100 * within:g} % of the least" if within else "The least"
@@ -85,7 +85,7 @@ def _head(tuning: Tuning, tuned: Tuned, best: Choice) -> Iterator[str]:
             f"{tuning.question.break_even_us} us the break-even time."
         )
     if within:
-        yield "Of these it is the one furthest from breaking a limit or costing more, as gaps grow or shrink."
+        yield "Of these, it tolerates the largest change of the gaps before it breaks a limit or costs more."
     yield f"{_line('This profile', best)}."
     yield f"{_line(f'{present.variant.name} as it is', present)}."
     if tuned.holds is not None:
@@ -110,9 +110,9 @@ def _line(name: str, choice: Choice) -> str:
 
 def _why_this_time(tuned: Tuned, best: Choice) -> str:
     if isinstance(best.sustain, Adaptive):
-        return "learnt from the gaps of each session: cheaper here than any fixed time that keeps to what is wanted"
+        return "learnt from the gaps of each session: cheaper here than any fixed time that keeps to the limits"
     if not best.sustain:
-        return "no time pays: staying up costs more than the calls and the latency of raising for each inference"
+        return "a sustain time never pays here: it costs more than a raise for each inference, in calls and latency"
     inferences = tuned.advice.session.begins_us.size
     return f"{inferences - best.cold} of {inferences} inferences find the votes up"
 
@@ -121,5 +121,5 @@ def _why_polling(tuning: Tuning, best: Choice) -> str:
     model = tuning.model
     power, saves = model.polling_w.value, model.polling_saves_us.value
     if best.variant.polls:
-        return f"polling has answers {saves:g} us sooner, which is worth the {power:g} W of the CPU here"
-    return f"polling draws {power:g} W of the CPU, which the {saves:g} us that it saves are not worth here"
+        return f"polling brings answers {saves:g} us sooner; here that is worth the {power:g} W of the CPU"
+    return f"polling draws {power:g} W of the CPU; the {saves:g} us that it saves are not worth that here"

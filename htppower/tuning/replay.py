@@ -1,8 +1,8 @@
-"""Replays a recording by the real controller, in virtual time, and compares what it does with what was worked out.
+"""Replays a recording by the real controller, in virtual time, and compares the result with the calculated one.
 
-Nothing here is shared with the model but when inferences are asked for and how long each takes: the order of events is
-made anew, and who waits for a raise is what the controller says. Calls take no time, and an inference that waited for
-one begins so much later as a raise makes it.
+The replay shares only two inputs with the calculation: when inferences are requested, and how long each takes. It makes
+its own order of events, and the controller decides which inferences wait for a raise. Calls take no time; an inference
+that waits for a raise begins later by the time that a raise takes.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from htppower.tuning.cost.outcome import Run
     from htppower.tuning.cost.workload import Workload
 
-# Ends come before begins of the same microsecond, and alarms before both.
+# In the same microsecond, alarms are handled first, then ends, then begins.
 _END, _BEGIN = 0, 1
-# As any: every profile casts as many calls on each.
+# Any architecture will do: a profile makes the same number of calls on each.
 _ARCH = 75
 _STEP_US = 60_000_000
 
 
 @attrs.frozen
 class Replayed:
-    """What one session did.
+    """The result of a replay, or of a calculation, for one session.
 
     Attributes:
         calls: how many setPowerConfig calls with clocks were made on its id. Calls with settings of the process are not
@@ -58,27 +58,27 @@ class Replayed:
 
     @classmethod
     def worked_out(cls, run: Run, calls: int) -> Replayed:
-        """Return what the model says of a session."""
+        """Return the calculated result for a session."""
         return cls(calls, run.up_us, tuple(run.cold.tolist()), tuple(run.ends_us.tolist()))
 
     def differences(self, other: Replayed) -> list[str]:
-        """Return in words what another one, which was worked out, has otherwise."""
+        """Return, in words, how the calculated result differs from this one."""
         said: list[str] = []
         for name, unit in (("calls", "calls"), ("raised_us", "us raised")):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
-                said.append(f"{mine} {unit} by the controller, {theirs} worked out")
+                said.append(f"{mine} {unit} by the controller, {theirs} calculated")
         if self.cold != other.cold:
             number = min(set(self.cold) ^ set(other.cold))
-            by_whom = "by the controller only" if number in self.cold else "as worked out only"
+            by_whom = "only by the controller" if number in self.cold else "only in the calculation"
             said.append(
-                f"{len(self.cold)} cold starts by the controller, {len(other.cold)} worked out; inference {number} "
+                f"{len(self.cold)} cold starts by the controller, {len(other.cold)} calculated; inference {number} "
                 f"waits {by_whom}"
             )
         if self.ends_us != other.ends_us:
             pairs = enumerate(zip(self.ends_us, other.ends_us, strict=True))
             number, (mine, theirs) = next((at, pair) for at, pair in pairs if pair[0] != pair[1])
-            said.append(f"inference {number} ends at {mine} us by the controller, at {theirs} us as worked out")
+            said.append(f"inference {number} ends at {mine} us by the controller, calculated: {theirs} us")
         return said
 
 
@@ -91,17 +91,17 @@ class _Host:
         self.ends_us = [0] * workload.count
         self.cold: list[int] = []
         self.up_us = 0
-        # What was asked for while another inference ran, where they run one at a time.
+        # Inferences that were requested while another ran; used only if they run one at a time.
         self.waiting: collections.deque[int] = collections.deque()
         self.running: dict[int, contextlib.AbstractContextManager[None]] = {}
         self._late_us = workload.late_us
         self._takes_us: list[int] = workload.takes_us.tolist()
-        # When the votes are in force that were raised last.
+        # When the votes of the last raise take effect.
         self._ready_us = 0
         self._raised_us: int | None = None
 
     def see(self, event: Event) -> None:
-        """Take in how long votes are up, by the controller's events."""
+        """Add up how long the votes are up, from the controller's events."""
         if not isinstance(event, Transition):
             return
         if event.dest is State.RAISED and self._raised_us is None:
@@ -122,7 +122,7 @@ class _Host:
         return self.ends_us[number]
 
     def end(self, number: int) -> None:
-        """End it."""
+        """End an inference."""
         self.running.pop(number).__exit__(None, None, None)
 
 
@@ -135,7 +135,7 @@ def replay(sessions: Sequence[tuple[Profile, Workload]]) -> list[Replayed]:
         by_number = dict(enumerate(hosts, start=1))
         controller.subscribe(lambda event: by_number[event.session].see(event) if event.session else None)
         _run(hosts, [workload for _, workload in sessions], time)
-        # Until the last timer has rung.
+        # Let the last sustain timers expire.
         while any(host.session.state is State.RAISED for host in hosts):
             time.advance_us(_STEP_US)
         controller.flush_events()
@@ -162,7 +162,7 @@ def _run(hosts: Sequence[_Host], workloads: Sequence[Workload], time: VirtualTim
             host.end(number)
             if not host.waiting:
                 continue
-            # What lowers in the background does so before the next begins.
+            # Votes that are lowered in the background come down before the next inference begins.
             number = host.waiting.popleft()
             time.advance_us(0)
         elif host.one_at_a_time and host.running:

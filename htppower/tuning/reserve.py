@@ -1,4 +1,4 @@
-"""Whether a session keeps to limits with a reserve: also if a second recording is slightly faster or slower."""
+"""Whether a session keeps to limits with a reserve, so that it also does if the next recording differs slightly."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from htppower.tuning.limits import Limit
     from htppower.tuning.trial import Trial
 
-# Limits must hold with inferences that take so many times as long, and with gaps that do.
+# Limits must hold if all inferences, or all gaps, are as many times as long.
 SPEEDS = (1 / 1.03, 1.03)
 LONGER_GAPS = 1.1
-# How much a measure differs from one recording to the next is judged by how much it differs between parts of this one.
+# The spread of a measure between recordings is estimated from its spread between the parts of this recording.
 _PARTS = 8
 _FEWEST_PARTS = 4
 _SMALLEST_PART = 25
 _SPREADS = 2
-# The next recording is as long as this one and its rest: one and a half times as long as what is tuned on.
+# The next recording is taken to be as long as the whole of this one: 1.5 times the part that is tuned on.
 _NEXT = 1.5
 
 
 class Strictness(enum.IntEnum):
-    """How limits are kept to: each includes those with lower numbers."""
+    """How strictly limits are kept to; each level includes the levels below it."""
 
     KEPT = 0
     SPREAD = 1
@@ -43,11 +43,11 @@ class Strictness(enum.IntEnum):
 
 
 class Reserve:
-    """Judges sustain times of a trial by limits.
+    """Decides whether sustain times of a trial keep to limits.
 
     Args:
         trial: the session under a profile.
-        limits: what it must keep to.
+        limits: the limits.
     """
 
     def __init__(self, trial: Trial, limits: Sequence[Limit]) -> None:
@@ -55,7 +55,7 @@ class Reserve:
         self._limits = limits
 
     def keeps(self, sustain: Sustain, strictness: Strictness) -> bool:
-        """Return whether a sustain time keeps to the limits: as recorded, between parts, with other speeds and gaps."""
+        """Return whether a sustain time keeps to the limits as strictly as ``strictness``."""
         if not self._limits:
             return True
         return (
@@ -97,7 +97,7 @@ def _bound(limit: Limit) -> float:
 
 
 def _highest(values: NDArray[np.int64], parts: int) -> float:
-    """Return what the mean of another recording is at most, in all likelihood."""
+    """Return a value that the mean of another recording is not likely to exceed."""
     starts = np.arange(parts) * values.size // parts
     means = np.add.reduceat(values, starts) / np.diff(starts, append=values.size)
     spread = float(means.std(ddof=1)) * math.sqrt((1 + 1 / _NEXT) / parts)

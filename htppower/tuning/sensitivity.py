@@ -1,4 +1,4 @@
-"""How far each value of a device model that nobody has measured may move before other advice would be better."""
+"""How far each assumed value of a device model may move before other advice would be better."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ if TYPE_CHECKING:
     from htppower.tuning.session_advice import Aim, SessionAdvice
 
 _US = 1_000_000
-# Advice stands while nothing else costs less than this of it.
+# Advice stands while every other choice costs at least this share of it.
 STANDS = 0.99
-# Of a long recording so many inferences are looked at, and so many time-outs of each profile.
+# How many inferences of a long recording, and how many time-outs of each profile, are examined.
 _MOST_INFERENCES = 20_000
 _TIME_OUTS = 100
 _ROUNDS = 10
-# Where a model does not say how far a value may be off.
+# The range of a value is a quarter to four times the value, if the model does not give a range.
 _FACTOR = 4
-# Numbers from the one on are whole, those below the other have many digits.
+# Numbers from _WHOLE on are printed without decimals, numbers below _TINY without an exponent.
 _WHOLE = 100
 _TINY = 1e-4
 
 
 @attrs.frozen
 class Assumption:
-    """A value that nobody has measured, and the range in which the advice stands while all others stay.
+    """An assumed value, and the range within which the advice stands if all other values stay.
 
     Attributes:
-        name: which, as the device model names it.
-        quantity: the value, with where it is from.
-        lowest, highest: the range in which it is looked at: that of the model, or a quarter to four times the value.
-        down, up: the values between which the advice stands; None where it stands as far as it is looked at.
+        name: the name of the value in the device model.
+        quantity: the value, with its source.
+        lowest, highest: the range that is examined: the model's range, or a quarter to four times the value.
+        down, up: the advice stands between these values; None if it stands up to that end of the range.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Assumption:
 
 
 class _Judge:
-    """Says whether advice stands by another model."""
+    """Decides whether advice still stands if a device model changes."""
 
     def __init__(self, advice: SessionAdvice, best: Choice, aim: Aim, model: DeviceModel) -> None:
         self._advice = advice
@@ -72,22 +72,22 @@ class _Judge:
         self._aim = aim
         self._session = begin_of(advice.session, _MOST_INFERENCES)
         self._whole_us = whole_us_of(self._session)
-        # Those of the model itself and of the one looked at: each holds dozens of arrays.
+        # Only the trials of the model itself and of one changed model are kept: each holds dozens of arrays.
         most = 2 * len(advice.offers)
         self._trial = functools.lru_cache(maxsize=most)(self._trial_of)
         self._keeping = functools.lru_cache(maxsize=most)(self._keeping_of)
-        # A choice with a margin costs a little more than the cheapest.
+        # Below 1 already, since a choice with a margin costs a little more than the cheapest.
         self._now = self._share(model) or 0.0
 
     def stands(self, model: DeviceModel) -> bool:
-        """Return whether the advised choice keeps to the limits, and nothing else costs much less than it does now."""
+        """Return whether the advised choice keeps to the limits, and the cheapest is not clearly cheaper than now."""
         share = self._share(model)
         return share is None or share >= STANDS * self._now
 
     def _share(self, model: DeviceModel) -> float | None:
-        """Return what the cheapest choice costs, as a share of what the advised one costs: 0 if that breaks a limit.
+        """Return the cost of the cheapest choice as a share of the cost of the advised one.
 
-        None if nothing keeps to the limits.
+        0 if the advised choice breaks a limit that another choice keeps to. None if no choice keeps to the limits.
         """
         offers = [self._offer(offer, model) for offer in self._advice.offers]
         own = next(each for each in offers if each.variant == self._best.variant)
@@ -106,7 +106,7 @@ class _Judge:
         return Trial(self._session, takes, self._aim.most_us)
 
     def _least_j(self, offer: Offer) -> float:
-        """Return what the cheapest of some time-outs costs that keep to the limits."""
+        """Return the cost of the cheapest of the examined time-outs that keep to the limits."""
         trial, price_w = offer.trial, self._aim.price_in_cost_w
         at_once = offer.choice(0)
         found = at_once.cost_j(price_w, trial.count) if at_once.keeps_to(self._aim.limits) else np.inf
@@ -118,7 +118,7 @@ class _Judge:
         return found
 
     def _keeping_of(self, trial: Trial) -> Outcomes:
-        """Return the outcomes of some time-outs that keep to the limits."""
+        """Return the outcomes of the examined time-outs that keep to the limits."""
         time_outs = thinned(trial.time_outs_us, _TIME_OUTS)
         return trial.outcomes(time_outs[trial.within(time_outs, self._aim.limits)])
 
@@ -130,10 +130,11 @@ def assumptions(
     aim: Aim,
     progress: Callable[[float], None] = lambda _: None,
 ) -> tuple[Assumption, ...]:
-    """Return each value that nobody has measured, and how far it may move before other advice would be better.
+    """Return each assumed value, and how far it may move before other advice would be better.
 
     The other values stay as they are. Advice changes if it breaks a limit that another choice keeps to, or if the cost
-    of another choice relative to the advice falls by 1 %. ``progress`` gets the share that is done, always below 1.
+    of another choice relative to the advice falls by 1 %. ``progress`` is called with the share that is done, always
+    below 1.
     """
     judge = _Judge(advice, best, aim, model)
     found = []
@@ -150,14 +151,14 @@ def assumptions(
 
 
 def _concerns(name: str, advice: SessionAdvice) -> bool:
-    """Return whether a value may concern the session: the speed of a profile that is tried, or any other."""
+    """Return whether a value may matter for the session. The speed of a profile that is not tried does not."""
     of, _, profile = name.partition(".")
     tried = {named for offer in advice.offers for named in offer.variant.profile.lineage}
     return of != "speeds" or profile in tried
 
 
 def _edge(judge: _Judge, model: DeviceModel, name: str, end: float) -> float | None:
-    """Return the value nearest to an end at which the advice stands still; None where it does at that end."""
+    """Return the value nearest to ``end`` that the advice still stands with; None if it stands with ``end``."""
     near, far = model.quantities()[name].value, end
     if near == far or judge.stands(model.with_value(name, far)):
         return None
@@ -171,7 +172,7 @@ def _edge(judge: _Judge, model: DeviceModel, name: str, end: float) -> float | N
 
 
 def in_words(found: Sequence[Assumption]) -> list[str]:
-    """Return a sentence for each value on which the advice hangs, and one for all others."""
+    """Return a sentence for each value that the advice depends on, and one for all others."""
     said = []
     for each in found:
         if each.matters:

@@ -1,4 +1,4 @@
-"""One session over all profiles and sustain times: what is on the front, what is best, what the limits leave."""
+"""The advice for one session over all profiles and sustain times: the front, and the best choice within the limits."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
     from htppower.tuning.variants import Variant
 
 _US = 1_000_000
-# The shares of cold starts to which a sustain time is tried that is learnt, in millionths.
+# Learnt sustain times are tried that aim at these shares of cold starts, in millionths.
 _COLD_STARTS_PPM = (10_000, 50_000, 100_000)
-# So many inferences times settings are looked at one by one, for their quantiles: some seconds.
+# Bounds the time for quantiles, which are calculated for each inference and setting, to a few seconds.
 _MOST_LOOKED_AT = 100_000_000
 _FEWEST_SETTINGS = 24
-# So many gaps are gone through for all sustain times that are learnt together: some seconds.
+# Bounds the time for all learnt sustain times, which are calculated gap by gap, to a few seconds.
 _MOST_LEARNT = 1_200_000
 
 
 @attrs.frozen
 class Aim:
-    """What is wanted of a session.
+    """The aim of tuning a session.
 
     Attributes:
         limits: what it must keep to; the choice with the least energy that does is best.
-        price_w: without limits, the energy that a second less of latency is worth, in J for each s.
+        price_w: the energy that a second less of latency is worth, in J for each s; not used if there are limits.
         most_us: the longest time-out that is tried.
-        settings: how many time-outs of a profile are tried at most for the front; the best is of all.
+        settings: how many time-outs of a profile are tried at most for the front; for the best, all are.
         within: how much more than the least cost a choice with a larger margin may cost, as a share; with 0 the
             cheapest is best.
         together: whether the session shares a core with others.
@@ -61,23 +61,25 @@ class Aim:
 
     @property
     def price_in_cost_w(self) -> float:
-        """The price of latency by which choices are compared: none where limits say what latency may be."""
+        """The price of latency for comparing choices: 0 if limits bound the latency."""
         return 0.0 if self.limits else self.price_w
 
 
 @attrs.frozen(eq=False)
 class SessionAdvice:
-    """What is found for one session.
+    """The advice for one session.
 
     Attributes:
-        session: its recording.
+        session: the recording of the session.
         measured_under: the profile that it was recorded under.
         offers: the session under each variant.
-        present: what that profile comes to, as it is.
-        front: the choices that no other is better than in energy and in latency, from the least energy.
-        best: the choice that is advised; None where none keeps to the limits.
+        present: the choice of that profile, unchanged.
+        front: the choices on the front of energy and latency, from the least energy.
+        best: the choice that is advised; None if no choice keeps to the limits.
+        cheapest: the cheapest choice that keeps to the limits; None if no choice does.
+        margin: how ``best`` was found; None if ``best`` is the cheapest choice.
         tried, of: how many time-outs were tried for the front, and how many there are.
-        nearest: where none keeps to the limits, what each limit alone would have to be, and the choice that meets that.
+        nearest: if no choice keeps to the limits, each limit with the choice that is nearest to it.
         notes: what was left out, and why.
     """
 
@@ -95,12 +97,14 @@ class SessionAdvice:
     notes: tuple[str, ...] = ()
 
     def offer(self, choice: Choice) -> Offer:
-        """Return the offer that a choice is of."""
+        """Return the offer of a choice's variant."""
         return next(each for each in self.offers if each.variant == choice.variant)
 
 
 def price_of_latency_w(model: DeviceModel, profile: Profile, break_even: int) -> float:
-    """Return the price of latency, in J for each s, at which a profile has a break-even time; 0 where it has a longer.
+    """Return the price of latency, in J for each s, that gives a profile a break-even time.
+
+    0 if the break-even time of the profile is longer even without a price.
 
     Args:
         model: the device.
@@ -122,7 +126,7 @@ def make_offers(
     offers = []
     for variant in variants:
         takes = timing(model, variant.profile, measured_under)
-        # Profiles of one speed are one trial.
+        # Profiles of the same speed share a trial.
         if takes not in trials:
             trials[takes] = Trial(session, takes, most_us)
         offers.append(Offer(variant, trials[takes], Power.of(model, variant.profile), whole_us))
@@ -137,9 +141,9 @@ def advise(
     aim: Aim,
     progress: Callable[[float], None] = lambda _: None,
 ) -> SessionAdvice:
-    """Return the advice for a session; it has an inference at least, and its profile is one of the variants.
+    """Return the advice for a session with at least one inference; ``measured_under`` is one of the variants.
 
-    ``progress`` is told which share of it is done, 0 to 1.
+    ``progress`` is called with the share that is done, 0 to 1.
     """
     offers = make_offers(session, variants, measured_under.profile, model, aim.most_us)
     most = max(_FEWEST_SETTINGS, min(aim.settings, _MOST_LOOKED_AT // (session.begins_us.size * len(offers))))
@@ -183,16 +187,17 @@ def advise(
 
 
 def _fixed(offer: Offer, most: int) -> list[Choice]:
-    """Return the choices of an offer with fixed sustain times of which none has more energy, cold starts and waits."""
-    at_once = offer.choice(0)  # first: it takes much memory for a moment, as what the time-outs need does for long
+    """Return the choices of an offer with fixed sustain times, as far as they are on the front."""
+    # This takes much memory for a moment, so it precedes the time-outs, whose tables stay in memory.
+    at_once = offer.choice(0)
     choices = [at_once, *offer.choices(thinned(offer.trial.time_outs_us, most))]
-    # Also what costs least of all, whatever latency is worth.
+    # Include the choice with the least energy, without regard to latency.
     least = offer.best(0.0, ())
     return choices if least is None or isinstance(least.sustain, Adaptive) else [*choices, least]
 
 
 def _front(choices: Sequence[Choice]) -> tuple[Choice, ...]:
-    """Return the choices that no other is better than in energy, p50, p99 and cold starts."""
+    """Return the choices on the front of energy, p50, p99 and cold starts."""
     rows = [(each.energy_j, each.latency.p50, each.latency.p99, each.cold) for each in choices]
     return tuple(choices[place] for place in pareto_front(np.array(rows, dtype=np.float64).reshape(-1, 4)).tolist())
 
@@ -200,7 +205,7 @@ def _front(choices: Sequence[Choice]) -> tuple[Choice, ...]:
 def _with_learnt(
     offers: Sequence[Offer], best: Sequence[Variant], model: DeviceModel, aim: Aim
 ) -> tuple[tuple[Offer, ...], tuple[str, ...]]:
-    """Return the offers with the sustain times to try that are learnt: of all, or, of a long recording, of the best."""
+    """Return the offers with learnt sustain times to try; if the recording is long, only the best offers get them."""
     left = _MOST_LEARNT
     chosen: dict[Variant, tuple[Adaptive, ...]] = {}
     for variant in dict.fromkeys((*best, *(offer.variant for offer in offers))):
@@ -214,11 +219,11 @@ def _with_learnt(
     if len(chosen) == len(offers):
         return made, ()
     names = ", ".join(map(str, chosen))
-    return made, (f"sustain times that are learnt were tried under {names} only: the recording is long",)
+    return made, (f"learnt sustain times were tried only under {names}, because the recording is long",)
 
 
 def _learnt(profile: Profile, model: DeviceModel, aim: Aim) -> tuple[Adaptive, ...]:
-    """Return the sustain times to try that are learnt: by the break-even times, and by some shares of cold starts."""
+    """Return the learnt sustain times to try: for the break-even times, and for some shares of cold starts."""
     found: list[Adaptive] = []
     for price_w in dict.fromkeys((aim.price_w, 0.0)):
         exact_us = break_even_us(model, profile, price_w)
@@ -230,7 +235,7 @@ def _learnt(profile: Profile, model: DeviceModel, aim: Aim) -> tuple[Adaptive, .
 
 
 def _present(offers: Sequence[Offer], measured_under: Variant) -> Choice:
-    """Return what the profile comes to that the session was recorded under, with the sustain time that it states."""
+    """Return the choice of the profile that the session was recorded under, with the profile's own sustain time."""
     offer = next(each for each in offers if each.variant == measured_under)
     relax = measured_under.profile.relax
     offer.choice(0)  # as in _fixed
@@ -238,7 +243,7 @@ def _present(offers: Sequence[Offer], measured_under: Variant) -> Choice:
 
 
 def _nearest(choices: Sequence[Choice], limits: Sequence[Limit]) -> tuple[tuple[Limit, Choice], ...]:
-    """Return of each limit that no choice keeps to the choice that comes nearest; of all, where each alone is kept."""
+    """Return, for each limit that no choice keeps to, the nearest choice; for all limits if each alone can be kept."""
     impossible = [limit for limit in limits if not any(each.keeps_to((limit,)) for each in choices)]
     return tuple(
         (limit, min(choices, key=lambda each: (each.latency.of(limit.measure), each.energy_j))) for limit in impossible
@@ -246,7 +251,7 @@ def _nearest(choices: Sequence[Choice], limits: Sequence[Limit]) -> tuple[tuple[
 
 
 def _excess(choice: Choice, limits: Sequence[Limit]) -> tuple[float, float]:
-    """Return by how much a choice exceeds the limit that it exceeds most, as a share of it, and its energy."""
+    """Return a sort key: the largest ratio of a measure to its limit, then the energy."""
     return (
         max(choice.latency.of(each.measure) / float(each.most) if each.most else float("inf") for each in limits),
         choice.energy_j,

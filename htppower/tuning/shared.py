@@ -1,9 +1,9 @@
-"""Sessions that share a core and the process: settled together, since their votes are not cast one by one.
+"""Settles sessions that share a core and the process together, since the votes of each session affect the others.
 
-The core runs as fast as the highest vote of those that are up asks for, and draws what that profile draws; it idles
-lowered only while all are. RPC polling is of the process: every inference polls that begins while a session is raised
-that asks for it. Inferences are taken to last as long as under their own profile: what another's votes make faster is
-not counted on.
+The core runs as fast as the highest raised vote, and draws the power of that profile; it idles at the lowered votes
+only while all sessions are lowered. RPC polling belongs to the process: an inference polls if it begins while any
+session with polling is raised. An inference is taken to last as long as under its own profile, although the votes of
+another session may make it faster.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ if TYPE_CHECKING:
     from htppower.tuning.session_advice import Aim, SessionAdvice
 
     _Cost: TypeAlias = Callable[[tuple[Choice, ...]], float]
-    # When something begins, and when it ends, each rising.
+    # The begins and the ends of some spans, each sorted.
     _Times: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 _Key = TypeVar("_Key")
 _US = 1_000_000
-# So many combinations are all tried; of more, one session after another is given what suits the others best.
+# Up to this many combinations are all tried. If there are more, the sessions are settled in turns.
 _MOST_COMBINATIONS = 512
 _FEWEST_EACH = 4
 _MOST_EACH = 24
 _MOST_ROUNDS = 8
-# How many times of a session are kept that are longer than the best time for the session alone.
+# How many sustain times are kept that are longer than the best time for the session alone.
 _MOST_LONGER = 8
 
 
 @attrs.frozen(eq=False)
 class Together:
-    """What is found for sessions that share a core.
+    """The result for sessions that share a core.
 
     Attributes:
-        choices: what each session is given; None where one of them can't keep to its limits.
-        energy_j: what that draws on the core, together.
-        alone_j: what it draws if each is given what is best for it alone.
-        present_j: what their present profiles draw.
+        choices: the choice of each session; None if one of them can't keep to its limits.
+        energy_j: the energy of all sessions with these choices.
+        alone_j: their energy if each session gets the best choice for it alone.
+        present_j: their energy with their present profiles.
         tried: how many combinations were tried.
-        all_tried: whether those are all of the choices that were kept of each session.
-        kept: how many of each session were.
+        all_tried: whether all combinations of the kept choices were tried.
+        kept: how many choices of each session were kept.
     """
 
     choices: tuple[Choice, ...] | None
@@ -68,7 +68,7 @@ class Together:
 
 @attrs.frozen(eq=False)
 class _Spans:
-    """When a session is raised and busy under a choice, and what it draws."""
+    """When a session is raised and busy under a choice, with its offer and calls."""
 
     offer: Offer
     raised_us: NDArray[np.int64]
@@ -79,24 +79,24 @@ class _Spans:
 
     @property
     def up_us(self) -> _Times:
-        """When its votes go up, and when they come down."""
+        """When the votes go up, and when they come down."""
         return self.raised_us, self.lowered_us
 
     @property
     def polls_us(self) -> int:
-        """How long its votes let the CPU poll."""
+        """How long the CPU may poll for the answer of an inference."""
         return self.offer.variant.profile.votes.rpc_polling_time_us or 0
 
 
 def _inside_any(of_each: Iterable[_Times], at: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return at which times any of several sessions is between a begin of its and the end of that."""
+    """Return, for each time in ``at``, whether it is inside a span of any session."""
     begins, ends = (np.sort(np.concatenate(each)) for each in zip(*of_each, strict=True))
     found: NDArray[np.bool_] = np.searchsorted(begins, at, side="right") > np.searchsorted(ends, at, side="right")
     return found
 
 
 class _Core:
-    """The core that all share: what it draws under a combination of choices."""
+    """The shared core: the energy that it draws under a combination of choices."""
 
     def __init__(self, advices: Sequence[SessionAdvice]) -> None:
         self._advices = advices
@@ -111,7 +111,7 @@ class _Core:
         return len(self._found)
 
     def energy_j(self, choices: tuple[Choice, ...]) -> float:
-        """Return what the core draws, and the CPU for calls and polling, in J."""
+        """Return the energy of the core, and of the CPU for calls and polling, in J."""
         if choices not in self._found:
             self._found[choices] = self._drawn_j([self._spans(*each) for each in enumerate(choices)])
         return self._found[choices]
@@ -128,11 +128,11 @@ class _Core:
         at = np.sort(np.concatenate((ends, *itertools.chain.from_iterable(edges))))
         lasts_us = np.diff(at)
         at, lasts_us = at[:-1][lasts_us > 0], lasts_us[lasts_us > 0]
-        # Of those that are up at a time, the profile that draws most is the one that runs fastest.
+        # The fastest of the raised profiles draws the most power.
         lowered_w = max(each.offer.power.lowered_idle_w for each in spans)
         active, idle = np.zeros(at.size), np.full(at.size, lowered_w)
         busy = _inside_any((each.busy_us for each in spans), at)
-        # Sessions are many, what they may draw is not.
+        # There may be many sessions, but few different powers.
         for (active_w, idle_w), alike in _grouped(
             spans, lambda each: (each.offer.power.active_w, each.offer.power.raised_idle_w)
         ):
@@ -165,7 +165,7 @@ def _grouped(spans: Iterable[_Spans], by: Callable[[_Spans], _Key]) -> Iterable[
 
 
 def settle_together(advices: Sequence[SessionAdvice], aim: Aim) -> Together:
-    """Return what is best for sessions that share a core and the process, by the energy that they draw together.
+    """Return the best choices for sessions that share a core and the process, by the energy that they draw together.
 
     For each session and profile, the choice with the largest margin and some longer times are kept. Without a margin,
     the choices on the session's front that keep to the limits are kept: at least the best of each profile. All
@@ -194,7 +194,7 @@ def settle_together(advices: Sequence[SessionAdvice], aim: Aim) -> Together:
 
 
 def _in_turns(chosen: tuple[Choice, ...], kept: Sequence[Sequence[Choice]], cost: _Cost) -> tuple[Choice, ...]:
-    """Return what no session alone can better, beginning with what is best for each alone."""
+    """Choose for one session after another until no change of a single session is better."""
     for _ in range(_MOST_ROUNDS):
         before = chosen
         for place, choices in enumerate(kept):
@@ -205,7 +205,7 @@ def _in_turns(chosen: tuple[Choice, ...], kept: Sequence[Sequence[Choice]], cost
 
 
 def _kept(advice: SessionAdvice, aim: Aim, most: int) -> list[Choice]:
-    """Return the choices of a session that are kept, the best for it alone first."""
+    """Return the choices of a session that are kept; the best for the session alone is first."""
     if advice.best is None:
         return []
     inferences = advice.session.begins_us.size
@@ -225,7 +225,7 @@ def _kept(advice: SessionAdvice, aim: Aim, most: int) -> list[Choice]:
 
 
 def _longer(advice: SessionAdvice, firm: Sequence[Choice], front: Sequence[Choice]) -> Iterator[Choice]:
-    """Yield choices with longer times than those with a margin: they may pay if another session keeps the core up."""
+    """Yield choices with longer times than those with a margin: they pay if another session keeps the core up."""
     shortest = {each.variant: each.sustain for each in firm}
     for each in front:
         than = shortest.get(each.variant)

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def timing(model: DeviceModel, profile: Profile, measured_under: Profile) -> Timing:
-    """Return how long inferences take under a profile that were recorded under another.
+    """Return how long inferences take under a profile if they were recorded under another.
 
     Raises:
-        ValueError: one of both casts no votes.
+        ValueError: one of the profiles casts no votes.
     """
     late_us = round(model.raise_late_us.value)
     return Timing(

@@ -1,4 +1,4 @@
-"""A session tried under one profile: what it does under many time-outs, and under those that learn."""
+"""A session tried under one profile, with many fixed and learnt time-outs."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from htppower.tuning.limits import Limit
     from htppower.tuning.traces.trace import SessionTrace
 
-# Where a raise is so late that each time-out is gone from gap to gap: so many of them.
+# How many time-outs are tried if a raise is so late that each has to be calculated gap by gap.
 _FEW = 64
 
 
 @attrs.frozen
 class Latency:
-    """How long inferences take from when the host asks for them, in us, and how many wait for a raise.
+    """How long inferences take from the host's request, in us, and how many wait for a raise.
 
     Attributes:
         p50, p90, p95, p99, p99_9, max: quantiles; each is the latency of one of the inferences.
-        mean: the mean.
-        cold: the share that waits for a raise, from 0 to 1.
+        mean: the mean latency.
+        cold: the share of the inferences that wait for a raise, from 0 to 1.
     """
 
     p50: int
@@ -64,12 +64,12 @@ class Trial:
     """A session under one profile.
 
     Args:
-        session: its recording; it has an inference at least.
+        session: the recording of the session, with at least one inference.
         timing: how long inferences take under the profile.
         most_us: the longest time-out that is tried.
 
     Attributes:
-        session: the recording.
+        session: the recording of the session.
     """
 
     def __init__(self, session: SessionTrace, timing: Timing, most_us: int) -> None:
@@ -107,18 +107,18 @@ class Trial:
 
     @functools.cached_property
     def exact(self) -> ExactTimeOuts | None:
-        """What finds the outcome of a time-out by a search; None where a raise is later than gaps make up for."""
+        """Finds the outcome of a time-out by a search; None if a raise takes longer than a gap absorbs."""
         return ExactTimeOuts(Blocks.of(self.workload)) if fits(self.workload) else None
 
     def let_go(self) -> None:
-        """Forget the large tables, some 300 MB of a long recording; they are worked out again if needed."""
+        """Forget the large tables, some 300 MB of a long recording; they are made again if needed."""
         self._counters.clear()
         for name in ("exact", "workload"):
             self.__dict__.pop(name, None)
 
     @functools.cached_property
     def time_outs_us(self) -> NDArray[np.int64]:
-        """All time-outs of which one is best, 0 aside; few of them where a raise is later than gaps make up for."""
+        """All time-outs that may be the best, except 0; only a few of them if a raise takes too long for ``exact``."""
         if self.exact is not None:
             return self.exact.time_outs_us(self._most_us)
         found = distinct_time_outs_us(self.workload.periods.gaps_us, self._most_us, SHORTEST_SUSTAIN_US)[1:]
@@ -126,17 +126,17 @@ class Trial:
 
     @functools.cached_property
     def latency_sum_us(self) -> int:
-        """How long all inferences take together with the votes always up, from when they are asked for."""
+        """The sum of all latencies if the votes are always up."""
         return int((self.workload.ends_us - self.workload.asked_us).sum())
 
     @functools.cached_property
     def first_to_last_us(self) -> int:
-        """How long it is from the first begin to the last end."""
+        """The time from the first begin to the last end."""
         periods = self.workload.periods
         return int(periods.ends_us[-1] - periods.begins_us[0])
 
     def run(self, sustain: Sustain) -> Run:
-        """Return what the session does under a sustain time, inference by inference."""
+        """Return the run of the session under a sustain time, inference by inference."""
         if isinstance(sustain, Adaptive):
             return run_stepwise(self.workload, make_learner(sustain))
         if sustain == 0:
@@ -146,26 +146,26 @@ class Trial:
         return self.exact.run(sustain)
 
     def outcomes(self, time_outs_us: NDArray[np.int64]) -> Outcomes:
-        """Return what the session does under each of some time-outs, which are 20 ms or more."""
+        """Return the outcome of each time-out; each is 20 ms or more."""
         if self.exact is not None:
             return self.exact.outcomes(time_outs_us)
         nothing = Outcomes(*(np.zeros(0, np.int64) for _ in attrs.fields(Outcomes)))
         return functools.reduce(Outcomes.joined, map(self.outcome, time_outs_us.tolist()), nothing)
 
     def outcome(self, sustain: Sustain) -> Outcomes:
-        """Return what the session does under one sustain time."""
+        """Return the outcome of one sustain time."""
         if sustain not in self._outcomes:
             self._look_at(sustain)
         return self._outcomes[sustain]
 
     def latency(self, sustain: Sustain) -> Latency:
-        """Return how long inferences take under a sustain time."""
+        """Return the latency under a sustain time."""
         if sustain not in self._latencies:
             self._look_at(sustain)
         return self._latencies[sustain]
 
     def within(self, time_outs_us: NDArray[np.int64], limits: Iterable[Limit]) -> NDArray[np.bool_]:
-        """Return which time-outs, each 20 ms or more, keep to some limits."""
+        """Return which time-outs keep to the limits; each is 20 ms or more."""
         keeps = np.ones(time_outs_us.size, np.bool_)
         for limit in limits:
             if self.exact is None:
@@ -177,7 +177,7 @@ class Trial:
         return keeps
 
     def perhaps_within(self, time_outs_us: NDArray[np.int64], limits: Iterable[Limit]) -> NDArray[np.bool_]:
-        """Return which time-outs may keep to some limits, by a search alone."""
+        """Return which time-outs may keep to the limits, by a quick search alone."""
         keeps = np.ones(time_outs_us.size, np.bool_)
         for limit in limits if self.exact is not None else ():
             counter, most = self._counter(limit)
@@ -185,10 +185,10 @@ class Trial:
         return keeps
 
     def _counter(self, limit: Limit) -> tuple[Counter, int]:
-        """Return what adds up what each cold block adds to the measure of a limit, and how much of that it allows."""
+        """Return a counter of what cold blocks add to the measure of a limit, and the most that the limit allows."""
         if limit not in self._counters:
             if self.exact is None:
-                raise ValueError("nothing is added up here: each time-out is gone from gap to gap")
+                raise ValueError("there is no counter: a raise takes longer than a gap absorbs")
             blocks, count = self.exact.blocks, self.count
             if limit.measure == COLD:
                 more, most = np.ones(blocks.first.size, np.int64), int(limit.most * count)
@@ -201,7 +201,7 @@ class Trial:
         return self._counters[limit]
 
     def look_at(self, time_outs_us: NDArray[np.int64], outcomes: Outcomes) -> None:
-        """Keep what the session does under each of some time-outs, and find how long inferences take."""
+        """Store the outcome of each time-out, and calculate its latency."""
         for place, time_out_us in enumerate(time_outs_us.tolist()):
             if time_out_us not in self._latencies:
                 outcome = outcomes.taken(np.array([place]))
@@ -233,7 +233,7 @@ class Trial:
 
 
 def thinned(values: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Return so many of some values at most, the first and the last among them, at equal steps."""
+    """Return at most ``most`` of the values, in equal steps, including the first and the last."""
     if values.size <= most:
         return values
     return values[np.unique(np.linspace(0, values.size - 1, most).astype(np.int64))]

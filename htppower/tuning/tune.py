@@ -1,4 +1,4 @@
-"""Tunes all sessions of a recording: each alone, and those that share a core together."""
+"""Tunes all sessions of a recording: first each alone, then all together, since they share a core."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ DEFAULT_BREAK_EVEN_US = 100_000
 
 
 class TuningError(HtpPowerError, ValueError):
-    """A recording that can't be tuned as it was asked for."""
+    """A recording that can't be tuned as requested."""
 
 
 @attrs.frozen
 class Question:
-    """What is asked for.
+    """The options of a tuning.
 
     Attributes:
         limits: what each session must keep to.
-        break_even_us: without limits, at which break-even time latency has its price.
-        profiles: the names of the profiles to try; those of the vendor where there is none.
-        measured_under: the profile of a recording that does not say it; where it is None, burst.
-        folders: where profiles are looked for beside the shipped ones.
+        break_even_us: the break-even time that sets the price of latency; not used if there are limits.
+        profiles: the names of the profiles to try; if empty, the vendor's profiles.
+        measured_under: the profile that the recording was made under, if the recording does not name it. None is burst.
+        folders: the folders that profiles are loaded from, in addition to the shipped profiles.
         most_us: the longest time-out that is tried.
         settings: how many time-outs of a profile are tried at most for the front.
         verify: how many choices of each front are replayed by the controller.
-        within: by which share of the least cost a choice may cost more that is further from a cliff; 0 is by none.
+        within: how much more than the least cost a choice may cost if it is further from a cliff, as a share.
     """
 
     limits: tuple[Limit, ...] = ()
@@ -72,7 +72,7 @@ class Verified:
     Attributes:
         choice: the choice.
         replayed: what the controller did.
-        differences: in words, what was worked out otherwise; empty where all is equal.
+        differences: in words, how the calculation differs from the replay; empty if both are equal.
     """
 
     choice: Choice
@@ -84,14 +84,15 @@ class Verified:
 
 @attrs.frozen(eq=False)
 class Tuned:
-    """What is found for one session.
+    """The result for one session.
 
     Attributes:
-        advice: over all profiles and sustain times.
-        best: what it is given: the best for it alone, or together with the others; None where limits are impossible.
-        aim: what was wanted of it.
+        advice: the advice over all profiles and sustain times.
+        best: the advised choice: the best for the session alone, or together with the others. None if no choice keeps
+            to the limits.
+        aim: what the session was tuned for.
         holds: the gaps and speeds that the choice holds for.
-        checked: the result of the choice on the last third of the recording; if nothing is advised, the cheapest one.
+        checked: the result of the choice on the last third of the recording; if nothing is advised, of the cheapest.
         assumptions: how far the values of the device model may move before other advice would be better.
         verified: the choices that were replayed.
     """
@@ -106,21 +107,21 @@ class Tuned:
 
     @property
     def rest_used(self) -> bool:
-        """Whether the last third of the recording was used to find it, and not only to check it."""
+        """Whether the last third of the recording was used to find the choice, and not only to check it."""
         return self.advice.margin is not None and self.advice.margin.rest_used
 
 
 @attrs.frozen(eq=False)
 class Tuning:
-    """What is found for a recording.
+    """The result for a recording.
 
     Attributes:
         trace: the recording.
         model: the device.
-        question: what was asked for.
-        sessions: what is found for each session.
-        together: what is found for all, where there are several.
-        verified: all sessions with what they are given, replayed together.
+        question: the options.
+        sessions: the result for each session.
+        together: the result for all sessions together; None if there is only one session.
+        verified: all sessions with their advised choices, replayed together.
     """
 
     trace: Trace
@@ -132,16 +133,16 @@ class Tuning:
 
     @property
     def equal(self) -> bool:
-        """Whether the controller did in every replay what was worked out."""
+        """Whether every replay by the controller gave the calculated result."""
         replayed = [*self.verified, *(each for session in self.sessions for each in session.verified)]
         return not any(each.differences for each in replayed)
 
 
 def chosen(trace: Trace, names: Sequence[str]) -> Trace:
-    """Return a recording with the sessions of some names only; with all where no name is given.
+    """Return a recording with only the named sessions; with all sessions if no name is given.
 
     Raises:
-        TuningError: it has no session of a name.
+        TuningError: the recording has no session of that name.
     """
     if not names:
         return trace
@@ -155,9 +156,9 @@ def chosen(trace: Trace, names: Sequence[str]) -> Trace:
 def tune(
     trace: Trace, model: DeviceModel, question: Question, progress: Callable[[float], None] = lambda _: None
 ) -> Tuning:
-    """Return what is found for a recording.
+    """Tune a recording, and return the result.
 
-    ``progress`` is told which share of it is done, 0 to 1, each time it is more.
+    ``progress`` is called with the share that is done, 0 to 1, each time the share has grown.
 
     Raises:
         ProfileError: a profile can't be found or read.
@@ -165,19 +166,17 @@ def tune(
     """
     sessions = [each for each in trace.sessions if each.gaps_us().any()]
     if not sessions:
-        raise TuningError(
-            f"{trace.source}: no session has two inferences with a gap between them; there is nothing to tune"
-        )
+        raise TuningError(f"{trace.source}: nothing to tune: no session has two inferences with a gap between them")
     left_out = [each.name for each in trace.sessions if each.begins_us.size and not each.gaps_us().any()]
     if left_out:
-        note = f"left out, since no gap is between its inferences: {', '.join(left_out)}"
+        note = f"left out, because there is no gap between its inferences: {', '.join(left_out)}"
         trace = attrs.evolve(trace, notes=(*trace.notes, note))
     steps = _Steps(len(sessions), progress)
     found = [_advise(each, model, question, len(sessions) > 1, steps.part) for each in sessions]
     together = None
     best = [advice.best for advice, _ in found]
     if len(found) > 1:
-        # The price of latency is that of the first: sessions of one process are worth the same.
+        # The price of latency of the first session applies to all: sessions of one process are worth the same.
         together = settle_together([advice for advice, _ in found], found[0][1])
         if together.choices is not None:
             best = list(together.choices)
@@ -190,7 +189,7 @@ def tune(
 
 
 class _Steps:
-    """Which share is done: each session is a step of advice, and one of looking at the advice."""
+    """Reports the share that is done. Each session is two steps: the advice, and the examination of the advice."""
 
     def __init__(self, sessions: int, progress: Callable[[float], None]) -> None:
         self._of = 2 * sessions
@@ -198,7 +197,7 @@ class _Steps:
         self._progress = progress
 
     def part(self, share: float) -> None:
-        """Tell of a share of the present step; 1 ends it."""
+        """Report how much of the present step is done; a share of 1 ends the step."""
         self._progress((self._done + share) / self._of)
         self._done += share >= 1
 
@@ -209,7 +208,7 @@ def _advise(
     try:
         present, notes = _measured_under(session, question)
     except TuningError as error:
-        # One run tells of all: what is wrong with the profiles to try, too.
+        # Report the errors in the profiles to try as well, so that one run shows them all.
         raise TuningError("\n".join((str(error), *_wrong(question)))) from None
     names = question.profiles or candidates_beside(present)
     tried, left_out = variants(names, question.folders)
@@ -223,7 +222,7 @@ def _advise(
 
 
 def _wrong(question: Question) -> Iterator[str]:
-    """Yield what is wrong with the profiles to try."""
+    """Yield the errors in the profiles to try."""
     for name in dict.fromkeys(question.profiles):
         try:
             load_profile(name, folders=question.folders)
@@ -232,16 +231,16 @@ def _wrong(question: Question) -> Iterator[str]:
 
 
 def variants_of(profile: Profile) -> tuple[Variant, ...]:
-    """Return a profile as it is: it is compared with, whatever is tried."""
+    """Return a profile unchanged. It is always tried: the other profiles are compared with it."""
     return (Variant(profile, profile),)
 
 
 def _measured_under(session: SessionTrace, question: Question) -> tuple[Profile, tuple[str, ...]]:
-    """Return the profile that a session was recorded under, and what is taken for granted.
+    """Return the profile that a session was recorded under, and notes on what is assumed.
 
     Raises:
-        ProfileError: it can't be found or read.
-        TuningError: it casts no votes, or is only the recording's, and can't be found.
+        ProfileError: the profile can't be found or read.
+        TuningError: the profile casts no votes; or the recording names it, and it can't be found.
     """
     name = question.measured_under or session.profile or DEFAULT_PROFILE
     try:
@@ -250,21 +249,21 @@ def _measured_under(session: SessionTrace, question: Question) -> tuple[Profile,
         if question.measured_under is not None or error.rule != "NAME-1":
             raise
         raise TuningError(
-            f"{session.name}: recorded under {name!r}, of which there is no profile; name its folder by --profiles, or"
-            " a profile that is like it by --measured-under"
+            f"{session.name}: recorded under the profile {name!r}, which is not found; give its folder with --profiles,"
+            " or a similar profile with --measured-under"
         ) from None
     if not profile.votes or profile.relax is None:
         raise TuningError(
-            f"{session.name}: recorded under {profile.name}, which casts no votes, so that nothing says how fast it"
-            " ran; name a profile with votes by --measured-under"
+            f"{session.name}: recorded under {profile.name}, which casts no votes, so its speed is not known; give a"
+            " profile with votes with --measured-under"
         )
     notes = []
     if question.measured_under is None and session.profile is None:
-        notes.append(f"the recording says no profile: it is taken to be of {name}")
+        notes.append(f"the recording does not name its profile; assumed: {name}")
     if profile.relax.then is not None or profile.relax.raise_ahead_us:
-        notes.append(f"{name} relaxes further, or raises ahead: that is left out, here and in what is advised")
+        notes.append(f"{name} relaxes further, or raises ahead; this is left out here and in the advised profile")
     if session.cold is None:
-        notes.append("the recording says of no inference that it waited for a raise: all are taken to have found it up")
+        notes.append("the recording does not mark inferences that waited for a raise; assumed: none of them waited")
     return profile, tuple(notes)
 
 
@@ -279,8 +278,8 @@ def _finished(
     alone = best is not None and best == advice.best
     found = assumptions(advice, best, model, aim, progress) if best is not None and alone else ()
     if best is not None and not alone:
-        said = "it suits the sessions together, and is not the best for this one alone: how far the values of the"
-        advice = attrs.evolve(advice, notes=(*advice.notes, f"{said} device model may move is not worked out"))
+        said = "this is the best choice for the sessions together, not for this session alone; so how far the values of"
+        advice = attrs.evolve(advice, notes=(*advice.notes, f"{said} the device model may move is not calculated"))
     held, checked = _looked_into(advice, best, aim)
     advice = attrs.evolve(advice, notes=(*advice.notes, *about_the_reserve(advice, aim)))
     verified = _verified(advice, best, question.verify)
@@ -299,7 +298,7 @@ def _looked_into(advice: SessionAdvice, best: Choice | None, aim: Aim) -> tuple[
 
 
 def _verified(advice: SessionAdvice, best: Choice | None, count: int) -> tuple[Verified, ...]:
-    """Return choices of the front, replayed: what is advised, and others from one end to the other."""
+    """Replay choices of the front, and return the results: the advised choice, and others spread over the front."""
     if not count:
         return ()
     spread = [advice.front[place] for place in thinned(np.arange(len(advice.front)), count).tolist()]
@@ -315,7 +314,7 @@ def _verified_together(sessions: Sequence[Tuned]) -> tuple[Verified, ...]:
 
 
 def _replayed(pairs: Sequence[tuple[SessionAdvice, Choice]]) -> tuple[Verified, ...]:
-    """Return what the controller does for sessions that run together, beside what was worked out."""
+    """Replay sessions together by the controller, and compare the results with the calculated ones."""
     offers = [advice.offer(choice) for advice, choice in pairs]
     found = replay(
         [

@@ -1,4 +1,4 @@
-"""The profiles that a session may be given: each as it is shipped, and with polling the other way if that is valid."""
+"""The profiles to try for a session: each unchanged, and with polling switched on or off if that is valid."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from htppower.profiles.sustain import Sustain
 
-# As long as the vendor's own profiles poll, the longest that is valid (rule RPC-1).
+# The vendor's own profiles poll this long; it is the longest valid time (rule RPC-1).
 POLLING_US = 9999
 _DECODE = frozenset(LLM_DECODE_PROFILES)
 
@@ -28,8 +28,8 @@ class Variant:
     """A profile, and whether it polls.
 
     Attributes:
-        base: the profile as it is found by its name.
-        profile: the same with polling as it is tried here.
+        base: the profile that its name stands for.
+        profile: the same profile with polling as it is tried here.
     """
 
     base: Profile
@@ -49,15 +49,15 @@ class Variant:
 
     @property
     def changed(self) -> bool:
-        """Whether it polls where the profile as it is found does not, or the other way round."""
+        """Whether polling is on here and off in the base profile, or the reverse."""
         return self.polls != bool(self.base.votes.rpc_polling_time_us)
 
     def __str__(self) -> str:
-        """Return it in words: the name, and what is other than in the profile."""
+        """Return the name of the profile, and its polling if that is changed."""
         return f"{self.name}, polling {'on' if self.polls else 'off'}" if self.changed else self.name
 
     def under(self, sustain: Sustain) -> Profile:
-        """Return the profile with a sustain time; with 0 it lowers in the background: no inference waits for that."""
+        """Return the profile with a sustain time. With 0 it lowers in the background: no inference waits for that."""
         relax = self.profile.relax
         if relax is None:
             raise ValueError(f"{self.name} casts no votes, so nothing is lowered")
@@ -69,7 +69,7 @@ class Variant:
 
 
 def candidates_beside(measured_under: Profile) -> tuple[str, ...]:
-    """Return the names of the profiles to try for a session: those for decode where it used one of them."""
+    """Return the names of the profiles to try for a session: the decode profiles if it was recorded under one."""
     names = LLM_DECODE_PROFILES if _DECODE & set(measured_under.lineage) else SHIPPED_PROFILES
     return tuple(name for name in names if name != SYSTEM_SETTINGS)
 
@@ -78,23 +78,23 @@ def variants(names: Iterable[str], folders: Iterable[str] = ()) -> tuple[tuple[V
     """Return the variants of some profiles, and why others are left out.
 
     Raises:
-        ProfileError: one can't be found or read.
+        ProfileError: a profile can't be found or read.
     """
     found: list[Variant] = []
     notes: list[str] = []
     for name in dict.fromkeys(names):
         profile = load_profile(name, folders=folders)
         if not profile.votes or profile.relax is None:
-            notes.append(f"{profile.name} is left out: it casts no votes, so that nothing says what it costs")
+            notes.append(f"{profile.name} is left out: it casts no votes, so its cost is not known")
         elif is_held(profile):
-            notes.append(f"{profile.name} is left out: it never lowers its votes, whatever its time-out")
+            notes.append(f"{profile.name} is left out: it never lowers its votes")
         else:
             found.extend(_with_polling(profile))
     return tuple(found), tuple(notes)
 
 
 def _with_polling(profile: Profile) -> Iterator[Variant]:
-    """Yield a profile as it is, and with polling the other way unless a rule warns of that."""
+    """Yield a profile unchanged, and with polling switched on or off unless a rule warns about that."""
     yield Variant(profile, profile)
     votes = profile.votes
     if votes.rpc_polling_time_us:

@@ -115,7 +115,7 @@ def test_an_impossible_limit_is_said_and_exits_with_1(command: Command, limit: s
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--limit", "fast"), "'fast' is no limit"),
+        (("--limit", "fast"), "'fast' is not a limit"),
         (("--limit", "p99 < 3 ms"), "write <="),
         (("--profile", "no_such"), "no_such"),
         (("--device", "no_such"), "no_such"),
@@ -143,10 +143,10 @@ def test_a_profile_of_the_recording_that_is_not_found_is_looked_for_where_told(
         trace_files.own([each._replace(profile="mine") for each in ran(20)]), encoding="utf-8"
     )
     said = refused(command, "tune", "own.json")
-    assert "camera: recorded under 'mine', of which there is no profile" in said
+    assert "camera: recorded under the profile 'mine', which is not found" in said
     assert "NAME-1" not in said
     both = refused(command, "tune", "own.json", "--profile", "nonono", "--profile", "balanced")
-    assert "recorded under 'mine'" in both
+    assert "recorded under the profile 'mine'" in both
     assert " nonono: NAME-1: no profile 'nonono'" in both
     assert "mine as it is" not in command.output("tune", "own.json", "--measured-under", "balanced")
     (tmp_path / "mine.yaml").write_text("profile: mine\nextends: burst\nsummary: Mine.\n", encoding="utf-8")
@@ -197,7 +197,7 @@ def test_a_controller_that_does_something_else_is_told(command: Command, monkeyp
     monkeypatch.setattr(tune, "replay", other)
     text = " ".join(command.output("tune", "recording.json", "--verify", "1", exit_code=1).split())
     assert "NOT equal" in text
-    assert re.search(r"(\d+) us raised by the controller, (\d+) worked out", text)
+    assert re.search(r"(\d+) us raised by the controller, (\d+) calculated", text)
 
 
 def test_several_sessions_are_settled_together(command: Command, tmp_path: Path) -> None:

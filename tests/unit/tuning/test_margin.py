@@ -148,7 +148,7 @@ def test_nothing_is_advised_that_breaks_a_limit_on_a_part() -> None:
     assert found.advice.cheapest is not None
     assert found.checked is not None
     assert [str(each) for each in found.checked.broken] == ["cold <= 20 %"]
-    assert any("not on both parts" in note for note in found.advice.notes)
+    assert any("none on both parts" in note for note in found.advice.notes)
 
 
 def test_a_limit_that_leaves_no_room_is_kept_without_a_reserve_and_that_is_said() -> None:

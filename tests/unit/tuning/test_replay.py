@@ -70,8 +70,8 @@ def test_a_difference_is_told() -> None:
     other = Replayed(calls=2, raised_us=49, cold=(0,), ends_us=(10, 21, 30))
     assert one.differences(one) == []
     assert one.differences(other) == [
-        "4 calls by the controller, 2 worked out",
-        "50 us raised by the controller, 49 worked out",
-        "2 cold starts by the controller, 1 worked out; inference 2 waits by the controller only",
-        "inference 1 ends at 20 us by the controller, at 21 us as worked out",
+        "4 calls by the controller, 2 calculated",
+        "50 us raised by the controller, 49 calculated",
+        "2 cold starts by the controller, 1 calculated; inference 2 waits only by the controller",
+        "inference 1 ends at 20 us by the controller, calculated: 21 us",
     ]

@@ -114,4 +114,4 @@ def test_no_range_is_told_of_what_is_best_only_together() -> None:
     assert others
     for each in others:
         assert not each.assumptions
-        assert "not the best for this one alone" in each.advice.notes[-1]
+        assert "not for this session alone" in each.advice.notes[-1]

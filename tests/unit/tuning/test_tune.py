@@ -28,7 +28,7 @@ def test_a_session_without_a_gap_is_nothing_to_tune() -> None:
     """Such a session is left out and named; if no session has a gap, the recording is refused."""
     one = SessionTrace("one", None, np.array([5], np.int64), np.array([9], np.int64))
     touching = SessionTrace("touching", None, np.array([5, 9], np.int64), np.array([9, 12], np.int64))
-    with pytest.raises(TuningError, match=r"recording\.json: no session has two inferences with a gap"):
+    with pytest.raises(TuningError, match=r"recording\.json: nothing to tune: no session has two inferences"):
         tune(recording(one, touching), MODEL, Question())
     tuning = tune(recording(one, periodic(30), touching), MODEL, Question(profiles=("burst",)))
     assert [each.advice.session.name for each in tuning.sessions] == ["camera"]
@@ -42,7 +42,7 @@ def test_two_inferences_are_tuned_and_said_to_be_few() -> None:
     (session,) = tuning.sessions
     assert session.best is not None
     assert tuning.equal
-    assert any("it is taken to be of burst" in note for note in session.advice.notes)
+    assert any("assumed: burst" in note for note in session.advice.notes)
     assert any("too short: it has 1 gap" in note for note in session.advice.notes)
     assert session.checked is None
 
