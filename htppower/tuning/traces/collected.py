@@ -1,4 +1,4 @@
-"""Inferences as a reader meets them, until they are a session's."""
+"""Collects the inferences that a reader finds, and makes sessions of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from htppower.tuning.reading_limits import Room
     from htppower.tuning.traces.readers.source import Source
 
-# 285 years: up to here a float tells every us.
+# 285 years: up to here, a float can represent every us.
 LONGEST_US = 2**53
 _UNKNOWN = 2
 _WAS = ("was", "were")
@@ -29,8 +29,8 @@ class Inferences:
     """The inferences of one session, in any order.
 
     Attributes:
-        name: what the session is called.
-        profiles: how many used which profile.
+        name: the name of the session.
+        profiles: how many inferences used each profile.
     """
 
     def __init__(self, name: str, room: Room) -> None:
@@ -47,14 +47,14 @@ class Inferences:
 
     @property
     def total_us(self) -> int:
-        """How long they took in all."""
+        """How long all inferences took together."""
         return sum(self._ends) - sum(self._begins)
 
     def add(self, begin_us: int, end_us: int, *, cold: bool | None = None) -> None:
-        """Add an inference; ``cold`` is whether it waited for a raise, None where nothing says that.
+        """Add an inference; ``cold`` is whether it waited for a raise, None if not known.
 
         Raises:
-            TooMuch: no more inferences are read.
+            TooMuch: there are more inferences than the limit.
         """
         self._room.left -= 1
         if self._room.left < 0:
@@ -64,10 +64,10 @@ class Inferences:
         self._cold.append(_UNKNOWN if cold is None else cold)
 
     def extend(self, begins_us: NDArray[np.int64], ends_us: NDArray[np.int64], *, cold: bool | None = None) -> None:
-        """Add inferences that are alike in ``cold``.
+        """Add inferences with the same value of ``cold``.
 
         Raises:
-            TooMuch: no more inferences are read.
+            TooMuch: there are more inferences than the limit.
         """
         self._room.take(begins_us.size)
         self._begins.frombytes(begins_us.tobytes())
@@ -81,8 +81,8 @@ class Inferences:
         self.profiles[profile] += times
 
     def session(self, name: str | None = None) -> SessionTrace:
-        """Return the inferences, ordered by their begin; none may be added afterwards."""
-        # Most are in order already; the arrays are then taken as they are, since a copy doubles the memory.
+        """Return the inferences, sorted by their begin; none may be added afterwards."""
+        # Most traces are sorted already, and their arrays are not copied: a copy would double the memory.
         begins_us, ends_us = (np.frombuffer(each, dtype=np.int64) for each in (self._begins, self._ends))
         cold = np.frombuffer(self._cold, dtype=np.uint8)
         later = begins_us[1:] > begins_us[:-1]
@@ -100,14 +100,14 @@ class Inferences:
         )
 
     def notes(self) -> list[str]:
-        """Return what the session does not show."""
+        """Return notes on what the trace leaves open about the session."""
         said = []
         if len(self.profiles) > 1:
             used = ", ".join(f"{name} ({count})" for name, count in self.profiles.most_common())
-            said.append(f"{self.name} used several profiles, {used}; the first stands for all")
+            said.append(f"{self.name} used several profiles, {used}; the first is used for all")
         known = len(self._cold) - self._cold.count(_UNKNOWN)
         if 0 < known < len(self._cold):
-            said.append(f"{self.name}: only {known} of {len(self)} inferences say whether they waited for a raise")
+            said.append(f"{self.name}: only {known} of {len(self)} inferences state whether they waited for a raise")
         return said
 
 
@@ -115,7 +115,7 @@ def whole_us(value: object, what: str, source: Source) -> int:
     """Return a time as whole microseconds, rounded to the nearest.
 
     Raises:
-        TraceError: it is no number, is negative, or is longer than 285 years.
+        TraceError: the value is not a number, is negative, or is longer than 285 years.
     """
     if type(value) is int:
         if 0 <= value <= LONGEST_US:
@@ -125,14 +125,16 @@ def whole_us(value: object, what: str, source: Source) -> int:
             return int(value + 0.5)
     elif value is None:
         raise source.wrong(f"{what} is missing", "every inference needs its times")
-    raise source.wrong(f"{what} is {str(value)[:40]!r}", "a time is a number of us from a beginning: 0 or more")
+    raise source.wrong(f"{what} is {str(value)[:40]!r}", "a time is a number of us since any start: 0 or more")
 
 
 def span_us(begin: object, duration: object, what: tuple[str, str], source: Source) -> tuple[int, int]:
-    """Return begin and end as whole microseconds, each rounded for itself, so that what touches goes on touching.
+    """Return begin and end as whole microseconds.
+
+    Each is rounded by itself, so that spans which touch still touch after rounding.
 
     Raises:
-        TraceError: one of them is no time, or the duration is negative.
+        TraceError: one of the values is not a time, or the duration is negative.
     """
     if type(begin) is int and type(duration) is int and min(begin, duration) >= 0 and begin + duration <= LONGEST_US:
         return begin, begin + duration
@@ -142,7 +144,7 @@ def span_us(begin: object, duration: object, what: tuple[str, str], source: Sour
 
 
 def left_out(count: int, what: str, does: tuple[str, str], why: str) -> list[str]:
-    """Return the note of what was left out: ``2 events have no end, and were left out``; none of nothing."""
+    """Return a note about left-out items: ``2 events have no end, and were left out``; nothing if the count is 0."""
     if not count:
         return []
     several = count > 1
@@ -150,7 +152,7 @@ def left_out(count: int, what: str, does: tuple[str, str], why: str) -> list[str
 
 
 def named_apart(sessions: list[Inferences]) -> list[str]:
-    """Return the names of sessions, with a number behind those that several share."""
+    """Return the names of sessions, with a number after each name that several sessions share."""
     names = Counter(each.name for each in sessions)
     taken = set(names)
     numbers = {name: itertools.count(1) for name, count in names.items() if count > 1}

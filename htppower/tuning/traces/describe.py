@@ -1,4 +1,4 @@
-"""What a trace holds: how long inferences and gaps are, bursts, a period, and what a fixed time-out would do on it."""
+"""Describes a trace: lengths of inferences and gaps, bursts, a period, and the effect of some fixed time-outs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from htppower.tuning.traces.trace import SessionTrace, Trace
 
-# The shipped profiles lower at once or after 300 ms; the others are what hosts choose in between, in us.
+# In us. The shipped profiles lower at once or after 300 ms; the others are typical choices of hosts.
 TIME_OUTS_US = (0, 20_000, 50_000, 100_000, 300_000)
 
 
@@ -35,7 +35,7 @@ class Spread:
 
 @attrs.frozen
 class Octave:
-    """The gaps from ``from_us`` to below ``to_us``, twice as long: how many, and how long together."""
+    """The number and the total length of the gaps from ``from_us`` to below ``to_us``, which is twice as long."""
 
     from_us: int
     to_us: int
@@ -47,14 +47,14 @@ class Octave:
 
 @attrs.frozen
 class TimeOut:
-    """What a fixed sustain time would have done.
+    """The effect that a fixed sustain time would have on a trace.
 
     Attributes:
         time_out_us: the sustain time.
-        warm: how many inferences would have found the votes up. The first never does; one that begins as the time runs
-            out does not either, since the timer comes first.
-        share: their share of all, 0 to 1.
-        idle_us: how long the votes would have been up without an inference, up to the begin of the last one.
+        warm: how many inferences would find the votes up. The first never does. An inference that begins in the same
+            microsecond as the timer expires does not either, since the timer is handled first.
+        share: the share of all inferences that would, 0 to 1.
+        idle_us: how long the votes would be up without an inference, until the begin of the last inference.
     """
 
     time_out_us: int
@@ -67,21 +67,21 @@ class TimeOut:
 
 @attrs.frozen
 class SessionDescription:
-    """What the trace of one session holds.
+    """The description of the trace of one session.
 
     Attributes:
-        name, profile: as the trace has them.
-        inferences: how many.
-        overlapping: how many began while another was running.
+        name, profile: the name and the profile in the trace.
+        inferences: how many inferences there are.
+        overlapping: how many inferences began while another was running.
         begin_us, end_us: the first begin, and the last end.
-        busy_us: how long at least one was running.
+        busy_us: how long at least one inference was running.
         durations: how long an inference takes.
-        gaps: how long the session is idle between; None where it never is, or was busy only once.
-        octaves: the gaps counted by length, from the shortest to the longest, without a hole.
-        bursts, period: None where none is found.
-        regular_share: of all intervals from begin to begin those within 5 % of the median, 0 to 1.
-        cold: how many waited for a raise; None where the trace does not say.
-        time_outs: what fixed sustain times would have done.
+        gaps: how long the gaps between inferences are; None if there are none.
+        octaves: the gaps counted by length, from the shortest to the longest, including empty octaves between.
+        bursts, period: the pattern of the inferences; None if not found.
+        regular_share: the share of the intervals from begin to begin that are within 5 % of the median, 0 to 1.
+        cold: how many inferences waited for a raise; None if the trace does not show it.
+        time_outs: the effect of some fixed sustain times.
     """
 
     name: str
@@ -104,13 +104,13 @@ class SessionDescription:
 
     @property
     def span_us(self) -> int:
-        """From the first begin to the last end."""
+        """The time from the first begin to the last end."""
         return self.end_us - self.begin_us
 
 
 @attrs.frozen
 class TraceDescription:
-    """What a trace holds; the session with most inferences first."""
+    """The description of a trace; the session with the most inferences is first."""
 
     source: str
     format: str
@@ -121,18 +121,18 @@ class TraceDescription:
 
     @property
     def inferences(self) -> int:
-        """How many there are in all."""
+        """How many inferences all sessions have."""
         return sum(each.inferences for each in self.sessions)
 
 
 def describe(trace: Trace) -> TraceDescription:
-    """Return what a trace holds."""
+    """Return the description of a trace."""
     sessions = sorted(map(describe_session, trace.sessions), key=lambda each: -each.inferences)
     return TraceDescription(trace.source, trace.format, trace.notes, tuple(sessions))
 
 
 def describe_session(session: SessionTrace) -> SessionDescription:
-    """Return what the trace of a session holds, which has one inference at least."""
+    """Return the description of a session with at least one inference."""
     busy_begins_us, busy_ends_us = session.busy_us()
     gaps_us = busy_begins_us[1:] - busy_ends_us[:-1]
     count = int(session.begins_us.size)
@@ -160,7 +160,7 @@ def octaves(gaps_us: NDArray[np.int64]) -> tuple[Octave, ...]:
     """Return the gaps by octaves of their length: below 1 us, from 1 us, 2 us, 4 us and so on."""
     if not gaps_us.size:
         return ()
-    # Exact: a power of two is a float without error.
+    # Exact, since a float represents a power of two without an error.
     places = np.frexp(gaps_us.astype(np.float64))[1]
     first, last = int(places.min()), int(places.max())
     counts = np.bincount(places - first)
@@ -176,7 +176,7 @@ def octaves(gaps_us: NDArray[np.int64]) -> tuple[Octave, ...]:
 
 
 def _spread(times_us: NDArray[np.int64]) -> Spread:
-    """Return the quantiles, each a time that was measured."""
+    """Return the quantiles; each is one of the measured times."""
     shares = (0.0, 0.1, 0.5, 0.9, 0.99, 1.0)
     return Spread(*(int(each) for each in np.quantile(times_us, shares, method="inverted_cdf")))
 

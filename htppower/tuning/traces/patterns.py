@@ -12,20 +12,21 @@ from htppower.votes.field_repr import field_repr
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# An interval that differs from the median by up to this share of it is regular.
+# An interval is regular if it differs from the median by at most this share of the median.
 REGULAR_SHARE = 0.05
-# So large a share of the intervals must be regular for a period, and so many there must be.
+# A period needs this share of regular intervals, and this many intervals.
 _PERIODIC = 0.5
 FEWEST_INTERVALS = 8
 _FEWEST_OF_A_BURST = 2
-# Gaps are counted in windows of four half octaves, so that few gaps make no valleys. A valley has at most about half
-# the height of its lower hill; with three more in each window it takes three gaps to make a hill. Of exponential,
-# Pareto and log-normal gaps, which have one hill, 1 % were taken for bursts (300 draws of 10 to 3000 gaps each).
+# Gaps are counted in windows of four half octaves, so that a few gaps do not make valleys. A valley must be at most
+# about half as high as the lower of its hills. Three are added to each count, so that a hill needs at least three gaps.
+# Exponential, Pareto and log-normal gaps, which have one hill, are mistaken for bursts in 1 % of the cases (measured
+# with 300 draws of 10 to 3000 gaps each).
 _BINS_AN_OCTAVE = 2
 _WINDOW_BINS = 4
 _IN_EVERY_WINDOW = 3.0
 _DEEP = 1.0
-# Shorter gaps are of one kind: half octaves of a few whole us are empty by themselves.
+# Shorter gaps count as this length: below it, some half octaves hold no whole number of us, and look like valleys.
 _SHORTEST_US = 32
 
 
@@ -34,12 +35,12 @@ class Bursts:
     """Inferences that come in bursts: gaps are either short or long, with few between.
 
     Attributes:
-        below_us: gaps below this are within a burst: the middle of the widest valley between two hills of gaps, counted
-            by the logarithm of their lengths.
-        share: of all gaps those within a burst, 0 to 1.
+        below_us: gaps below this are within a burst. It is the middle of the largest valley between two hills of gaps,
+            counted by the logarithm of their lengths.
+        share: the share of the gaps that are within a burst, 0 to 1.
         count: how many bursts there are.
-        inferences: how many inferences a burst has, the median.
-        pause_us: how long it is between two of them, the median.
+        inferences: the median number of inferences in a burst.
+        pause_us: the median time between two bursts.
     """
 
     below_us: int
@@ -56,8 +57,8 @@ class Period:
     """Inferences that begin at regular intervals.
 
     Attributes:
-        interval_us: the mean of the regular intervals from begin to begin: those within 5 % of the median.
-        share: of all intervals the regular ones, 0 to 1.
+        interval_us: the mean of the regular intervals from begin to begin, which are within 5 % of the median.
+        share: the share of the intervals that are regular, 0 to 1.
         jitter_us: the standard deviation of the regular intervals.
     """
 
@@ -69,12 +70,12 @@ class Period:
 
     @property
     def hz(self) -> float:
-        """How many begin in a second."""
+        """How many inferences begin in a second."""
         return 1_000_000 / self.interval_us
 
 
 def find_period(intervals_us: NDArray[np.int64]) -> tuple[float, Period | None]:
-    """Return the share of regular intervals, and the period where most are regular."""
+    """Return the share of regular intervals, and the period; None if there is not any."""
     if not intervals_us.size:
         return 0.0, None
     median_us = float(np.median(intervals_us))
@@ -88,12 +89,12 @@ def find_period(intervals_us: NDArray[np.int64]) -> tuple[float, Period | None]:
 def find_bursts(
     begins_us: NDArray[np.int64], busy_begins_us: NDArray[np.int64], gaps_us: NDArray[np.int64]
 ) -> Bursts | None:
-    """Return the bursts of a session; None where its gaps are of one kind.
+    """Return the bursts of a session; None if its gaps are not clearly short or long.
 
     Args:
         begins_us: when each inference began.
         busy_begins_us: when the session became busy.
-        gaps_us: how long it was idle before each of these but the first.
+        gaps_us: the idle time before each of these begins except the first.
     """
     below_us = valley_us(gaps_us)
     if below_us is None:
@@ -109,10 +110,10 @@ def find_bursts(
 
 
 def valley_us(gaps_us: NDArray[np.int64]) -> int | None:
-    """Return the length that parts short gaps from long ones; None where they are of one kind.
+    """Return the length that separates short gaps from long ones; None if the gaps are not clearly short or long.
 
-    The gaps are counted by the logarithm of their lengths. Filled with water up to the lower of the hills on either
-    side, with heights by the logarithm of the counts, the valley that takes most is the one.
+    The gaps are counted by the logarithm of their lengths, and heights are logarithms of the counts. Each valley is
+    filled with water up to the lower of the hills on its two sides. The valley that holds the most water is chosen.
     """
     if gaps_us.size < FEWEST_INTERVALS:
         return None
@@ -132,6 +133,6 @@ def valley_us(gaps_us: NDArray[np.int64]) -> int | None:
         return None
     _, begin, end = best
     lowest = np.flatnonzero(heights[begin:end] == heights[begin:end].min()) + begin
-    # A window ends with the bin of its place.
+    # The place of a window is the place of its last bin.
     middle = first + (float(lowest[0]) + float(lowest[-1]) + 2 - _WINDOW_BINS) / 2
     return round(2 ** (middle / _BINS_AN_OCTAVE))

@@ -1,4 +1,4 @@
-"""Reads a trace file of any kind that is known."""
+"""Reads a trace file of any known kind."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 # The kinds of files, as ``--format`` names them.
 FORMATS = ("htppower", "loadgen", "onnxruntime", "chrome", "csv")
 UNITS = tuple(csv_rows.UNITS)
-# In this order: each is recognised by less than the one before.
+# The order matters: the first kinds have the strictest tests.
 _RECOGNISED = {
     "htppower": is_own,
     "loadgen": loadgen.is_loadgen,
     "onnxruntime": onnxruntime.is_onnxruntime,
     "chrome": chrome.is_chrome,
 }
-_HINT = "htppower trace --help lists what is read; what profilers of QNN write is for htppower advise"
+_HINT = "htppower trace --help lists the formats; files of QNN profilers are for htppower advise"
 
 
 def read_trace(
@@ -45,29 +45,29 @@ def read_trace(
     within: str | os.PathLike[str] | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Trace:
-    """Return what a trace file says.
+    """Return the trace in a file.
 
-    The kind of file is recognised by its content. It may be packed with gzip, or be split into parts (``.jsonaa``,
-    ``.jsonab``), of which any one names all. With a recording of htppower the older parts beside it (``.1``, ``.2``)
-    are read.
+    The kind of file is recognised by its content. The file may be packed with gzip, or split into parts (``.jsonaa``,
+    ``.jsonab``); then ``path`` may be any of the parts. The older files of a recording of htppower (``.1``, ``.2``) are
+    read as well.
 
     Args:
         path: the file.
-        format: ``htppower``, ``loadgen``, ``onnxruntime``, ``chrome`` or ``csv``, where the content does not tell.
-        name: of Chrome's trace events, the name or category of those that are inferences.
-        unit: of CSV, the unit of a time whose column says none: ``s``, ``ms``, ``us`` or ``ns``.
-        stream: is read in place of the file, which then only names it.
-        within: the folder that was searched for the file; no link may lead out of it. None: the user named the path.
-        progress: is told how many bytes more are read, packed as they lie there, each time some are.
+        format: ``htppower``, ``loadgen``, ``onnxruntime``, ``chrome`` or ``csv``; None recognises it by the content.
+        name: only for Chrome's trace events: the name or the category of the events that are inferences.
+        unit: only for CSV: the unit of times whose column does not state it: ``s``, ``ms``, ``us`` or ``ns``.
+        stream: is read instead of the file; the path is then only used in messages.
+        within: the folder that was searched for the file; no link may lead out of it. None: the user gave the path.
+        progress: is called with the number of bytes after each read, before unpacking.
 
     Raises:
-        TraceError: it can't be read, is none of these, is wrong, holds no inference, or holds more than is read.
-        ValueError: there is no such format or unit.
+        TraceError: the file can't be read, is of an unknown kind, has an error, has no inferences, or exceeds a limit.
+        ValueError: the format or the unit is not known.
     """
     if format is not None and format not in FORMATS:
-        raise ValueError(f"no such format: {format!r}; one of {', '.join(FORMATS)}")
+        raise ValueError(f"unknown format: {format!r}; use one of {', '.join(FORMATS)}")
     if unit is not None and unit not in UNITS:
-        raise ValueError(f"no such unit: {unit!r}; one of {', '.join(UNITS)}")
+        raise ValueError(f"unknown unit: {unit!r}; use one of {', '.join(UNITS)}")
     folder = None if within is None else os.fspath(within)
     try:
         with opened(os.fspath(path), stream, folder, progress) as source:
@@ -88,7 +88,7 @@ def read_trace(
     if not found:
         why = "; ".join(source.notes)
         raise TraceError(
-            source.path, 0, f"holds no inference{f': {why}' if why else ''}", "record some: controller.record(path)"
+            source.path, 0, f"has no inferences{f': {why}' if why else ''}", "record some: controller.record(path)"
         )
     sessions = tuple(each.session(said) for each, said in zip(found, named_apart(found), strict=True))
     notes = (*source.notes, *(note for each in found for note in each.notes()))
@@ -98,27 +98,27 @@ def read_trace(
 def _require_fitting(source: Source, kind: str, name: str | None, unit: str | None) -> None:
     """Refuse a name for a table, and a unit for trace events, whose unit is us."""
     if kind == "csv" and name is not None:
-        raise TraceError(source.path, 0, "is a table, which has no names of events", "leave the name out")
+        raise TraceError(source.path, 0, "is a table, and tables have no names of events", "leave the name out")
     if kind != "csv" and unit is not None:
-        raise TraceError(source.path, 0, "has trace events, whose times are in us", "leave the unit out")
+        raise TraceError(source.path, 0, "has trace events, and their times are in us", "leave the unit out")
 
 
 def _recognised(source: Source) -> str:
     """Return the kind of a file by its first bytes.
 
     Raises:
-        TraceError: it is none that is known.
+        TraceError: the kind is not known.
     """
     kind = next((kind for kind, fits in _RECOGNISED.items() if fits(source.head)), None)
     if kind is not None:
         return kind
     if b"\0" in source.head:
-        raise TraceError(source.path, 0, "is no text", _HINT)
+        raise TraceError(source.path, 0, "is not a text", _HINT)
     if is_of_profiler(source.head):
         hint = f"htppower advise {source.path}"
         raise TraceError(source.path, 0, "was written by a profiler: it is not a trace", hint)
     if begins_as_json(source.head):
-        raise TraceError(source.path, 0, "is JSON, but holds no trace events", _HINT)
+        raise TraceError(source.path, 0, "is JSON, but has no trace events", _HINT)
     other = other_file(source.head)
     if other is not None:
         raise TraceError(source.path, 0, other.what, other.hint)
@@ -126,7 +126,7 @@ def _recognised(source: Source) -> str:
 
 
 def _read_own(source: Source, folder: str, progress: Callable[[int], None], *, beside: bool) -> list[Inferences]:
-    """Return the inferences of a recording, with those of its older files where there are any of the same run."""
+    """Return the inferences of a recording, including older files of the same run."""
     recording = own.Recording(source.room)
     newer = own.run_of(source.head) if beside else None
     with contextlib.ExitStack() as stack:
@@ -145,13 +145,13 @@ def _read_own(source: Source, folder: str, progress: Callable[[int], None], *, b
         recording.add(source)
     if older:
         source.notes.append(
-            f"{len(older)} older {'file of it was' if len(older) == 1 else 'files of it were'} read, too"
+            f"{len(older)} older {'file of it was' if len(older) == 1 else 'files of it were'} read as well"
         )
     return recording.finish(source)
 
 
 def _older_files(path: str) -> list[Path]:
-    """Return the files that a recording was rotated into, from the youngest."""
+    """Return the older files of a rotated recording, the newest of them first."""
     found: list[Path] = []
     while (each := Path(f"{path}.{len(found) + 1}")).is_file():
         found.append(each)

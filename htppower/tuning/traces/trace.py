@@ -1,4 +1,4 @@
-"""When the inferences of each session began and ended, as values."""
+"""The values of a trace: when the inferences of each session began and ended."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @attrs.frozen(eq=False)
 class SessionTrace:
-    """The inferences of one session, in the order in which they began.
+    """The inferences of one session, sorted by their begin.
 
     Attributes:
-        name: the session's owner, its number, its model: whatever the trace says.
-        profile: the profile that it used, where the trace says that.
-        begins_us: when each inference began, in us from any beginning; sorted.
-        ends_us: when each ended, no earlier than it began.
-        cold: whether each waited for a raise, where the trace says that.
+        name: the session's owner, number or model, depending on the trace.
+        profile: the profile that the session used; None if the trace does not show it.
+        begins_us: when each inference began, in us since any start; sorted.
+        ends_us: when each inference ended, no earlier than it began.
+        cold: whether each inference waited for a raise; None if the trace does not show it.
     """
 
     name: str
@@ -34,9 +34,9 @@ class SessionTrace:
     __repr__ = field_repr
 
     def busy_us(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return when the session became busy, and when it became idle again: overlapping inferences are one.
+        """Return when the session became busy, and when it became idle again; overlapping inferences are merged.
 
-        An inference that begins in the microsecond in which the last one ended begins after a gap of 0.
+        If an inference begins in the same microsecond as the last one ends, there is a gap of 0 between them.
         """
         if not self.begins_us.size:
             return self.begins_us, self.ends_us
@@ -54,7 +54,7 @@ class SessionTrace:
 
 @attrs.frozen(eq=False)
 class Trace:
-    """What a trace file says.
+    """The content of a trace file.
 
     Attributes:
         source: the file, for messages.

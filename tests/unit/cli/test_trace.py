@@ -107,14 +107,14 @@ def test_a_trace_comes_from_the_standard_input(recording: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((".",), "htppower: .: is a folder (name a file in it; htppower tune --fleet reads a folder)"),
+        ((".",), "htppower: .: is a folder (give a file in it; htppower tune --fleet reads a folder)"),
         (("recording.json", "--output", "html=no/x"), "no/x: its folder is missing: make that first"),
         (("none.json",), "htppower: none.json: can't be read: No such file or directory (check the path)"),
         (("recording.json", "--from", "csv"), "no column is the begin of an inference"),
-        (("recording.json", "--name", "x"), "no event and no category is called 'x'"),
-        (("recording.json", "--unit", "ms"), "has trace events, whose times are in us (leave the unit out)"),
-        (("table.csv", "--name", "x"), "is a table, which has no names of events"),
-        (("table.csv",), "htppower: table.csv:2: the unit of begin is not said"),
+        (("recording.json", "--name", "x"), "no event or category is called 'x'"),
+        (("recording.json", "--unit", "ms"), "has trace events, and their times are in us (leave the unit out)"),
+        (("table.csv", "--name", "x"), "is a table, and tables have no names of events"),
+        (("table.csv",), "htppower: table.csv:2: the unit of begin is not known"),
         (("recording.json", "--from", "perfetto"), "'perfetto' is not one of"),
     ],
 )

@@ -286,6 +286,6 @@ def test_a_trace_is_read_as_the_user_says(command: Command, tmp_path: Path) -> N
     done = CliRunner().invoke(main, ["tune", "-", "--format", "json"], input=json.dumps(events))
     assert json.loads(done.stdout)["sessions"][0]["inferences"] == 20
     (tmp_path / "table.csv").write_text("begin,end\n1,2\n50,60\n", encoding="utf-8")
-    assert "by --unit" in refused(command, "tune", "table.csv")
+    assert "with --unit" in refused(command, "tune", "table.csv")
     assert command.run("tune", "table.csv", "--unit", "ms", "--from", "csv").exit_code == 0
     assert "--unit is for one trace" in refused(command, "tune", "--fleet", ".", "--unit", "ms")

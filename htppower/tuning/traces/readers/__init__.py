@@ -1,1 +1,1 @@
-"""Readers of traces: one module for each kind of file, and what they share. ``read.py`` picks one by the content."""
+"""Readers of traces: a module for each kind of file, and shared code. ``read.py`` picks the reader by the content."""

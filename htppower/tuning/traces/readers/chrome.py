@@ -1,8 +1,9 @@
-"""Any other trace of Chrome's format: which events stand for inferences is named, or is the most plausible.
+"""Reads any other trace in Chrome's format. The user names the events that are inferences, or the best name is chosen.
 
-Whole events (``X``), pairs (``B`` and ``E``, which nest on a thread) and asynchronous pairs (``b`` and ``e``, the old
-``S`` and ``F``, which belong together by category, id and name) are inferences alike. The session is what an event's
-``args`` say (``session``, else ``model``), else its thread, and of asynchronous events the process.
+Three kinds of events may be inferences: whole events (``X``), pairs (``B`` and ``E``, which nest on a thread), and
+asynchronous pairs (``b`` and ``e``, or the old ``S`` and ``F``, matched by category, id and name). The session of an
+event is the ``session`` or the ``model`` in its ``args``. If it has neither, the session is the thread, or the process
+if the event is asynchronous.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ if TYPE_CHECKING:
     # The keys of a name: the event's, and its session's.
     Key = tuple[str, str, str]
 
-# What hosts call one inference; the first that some event is called, or is called after, wins.
+# Words that hosts use for one inference. The first word that a name of an event contains wins.
 _WORDS = ("inference", "infer", "model_run", "predict", "invoke", "forward", "execute", "run", "decode", "generate")
 _OURS = "htppower"
 _TIMES = ("ts", "dur")
-# Perfetto has -1 ns for what had not ended as the trace did.
+# Perfetto writes -1 ns for an event that was not finished when the trace ended.
 _UNFINISHED = (-1, -0.001)
 _BEGINS = {"b": "e", "S": "F"}
 _ENDS = {"e", "F"}
-# So many names of events are told, and so many are kept apart at most.
+# How many names of events are listed in a note, and how many are distinguished, at most.
 _MOST_TOLD = 8
 _MOST_NAMES = 100_000
 _LONGEST_NAME = 200
@@ -40,7 +41,7 @@ _LONGEST_LIST = 1_000
 
 
 def is_chrome(head: bytes) -> bool:
-    """Return whether a file begins so."""
+    """Return whether a file with these first bytes is a trace in Chrome's format."""
     return head.lstrip()[:1] in (b"{", b"[") and re.search(rb'"(?:ph|traceEvents)"\s*:', head) is not None
 
 
@@ -52,7 +53,7 @@ def read(source: Source, name: str | None = None) -> list[Inferences]:
         name: the name of the events that are inferences, or their category.
 
     Raises:
-        TraceError: an event is wrong, or none is called so.
+        TraceError: an event has an error, or no event has the name.
     """
     collector = _Collector(source, name)
     for event in events(source):
@@ -63,7 +64,7 @@ def read(source: Source, name: str | None = None) -> list[Inferences]:
 
 
 class _Times:
-    """Times with their sessions, in order. They are in short lists, since to add to a long one moves all behind."""
+    """Sorted times with their sessions, kept in short lists, since an insertion into a long list is slow."""
 
     def __init__(self) -> None:
         self._lists: list[list[tuple[int, str]]] = []
@@ -87,7 +88,7 @@ class _Times:
             del found[half:]
 
     def take(self, latest_us: int) -> tuple[int, str] | None:
-        """Take the latest time that is not after another; None if there is none."""
+        """Remove and return the latest time up to ``latest_us``; None if there is none."""
         after = (latest_us + 1, "")
         place = bisect.bisect_left(self._lists, [after]) - 1
         if place < 0:
@@ -100,20 +101,20 @@ class _Times:
 
 
 class _Collector:
-    """Collects the spans of every name, since which of them are inferences shows at the end."""
+    """Collects the spans of every name: only at the end is it known which name stands for inferences."""
 
     def __init__(self, source: Source, name: str | None) -> None:
         self._source = source
         self._name = name
         self._found: dict[str, dict[str, Inferences]] = {}
-        # What is wrong in the first wrong event of a name; that of another than the inferences' does no harm.
+        # The first error by name of the event. Only the error of the chosen name is raised.
         self._wrong: dict[str, TraceError] = {}
         self._open: dict[tuple[str, str], list[tuple[str, Any, str]]] = {}
-        # By time, of each asynchronous key.
+        # Unmatched begins and ends by asynchronous key. The ends are negative, so that ``_Times.take`` finds the next.
         self._begins: dict[tuple[str, str, str, str], _Times] = {}
-        self._early_ends: dict[tuple[str, str, str, str], _Times] = {}  # negative, so that the next end is the latest
+        self._early_ends: dict[tuple[str, str, str, str], _Times] = {}
         self._threads: dict[str, str] = {}
-        # What takes an event of which kind that has a name.
+        # The method for each kind of event that has a name.
         self._takes = {"X": self._whole}
         self._takes |= dict.fromkeys(_BEGINS, self._begin_async) | dict.fromkeys(_ENDS, self._end_async)
         self._without_end = 0
@@ -136,7 +137,7 @@ class _Collector:
             self._try(name, take, event, name, kind)
 
     def _try(self, name: str, take: Callable[..., None], *arguments: Any) -> None:
-        """Take an event; keep what is wrong in it until it shows whether those of its name are the inferences."""
+        """Take an event. Keep its error, since it matters only if its name is chosen."""
         if self._name is not None:
             self._named(name)
         try:
@@ -163,7 +164,7 @@ class _Collector:
         self._of(name, self._session(event)).add(begin_us, end_us)
 
     def _begin_async(self, event: dict[str, Any], name: str, kind: str) -> None:
-        """Take a begin; a writer that collects by thread may have written its end before it."""
+        """Take a begin; its end may precede it in the file if the writer collects events by thread."""
         key, session = _async_key(event, _BEGINS[kind]), self._session(event, "process")
         begin_us = whole_us(event.get("ts"), "ts", self._source)
         ends = self._early_ends.get(key)
@@ -176,7 +177,7 @@ class _Collector:
             self._of(name, session).add(begin_us, -end[0])
 
     def _end_async(self, event: dict[str, Any], name: str, kind: str) -> None:
-        """Take an end, which belongs to the latest begin before it: pairs of one id nest."""
+        """Take an end, and match it with the latest begin before it, since pairs with the same id nest."""
         key = _async_key(event, kind)
         end_us = whole_us(event.get("ts"), "ts", self._source)
         begins = self._begins.get(key)
@@ -197,12 +198,12 @@ class _Collector:
         self._of(name, session).add(begin_us, end_us)
 
     def _wanted(self, event: dict[str, Any]) -> str:
-        """Return the name of an event that may be an inference; empty of one that is none."""
+        """Return the name of an event that may be an inference; empty if it can't be one."""
         said = event.get("name")
         name = said[:_LONGEST_NAME] if isinstance(said, str) else ""
         categories = event.get("cat")
         if self._name is None:
-            # What htppower itself draws are states and calls, and in a dry run phases.
+            # The events of htppower's own drawings are states and calls, and phases in a dry run.
             return "" if categories == _OURS and name.lower() not in _WORDS else name
         of_category = self._name in str(categories).split(",")
         return self._name if name == self._name or of_category else ""
@@ -223,7 +224,7 @@ class _Collector:
         if sessions is None:
             self._source.room.take(BEGUN_ROOM)
             if len(self._found) >= _MOST_NAMES:
-                raise self._source.wrong(f"has more than {_MOST_NAMES} names of events", "say which by --name", line=0)
+                raise self._source.wrong(f"has more than {_MOST_NAMES} names of events", "give one with --name", line=0)
             sessions = self._found[name] = {}
         return sessions
 
@@ -235,7 +236,7 @@ class _Collector:
         return found
 
     def finish(self) -> None:
-        """Note what has no beginning or no end."""
+        """Add notes about events that have no beginning or no end."""
         self._without_end += sum(map(len, self._begins.values()))
         self._without_end += sum(bool(each[0]) for stack in self._open.values() for each in stack)
         self._without_begin += sum(map(len, self._early_ends.values()))
@@ -243,10 +244,10 @@ class _Collector:
             self._source.notes.extend(left_out(count, "event", ("has", "have"), f"no {lacks}"))
 
     def chosen(self) -> str | None:
-        """Return the name of the events that are inferences; None where there are none.
+        """Return the name of the events that are inferences; None if there are none.
 
         Raises:
-            TraceError: no event has the name that was asked for, or one that has it is wrong.
+            TraceError: no event has the requested name, or an event of the chosen name has an error.
         """
         chosen = self._most_plausible()
         if chosen in self._wrong:
@@ -254,11 +255,11 @@ class _Collector:
         return chosen
 
     def _most_plausible(self) -> str | None:
-        """Return the name that was asked for, or else the most plausible, with a note of the others."""
+        """Return the requested name; without a request, the most plausible name, with a note about the others."""
         if self._name is not None:
             if self._name not in self._found:
                 raise self._source.wrong(
-                    f"no event and no category is called {self._name!r}", "see them without --name", line=0
+                    f"no event or category is called {self._name!r}", "run without --name to see the names", line=0
                 )
             return self._name
         counted = {name: sum(map(len, each.values())) for name, each in self._found.items()}
@@ -271,18 +272,18 @@ class _Collector:
             told = ", ".join(f"{name!r} ({counted[name]})" for name in others)
             more = len(beside) - len(others)
             self._source.notes.append(
-                f"{chosen!r} ({counted[chosen]}) stands for the inferences; --name picks others: {told}"
+                f"{chosen!r} ({counted[chosen]}) is taken for the inferences; --name picks another: {told}"
                 f"{f' and {more} more' if more else ''}"
             )
         return chosen
 
     def _repeated_us(self, name: str) -> tuple[bool, int]:
-        """Return whether there are several, and how long they take in all: what encloses others takes longer."""
+        """Return whether there are several events, and their total time, which is longer for enclosing events."""
         sessions = self._found[name].values()
         return sum(map(len, sessions)) > 1, sum(each.total_us for each in sessions)
 
     def sessions(self, name: str) -> list[Inferences]:
-        """Return the sessions of a name, each called as its thread is, where it has a name."""
+        """Return the sessions of a name, named after their threads if these have names."""
         found = list(self._found[name].values())
         by_thread = [each for each in found if "\0" in each.name]
         for each in found:
@@ -295,7 +296,7 @@ class _Collector:
 
 
 def _likeness(name: str) -> int:
-    """Return how much a name sounds like that of an inference."""
+    """Return how much a name resembles the usual names of inferences."""
     said = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
     ranks = (len(_WORDS) - place for place, word in enumerate(_WORDS) if re.search(rf"(?<![a-z]){word}", said))
     return 2 * max(ranks, default=0) + (said in _WORDS)

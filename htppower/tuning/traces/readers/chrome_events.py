@@ -1,11 +1,11 @@
-"""Reads events of Chrome's trace format one at a time, in the memory of one event.
+"""Reads events of Chrome's trace format one at a time, so that only one event is in memory.
 
 Source: "Trace Event Format", a document of the Chromium project. A file is an array of events, or an object whose
-``traceEvents`` is that array; the array need not be closed. Most writers put an event on a line, which is read fast;
-events over several lines, and many on one line, are read, too.
+``traceEvents`` is that array; the array need not be closed. Most writers put each event on its own line, which is fast
+to read. Events over several lines, and several events on a line, are read, too.
 
-LoadGen's lines about its log are not valid JSON (``"key":""loadgen_version""``). So a reader names the texts that its
-events hold, and a line without any of them is not parsed.
+Some lines of LoadGen are not valid JSON (``"key":""loadgen_version""``). So a reader may name the texts that its events
+contain, and a line without any of them is not parsed.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
     from htppower.tuning.traces.readers.source import Source
 
-# An event that is longer is none.
+# An event that is longer is refused.
 _LONGEST_EVENT = 2**24
 # A batch of lines is halved down to this to find the one that looks different.
 _SMALLEST_BATCH = 2**13
-# So many characters are looked at together.
+# How many characters are parsed at once.
 _BATCH = 2**18
 _KEY = re.compile(r'"traceEvents"\s*:\s*')
-# So much of a piece may hold the beginning of the key.
+# The end of a piece may hold the beginning of the key, which is shorter than this.
 _KEY_ROOM = 64
 _BETWEEN = re.compile(r"[\s,\[\x00]*")
 # How a recording of htppower begins.
 _RESTART = re.compile(r'[\s,]*(?:\[|\{\s*"name"\s*:\s*"htppower")')
-# A word or a number that is cut off is noticed at most so many characters before the end.
+# If a word or a number is cut off, the error is at most this many characters before the end.
 _LONGEST_WORD = 16
 _SPACE = b" \t\r\n,"
 _decode = json.JSONDecoder().raw_decode
@@ -43,13 +43,13 @@ def events(
 ) -> Iterator[dict[str, Any]]:
     """Yield the events of a file in their order.
 
-    An event that is cut off at the end of the file, or where another recording begins, is left out with a note.
+    An event that is cut off, by the end of the file or by the begin of another recording, is left out with a note.
 
     Args:
         source: the file.
         needles: events on a line without any of these texts are left out.
-        take_lines: is given whole lines, many at a time. If it returns True, it has taken them, and their events are
-            not yielded.
+        take_lines: is called with many whole lines at a time. If it returns True, it has read them, and their events
+            are not yielded.
 
     Raises:
         TraceError: something in the array is not JSON, or is not an event.
@@ -77,7 +77,7 @@ def events(
 def _not_taken(
     batch: bytes, source: Source, scanner: _Scanner, take_lines: Callable[[bytes], bool] | None
 ) -> Iterator[bytes]:
-    """Yield the parts of a batch that are to be read line by line."""
+    """Yield the parts of a batch that have to be read line by line."""
     if take_lines is None or (len(batch) <= _SMALLEST_BATCH and not scanner.between_events):
         yield batch
     elif scanner.between_events and source.line_ended and take_lines(batch):
@@ -85,7 +85,7 @@ def _not_taken(
     elif len(batch) <= _SMALLEST_BATCH:
         yield batch
     else:
-        # A line in it looks different, as one that says that inferences were lost: find the half.
+        # One of the lines has another form, such as a line about lost inferences. Find the half that contains it.
         middle = batch.find(b"\n", len(batch) // 2) + 1
         halves = (batch[:middle], batch[middle:]) if 0 < middle < len(batch) else ()
         for half in halves:
@@ -95,12 +95,12 @@ def _not_taken(
 
 
 def _has_none(line: bytes, needles: Sequence[bytes]) -> bool:
-    """Return whether a line with a whole event has none of the texts; without texts, no line is left out."""
+    """Return whether a line is a whole event and contains none of the texts; False if ``needles`` is empty."""
     return bool(needles) and not any(each in line for each in needles) and line.count(b"{") == line.count(b"}")
 
 
 def _whole(line: bytes) -> dict[str, Any] | None:
-    """Return the event that a line is; None where it is not exactly one."""
+    """Return the event of a line; None if the line is not exactly one event."""
     try:
         text = line.decode()
         event, end = _decode(text)
@@ -110,11 +110,11 @@ def _whole(line: bytes) -> dict[str, Any] | None:
 
 
 class _Scanner:
-    """Reads what is not simply an event on a line, in batches.
+    """Reads all lines that are not exactly one event, in batches.
 
     Attributes:
         between_events: whether the next character is between two events of the array.
-        ended: whether the array has ended, and nothing after it matters.
+        ended: whether the array has ended, so that the rest of the file does not matter.
     """
 
     def __init__(self, source: Source) -> None:
@@ -132,7 +132,7 @@ class _Scanner:
         self._in_object = False
 
     def take(self, piece: bytes) -> Iterator[dict[str, Any]]:
-        """Yield events that have ended, once enough is there to be looked at."""
+        """Add a piece. When enough text has been added, yield the complete events."""
         text = self._text.decode(piece)
         if not self._begun:
             text = self._within(text)
@@ -148,16 +148,16 @@ class _Scanner:
         self.between_events = not self._pending
 
     def finish(self) -> Iterator[dict[str, Any]]:
-        """Yield the events that are left, and note what is no whole event."""
+        """Yield the remaining events, and add a note about an incomplete event."""
         if not self._begun:
-            raise self._source.wrong("holds no trace events", "name a trace, or say what it is by --from", line=0)
+            raise self._source.wrong("has no trace events", "give a trace, or name its format with --from", line=0)
         if self._pending:
             yield from self._drain()
         if self._pending:
             self._leave_out()
 
     def _within(self, text: str) -> str:
-        """Return what of a text is in the array; until that has begun, what to look at again."""
+        """Return the part of a text that is in the array; before the array begins, the text to search again."""
         text = "".join((*self._pending, text))
         said = text.lstrip()
         if not self._in_object and said.startswith("{") and '"ph"' in said and '"traceEvents"' not in said:
@@ -173,14 +173,14 @@ class _Scanner:
         return text
 
     def _drain(self) -> Iterator[dict[str, Any]]:
-        """Yield the whole events that are pending; the source is in their lines meanwhile."""
+        """Yield the complete pending events; while an event is handled, ``source.line`` is the line of the event."""
         text = "".join(self._pending)
         read_to = self._source.line
         place = 0
         while not self.ended:
             place = self._on(text, place, _between(text, place))
             if text[place : place + 1] == "]":
-                # Of recordings that were put together the next array follows.
+                # If recordings were concatenated, the next array begins here.
                 self.ended = self._in_object
                 place += 1
                 continue
@@ -203,15 +203,15 @@ class _Scanner:
             raise self._source.wrong(f"an event has more than {_LONGEST_EVENT} characters", _HINT, line=self._line)
 
     def _on(self, text: str, place: int, to: int) -> int:
-        """Go on to another place, and count the lines between."""
+        """Return the next place, and count the lines between the places."""
         self._line += text.count("\n", place, to)
         return to
 
     def _next(self, text: str, place: int) -> tuple[dict[str, Any] | None, int]:
-        """Return an event and its end; no event and where to go on, which is its begin where it is not whole yet.
+        """Return an event and its end; or None and the place to continue, which is ``place`` if more text is needed.
 
         Raises:
-            TraceError: it is no JSON, and no other recording begins behind it.
+            TraceError: the text is not JSON, and another recording does not begin after it.
         """
         try:
             if text[place] != "{":
@@ -219,7 +219,7 @@ class _Scanner:
             event, end = _decode(text, place)
         except json.JSONDecodeError as error:
             unfinished = error.msg.startswith("Unterminated") or error.pos > len(text.rstrip()) - _LONGEST_WORD
-            why = f"is no event of a trace: {error.msg}"
+            why = f"is not an event of a trace: {error.msg}"
         except RecursionError:
             unfinished, why = False, "is nested too deeply"
         except ValueError:
@@ -239,7 +239,7 @@ class _Scanner:
         self._source.notes.append(f"{what} {self._line} is cut off, and was left out")
 
 
-_HINT = "name a trace that is whole, or say what the file is by --from"
+_HINT = "give a complete trace, or name the format with --from"
 
 
 def _between(text: str, place: int) -> int:

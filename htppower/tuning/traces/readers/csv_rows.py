@@ -1,7 +1,7 @@
-"""A table of inferences: begin and end, or begin and duration, or arrivals alone, a row each.
+"""Reads a table with a row for each inference: begin and end, or begin and duration, or only the begin.
 
-The names of the columns say what they hold, and their unit: ``begin_us,end_us``, ``start [ms];duration [ms]``. Further
-columns may name the session, the profile, and whether the inference waited for a raise.
+The names of the columns state their meaning and unit: ``begin_us,end_us``, ``start [ms];duration [ms]``. Other columns
+may hold the session, the profile, and whether the inference waited for a raise.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from htppower.tuning.traces.readers.source import Source
 
-# ns a unit.
+# How many ns a unit has.
 UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 _LONG_UNITS = {"sec": "s", "second": "s", "seconds": "s", "millis": "ms", "milliseconds": "ms", "\u00b5s": "us"}
 _LONG_UNITS |= {"\u03bcs": "us", "micros": "us", "microseconds": "us", "nanos": "ns", "nanoseconds": "ns"}
@@ -37,14 +37,15 @@ _MEANINGS = {
     "cold": "cold cold_start waited",
 }
 _MEANS = {name: meaning for meaning, names in _MEANINGS.items() for name in names.split()}
-# Of several columns that mean the same, the one counts whose name stands first above.
+# If several columns have the same meaning, the column is used whose name is first in the list above.
 _RANKS = {name: rank for rank, name in enumerate(_MEANS)}
 _TIMES = ("begin", "end", "duration")
 _TRUE = frozenset({"true", "1", "yes", "t", "y"})
 _FALSE = frozenset({"false", "0", "no", "f", "n"})
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,](\d{1,12}))?\s*(Z|UTC|[+-]\d\d(?::?\d\d)?)?")
 _PLAIN = re.compile(r"\d{1,19}")
-_HINT = "begin_us,end_us in the first line"
+_HINT = "write begin_us,end_us in the first line"
+_UNIT_HINT = "state it in the first line, as in begin_ms, or with --unit"
 _UNFINISHED = "-1"
 _LONGEST_ROW = 2**16
 _MOST_TOLD = 8
@@ -55,7 +56,7 @@ _MOST_DIGITS = 40
 
 @attrs.frozen
 class _Columns:
-    """Where a row has what; -1 where it has none. ``ns`` of begin, end and duration; 0 for a date."""
+    """The places of the columns, -1 if missing; ``ns`` is the unit of begin, end and duration, -1 if not stated."""
 
     begin: int
     end: int
@@ -68,11 +69,11 @@ class _Columns:
 
     @property
     def needed(self) -> int:
-        """How many columns a row has at least."""
+        """The least number of columns of a row."""
         return 1 + max(self.begin, self.end, self.duration, self.session, self.profile, self.cold)
 
     def is_unfinished(self, row: Sequence[str]) -> bool:
-        """Return whether what a row tells of had not ended as the trace did; Perfetto's tables say so."""
+        """Return whether the inference of a row was not finished when the trace ended, as in Perfetto's tables."""
         return self.end < 0 <= self.duration < len(row) and row[self.duration].strip() == _UNFINISHED
 
 
@@ -81,15 +82,15 @@ def read(source: Source, unit: str | None = None) -> list[Inferences]:
 
     Args:
         source: the file.
-        unit: the unit of times whose column says none: s, ms, us or ns.
+        unit: the unit of times whose column does not state it: s, ms, us or ns.
 
     Raises:
-        TraceError: it has no column for the begin, or a row is wrong.
+        TraceError: the column of the begin is missing, or a row has an error.
     """
     rows = _rows(source)
     first = next(rows, None)
     if first is None:
-        raise source.wrong("holds no row", "write one for each inference", line=0)
+        raise source.wrong("has no rows", "write a row for each inference", line=0)
     columns = _columns(first, unit, source)
     sessions: dict[str, Inferences] = {}
     unfinished = 0
@@ -110,11 +111,11 @@ def read(source: Source, unit: str | None = None) -> list[Inferences]:
     else:
         if _any(sessions) and not source.line_ended and not source.is_cut:
             source.notes.append(
-                f"line {source.line} has no line end: where the file was cut off, its numbers may be, too"
+                f"line {source.line} has no line end: if the file was cut off, a number of this line may be wrong"
             )
-    source.notes.extend(left_out(unfinished, "row", ("has", "have"), "a duration of -1, which is no end"))
+    source.notes.extend(left_out(unfinished, "row", ("has", "have"), "a duration of -1, so no end"))
     if _any(sessions) and columns.end < 0 and columns.duration < 0:
-        source.notes.append("it says when inferences began, not how long they took: each lasts 0 us here")
+        source.notes.append("it has only begins of inferences: each is taken to last 0 us")
     return list(sessions.values())
 
 
@@ -127,19 +128,19 @@ def _rows(source: Source) -> Iterator[list[str]]:
     separator = ""
     for piece in source.pieces():
         if source.is_cut and not source.line_ended:
-            continue  # it may be a part of a row, and a part of a number is another number
+            continue  # the last line may end in the middle of a number
         if len(piece) > _LONGEST_ROW:
-            raise source.wrong(f"a row is longer than {_LONGEST_ROW} bytes", "is it a table, a row a line?")
+            raise source.wrong(f"a row is longer than {_LONGEST_ROW} bytes", "is it a table with a row on each line?")
         try:
             line = piece.decode().strip("\r\n")
         except UnicodeDecodeError:
-            raise source.wrong("is no UTF-8", "save it as UTF-8 text") from None
+            raise source.wrong("is not UTF-8", "save it as UTF-8 text") from None
         if "\0" in line:
-            raise source.wrong("is no text", "name a trace")
+            raise source.wrong("is not a text", "give a trace")
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         if "\r" in line and '"' not in line:
-            raise source.wrong("has lines that a CR alone ends", "save it with the line ends of Unix or Windows")
+            raise source.wrong("has lines that end with only a CR", "save it with the line ends of Unix or Windows")
         separator = separator or max(",;\t", key=line.count)
         if '"' not in line:
             yield line.split(separator)
@@ -147,11 +148,11 @@ def _rows(source: Source) -> Iterator[list[str]]:
         try:
             yield next(csv.reader((line,), delimiter=separator, skipinitialspace=True, strict=True))
         except csv.Error as error:
-            raise source.wrong(f"is no CSV: {error}", "a quote is closed in its line") from None
+            raise source.wrong(f"is not CSV: {error}", "close each quote on its line") from None
 
 
 def _numbers(rows: Iterator[list[str]], source: Source) -> Iterator[list[str]]:
-    """Yield the rows of a table without headings; the text of a row that is not a number is not shown, either."""
+    """Yield the rows of a table without headings. If a row is not a number, the error does not show its text."""
     for row in rows:
         if not _is_number(row[0]):
             raise source.wrong(f"is not a number, but {len(row[0].strip())} characters", _HINT)
@@ -159,10 +160,10 @@ def _numbers(rows: Iterator[list[str]], source: Source) -> Iterator[list[str]]:
 
 
 def _columns(heads: Sequence[str], unit: str | None, source: Source) -> _Columns | None:
-    """Return where the columns are; None where the first row is no heading but the only column's first number."""
+    """Return the columns; None if the table has a single column of numbers without a heading."""
     for place, head in enumerate(heads, 1):
         if len(head) > _LONGEST_HEADING:
-            hint = f"is the first line a row of headings? Each may have {_LONGEST_HEADING}"
+            hint = f"is the first line a row of headings? A heading may have {_LONGEST_HEADING} characters"
             raise source.wrong(f"the heading of column {place} has {len(head)} characters", hint)
     places: dict[str, int] = {}
     ns: dict[str, int] = {}
@@ -182,7 +183,7 @@ def _columns(heads: Sequence[str], unit: str | None, source: Source) -> _Columns
     if "begin" not in places:
         if len(heads) == 1 and (_PLAIN.fullmatch(heads[0].strip()) or _is_number(heads[0])):
             return None
-        # No text is shown: the path may be a link to a secret file.
+        # The error does not show the text, since the path may be a link to a secret file.
         long = ", ".join(str(len(head.strip())) for head in heads[:_MOST_TOLD])
         long += ", ..." if len(heads) > _MOST_TOLD else ""
         told = f"the first line has {counted(len(heads), 'column')}, of {long} characters"
@@ -192,7 +193,7 @@ def _columns(heads: Sequence[str], unit: str | None, source: Source) -> _Columns
 
 
 def _heading(head: str) -> tuple[str, str]:
-    """Return name and unit of a column; ``start [ms]``, ``start_ms`` and ``Start (ms)`` are the same."""
+    """Return the name and the unit of a column; ``start [ms]``, ``start_ms`` and ``Start (ms)`` are the same."""
     said = "_".join(head.strip().strip('"').lower().split())
     if said.endswith((")", "]")):
         begin = max(said.rfind("("), said.rfind("["))
@@ -204,12 +205,12 @@ def _heading(head: str) -> tuple[str, str]:
 
 
 def _ns_of(said: str, unit: str | None, head: str, source: Source) -> int:
-    """Return how many ns one in a column is."""
+    """Return how many ns the unit of a column has."""
     named = said or unit
     if named is None:
-        raise source.wrong(f"the unit of {head!r} is not said", "say it in the first line, begin_ms, or by --unit")
+        raise source.wrong(f"the unit of {head!r} is not known", _UNIT_HINT)
     if named not in UNITS:
-        raise source.wrong(f"{named!r} is no unit of time", f"use {', '.join(UNITS)}")
+        raise source.wrong(f"{named!r} is not a unit of time", f"use {', '.join(UNITS)}")
     return UNITS[named]
 
 
@@ -217,8 +218,8 @@ def _add(row: Sequence[str], columns: _Columns, sessions: dict[str, Inferences],
     if len(row) < columns.needed:
         raise source.wrong(f"has {counted(len(row), 'column')}, not {columns.needed}", "the file may be cut off")
     if len(row) > columns.count and any(each.strip() for each in row[columns.count :]):
-        hint = "write 1.5 for 1,5, or part columns by a semicolon or a tab; a name that holds a comma needs quotes"
-        raise source.wrong(f"has {counted(len(row), 'column')}, where the first line has {columns.count}", hint)
+        hint = "write 1.5 for 1,5, or separate columns by a semicolon or a tab; a name with a comma needs quotes"
+        raise source.wrong(f"has {counted(len(row), 'column')}, but the first line has {columns.count}", hint)
     begin_ns = _time_ns(row[columns.begin], columns.ns["begin"], "begin", source)
     end_ns = begin_ns
     if columns.end >= 0:
@@ -226,7 +227,7 @@ def _add(row: Sequence[str], columns: _Columns, sessions: dict[str, Inferences],
     elif columns.duration >= 0:
         end_ns = begin_ns + _time_ns(row[columns.duration], columns.ns["duration"], "duration", source)
     if end_ns < begin_ns:
-        raise source.wrong(f"ends {(begin_ns - end_ns) / 1000:g} us before it begins", "begin first, then end")
+        raise source.wrong(f"ends {(begin_ns - end_ns) / 1000:g} us before it begins", "write the begin, then the end")
     cold = _truth(row[columns.cold], source) if columns.cold >= 0 else None
     name = row[columns.session].strip() if columns.session >= 0 else ""
     found = sessions.get(name)
@@ -245,12 +246,12 @@ def _time_ns(said: str, ns: int, what: str, source: Source) -> int:
     elif (stamp := _STAMP.fullmatch(said)) is not None and what != "duration":
         return _since_1970_ns(stamp, source)
     elif not _is_number(said):
-        hint = "a number, or a date as 2026-01-31 12:00:00.000"
+        hint = "write a number, or a date such as 2026-01-31 12:00:00.000"
         if _is_number(said.replace(",", ".", 1)):
             hint = f"write {said[:40].replace(',', '.')}: the decimal mark is a point"
         raise source.wrong(f"{what} is {said[:40]!r}", hint)
     elif ns < 0:
-        raise source.wrong(f"the unit of {what} is not said", "say it in the first line, begin_ms, or by --unit")
+        raise source.wrong(f"the unit of {what} is not known", _UNIT_HINT)
     else:
         time_ns = int((Decimal(said) * ns).to_integral_value())
     if not 0 <= time_ns <= LONGEST_US * 1000:
@@ -259,7 +260,7 @@ def _time_ns(said: str, ns: int, what: str, source: Source) -> int:
 
 
 def _is_number(said: str) -> bool:
-    """Return whether a text is a finite number of a size that a time may have."""
+    """Return whether a text is a finite number that is not far longer than a time."""
     try:
         number = Decimal(said.strip())
     except InvalidOperation:
@@ -268,13 +269,13 @@ def _is_number(said: str) -> bool:
 
 
 def _since_1970_ns(stamp: re.Match[str], source: Source) -> int:
-    """Return a date as ns since 1970; one without a zone is taken as UTC."""
+    """Return a date as ns since 1970; a date without a zone is in UTC."""
     zone = (stamp[3] or "+00:00").replace("Z", "+00:00").replace("UTC", "+00:00")
     zone = zone if ":" in zone else f"{zone[:3]}:{zone[3:] or '00'}"
     try:
         moment = datetime.datetime.fromisoformat(f"{stamp[1].replace(' ', 'T')}{zone}")
     except ValueError as error:
-        raise source.wrong(f"{stamp[0]!r} is no date: {error}", "write it as 2026-01-31 12:00:00.000") from None
+        raise source.wrong(f"{stamp[0]!r} is not a date: {error}", "write it as 2026-01-31 12:00:00.000") from None
     since = moment - datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
     whole_ns = (since.days * 86_400 + since.seconds) * UNITS["s"]
     if whole_ns < 0:
@@ -286,4 +287,4 @@ def _truth(said: str, source: Source) -> bool:
     word = said.strip().lower()
     if word in _TRUE or word in _FALSE:
         return word in _TRUE
-    raise source.wrong(f"cold is {said.strip()[:40]!r}", "true or false")
+    raise source.wrong(f"cold is {said.strip()[:40]!r}", "write true or false")

@@ -1,4 +1,4 @@
-"""A stream whose first bytes were read already, to recognise it by."""
+"""A stream whose first bytes were read already, to recognise the kind of file."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import IO
 
 
 class Joined(io.RawIOBase):
-    """First some bytes, then a stream."""
+    """Some bytes, followed by a stream."""
 
     def __init__(self, first: bytes, then: IO[bytes]) -> None:
         self._first = memoryview(first)
         self._then = then
 
     def readable(self) -> bool:
-        """Return that it can be read."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override] # typeshed has any buffer
         """Read into a buffer; return how many bytes, 0 at the end."""
-        # A file without anything to read yet returns None.
+        # A non-blocking file returns None if there is nothing to read yet.
         part = self._first[: len(buffer)] or self._then.read(len(buffer)) or b""
         self._first = self._first[len(part) :] if self._first else self._first
         buffer[: len(part)] = part

@@ -1,8 +1,8 @@
-"""The trace of MLPerf's LoadGen, ``mlperf_log_trace.json``.
+"""Reads the trace of MLPerf's LoadGen, ``mlperf_log_trace.json``.
 
-Each sample is a pair of asynchronous events, ``"name":"Sample","ph":"b"`` and ``"ph":"e"``. The first tells all: ``ts``
-is when the query was due, in us; ``issue_start_ns`` how much later the host was handed it, and ``complete_ns`` how much
-later than due it was done (loadgen/loadgen.cc and loadgen/logging.cc of mlcommons/inference).
+Each sample is a pair of asynchronous events, ``"name":"Sample","ph":"b"`` and ``"ph":"e"``. The ``b`` event has all the
+times: ``ts`` is when the query was due, in us; ``issue_start_ns`` is how much later the host received it, and
+``complete_ns`` is how much later it was done (loadgen/loadgen.cc and loadgen/logging.cc of mlcommons/inference).
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _OF_LOADGEN = (b"QuerySamplesComplete", b"GenerateLoadableSets", b"loadgen_versi
 
 
 def is_loadgen(head: bytes) -> bool:
-    """Return whether a file begins so."""
+    """Return whether a file with these first bytes is a trace of LoadGen."""
     return head.lstrip()[:1] in (b"{", b"[") and any(each in head for each in _OF_LOADGEN)
 
 
 def read(source: Source) -> list[Inferences]:
-    """Return the samples as the inferences of one session, each from when the host was handed it until it was done.
+    """Return the samples as the inferences of one session, each from when the host received it until it was done.
 
     Raises:
-        TraceError: an event is wrong.
+        TraceError: an event has an error.
     """
     found = Inferences("LoadGen", source.room)
     queries = array("q")
@@ -59,5 +59,5 @@ def read(source: Source) -> list[Inferences]:
     different = int(np.unique(np.frombuffer(queries, dtype=np.int64)).size) if queries else 0
     if 0 < different < len(found):
         several = "a query" if different == 1 else f"{different} queries"
-        source.notes.append(f"{several} of several samples: each sample counts from when its query was issued")
+        source.notes.append(f"{several} of several samples: each sample begins when its query was issued")
     return [found]

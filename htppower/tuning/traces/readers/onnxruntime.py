@@ -1,7 +1,7 @@
-"""The profile that ONNX Runtime writes (``SessionOptions.enable_profiling``): a file for each session.
+"""Reads the profile that ONNX Runtime writes for each session (``SessionOptions.enable_profiling``).
 
-``model_run`` of the category ``Session`` is one call of ``run``, from its begin to its end, in us from the session's
-beginning. Every op has an event of its own, so most lines are skipped.
+``model_run`` of the category ``Session`` is one call of ``run``, from its begin to its end, in us since the session
+began. Every op has its own event, so most lines are skipped.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from htppower.tuning.traces.readers.source import Source
 
 _RUN = "model_run"
-# Where a run is none of InferenceSession, its executor stands for it.
+# If the profile has no model_run, the executor's events are used.
 _EXECUTE = ("SequentialExecutor::Execute", "ParallelExecutor::Execute")
 _OF_ONNXRUNTIME = re.compile(rb'"cat"\s*:\s*"Session"|"session_initialization"|"model_loading_|_kernel_time"')
-# ``global_max_num_events_`` in onnxruntime/core/common/profiler.cc: what comes later is not recorded.
+# ``global_max_num_events_`` in onnxruntime/core/common/profiler.cc: later events are not recorded.
 _MOST_EVENTS = 1_000_000
-# What ONNX Runtime appends to the prefix that the host chose.
+# ONNX Runtime appends this to the prefix that the host chose.
 _STAMP = re.compile(r"_\d{4}-\d\d-\d\d_\d\d[-:]\d\d[-:]\d\d(?:[._]\d+)?$")
 
 
 def is_onnxruntime(head: bytes) -> bool:
-    """Return whether a file begins so."""
+    """Return whether a file with these first bytes is a profile of ONNX Runtime."""
     return head.lstrip()[:1] in (b"{", b"[") and _OF_ONNXRUNTIME.search(head) is not None
 
 
 def read(source: Source) -> list[Inferences]:
-    """Return the runs as the inferences of one session, which bears the file's name.
+    """Return the runs as the inferences of one session, named after the file.
 
     Raises:
-        TraceError: an event is wrong.
+        TraceError: an event has an error.
     """
     name = _STAMP.sub("", PurePath(source.path.removesuffix(".gz")).stem) or "ONNX Runtime"
     runs, executions = Inferences(name, source.room), Inferences(name, source.room)
@@ -53,9 +53,9 @@ def read(source: Source) -> list[Inferences]:
                 raise
             wrong = wrong or error
     if source.line >= _MOST_EVENTS:
-        source.notes.append(f"ONNX Runtime records {_MOST_EVENTS} events at most: later runs may be lacking")
+        source.notes.append(f"ONNX Runtime records at most {_MOST_EVENTS} events: later runs may be missing")
     if not len(runs) and wrong is not None:
         raise wrong
     if not len(runs) and len(executions):
-        source.notes.append("there is no model_run: the executor's Execute stands for it")
+        source.notes.append("there is no model_run: the executor's Execute is used instead")
     return [runs if len(runs) else executions]

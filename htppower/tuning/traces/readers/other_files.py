@@ -1,4 +1,4 @@
-"""Tell by its first bytes what a file is, so that advise and trace can name the right command. Needs no numpy."""
+"""Recognises other files by their first bytes, so that advise and trace can name the right command. Needs no numpy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class OtherFile(NamedTuple):
-    """A known kind of file without a reader: how it begins, what it is, and which file to give instead."""
+    """A known kind of file without a reader: a pattern, what it is, and which file to give instead."""
 
     begins: re.Pattern[bytes]
     what: str
@@ -15,13 +15,13 @@ class OtherFile(NamedTuple):
 
 
 _ENABLE_TRACE = "set enable_trace in LoadGen's log settings, and give mlperf_log_trace.json to htppower trace"
-_NO_READER = "htppower has no reader for it; htppower advise --help lists what is read"
+_NO_READER = "htppower can't read it; htppower advise --help lists the formats"
 _OTHERS = (
     OtherFile(re.compile(rb"^:::MLLOG", re.MULTILINE), "is the detail log of LoadGen, without samples", _ENABLE_TRACE),
     OtherFile(
         re.compile(rb"QuerySamplesComplete|GenerateLoadableSets|\"complete_ns\""),
         "is a trace of LoadGen",
-        "htppower trace says what is in it",
+        "htppower trace shows its content",
     ),
     OtherFile(re.compile(rb"^MLPerf Results Summary", re.MULTILINE), "is the summary of LoadGen", _ENABLE_TRACE),
     OtherFile(re.compile(rb"\bggml-hex: "), "is a log of llama.cpp's Hexagon backend", _NO_READER),
@@ -43,7 +43,7 @@ _JSON = re.compile(
 
 
 def begins_as_json(head: bytes) -> bool:
-    """Return whether a file begins like JSON."""
+    """Return whether a file with these first bytes looks like JSON."""
     return _JSON.match(head) is not None
 
 

@@ -1,7 +1,7 @@
-"""The trace that htppower records: a line for the recording, then one for each inference.
+"""Reads the trace that htppower records: a line for the recording, then a line for each inference.
 
-``tid`` is the number of the session; ``ts`` and ``dur`` are whole us of the controller's clock; ``cold`` says whether
-the inference waited for a call when it began.
+``tid`` is the number of the session; ``ts`` and ``dur`` are whole us of the controller's clock; ``cold`` is whether the
+inference waited for a call.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from htppower.tuning.traces.readers.source import Source
 
 VERSION = 1
-# How far somebody may set the wall clock forward while a recording goes on.
+# How far the wall clock may be set forward during a recording.
 _SET_FORWARD_US = 60_000_000
 _HEAD_LINES = 4
 
 
 @attrs.frozen
 class Run:
-    """What the head of a file says of the process that wrote it.
+    """The process that wrote a file, from the head of the file.
 
     Attributes:
         pid: the process.
-        wall_us, clock_us: when the file was begun, by the wall clock and by the controller's; 0 where it does not say.
+        wall_us, clock_us: when the file was begun, by the wall clock and by the controller's clock; 0 if not stated.
     """
 
     pid: int
@@ -43,14 +43,15 @@ class Run:
     def goes_on_as(self, later: Run) -> bool:
         """Return whether a later file is of the same run, and so has the same clock.
 
-        After a restart of the system the clock is back, or behind the wall clock. In virtual time it is ahead of that.
+        After a restart of the system, the clock has gone back, or has advanced less than the wall clock. Virtual time
+        may advance more than the wall clock.
         """
         on_us = later.clock_us - self.clock_us
         return self.pid == later.pid and on_us >= 0 and later.wall_us - self.wall_us <= on_us + _SET_FORWARD_US
 
 
 def run_of(head: bytes) -> Run | None:
-    """Return whose a file is; None where its head does not tell."""
+    """Return the run that a file belongs to; None if its head does not state it."""
     for line in head.split(b"\n")[:_HEAD_LINES]:
         try:
             event = json.loads(line.strip(b" \t\r,[]"))
@@ -72,7 +73,7 @@ def _run(event: dict[str, Any]) -> Run:
 
 
 class Recording:
-    """What the files of one recording hold; the older ones are added first."""
+    """The content of the files of one recording; older files are added first."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
@@ -87,7 +88,7 @@ class Recording:
         """Add a file.
 
         Raises:
-            TraceError: an event is wrong, or the recording is of another version.
+            TraceError: an event has an error, or the recording is of another version.
         """
         self._run = -1
         for event in events(source, take_lines=self._take_lines):
@@ -101,7 +102,7 @@ class Recording:
                 self._lost += _lost(_told(event))
 
     def _run_number(self, run: Run) -> int:
-        """Return which run a file is of: the last, where it goes on."""
+        """Return the number of a file's run: the last run, if the file continues it."""
         if self._runs and self._runs[-1].goes_on_as(run):
             self._runs[-1] = run
         else:
@@ -121,13 +122,13 @@ class Recording:
         key = (self._run, number, str(owner))
         found = self._sessions.get(key)
         if found is None:
-            # A session without an owner is told by its number.
+            # A session without an owner is named after its number.
             name = f"session {number}" if not isinstance(owner, str) or owner in ("", number) else owner
             found = self._sessions[key] = Inferences(name, self._room)
         return found
 
     def _take_lines(self, batch: bytes) -> bool:
-        """Take the inferences of whole lines, and return True; return False if one of the lines looks different."""
+        """Read the inferences of whole lines, and return True; return False if one of the lines has another form."""
         lines = self._usual.read(batch)
         if lines is None:
             return False
@@ -141,14 +142,14 @@ class Recording:
         return True
 
     def finish(self, source: Source) -> list[Inferences]:
-        """Return the sessions, in the order in which they first ended an inference."""
+        """Return the sessions, in the order of their first ended inferences."""
         if self._lost:
             were = "was" if self._lost == 1 else "were"
             source.notes.append(
-                f"{counted(self._lost, 'inference')} {were} lost while it was recorded: too many waited"
+                f"{counted(self._lost, 'inference')} {were} lost during the recording: too many waited to be written"
             )
         if len(self._runs) > 1:
-            source.notes.append(f"it holds {len(self._runs)} runs: the clock of each is its own")
+            source.notes.append(f"it has {len(self._runs)} runs, each with its own clock")
         return list(self._sessions.values())
 
 

@@ -1,4 +1,4 @@
-"""How a recording of htppower's own begins, by which it is told from what profilers write; needs no numpy."""
+"""Recognises htppower's own recordings by their first bytes; needs no numpy."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ _HEADER = re.compile(rb'\s*(?:\[\s*)?\{[^{}]*"name"\s*:\s*"htppower"\s*,\s*"ph"\
 
 
 def is_own(head: bytes) -> bool:
-    """Return whether a file begins so."""
+    """Return whether a file with these first bytes is a recording of htppower."""
     return _HEADER.match(head) is not None

@@ -1,11 +1,11 @@
-"""The usual lines of a recording, many at a time.
+"""Reads the usual lines of a recording, many at a time.
 
 A recording has a line for each inference::
 
     {"name":"inference","ph":"X","pid":71,"tid":1,"ts":1000,"dur":800,"args":{"session":"camera","profile":"burst",...}},
 
-With each digit replaced by 0, few lines differ. So the shape of a line is looked up as a whole, and numpy reads the
-numbers of all lines at once. If a line looks different, the caller reads the lines one by one with ``json``, which
+If each digit is replaced by 0, few lines differ. So the shape of a line is looked up as a whole, and numpy reads the
+numbers of all lines at once. If a line has another form, the caller reads the lines one by one with ``json``, which
 takes several times as long.
 """
 
@@ -32,7 +32,7 @@ _MOST_DIGITS = 18
 _DIGITS = b"0123456789"
 _TO_ZEROS = bytes.maketrans(_DIGITS, b"0" * 10)
 _TO_SPACES = bytes(byte if byte in _DIGITS else 32 for byte in range(256))
-# pid, tid, ts and dur; the numbers after them are in names.
+# pid, tid, ts and dur. Any numbers after them are parts of names.
 _TIMES = 4
 _MOST_SHAPES = 10_000
 _UNUSUAL = -1
@@ -42,9 +42,9 @@ class Lines(NamedTuple):
     """Inferences, by line.
 
     Attributes:
-        begins_us, ends_us: when they began and ended.
-        kinds: what each has in ``different``, as an index.
-        different: number of the session and ``args``, in the order in which they first come; the same may come again.
+        begins_us, ends_us: when the inferences began and ended.
+        kinds: the index of each inference in ``different``.
+        different: pairs of the session's number and ``args``, in the order of the lines; a pair may be repeated.
     """
 
     begins_us: NDArray[np.int64]
@@ -82,7 +82,7 @@ class UsualLines:
         self._args: dict[tuple[int, ...], dict[str, Any]] = {}
 
     def read(self, batch: bytes) -> Lines | None:
-        """Return the inferences of whole lines; None if a line looks different."""
+        """Return the inferences of whole lines; None if a line has another form."""
         shapes = batch.translate(_TO_ZEROS).split(b"\n")
         if shapes.pop():
             return None
@@ -98,7 +98,7 @@ class UsualLines:
         ends_us = begins_us + durations_us
         if ends_us.max() > LONGEST_US:
             return None
-        # A line without so many numbers in its names has a 0 in their place; its shape tells it apart.
+        # If a line has fewer numbers in its names, 0 fills the place; lines with that many have another shape.
         in_names = [
             np.where(place < counts, numbers.take(firsts + place, mode="clip"), 0)
             for place in range(_TIMES, int(counts.max()))
@@ -113,7 +113,7 @@ class UsualLines:
         return Lines(begins_us, ends_us, alike, different)
 
     def _args_of(self, batch: bytes, shapes: list[bytes], line: int, key: tuple[int, ...]) -> dict[str, Any] | None:
-        """Return the ``args`` of a line, which are the same for each line with this key; None if they are not JSON."""
+        """Return the ``args`` of a line, which are the same for all lines with this key; None if they are not JSON."""
         args = self._args.get(key)
         if args is None and len(self._args) < _MOST_SHAPES:
             begin = sum(map(len, shapes[:line])) + line
@@ -127,10 +127,10 @@ class UsualLines:
 
 
 def _alike(columns: list[NDArray[np.int64]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return which rows of a table are alike, and the first row of each kind, in the order in which they come."""
+    """Return a kind for each row of a table, equal for equal rows; and the first row of each kind, in their order."""
     sizes = [int(column.max()) + 1 for column in columns]
     if math.prod(sizes) < 2**63:
-        # One number for each row: that is sorted several times as fast.
+        # One number for each row, since single numbers are sorted several times as fast.
         table = columns[0]
         for column, size in zip(columns[1:], sizes[1:], strict=True):
             table = table * size + column

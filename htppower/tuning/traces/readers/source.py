@@ -1,4 +1,4 @@
-"""A trace file as pieces of bytes, a line each: packed with gzip or not, whole or split into parts."""
+"""Reads the lines of a trace file, which may be packed with gzip, or split into parts."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 _HEAD_BYTES = 65_536
 _BATCH_BYTES = 2**20
-# Packed bytes are read in small parts, so that it shows early if far too much comes out of them.
+# Packed bytes are read in small parts, so that a file that unpacks to far too much is noticed early.
 _PACKED_BYTES = 2**14
-# A longer line comes in several pieces, so that a file of one line does not fill the memory.
+# A longer line is read in several pieces, so that a file of one line does not fill the memory.
 LONGEST_PIECE = 2**20
 _BOM = b"\xef\xbb\xbf"
 # What ``split`` appends to a name: letters (aa, ab, ...) or, with -d, digits (00, 01, ...).
@@ -34,12 +34,12 @@ class Source:
     """A trace file that is open for reading.
 
     Attributes:
-        path: as the user named it.
-        head: its first bytes.
-        line: the line that was read last, from 1; over parts of a file it goes on.
-        line_ended: whether that line has its end, as all but the last one of a file have.
+        path: the path that the user gave.
+        head: the first bytes.
+        line: the number of the line that was read last, from 1; the parts of a file count as one file.
+        line_ended: whether that line has a line end; only the last line of a file may lack it.
         notes: what was left out so far, and why.
-        room: for how many inferences more there is room.
+        room: how many more inferences may be read.
     """
 
     def __init__(self, path: str, stream: IO[bytes], packed: Unpacked | None = None) -> None:
@@ -58,12 +58,12 @@ class Source:
             yield from self.lines(batch)
 
     def batches(self) -> Iterator[bytes]:
-        """Yield the content in batches of whole lines: first the head, then about 1 MiB each."""
+        """Yield the content in batches of whole lines, of about 1 MiB each."""
         reader = io.BufferedReader(Joined(self.head, self._stream), _BATCH_BYTES)
         rest = reader.read(len(self.head))
         while True:
             end = rest.rfind(b"\n") + 1
-            # A line that is longer than a batch comes in parts.
+            # A line that is longer than a batch is yielded in parts.
             if not end and len(rest) >= LONGEST_PIECE:
                 end = len(rest)
             if end:
@@ -88,11 +88,11 @@ class Source:
 
     @property
     def is_cut(self) -> bool:
-        """Whether it is known that the file was cut off: a packed one says where it ends."""
+        """Whether the file was cut off; this is known only of packed files, which have a mark at their end."""
         return self._packed is not None and self._packed.is_cut
 
     def wrong(self, message: str, hint: str = "", *, line: int | None = None) -> TraceError:
-        """Return the error of something in the line that was read last, or in another."""
+        """Return an error in the line that was read last, or in another line; 0 is the whole file."""
         return TraceError(self.path, self.line if line is None else line, message, hint)
 
 
@@ -132,19 +132,19 @@ def opened(
     within: str | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Iterator[Source]:
-    """Yield a trace file; ``stream`` is read in its place where there is one.
+    """Open a trace file.
 
-    Of a file that was split, any part names all of them. A path that the user named may be a link or a pipe.
+    If the file was split, ``path`` may be any of its parts. A path that the user gave may be a link or a pipe.
 
     Args:
         path: the file.
-        stream: read instead of the file.
-        within: the folder in which the file was found; no link may lead out of it. None: the user named the path.
-        progress: is told how many bytes more are read, packed as they lie there.
+        stream: is read instead of the file.
+        within: the folder that was searched for the file; no link may lead out of it. None: the user gave the path.
+        progress: is called with the number of bytes after each read, before unpacking.
 
     Raises:
-        TraceError: it can't be read, is empty, or one of its parts is missing.
-        TooMuch: it is packed, and unpacks to far more than a trace does.
+        TraceError: the file can't be read, is empty, or one of its parts is missing.
+        TooMuch: the file is packed, and unpacks to far more than a trace does.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -160,7 +160,7 @@ def opened(
         except ValueError as error:
             if isinstance(error, TraceError):
                 raise
-            raise TraceError(path, 0, f"is no path: {error}", "check the path") from None
+            raise TraceError(path, 0, f"is not a path: {error}", "check the path") from None
         if not source.head.strip():
             raise TraceError(path, 0, "is empty", "record at least one inference")
         try:
@@ -172,14 +172,14 @@ def opened(
 def _unreadable(path: str, error: Exception) -> TraceError:
     said = getattr(error, "strerror", None) or str(error)
     if isinstance(error, NotRegular):
-        in_it = "name a file in it; htppower tune --fleet reads a folder"
-        return TraceError(path, 0, f"is {said}", in_it if Path(path).is_dir() else "name a file")
+        in_it = "give a file in it; htppower tune --fleet reads a folder"
+        return TraceError(path, 0, f"is {said}", in_it if Path(path).is_dir() else "give a file")
     hint = "check the path" if isinstance(error, FileNotFoundError) else "copy it again"
     return TraceError(path, 0, f"can't be read: {said}", hint)
 
 
 def _stream_of(path: str, within: str | None) -> io.RawIOBase:
-    """Return a file, or its parts. Parts other than the named file must lie in its folder."""
+    """Open a file, or all its parts as one stream. The other parts must be in the folder of the named file."""
     named = Path(path)
 
     def open_part(part: Path) -> io.FileIO:
@@ -191,7 +191,7 @@ def _stream_of(path: str, within: str | None) -> io.RawIOBase:
 
 
 def parts_of(path: str) -> list[Path]:
-    """Return the files that make up a trace: itself, or all the parts where it is, or was split into, parts.
+    """Return the files that make up a trace: the file, or all its parts if the path is a part or a split file.
 
     Raises:
         TraceError: a part before or between others is missing.
@@ -205,8 +205,8 @@ def parts_of(path: str) -> list[Path]:
     found = {name: part["part"] for name in beside if (part := _PART.fullmatch(name)) and part["whole"] == whole}
     pattern = of_part["part"] if of_part is not None else min(found.values(), default="")
     parts = sorted(name for name, part in found.items() if _alike(part, pattern))
-    if len(parts) < 2 and pattern[:1] not in ("a", "0"):  # noqa: PLR2004 - a part has others beside it
-        return [named]  # its name only ends as that of a part does
+    if len(parts) < 2 and pattern[:1] not in ("a", "0"):  # noqa: PLR2004 - a split file has several parts
+        return [named]  # a single file whose name happens to end like a part
     for suffix, name in zip(_suffixes(pattern), parts, strict=False):
         if name != f"{whole}{suffix}":
             missing = str(named.parent / f"{whole}{suffix}")
@@ -220,6 +220,6 @@ def _alike(part: str, other: str) -> bool:
 
 
 def _suffixes(like: str) -> Iterator[str]:
-    """Yield what ``split`` appends, in order, as long and of the kind that one part has."""
+    """Yield the suffixes that ``split`` appends, in order, with the length and the kind of ``like``."""
     characters = "0123456789" if like.isdigit() else "abcdefghijklmnopqrstuvwxyz"
     return ("".join(each) for each in itertools.product(characters, repeat=len(like)))

@@ -16,7 +16,7 @@ GZIP = b"\x1f\x8b"
 
 
 class Counted(io.RawIOBase):
-    """A stream that counts the bytes that are read from it, and reports them.
+    """A stream that counts and reports the bytes that are read from it.
 
     Attributes:
         count: how many bytes were read.
@@ -28,7 +28,7 @@ class Counted(io.RawIOBase):
         self._tell = tell
 
     def readable(self) -> bool:
-        """Return that it can be read."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override] # typeshed has any buffer
@@ -44,7 +44,7 @@ class Unpacked(io.RawIOBase):
     """The unpacked content of a gzip file.
 
     Attributes:
-        is_cut: whether it ended before the mark of its end.
+        is_cut: whether the file ended before the mark of its end.
     """
 
     def __init__(self, packed: IO[bytes], counted: Counted, *, may_be_cut: bool = False) -> None:
@@ -57,15 +57,15 @@ class Unpacked(io.RawIOBase):
         self._free = raised(UNPACKED_FREE_BYTES)
 
     def readable(self) -> bool:
-        """Return that it can be read."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override] # typeshed has any buffer
         """Read into a buffer; return how many bytes, 0 at the end.
 
         Raises:
-            EOFError: it is cut off, and may not be.
-            TooMuch: it unpacks to far more than a real trace does.
+            EOFError: the file is cut off, and ``may_be_cut`` is False.
+            TooMuch: the file unpacks to far more than a real trace does.
         """
         try:
             part = self._file.read1(len(buffer))

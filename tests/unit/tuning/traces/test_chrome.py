@@ -102,7 +102,7 @@ def test_a_name_or_a_category_picks_the_inferences() -> None:
     ]
     assert told(read(events, name="b")) == {"thread 1": [(20, 25)]}
     assert told(read(events, name="npu")) == {"thread 1": [(10, 15), (20, 25)]}
-    with pytest.raises(TraceError, match="no event and no category is called 'gpu'"):
+    with pytest.raises(TraceError, match="no event or category is called 'gpu'"):
         read(events, name="gpu")
 
 
@@ -122,14 +122,14 @@ def test_the_most_plausible_name_is_taken_and_said(names: list[str], chosen: str
     trace = read([event("X", name, 100 * place, dur=long.get(name, 5)) for place, name in enumerate(names)])
     assert sum(map(len, told(trace).values())) == names.count(chosen)
     assert trace.notes[0].startswith(
-        f"'{chosen}' ({names.count(chosen)}) stands for the inferences; --name picks others:"
+        f"'{chosen}' ({names.count(chosen)}) is taken for the inferences; --name picks another:"
     )
 
 
 def test_what_htppower_draws_of_states_is_no_inference() -> None:
     """The subscriber for Chrome's format writes states and calls; a dry run writes phases too."""
     states = [event("X", "RAISED", 10, dur=90, cat="htppower"), event("X", "setPowerConfig", 10, dur=1, cat="htppower")]
-    with pytest.raises(TraceError, match="holds no inference"):
+    with pytest.raises(TraceError, match="has no inferences"):
         read(states)
     assert told(read([*states, event("X", "INFERENCE", 20, dur=5, cat="htppower")])) == {"thread 1": [(20, 25)]}
     assert told(read(states, name="RAISED")) == {"thread 1": [(10, 100)]}
@@ -166,7 +166,7 @@ def test_a_duration_of_minus_one_is_no_end(dur: float) -> None:
     trace = read([event("X", "infer", 10, dur=5), event("X", "infer", 20, dur=dur)])
     assert told(trace) == {"thread 1": [(10, 15)]}
     assert trace.notes == ("1 event has no end, and was left out",)
-    with pytest.raises(TraceError, match="holds no inference: 1 event has no end, and was left out"):
+    with pytest.raises(TraceError, match="has no inferences: 1 event has no end, and was left out"):
         read([event("X", "infer", 20, dur=dur)], name="infer")
 
 

@@ -51,7 +51,7 @@ def test_columns_are_known_by_their_names(head: str, row: str) -> None:
 def test_a_unit_may_be_said_for_all() -> None:
     """``unit`` applies to columns without a unit; without it, the error says where to put one."""
     assert spans(read("begin,end,duration_s\n1,2,9\n", "ms")) == [(1000, 2000)]
-    with pytest.raises(TraceError, match=r"table\.csv:2: the unit of begin is not said"):
+    with pytest.raises(TraceError, match=r"table\.csv:2: the unit of begin is not known"):
         read("begin,end\n1,2\n")
 
 
@@ -59,9 +59,9 @@ def test_arrivals_alone_are_allowed() -> None:
     """Arrivals last 0 us, and a note says this; a column without a name holds arrivals."""
     trace = read("arrival_ms\n10\n30\n20\n")
     assert spans(trace) == [(10_000, 10_000), (20_000, 20_000), (30_000, 30_000)]
-    assert trace.notes == ("it says when inferences began, not how long they took: each lasts 0 us here",)
+    assert trace.notes == ("it has only begins of inferences: each is taken to last 0 us",)
     assert spans(read("0.5\n2\n", "s")) == [(500_000, 500_000), (2_000_000, 2_000_000)]
-    with pytest.raises(TraceError, match="the unit of 'the only column' is not said"):
+    with pytest.raises(TraceError, match="the unit of 'the only column' is not known"):
         read("0.5\n2\n")
 
 
@@ -116,8 +116,8 @@ def test_a_duration_of_minus_one_is_no_end() -> None:
     """A table of Perfetto has it for events still running at the end of the trace."""
     trace = read('"ts","dur"\n1000,5000\n9000,-1\n', "ns")
     assert spans(trace) == [(1, 6)]
-    assert trace.notes == ("1 row has a duration of -1, which is no end, and was left out",)
-    with pytest.raises(TraceError, match="holds no inference: 2 rows have a duration of -1, which is no end"):
+    assert trace.notes == ("1 row has a duration of -1, so no end, and was left out",)
+    with pytest.raises(TraceError, match="has no inferences: 2 rows have a duration of -1, so no end"):
         read("ts,dur\n9,-1\n9,-1\n", "ns")
 
 
@@ -125,7 +125,7 @@ def test_a_row_without_a_line_end_counts_and_is_named() -> None:
     """A handwritten table often lacks the last line end, but in a cut file the number may be incomplete."""
     trace = read("begin_us,end_us\n1,2\n3,4")
     assert spans(trace) == [(1, 2), (3, 4)]
-    assert trace.notes == ("line 3 has no line end: where the file was cut off, its numbers may be, too",)
+    assert trace.notes == ("line 3 has no line end: if the file was cut off, a number of this line may be wrong",)
 
 
 def test_a_packed_table_that_was_cut_off_is_read_up_to_its_last_whole_line() -> None:
@@ -148,8 +148,8 @@ def test_a_packed_table_that_was_cut_off_is_read_up_to_its_last_whole_line() -> 
         ("1,2\n3,4\n", r"table\.csv:1: no column is the begin"),
         ("begin_us,end_us\n1,2\n3\n", r"table\.csv:3: has 1 column, not 2"),
         ("begin_us,end_us\n1,2\n5,3\n", r"table\.csv:3: ends 2 us before it begins"),
-        ("begin_ms\n1,5\n", r"table\.csv:2: has 2 columns, where the first line has 1"),
-        ("begin_ms,end_ms\n1,5,2,5\n", r"table\.csv:2: has 4 columns, where the first line has 2"),
+        ("begin_ms\n1,5\n", r"table\.csv:2: has 2 columns, but the first line has 1"),
+        ("begin_ms,end_ms\n1,5,2,5\n", r"table\.csv:2: has 4 columns, but the first line has 2"),
         ("begin_us,duration_us\n1,-2\n", r"table\.csv:2: duration is -2"),
         ("begin_us\n-1\n", r"table\.csv:2: begin is -1"),
         ("begin_us\n1e300\n", r"table\.csv:2: begin is '1e300'"),
@@ -158,15 +158,15 @@ def test_a_packed_table_that_was_cut_off_is_read_up_to_its_last_whole_line() -> 
         ("begin_us\ninf\n", r"table\.csv:2: begin is 'inf'"),
         ("begin_us\n1_000\n", r"table\.csv:2: begin is '1_000'"),
         ("begin_us\n\n\nx\n", r"table\.csv:4: begin is 'x'"),
-        ("begin\n2023-13-16 18:17:03\n", r"is no date"),
+        ("begin\n2023-13-16 18:17:03\n", r"is not a date"),
         ("begin\n1823-11-16 18:17:03\n", r"is before 1970"),
         ("begin_us,cold\n1,maybe\n", r"table\.csv:2: cold is 'maybe'"),
-        ('begin_us,session\n1,"a\n', r"table\.csv:2: is no CSV"),
+        ('begin_us,session\n1,"a\n', r"table\.csv:2: is not CSV"),
         ("begin_us\n" + "1" * 100_000, r"table\.csv:2: a row is longer"),
-        ("begin_us\n", r"table\.csv: holds no inference \("),
-        ("begin_us,end_us", r"table\.csv: holds no inference \("),
-        ("begin_us,end_us\r1,2\r3,4\r", r"table\.csv:1: has lines that a CR alone ends"),
-        ("# nothing\n", r"table\.csv: holds no row"),
+        ("begin_us\n", r"table\.csv: has no inferences \("),
+        ("begin_us,end_us", r"table\.csv: has no inferences \("),
+        ("begin_us,end_us\r1,2\r3,4\r", r"table\.csv:1: has lines that end with only a CR"),
+        ("# nothing\n", r"table\.csv: has no rows"),
     ],
 )
 def test_a_table_that_is_wrong_is_refused_with_its_line(text: str, says: str) -> None:

@@ -74,7 +74,7 @@ def test_older_files_of_a_recording_are_read_with_it(tmp_path: Path) -> None:
         (tmp_path / name).write_text(trace_files.own(ran, clock_us=ran[0].begin_us))
     trace = read_trace(tmp_path / "trace.json")
     assert spans(tmp_path / "trace.json") == [each[:2] for each in SOME]
-    assert trace.notes == ("2 older files of it were read, too",)
+    assert trace.notes == ("2 older files of it were read as well",)
     assert spans(tmp_path / "trace.json.1") == [each[:2] for each in SOME[10:20]]
 
 
@@ -96,7 +96,7 @@ def test_recordings_that_were_put_together_are_read(tmp_path: Path) -> None:
     (tmp_path / "all.json").write_text("".join(parts))
     trace = read_trace(tmp_path / "all.json")
     assert [len(each.begins_us) for each in trace.sessions] == [20, 19]
-    assert trace.notes == ("it holds 2 runs: the clock of each is its own",)
+    assert trace.notes == ("it has 2 runs, each with its own clock",)
 
 
 @pytest.mark.parametrize("cut", [1, 5, 40, 100])
@@ -125,7 +125,7 @@ def test_what_was_lost_while_recording_is_told(tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     lost = '{"name":"lost","ph":"i","pid":4711,"tid":0,"ts":5,"args":{"inferences":17}},\n'
     path.write_text(trace_files.own(SOME) + lost)
-    told = ("17 inferences were lost while it was recorded: too many waited",)
+    told = ("17 inferences were lost during the recording: too many waited to be written",)
     assert read_trace(path).notes == told
     for digits in (20, 4_299):
         path.write_text(trace_files.own(SOME) + lost + 2 * lost.replace("17", "9" * digits))
