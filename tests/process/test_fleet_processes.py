@@ -114,7 +114,7 @@ def test_a_file_that_takes_too_long_is_named_and_the_others_are_read(tmp_path: P
     fleet = read_fleet(trace_files(tmp_path), _QUESTION, read=in_processes(1, 0.5))
     assert len(fleet.answers) == 4
     assert [each.why for each in fleet.unread] == [
-        f"{slow}: takes longer than 0.5 s; --file-timeout gives each file more"
+        f"{slow}: takes longer than 0.5 s; --file-timeout gives each file more time"
     ]
 
 

@@ -1,1 +1,1 @@
-"""One profile for many devices: the gaps of many trace files as counts in bins, read by one process or on Dask."""
+"""One sustain time for many devices: counts the gaps of many trace files, in one process, several, or on Dask."""

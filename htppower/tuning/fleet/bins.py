@@ -1,8 +1,8 @@
-"""The 256 bins in which gaps are counted: their edges are round times, so that a time-out that is advised is one, too.
+"""The 256 bins for counting gaps. Their edges are round times, so that advised time-outs are round, too.
 
-From 10 ms to 6300 s the edges are the preferred numbers of the series R40, ISO 3: each at most 15/14 of the one before.
-Below that, where no timer keeps a time-out (rule SUS-1), they are coarser: 0, 1 us, 10 us, and the series R10 from
-100 us. The last bin has no upper edge.
+From 10 ms to 6300 s, the edges are the preferred numbers of the series R40, ISO 3: each edge is at most 15/14 of the
+edge before. Shorter time-outs are not kept by a timer (rule SUS-1), so the edges below 10 ms are coarser: 0, 1 us,
+10 us, and the series R10 from 100 us. The last bin has no upper edge.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import itertools
 
 import numpy as np
 
-# ISO 3:1973, series R40, times 100. Every fourth is of the series R10.
+# ISO 3:1973, series R40, times 100. Every fourth number is also in the series R10.
 _R40 = (
     *(100, 106, 112, 118, 125, 132, 140, 150, 160, 170, 180, 190, 200, 212, 224, 236, 250, 265, 280, 300),
     *(315, 335, 355, 375, 400, 425, 450, 475, 500, 530, 560, 600, 630, 670, 710, 750, 800, 850, 900, 950),
@@ -28,12 +28,12 @@ def _edges() -> tuple[int, ...]:
 
 # The lower edge of each bin, in us.
 EDGES_US = _edges()
-# How far apart two edges are at most, from 10 ms up: the later is at most so many times the earlier.
+# From 10 ms, the ratio of an edge to the edge before is at most 15/14.
 LARGEST_STEP = (15, 14)
 EDGES = np.array(EDGES_US, dtype=np.int64)
 EDGES.setflags(write=False)
 
 
 def bin_of(time_us: int) -> int:
-    """Return the bin that a time falls into."""
+    """Return the bin of a time."""
     return int(np.searchsorted(EDGES, time_us, side="right")) - 1

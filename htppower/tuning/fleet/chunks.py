@@ -1,4 +1,4 @@
-"""Cuts the files of a fleet into chunks that are worth the way to a worker and back."""
+"""Groups the files of a fleet into chunks that are large enough for a worker, and small enough to share the work."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ if TYPE_CHECKING:
 
     from htppower.tuning.fleet.records import TraceFile
 
-# A chunk takes about so long: Dask spends some ms on each, and up to so long one worker may wait for the last.
+# A chunk should take this long to read. Dask needs a few ms for each chunk; at the end, workers wait for the last one.
 _CHUNK_S = 1.0
 _SHORTEST_CHUNK_S = 0.5
-# To open a file takes as long as to read so many bytes.
+# Opening a file takes as long as reading this many bytes.
 _OPENING = 8192
-# Until something has been read: about 0.1 s of work.
+# The size of a chunk before the speed is known: about 0.1 s of work.
 _FIRST_CHUNK = 2**20
 
 
 class Chunks:
-    """Files that are still to be read, the largest first.
+    """The files that are not handed out yet, the largest first.
 
-    The first chunks are small. Each that comes back says how fast files are read, and makes the next ones right.
+    The first chunks are small. The speed of the chunks that were read determines the size of the next chunks.
     """
 
     def __init__(self, files: Iterable[TraceFile]) -> None:
@@ -41,9 +41,9 @@ class Chunks:
         self._took_s += took_s
 
     def next(self, readers: int = 1) -> list[TraceFile]:
-        """Return the next chunk for one of so many readers; an empty one where nothing is left.
+        """Return the next chunk for one of several readers; empty if no files are left.
 
-        Towards the end chunks grow shorter, down to half a second, so that all readers end at about the same time.
+        Towards the end, chunks get smaller, down to half a second, so that all readers end at about the same time.
         """
         most = self._largest(readers)
         chunk: list[TraceFile] = []

@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 
 def trace_files(folder: Path, pattern: str = "*", but: Collection[Path] = ()) -> tuple[TraceFile, ...]:
-    """Return the files in a folder and in the folders below, by path; of a trace in several files the first.
+    """Return the trace files in a folder and in its subfolders, sorted by path.
 
-    Such are one that was split into parts, and a recording with its older files. Names that begin with a dot are
-    left out.
+    A trace that was split into parts, or a recording with its older files, is one trace file. Names that begin with a
+    dot are left out.
 
     Args:
-        folder: where to look; no link to a folder is followed, and no link that leads out of it is read.
-        pattern: which names, with ``*`` and ``?``.
-        but: files that are no traces, such as those that are written.
+        folder: the folder. Links to folders are not followed; links to files outside the folder are not read.
+        pattern: a pattern for the names, with ``*`` and ``?``.
+        but: files that are not traces, such as the output.
 
     Raises:
-        FleetError: there is none.
+        FleetError: the folder is empty, or none of its files match.
     """
-    root = os.path.abspath(folder)  # noqa: PTH100 - as a worker finds it, links kept
+    root = os.path.abspath(folder)  # noqa: PTH100 - links are kept, since workers use the same path
     left_out = {os.path.realpath(each) for each in but}
     paths = sorted(_walked(root, pattern))
     there = set(paths)
@@ -47,8 +47,8 @@ def trace_files(folder: Path, pattern: str = "*", but: Collection[Path] = ()) ->
         taken.update(parts)
         found.append(TraceFile.at(*parts))
     if not found:
-        named = "" if pattern == "*" else f" whose name is like {pattern}"
-        raise FleetError(f"{folder}: there is no file{named} in it; name a folder of traces")
+        named = "" if pattern == "*" else f" with a name like {pattern}"
+        raise FleetError(f"{folder}: the folder has no file{named}; give a folder of traces")
     return tuple(found)
 
 
@@ -61,9 +61,9 @@ def _walked(root: str, pattern: str) -> Iterator[str]:
 
 
 def _parts(path: str, root: str, *, rotated: bool) -> list[str]:
-    """Return all the files of a trace of which this is the first: those that are read with it.
+    """Return all the files of a trace; ``path`` is the first.
 
-    It is alone where a part is missing, or it can't be read, which its reader then says.
+    If a part is missing or can't be read, only ``path`` is returned, and the reader reports the error later.
     """
     try:
         parts = [str(part) for part in parts_of(path)]
@@ -73,7 +73,7 @@ def _parts(path: str, root: str, *, rotated: bool) -> list[str]:
 
 
 def _older(path: str, root: str) -> Iterator[str]:
-    """Yield the files that a recording was rotated into, from the youngest, as far as they are of the same run."""
+    """Yield the older files of a rotated recording, the newest first, until a file belongs to another run."""
     newer = _run(path, root)
     for number in itertools.count(1):
         older = f"{path}.{number}"
@@ -85,6 +85,6 @@ def _older(path: str, root: str) -> Iterator[str]:
 
 
 def _run(path: str, root: str) -> Run | None:
-    """Return the run that a recording is of; None where the file is none."""
+    """Return the run of a recording; None if the file is not a recording."""
     with opened(path, within=root) as source:
         return run_of(source.head)

@@ -1,4 +1,4 @@
-"""Reads the trace files of a fleet, in this process or on a cluster, and goes on where it was stopped."""
+"""Reads the trace files of a fleet, in this process or on a cluster, and resumes after an interruption."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _MOST_NAMED = 3
 
 @attrs.frozen
 class Fleet:
-    """What the files of a fleet answer.
+    """The results of reading the files of a fleet.
 
     Attributes:
-        answers: those of the files that can be read, by path.
-        unread: the others, by path.
-        kept: how many answers an earlier run had left.
-        broken: how many lines of its results were broken, and were read again.
+        answers: the answers of the files that can be read, sorted by path.
+        unread: the files that can't be read, sorted by path.
+        kept: how many answers are from an earlier run.
+        broken: how many lines of the earlier results were broken; their files are read again.
     """
 
     answers: tuple[FileGaps, ...]
@@ -52,18 +52,18 @@ def read_fleet(
     results: Path | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Fleet:
-    """Return what each file answers.
+    """Read the files, and return their answers.
 
     Args:
         files: the trace files.
-        question: what is asked of each.
-        read: what reads them.
-        results: a file that keeps each answer as soon as it is there: what a run that was stopped has read, by an
-            exception, Ctrl-C or a kill, the next one does not read again. None keeps nothing.
-        progress: is told how many files more are done, each time some are.
+        question: the question that each file is read for.
+        read: reads the files.
+        results: a file for the answers, which are written as soon as they are known. If a run is interrupted, the next
+            run does not read the same files again. None keeps no answers.
+        progress: is called with the number of files each time some are done.
 
     Raises:
-        FleetError: none of them can be read, or the results are something else, or the cluster fails.
+        FleetError: none of the files can be read, or ``results`` is another kind of file, or the cluster fails.
         OSError: the results can't be written.
     """
     with contextlib.ExitStack() as stack:

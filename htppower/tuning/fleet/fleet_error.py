@@ -6,4 +6,4 @@ from htppower.errors import HtpPowerError
 
 
 class FleetError(HtpPowerError, RuntimeError):
-    """No trace file can be read, the cluster can't be used, or a results file is not one."""
+    """No trace file can be read, the cluster can't be used, or the results file is another kind of file."""

@@ -1,4 +1,4 @@
-"""Gaps as counts and sums in bins: some kilobytes however many there are, and those of two files are added up."""
+"""Gaps as counts and sums in bins: a few kilobytes for any number of gaps; histograms of several files are added."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _NOTHING = (0,) * BINS
-# Sums are made in 64 bits. Gaps of one session do not overlap, so that only times from nowhere come near this.
+# Sums have 64 bits. The gaps of a session do not overlap, so that only nonsensical times exceed this.
 _MOST_US = 2**62
 PPM = 1_000_000
 
 
 @attrs.frozen
 class GapHistogram:
-    """How many gaps fall into each bin, and how long they are together.
+    """The number and the total length of the gaps in each bin.
 
-    What a time-out costs is exact where the time-out is an edge of a bin. A gap that is as long as the time-out is
-    beyond it: the alarm rings before the inference begins.
+    The cost of a time-out is exact if the time-out is an edge of a bin. A gap that is as long as the time-out is beyond
+    it, since the votes are lowered before the inference begins.
 
     Attributes:
-        counts: the gaps in each bin of ``EDGES_US``.
-        sums_us: how long those are together, in us.
+        counts: the number of gaps in each bin of ``EDGES_US``.
+        sums_us: the total length of the gaps in each bin, in us.
     """
 
     counts: tuple[int, ...] = _NOTHING
@@ -46,7 +46,7 @@ class GapHistogram:
         """Count gaps.
 
         Raises:
-            ValueError: a gap is below 0, or all together are 2^62 us and more.
+            ValueError: a gap is below 0, or the sum of all gaps is 2^62 us or more.
         """
         if not gaps_us.size:
             return cls()
@@ -58,7 +58,7 @@ class GapHistogram:
         return cls(tuple(np.bincount(bins, minlength=BINS).tolist()), tuple(sums_us.tolist()))
 
     def __add__(self, other: GapHistogram) -> GapHistogram:
-        """Return the counts of the gaps of both."""
+        """Return the histogram of the gaps of both."""
         return GapHistogram(
             tuple(map(operator.add, self.counts, other.counts)), tuple(map(operator.add, self.sums_us, other.sums_us))
         )
@@ -69,47 +69,45 @@ class GapHistogram:
         return sum(self.counts)
 
     def costs_us(self, break_even_us: int) -> tuple[int, ...]:
-        """Return what each edge costs as a time-out, in us raised and idle; a raise costs the break-even time.
+        """Return the cost of each edge as a time-out, in us of votes that are up while nothing runs.
 
-        A gap shorter than the time-out costs its length, every other the time-out and the break-even time.
+        A gap that is shorter than the time-out costs its length; any other costs the time-out and the break-even time.
         """
         below_us = itertools.accumulate(self.sums_us, initial=0)
         beyond_us = map(operator.mul, self.beyond(), _beyond_us(break_even_us))
         return tuple(map(operator.add, below_us, beyond_us))
 
     def beyond(self) -> tuple[int, ...]:
-        """Return for each edge how many gaps are at least as long: the cold starts of that time-out."""
+        """Return, for each edge, how many gaps are at least as long: the number of cold starts with that time-out."""
         return tuple(itertools.accumulate(self.counts[:-1], operator.sub, initial=self.gaps))
 
     def quantile_us(self, share_ppm: int) -> tuple[int, int | None]:
-        """Return two edges: of the gaps in order, the one at this share is no shorter than the first.
-
-        It is shorter than the second, which is None in the last bin.
+        """Return the edges of the bin that contains a quantile of the gaps; the second is None in the last bin.
 
         Args:
             share_ppm: the share, in millionths; 500,000 is the median.
 
         Raises:
-            ValueError: there are no gaps, or the share is not in 0 to 1,000,000.
+            ValueError: there are no gaps, or the share is not from 0 to 1,000,000.
         """
         if not self.gaps or not 0 <= share_ppm <= PPM:
-            raise ValueError("a quantile is of one gap at least, and of a share from 0 to 1,000,000 ppm")
+            raise ValueError("a quantile needs at least one gap, and a share from 0 to 1,000,000 ppm")
         rank = max(1, -(-self.gaps * share_ppm // PPM))
         place = next(at for at, up_to in enumerate(itertools.accumulate(self.counts)) if up_to >= rank)
         return EDGES_US[place], EDGES_US[place + 1] if place + 1 < BINS else None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the counts as JSON takes them, without the empty bins at both ends."""
+        """Return the counts as values for JSON, without the empty bins at both ends."""
         taken = [place for place, count in enumerate(self.counts) if count]
         first, end = (taken[0], taken[-1] + 1) if taken else (0, 0)
         return {"first_bin": first, "counts": self.counts[first:end], "sums_us": self.sums_us[first:end]}
 
     @classmethod
     def from_json(cls, value: Any) -> GapHistogram:
-        """Return what ``as_json`` made.
+        """Return the histogram from the values of ``as_json``.
 
         Raises:
-            ValueError: no gaps make such counts.
+            ValueError: the values are not possible.
         """
         try:
             first, counts, sums_us = (value[name] for name in ("first_bin", "counts", "sums_us"))
@@ -117,25 +115,25 @@ class GapHistogram:
             before = (0,) * (first if sound else 0)
             made = cls(*((*before, *each, *_NOTHING[len(before) + len(each) :]) for each in (counts, sums_us)))
         except (KeyError, TypeError) as error:
-            raise ValueError(f"no counts of gaps: {error}") from None
+            raise ValueError(f"not counts of gaps: {error}") from None
         if not sound or not all(map(_possible, made.counts, made.sums_us, EDGES_US, (*EDGES_US[1:], None))):
-            raise ValueError("no gaps make such counts")
+            raise ValueError("the counts and sums of gaps are not possible")
         return made
 
 
 @lru_cache(maxsize=4)
 def _beyond_us(break_even_us: int) -> tuple[int, ...]:
-    """Return what a gap beyond each edge costs."""
+    """Return, for each edge, the cost of a gap beyond it."""
     return tuple(edge_us + break_even_us for edge_us in EDGES_US)
 
 
 def merged(counts: Iterable[GapHistogram]) -> GapHistogram:
-    """Return the counts of the gaps of all."""
+    """Return the sum of histograms."""
     return reduce(operator.add, counts, GapHistogram())
 
 
 def _possible(count: Any, sum_us: Any, edge_us: int, next_us: int | None) -> bool:
-    """Return whether so many gaps of a bin can be so long together."""
+    """Return whether a count and a sum are possible for the gaps of a bin."""
     if type(count) is not int or type(sum_us) is not int or not 0 <= count < _MOST_US or sum_us >= _MOST_US:
         return False
     longest_us = _MOST_US if next_us is None else next_us - 1

@@ -1,7 +1,7 @@
 """Reads the files of a fleet on a Dask cluster that runs already. Needs the extra ``fleet``.
 
-Dask gives the chunks of a worker that dies to the others. A chunk on which several workers died is read again file by
-file, so that one file that kills its readers is named, and the others are read.
+If a worker dies, Dask gives its chunks to other workers. If several workers die on a chunk, its files are read again
+one by one. So a file that kills its readers is found and named, and the other files are read.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 _CONNECTING_S = 10
 _FIRST_WORKER_S = 30
 _LOOKING_S = 10
-# A worker was done, and has died before its result was fetched: another one reads the chunk.
+# The worker died after it was done, but before its result was fetched: another worker reads the chunk.
 _UNDER_WAY_AGAIN = frozenset({"lost", "pending"})
-# Chunks that each thread of a worker has: one is read, the next lies there already.
+# How many chunks each thread of a worker has: one that is read, and one that waits.
 _CHUNKS_A_THREAD = 2
 
 
@@ -53,7 +53,7 @@ class Tls:
     Attributes:
         ca: the certificate of the authority that signed the certificates of the cluster.
         cert: the certificate of this client.
-        key: its key.
+        key: the key of that certificate.
     """
 
     ca: str
@@ -68,13 +68,13 @@ def on_cluster(
     tls: Tls | None = None,
     timeout_s: float | None = None,
 ) -> Reader:
-    """Return what reads on a cluster that runs, by the address of its scheduler; it raises what ``read_on`` does.
+    """Return a reader that uses a running cluster; its errors are those of ``read_on``.
 
     Args:
-        address: such as ``tls://10.0.0.1:8786``.
-        tell: is told where nothing goes on because there is no worker.
-        tls: connect by TLS, and by nothing else.
-        timeout_s: a file that takes longer, in s, is left out; None is no limit.
+        address: the address of the scheduler, such as ``tls://10.0.0.1:8786``.
+        tell: is called with a message while the cluster has no worker.
+        tls: the files for TLS; if given, connections without TLS are refused.
+        timeout_s: a file that takes longer, in s, is left out; None sets no limit.
     """
 
     def read(chunks: Chunks, question: Question) -> Generator[ReadChunk, None, None]:
@@ -87,15 +87,15 @@ def on_cluster(
 
 @contextlib.contextmanager
 def _cluster_at(address: str, tls: Tls | None) -> Iterator[Client]:
-    """Yield a client of a cluster that runs, which runs on afterwards.
+    """Yield a client of a running cluster. The cluster keeps running afterwards.
 
     Raises:
-        FleetError: no scheduler answers there, or it has no worker, or a file of TLS can't be used.
+        FleetError: no scheduler answers at the address, or it has no worker, or a file for TLS can't be used.
     """
     from distributed import Client  # noqa: PLC0415 - takes long to import
 
     class Closing(Client):
-        """A client that is closed if it can't connect: the collector's closing can wait for ever for Dask's lock."""
+        """A client that is closed if it can't connect; closing by the garbage collector can deadlock on Dask's lock."""
 
         def start(self, **kwargs: Any) -> None:
             try:
@@ -120,7 +120,7 @@ def _cluster_at(address: str, tls: Tls | None) -> Iterator[Client]:
 
 
 def _security(tls: Tls) -> Security:
-    """Return what makes Dask use TLS, and refuse a cluster that does not.
+    """Return the settings that make Dask use TLS, and refuse a cluster without TLS.
 
     Raises:
         FleetError: a file can't be used.
@@ -134,14 +134,14 @@ def _security(tls: Tls) -> Security:
         named = f"{tls.ca}, {tls.cert}, {tls.key}"
         said = printable(str(error))
         raise FleetError(
-            f"can't use TLS by {named}: {said}; name files in PEM, and the key of the certificate"
+            f"can't use TLS with {named}: {said}; give files in PEM, and the key of the certificate"
         ) from None
     return found
 
 
 @contextlib.contextmanager
 def _quiet(name: str) -> Iterator[None]:
-    """Keep a logger from printing what is told as an error of ours."""
+    """Silence a logger, since the same errors are reported as ``FleetError``."""
     logger = logging.getLogger(name)
     level = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -161,11 +161,11 @@ def read_on(
     """Yield each chunk when it is read.
 
     Args:
-        client: of the cluster.
+        client: the client of the cluster.
         chunks: the files.
-        question: what is asked of each.
-        tell: is told where nothing goes on because there is no worker.
-        timeout_s: a file that takes longer, in s, is left out; None is no limit.
+        question: the question that each file is read for.
+        tell: is called with a message while the cluster has no worker.
+        timeout_s: a file that takes longer, in s, is left out; None sets no limit.
 
     Raises:
         FleetError: the cluster is gone, or its workers can't run htppower, or have another version of it.
@@ -189,7 +189,7 @@ def read_on(
                     chunks.took(files, read.took_s)
                     yield read
     finally:
-        # Whoever stops early leaves no work behind on a cluster that others use, too.
+        # If the caller stops early, no work is left on the cluster, which may be shared.
         with contextlib.suppress(Exception):
             client.cancel(list(under_way))
 
@@ -197,7 +197,7 @@ def read_on(
 def _submitted(
     client: Client, files: list[TraceFile], question: Question, timeout_s: float | None
 ) -> Future[ReadChunk]:
-    # Impure: a file that has changed since is read again, though its name is the same.
+    # Not pure, since a file may have changed although its name is the same.
     return client.submit(read_chunk, files, question, timeout_s, pure=False)
 
 
@@ -213,7 +213,7 @@ def _threads(client: Client) -> dict[str, int]:
 def _done(
     client: Client, under_way: dict[Future[ReadChunk], Any], tell: Callable[[str], None]
 ) -> list[Future[ReadChunk]]:
-    """Wait until one is done, and return all that are."""
+    """Wait until at least one chunk is done, and return all that are done."""
     from distributed import wait  # noqa: PLC0415 - takes long to import
     from distributed.client import FuturesCancelledError  # noqa: PLC0415
 
@@ -222,13 +222,13 @@ def _done(
             return list(wait(list(under_way), timeout=_LOOKING_S, return_when="FIRST_COMPLETED").done)
         except asyncio.TimeoutError:
             if not _threads(client):
-                tell("the cluster has no worker: waiting for one")
+                tell("the cluster has no worker: waiting for a worker")
         except (FuturesCancelledError, asyncio.CancelledError, OSError):
             raise _lost() from None
 
 
 def _result(future: Future[ReadChunk], files: list[TraceFile]) -> ReadChunk | None:
-    """Return what a chunk came to; None where it is to be read file by file."""
+    """Return the result of a chunk; None if its files have to be read one by one."""
     from distributed import KilledWorker  # noqa: PLC0415 - as above
 
     if future.status == "cancelled":
@@ -245,9 +245,9 @@ def _result(future: Future[ReadChunk], files: list[TraceFile]) -> ReadChunk | No
     read = future.result()
     if not isinstance(read, ReadChunk) or read.version != __version__:
         found = getattr(read, "version", "another")
-        raise FleetError(f"a worker has htppower {found}, and this is {__version__}: install the same on both")
+        raise FleetError(f"a worker has htppower {found}, but this is {__version__}: install the same on both")
     return read
 
 
 def _lost() -> FleetError:
-    return FleetError("the Dask cluster is gone; what was read is kept where there is an output: run it again")
+    return FleetError("the Dask cluster is gone; run the command again: answers in the output file are kept")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from htppower.tuning.fleet.chunks import Chunks
     from htppower.tuning.fleet.records import Question, ReadChunk
 
-    # What reads chunks: in this process, in several, or on a cluster.
+    # Reads chunks: in this process, in several processes, or on a cluster.
     Reader: TypeAlias = Callable[[Chunks, Question], Generator[ReadChunk, None, None]]
 
 

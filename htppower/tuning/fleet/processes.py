@@ -1,6 +1,6 @@
 """Reads the files of a fleet in several processes of this machine.
 
-Each worker has two pipes to this process and no other connection: none opens a port. A worker sends the answer of each
+Each worker has two pipes to this process and no other connection; it opens no port. A worker sends the answer of each
 file as soon as it has read it. So this process knows which file a worker was reading when it died, and which file takes
 too long.
 """
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from htppower.tuning.fleet.one_process import Reader
     from htppower.tuning.fleet.records import FileGaps, Question, TraceFile
 
-# A worker that is asked to end and does not is killed after so long.
+# A worker that does not end when asked to is killed after this time.
 _ENDING_S = 2.0
-# A file is given up once so many workers have died while they read it.
+# A file is given up after this many workers have died while reading it.
 _MOST_DEATHS = 2
 
 
 def in_processes(jobs: int, timeout_s: float | None = None) -> Reader:
-    """Return what reads in so many processes of this machine.
+    """Return a reader that uses several processes of this machine.
 
     Args:
-        jobs: how many.
-        timeout_s: a file that takes longer, in s, is left out; None is no limit.
+        jobs: how many processes.
+        timeout_s: a file that takes longer, in s, is left out; None sets no limit.
     """
 
     def read(chunks: Chunks, question: Question) -> Generator[ReadChunk, None, None]:
@@ -55,13 +55,13 @@ class _Worker:
     """A process that reads.
 
     Attributes:
-        process: it.
-        tasks, answers: the pipes to it and from it.
-        ready: whether it has said that it runs.
+        process: the process.
+        tasks, answers: the pipes to the process and from it.
+        ready: whether the process has reported that it runs.
         left: the files of its chunk that it has not read yet.
-        read: what it has answered of its chunk.
-        since_s: when it began with the first of those left, by the monotonic clock.
-        took_s: how long it has read its chunk.
+        read: the files of its chunk that it has read, with the answers.
+        since_s: when it began to read the first file in ``left``, by the monotonic clock.
+        took_s: how long it has read its chunk so far.
     """
 
     process: Any
@@ -75,7 +75,7 @@ class _Worker:
 
 
 class _Pool:
-    """The workers, the files that they read, and files of dead workers that are still to be read."""
+    """The workers, the files that they read, and the unread files of dead workers."""
 
     def __init__(self, question: Question, timeout_s: float | None) -> None:
         self._question = question
@@ -99,10 +99,10 @@ class _Pool:
         return any(each.left for each in self._workers)
 
     def done(self, chunks: Chunks) -> Iterator[ReadChunk]:
-        """Wait until a worker answers, dies, or takes too long; yield what was read, where a chunk has ended.
+        """Wait until a worker answers, dies, or takes too long; yield the chunks that are complete.
 
         Raises:
-            FleetError: no worker can be started.
+            FleetError: workers can't be started.
         """
         ready = connection.wait([each.answers for each in self._workers], self._longest_wait_s())
         for worker in list(self._workers):
@@ -174,7 +174,7 @@ class _Pool:
         from_worker, answers = spawned.Pipe(duplex=False)
         arguments = (tasks, answers, self._question)
         process = spawned.Process(target=serve, args=arguments, name="htppower fleet", daemon=True)
-        # A terminal sends Ctrl-C to the workers, too, and they may still be importing.
+        # A terminal sends Ctrl-C to the workers, too, maybe before they ignore it.
         with without_interrupts():
             process.start()
         tasks.close()
@@ -184,7 +184,7 @@ class _Pool:
         return worker
 
     def close(self) -> None:
-        """End all workers, whatever they do."""
+        """End all workers, even while they read."""
         for worker in self._workers:
             worker.tasks.close()
             worker.process.terminate()

@@ -1,4 +1,4 @@
-"""Reads chunks of trace files. This runs on the workers, and is all that does."""
+"""Reads chunks of trace files. This is the code that runs on the workers."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from htppower.tuning.fleet.records import Question, TraceFile
 
 
-class _TookTooLong(Exception):  # noqa: N818 - it ends the reading of a file, and leaves this module never
+class _TookTooLong(Exception):  # noqa: N818 - it ends the reading of a file, and never leaves this module
     """A file has taken longer than it may."""
 
 
 def read_chunk(files: Sequence[TraceFile], question: Question, timeout_s: float | None = None) -> ReadChunk:
-    """Read files one after another; one that can't be read stops none of the others.
+    """Read files one after another. If a file can't be read, the others are still read.
 
-    A file that takes longer than ``timeout_s`` can't be read. In the main thread of a POSIX system a signal ends it, at
-    once. Elsewhere it ends when the next part of it is read.
+    A file that takes longer than ``timeout_s`` counts as unreadable. In the main thread of a POSIX system, a signal
+    stops the reading at once. Elsewhere it stops when the next part of the file is read.
     """
     began_s = time.perf_counter()
     answers = tuple(read_file(file, question, timeout_s) for file in files)
@@ -53,18 +53,18 @@ def read_file(file: TraceFile, question: Question, timeout_s: float | None = Non
         return Unread(file.path, str(error))
     except OSError as error:
         return Unread(file.path, f"{file.path}: {error.strerror or error}")
-    except Exception as error:  # noqa: BLE001 - whatever is in one file of thousands, the others are read
+    except Exception as error:  # noqa: BLE001 - one bad file must not stop the reading of thousands
         return Unread(file.path, f"{file.path}: {type(error).__name__}: {error}")
 
 
 def too_long(path: str, timeout_s: float) -> Unread:
-    """Return the answer of a file that takes longer than it may."""
-    return Unread(path, f"{path}: takes longer than {timeout_s:g} s; --file-timeout gives each file more")
+    """Return the answer of a file that takes longer than the timeout."""
+    return Unread(path, f"{path}: takes longer than {timeout_s:g} s; --file-timeout gives each file more time")
 
 
 @contextlib.contextmanager
 def _at_most(timeout_s: float | None) -> Iterator[Callable[[int], None]]:
-    """Yield a callback for each part that is read; it, or a signal, raises ``_TookTooLong`` after the timeout."""
+    """Yield a callback for each part that is read. After the timeout, it or a signal raises ``_TookTooLong``."""
     ends_s = time.monotonic() + (timeout_s or 0.0)
 
     def look(_: int) -> None:
@@ -94,9 +94,9 @@ def _answer(file: TraceFile, question: Question, look: Callable[[int], None]) ->
     sessions = [each for each in trace.sessions if each.begins_us.size and (not wanted or each.name in wanted)]
     if not sessions:
         which = f" of a session {' or '.join(map(repr, wanted))}" if wanted else ""
-        return Unread(file.path, f"{file.path}: has no inference{which}")
+        return Unread(file.path, f"{file.path}: has no inferences{which}")
     gaps_us = [each.gaps_us() for each in sessions]
-    counted = merged(map(GapHistogram.of, gaps_us))  # refuses gaps that the sums below can't hold
+    counted = merged(map(GapHistogram.of, gaps_us))  # refuses gaps that are too long for the sums below
     return FileGaps(
         file,
         sessions=len(sessions),
@@ -109,7 +109,7 @@ def _answer(file: TraceFile, question: Question, look: Callable[[int], None]) ->
 
 
 def _cost(sustain: Adaptive, gaps_us: Sequence[NDArray[np.int64]], break_even_us: int) -> Cost:
-    """Return what a sustain time that is learnt comes to, over the sessions of a file."""
+    """Return the cost of a learnt sustain time over the sessions of a file."""
     cost_us = cold_starts = 0
     for of_session in gaps_us:
         learner = make_learner(sustain)

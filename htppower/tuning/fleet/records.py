@@ -1,4 +1,4 @@
-"""What is asked of each trace file, and what it answers: values that a worker returns and the results file keeps."""
+"""The question for each trace file, and its answer, which a worker returns and the results file keeps."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from htppower.profiles.sustain import Adaptive
 
 
-# No file has so many inferences or bytes, nor gaps of so many us.
+# Numbers of inferences, bytes and us are below this.
 _LARGEST = 2**63
 
 
 @attrs.frozen
 class TraceFile:
-    """A trace file as it lies there.
+    """A trace file, or all the files of one trace.
 
     Attributes:
-        path: where it is, from the root.
-        size: its bytes, those of all its parts where it was split.
-        mtime_ns: when it was last written.
-        parts: the paths of all its files.
+        path: the absolute path of the first file.
+        size: the size of all files, in bytes.
+        mtime_ns: when the files were last written.
+        parts: the paths of all files.
     """
 
     path: str
@@ -39,7 +39,7 @@ class TraceFile:
 
     @classmethod
     def at(cls, *parts: str) -> TraceFile:
-        """Return the file at a path, or that of several parts; one that is not there has no size."""
+        """Return the trace file with these parts; its size is 0 if a part does not exist."""
         try:
             found = [os.stat(part) for part in parts]  # noqa: PTH116 - thousands of texts
         except OSError:
@@ -52,10 +52,10 @@ class Question:
     """The question that each file is read for.
 
     Attributes:
-        break_even_us: how long votes that are up and idle cost as much as a raise and a lowering do, in us.
-        learnt: sustain times that are learnt, to be tried on each session.
-        sessions: only the sessions of these names; all where there is none.
-        form: the format of the files; None is found out for each.
+        break_even_us: the idle time, in us, that costs as much as lowering and raising again.
+        learnt: the learnt sustain times to try on each session.
+        sessions: the names of the sessions to read; all if empty.
+        form: the format of the files; None recognises it by the content.
         folder: the folder that was searched for files; no link may lead out of it. None: the folder of each file.
     """
 
@@ -68,18 +68,19 @@ class Question:
     __repr__ = field_repr
 
     def as_json(self) -> dict[str, Any]:
-        """Return the question as JSON takes it, without the folder: no answer depends on the folder."""
+        """Return the question as values for JSON, without the folder, since answers do not depend on it."""
         fields = attrs.asdict(self, filter=lambda field, _: field.name != "folder")
         return {**fields, "learnt": [attrs.asdict(each) for each in self.learnt]}
 
 
 @attrs.frozen
 class Cost:
-    """What a sustain time comes to.
+    """The cost of a sustain time.
 
     Attributes:
-        cost_us: the gaps that it stayed up for, and for each other its time-out and the break-even time, in us.
-        cold_starts: the gaps that it did not stay up for.
+        cost_us: the sum over all gaps, in us: the length of a gap within the time-out; for any other gap, the time-out
+            and the break-even time.
+        cold_starts: how many gaps were not within the time-out.
     """
 
     cost_us: int
@@ -88,21 +89,21 @@ class Cost:
     __repr__ = field_repr
 
     def __add__(self, other: Cost) -> Cost:
-        """Return what both come to."""
+        """Return the sum of both costs."""
         return Cost(self.cost_us + other.cost_us, self.cold_starts + other.cold_starts)
 
 
 @attrs.frozen
 class FileGaps:
-    """What a file answers.
+    """The answer of a file.
 
     Attributes:
-        file: which.
-        sessions: how many have inferences in it; the first of each waits for a raise whatever the sustain time is.
-        inferences: how many those have.
+        file: the file.
+        sessions: how many sessions have inferences. The first inference of a session always waits for a raise.
+        inferences: how many inferences these sessions have.
         gaps: their gaps.
-        clairvoyant_us: what the gaps cost whoever knows the length of each when it begins, in us.
-        learnt: what each sustain time that is learnt comes to, every session with a learner of its own.
+        clairvoyant_us: the lowest possible cost, of a choice that knows each gap in advance, in us.
+        learnt: the cost of each learnt sustain time; every session has its own learner.
         notes: what the reader left out of the file.
     """
 
@@ -117,16 +118,16 @@ class FileGaps:
     __repr__ = field_repr
 
     def as_json(self) -> dict[str, Any]:
-        """Return the answer as JSON takes it."""
-        others = attrs.asdict(self, filter=attrs.filters.exclude("gaps", "parts"))  # whose 512 numbers take it long
+        """Return the answer as values for JSON."""
+        others = attrs.asdict(self, filter=attrs.filters.exclude("gaps", "parts"))  # slow for the 512 numbers of gaps
         return {**others, "gaps": self.gaps.as_json()}
 
     @classmethod
     def from_json(cls, value: Any) -> FileGaps:
-        """Return what ``as_json`` made.
+        """Return the answer from the values of ``as_json``.
 
         Raises:
-            ValueError: it is none of these.
+            ValueError: the values are not an answer.
         """
         try:
             numbers = [value[name] for name in ("sessions", "inferences", "clairvoyant_us")]
@@ -135,10 +136,10 @@ class FileGaps:
             gaps = GapHistogram.from_json(value["gaps"])
             notes = tuple(map(str, value["notes"]))
         except (KeyError, TypeError) as error:
-            raise ValueError(f"no answer of a trace file: {error}") from None
+            raise ValueError(f"not the answer of a trace file: {error}") from None
         every = (*numbers, file.size, file.mtime_ns, *itertools.chain(*map(attrs.astuple, learnt)))
         if type(file.path) is not str or not all(type(number) is int and 0 <= number < _LARGEST for number in every):
-            raise ValueError("no answer of a trace file")
+            raise ValueError("not the answer of a trace file")
         sessions, inferences, clairvoyant_us = numbers
         return cls(file, sessions, inferences, gaps, clairvoyant_us, learnt, notes)
 
@@ -148,8 +149,8 @@ class Unread:
     """A file that can't be read.
 
     Attributes:
-        path: which.
-        why: what is wrong with it.
+        path: the path of the file.
+        why: the error.
     """
 
     path: str
@@ -160,12 +161,12 @@ class Unread:
 
 @attrs.frozen
 class ReadChunk:
-    """What a worker returns of a chunk of files.
+    """The result of a worker for a chunk of files.
 
     Attributes:
-        answers: one for each file, in their order.
-        took_s: how long it took, in s.
-        version: the htppower that read them.
+        answers: the answers of the files, in their order.
+        took_s: how long the chunk took, in s.
+        version: the version of htppower that read the files.
     """
 
     answers: tuple[FileGaps | Unread, ...]

@@ -1,7 +1,7 @@
-"""What was read so far, in a file: a line of JSON for each trace file, appended; so it is whole whenever it ends.
+"""A file with the answers so far: a line of JSON is appended for each trace file, so it survives any interruption.
 
-A line counts as long as the file that it is of is as it was, by path, size and time of its last change, and the same is
-asked of it by the same version. A line that is broken, as the last one of a run that was killed may be, is read again.
+A line is used again if the path, the size and the time of the last change of its file are the same, and the question
+and the version are the same. If a line is broken, as the last line of a killed run may be, its file is read again.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 _FLAGS = ("O_BINARY", "O_CLOEXEC", "O_NOCTTY", "O_NOFOLLOW", "O_NONBLOCK")
 _APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND | sum(getattr(os, name, 0) for name in _FLAGS)
-# An answer takes some kilobytes; a name and notes may add to them.
+# An answer takes a few kilobytes; the path and notes may add to them.
 _LONGEST_LINE = 2**20
 _HEADER = {"htppower": "gaps of a fleet", "format_version": 1}
 
 
 class ResultsFile:
-    """The answers in a file, which grows by each chunk.
+    """The answers in a file, which grows with each chunk.
 
     Attributes:
-        found: the answers that it had, by file.
-        broken: how many lines were no answers.
+        found: the answers that the file had, by trace file.
+        broken: how many lines were not answers.
     """
 
     def __init__(self, path: Path, question: Question, descriptor: int) -> None:
-        # Another version may learn in another way, and their answers do not go together.
+        # Another version may learn in another way, so its answers are not mixed with ours.
         self._asked = json.loads(json.dumps({"version": __version__, **question.as_json()}))
         self._descriptor = descriptor
         self.found: dict[TraceFile, FileGaps] = {}
@@ -47,11 +47,11 @@ class ResultsFile:
         with open(descriptor, "rb", closefd=False) as file:
             header = file.readline(_LONGEST_LINE)
             if not header.endswith(b"\n") and _line(_HEADER).startswith(header):
-                os.ftruncate(descriptor, 0)  # it is new, or its first run ended before the header did
+                os.ftruncate(descriptor, 0)  # the file is new, or the first run ended while writing the header
                 self._write(_line(_HEADER))
                 return
             if _parsed(header) != _HEADER:
-                raise FleetError(f"{path}: is no file of results of a fleet; name another output, or move it away")
+                raise FleetError(f"{path}: is not a results file of a fleet; give another output, or move the file")
             for line in _lines(file):
                 self._take(line)
             file.seek(-1, os.SEEK_END)
@@ -70,7 +70,7 @@ class ResultsFile:
         """Append answers, in one write.
 
         Raises:
-            OSError: they can't be written.
+            OSError: the answers can't be written.
         """
         lines = [_line({"asked": self._asked, "answer": each.as_json()}) for each in answers]
         if lines:
@@ -85,16 +85,16 @@ class ResultsFile:
 
 @contextlib.contextmanager
 def results_file(path: Path, question: Question) -> Iterator[ResultsFile]:
-    """Yield the answers that are kept in a file, which is made where it is not there.
+    """Open a results file; it is created if it does not exist.
 
-    Another user may have put a link or a pipe in its place: neither is written to.
+    Another user may have put a link or a pipe there, so the file must be a regular file.
 
     Raises:
-        FleetError: it is something else.
-        OSError: it can't be read or written.
+        FleetError: the path is a link, or another kind of file.
+        OSError: the file can't be read or written.
     """
     if path.is_symlink():
-        raise FleetError(f"{path}: is a link, through which no results are written; remove it")
+        raise FleetError(f"{path}: is a link, and results are not written through links; remove it")
     descriptor = os.open(path, _APPEND, 0o666)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -109,7 +109,7 @@ def _line(value: dict[str, Any]) -> bytes:
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield the lines that are not empty. A line that is too long is split, and no part of it is an answer."""
+    """Yield the lines that are not empty. A line that is too long is split, and its parts are broken lines."""
     while line := file.readline(_LONGEST_LINE):
         if line.strip():
             yield line

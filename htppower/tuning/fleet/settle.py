@@ -1,4 +1,4 @@
-"""One sustain time for all devices of a fleet, and what each device loses by it against its own best."""
+"""Chooses a sustain time for all devices of a fleet, and compares it with the best time of each device."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from htppower.profiles.sustain import Sustain
     from htppower.tuning.fleet.records import FileGaps, Question
 
-# The bins whose edges a timer keeps.
+# The bins whose lower edges are valid sustain times.
 _KEPT = tuple(
     place
     for place, edge_us in enumerate(EDGES_US)
@@ -36,11 +36,11 @@ _KEPT = tuple(
 
 @attrs.frozen
 class Candidate:
-    """A sustain time, and what it comes to.
+    """A sustain time with its cost.
 
     Attributes:
         sustain: the time in us, or how it is learnt.
-        cost: what it comes to.
+        cost: the cost.
     """
 
     sustain: Sustain
@@ -51,13 +51,13 @@ class Candidate:
 
 @attrs.frozen
 class Device:
-    """What the sustain time of all comes to on one device.
+    """The result of the chosen sustain time on one device.
 
     Attributes:
-        path: its trace file.
-        gaps: how many it has.
-        cost: what the sustain time of all comes to.
-        best: the fixed one that would have been best on this device alone.
+        path: the trace file of the device.
+        gaps: how many gaps it has.
+        cost: the cost of the chosen sustain time.
+        best: the best fixed time for this device alone.
     """
 
     path: str
@@ -69,12 +69,12 @@ class Device:
 
     @property
     def loss_us(self) -> int:
-        """How much more it costs than its own best, in us; below 0 where a learnt one costs less than any fixed."""
+        """The extra cost over the device's own best, in us; negative if a learnt time is cheaper than any fixed."""
         return self.cost.cost_us - self.best.cost.cost_us
 
     @property
     def loss(self) -> float:
-        """The same as a share of its own best's cost; infinite where that is 0."""
+        """The same as a share of the cost of the device's own best; infinite if that cost is 0."""
         if not self.best.cost.cost_us:
             return math.inf if self.loss_us else 0.0
         return self.loss_us / self.best.cost.cost_us
@@ -82,20 +82,21 @@ class Device:
 
 @attrs.frozen
 class Settled:
-    """What is best for all devices together.
+    """The best sustain time for all devices together, and values to compare it with.
 
     Attributes:
-        chosen: the sustain time that costs least over all of them, of those that keep to the share of cold starts.
-        keeps: whether it keeps to that share; where none does, it is the one with the fewest cold starts.
-        fixed: the best fixed one.
-        learnt: what each one that is learnt comes to.
-        vendors, at_once: what 300 ms come to, and lowering at once.
-        own: what it would come to if each device had its own best.
-        clairvoyant_us: what it would cost whoever knows each gap when it begins.
-        gaps: those of all.
-        devices: what each device loses, those that lose most first.
-        gap_us: the longest gap that the chosen time stays up for even if all gaps grow so far that it lasts just that
-            time; up to there it keeps to what it must, and costs about as little. None if no time is fixed.
+        chosen: the cheapest sustain time that keeps to the share of cold starts; if none does, the time with the fewest
+            cold starts.
+        keeps: whether ``chosen`` keeps to that share.
+        fixed: the best fixed time.
+        learnt: the learnt times.
+        vendors, at_once: the vendor's 300 ms, and lowering at once.
+        own: the cost if each device had its own best time.
+        clairvoyant_us: the lowest possible cost, of a choice that knows each gap in advance.
+        gaps: the gaps of all devices.
+        devices: the results of the devices, the largest losses first.
+        gap_us: the shortest time that is about as cheap as the chosen time, and keeps to the share. Gaps of this length
+            may grow to the chosen time before the choice changes. None if the chosen time is learnt or has no margin.
     """
 
     chosen: Candidate
@@ -115,11 +116,11 @@ class Settled:
 
 @attrs.frozen
 class Aim:
-    """What a sustain time must keep to.
+    """The limits of a sustain time.
 
     Attributes:
-        most_cold_ppm: the share of all inferences that may wait for a raise, in millionths; None is any. The first of
-            each session does, whatever is chosen.
+        most_cold_ppm: the share of all inferences that may wait for a raise, in millionths; None is any. The first
+            inference of each session always waits.
         most_us: the longest fixed time, in us.
         within: how much more than the least cost a fixed time with a larger margin may cost, as a share; with 0 the
             cheapest is chosen.
@@ -132,7 +133,7 @@ class Aim:
     __repr__ = field_repr
 
     def most_cold(self, answers: Iterable[FileGaps]) -> int | None:
-        """Return how many gaps may end in a cold start, below 0 where the first inferences alone are too many."""
+        """Return how many gaps may end in a cold start; negative if the first inferences alone are too many."""
         if self.most_cold_ppm is None:
             return None
         counts = [(each.inferences, each.sessions) for each in answers]
@@ -146,13 +147,13 @@ ANY = Aim()
 def settle(answers: Sequence[FileGaps], question: Question, aim: Aim = ANY) -> Settled:
     """Return the sustain time that costs least over all files.
 
-    A fixed one is 0 or an edge of a bin, from 20 ms (rule SUS-1) to an hour. Its cost is at most 15/14 of that of the
-    best fixed one in that range: with t for that one and B for the break-even time, at most 1 + t / (14 (t + B)) times.
+    A fixed time is 0 or an edge of a bin, from 20 ms (rule SUS-1) to an hour. It costs at most 15/14 times as much as
+    the best fixed time t in that range: with the break-even time B, at most 1 + t / (14 (t + B)) times as much.
 
     Args:
-        answers: of all files.
-        question: what they were asked.
-        aim: what it must keep to.
+        answers: the answers of all files.
+        question: the question.
+        aim: the limits.
     """
     every = merged(each.gaps for each in answers)
     most_cold = aim.most_cold(answers)
@@ -176,7 +177,7 @@ def settle(answers: Sequence[FileGaps], question: Question, aim: Aim = ANY) -> S
         keeps=best_keeps or chosen is cheapest,
         fixed=best,
         learnt=learnt,
-        # An edge of the bins, so that what it costs is exact.
+        # 300 ms is an edge of the bins, so its cost is exact.
         vendors=fixed(every, question.break_even_us, VENDOR_SUSTAIN_US),
         at_once=fixed(every, question.break_even_us, 0),
         own=functools.reduce(operator.add, (each.best.cost for each in devices), Cost(0, 0)),
@@ -188,10 +189,10 @@ def settle(answers: Sequence[FileGaps], question: Question, aim: Aim = ANY) -> S
 
 
 def fixed(gaps: GapHistogram, break_even_us: int, time_out_us: int) -> Candidate:
-    """Return what a fixed sustain time comes to.
+    """Return a fixed sustain time with its cost.
 
     Raises:
-        ValueError: it is no edge of a bin, so that its cost is not known exactly.
+        ValueError: the time is not an edge of a bin, so its exact cost is not known.
     """
     return _candidate(EDGES_US.index(time_out_us), gaps.costs_us(break_even_us), gaps.beyond())
 
@@ -199,16 +200,16 @@ def fixed(gaps: GapHistogram, break_even_us: int, time_out_us: int) -> Candidate
 def best_fixed(
     gaps: GapHistogram, break_even_us: int, most_cold: int | None = None, most_us: int = LONGEST_SUSTAIN_US
 ) -> tuple[Candidate, bool]:
-    """Return the cheapest fixed sustain time, and the shortest of several.
+    """Return the cheapest fixed sustain time; if several cost the same, the shortest.
 
     Args:
         gaps: the gaps.
-        break_even_us: what a cold start costs.
-        most_cold: how many gaps may end in one; None is any number.
-        most_us: the longest time; 0 and more.
+        break_even_us: the cost of a cold start.
+        most_cold: how many gaps may end in a cold start; None is any number.
+        most_us: the longest time; 0 or more.
 
     Returns:
-        The time, and whether so few do: where no time brings that about, it is the one with the fewest cold starts.
+        The time, and whether it keeps to ``most_cold``. If no time does, the time with the fewest cold starts.
     """
     costs_us, beyond = gaps.costs_us(break_even_us), gaps.beyond()
     kept = _KEPT[: bisect_right(_KEPT, bin_of(most_us))]
@@ -223,7 +224,7 @@ def best_fixed(
 def _with_margin(
     gaps: GapHistogram, break_even_us: int, most_cold: int | None, aim: Aim
 ) -> tuple[Candidate, bool, int | None]:
-    """Return the fixed time that is furthest from a cliff, whether it keeps to the share, and a gap that it outlasts.
+    """Return the fixed time that is furthest from a cliff, whether it keeps to the share, and the start of its stretch.
 
     The candidates cost about as little as the cheapest time, and keep to the share of cold starts even if gaps are
     10 % longer. Neighbouring candidates form a stretch. The result is furthest from the ends of its stretch.
@@ -273,5 +274,5 @@ def _devices(answers: Iterable[FileGaps], question: Question, chosen: Candidate,
 
 
 def _costs(candidate: Candidate) -> tuple[int, int]:
-    """Return the order of candidates: by cost, then by cold starts."""
+    """Return a sort key for candidates: the cost, then the cold starts."""
     return candidate.cost.cost_us, candidate.cost.cold_starts

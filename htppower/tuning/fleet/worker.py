@@ -1,4 +1,4 @@
-"""What runs in a process that reads traces for another one."""
+"""The code of a process that reads traces for another process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def without_interrupts() -> Iterator[None]:
-    """Hold back Ctrl-C in the body, and in a process that is started there."""
+    """Block Ctrl-C in the body, and in a process that is started there."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -35,11 +35,11 @@ def without_interrupts() -> Iterator[None]:
 
 
 def serve(tasks: Connection, answers: Connection, question: Question) -> None:
-    """Read the files of each list that comes, and answer each file with how long it took, until no more can come.
+    """Read the files of each received list, and send the answer and the time of each file, until the pipe is closed.
 
-    The first answer is None: the process runs.
+    The first answer is None, which reports that the process runs.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asks ends this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends this one
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(OSError, EOFError):
         answers.send(None)
@@ -51,7 +51,7 @@ def serve(tasks: Connection, answers: Connection, question: Question) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process as soon as its parent has ended, killed or not."""
+    """End this process as soon as its parent has ended, even if the parent was killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -135,7 +135,7 @@ def test_a_file_that_takes_too_long_is_named(traces: Path, monkeypatch: pytest.M
     report = tuned(traces, file_timeout_us=200_000)
     assert len(report.fleet.answers) == _FILES - 1
     (unread,) = report.fleet.unread
-    assert unread.why == f"{slow}: takes longer than 0.2 s; --file-timeout gives each file more"
+    assert unread.why == f"{slow}: takes longer than 0.2 s; --file-timeout gives each file more time"
 
 
 def test_the_options_give_the_arguments(traces: Path) -> None:

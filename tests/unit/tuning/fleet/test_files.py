@@ -92,8 +92,8 @@ def test_a_link_to_nothing_is_found(tmp_path: Path) -> None:
 def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
     """A folder without a file of the pattern is refused too, and the error names the pattern."""
     made(tmp_path, ".hidden")
-    with pytest.raises(FleetError, match="there is no file in it; name a folder"):
+    with pytest.raises(FleetError, match="the folder has no file; give a folder"):
         trace_files(tmp_path)
     made(tmp_path, "a.csv")
-    with pytest.raises(FleetError, match=r"no file whose name is like \*\.json in it"):
+    with pytest.raises(FleetError, match=r"has no file with a name like \*\.json"):
         trace_files(tmp_path, "*.json")

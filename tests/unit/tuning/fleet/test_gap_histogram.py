@@ -183,5 +183,5 @@ def test_counts_that_lack_something_are_refused() -> None:
     """A file without counts is refused too."""
     broken: list[object] = [{}, [], None, 3, {"first_bin": 0, "counts": []}]
     for value in broken:
-        with pytest.raises(ValueError, match="no counts of gaps"):
+        with pytest.raises(ValueError, match="not counts of gaps"):
             GapHistogram.from_json(value)

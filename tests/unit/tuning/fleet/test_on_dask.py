@@ -139,7 +139,7 @@ def test_a_worker_of_another_version_is_refused(files: tuple[TraceFile, ...]) ->
 
     cluster = _Cluster(outcome)
     (single,) = files[:1]
-    with pytest.raises(FleetError, match=r"a worker has htppower 0\.0\.1, and this is .*: install the same on both"):
+    with pytest.raises(FleetError, match=r"a worker has htppower 0\.0\.1, but this is .*: install the same on both"):
         read_by(cluster, [attrs.evolve(single, size=2**21), *[attrs.evolve(each, size=2**20) for each in files[1:]]])
     assert len(cluster.submitted) == 4
     assert len(cluster.cancelled) == 3
@@ -181,7 +181,7 @@ def test_a_cluster_without_workers_is_waited_for(monkeypatch: pytest.MonkeyPatch
     client: Any = type("Client", (), {"nthreads": lambda _: threads.pop(0)})()
     under_way: Any = {"future": []}
     assert on_dask._done(client, under_way, told.append) == ["future"]
-    assert told == ["the cluster has no worker: waiting for one"]
+    assert told == ["the cluster has no worker: waiting for a worker"]
     assert threads == []
 
 
@@ -202,5 +202,5 @@ def test_a_file_that_is_no_certificate_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.pem").write_text("nothing", encoding="utf-8")
     named = str(tmp_path / "a.pem")
     reading = on_cluster("tls://127.0.0.1:1", tls=Tls(named, named, named))(Chunks([TraceFile("a", 1, 1)]), _QUESTION)
-    with pytest.raises(FleetError, match=r"can't use TLS by .*a\.pem.*; name files in PEM"):
+    with pytest.raises(FleetError, match=r"can't use TLS with .*a\.pem.*; give files in PEM"):
         list(reading)

@@ -49,7 +49,7 @@ def test_a_session_can_be_asked_for(file: TraceFile) -> None:
     assert isinstance(answer, FileGaps)
     assert (answer.sessions, answer.inferences, answer.gaps.gaps) == (1, 2, 1)
     assert read_file(file, Question(500, sessions=("gps", "fix"))) == Unread(
-        file.path, f"{file.path}: has no inference of a session 'gps' or 'fix'"
+        file.path, f"{file.path}: has no inferences of a session 'gps' or 'fix'"
     )
 
 
@@ -90,7 +90,7 @@ def test_a_chunk_says_how_long_it_took_and_who_read_it(file: TraceFile) -> None:
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"", "is empty"), (b"hello", "no column"), (b"{}", "no trace events"), (b"\0" * 99, "is no text")],
+    [(b"", "is empty"), (b"hello", "no column"), (b"{}", "no trace events"), (b"\0" * 99, "is not a text")],
 )
 def test_what_is_no_trace_is_named(tmp_path: Path, content: bytes, said: str) -> None:
     """The reader's error names the file and the problem."""
@@ -140,4 +140,4 @@ def test_a_file_that_takes_too_long_ends_off_the_main_thread_too(tmp_path: Path)
     path.write_text("begin_us\n" + "1\n" * 100_000, encoding="utf-8")
     with ThreadPoolExecutor(1) as pool:
         read = pool.submit(read_file, TraceFile.at(str(path)), Question(100_000), 1e-6).result()
-    assert read == Unread(str(path), f"{path}: takes longer than 1e-06 s; --file-timeout gives each file more")
+    assert read == Unread(str(path), f"{path}: takes longer than 1e-06 s; --file-timeout gives each file more time")

@@ -132,7 +132,7 @@ def test_the_file_of_somebody_is_left_alone(tmp_path: Path, content: bytes) -> N
     """A file of another kind is refused by name, and stays as it is."""
     path = tmp_path / "notes"
     path.write_bytes(content)
-    with pytest.raises(FleetError, match="notes: is no file of results"), results_file(path, _QUESTION):
+    with pytest.raises(FleetError, match="notes: is not a results file"), results_file(path, _QUESTION):
         pass
     assert path.read_bytes() == content
 
