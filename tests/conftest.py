@@ -1,4 +1,4 @@
-"""What every test shares: tiers, options, hypothesis settings, a bench that is closed afterwards, and the command."""
+"""Shared by all tests: tiers, options, hypothesis settings, a bench that is closed afterwards, and the command."""
 
 # ruff: noqa: E402 - bytecode is kept of what is imported after that
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from bytecode import forget_bytecode, keep_bytecode
 
-# Before the package is imported, the assertions of whose modules pytest rewrites, too.
+# Before the package is imported: pytest rewrites the assertions of its modules, too.
 keep_bytecode()
 
 from bench import Bench

@@ -1,4 +1,4 @@
-"""A measured figure beside its budget."""
+"""A measured figure with its budget."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Figure:
     Attributes:
         what: what was measured.
         value: the figure.
-        budget: the largest value within budget; None where there is no budget, and the figure explains another.
+        budget: the largest allowed value; None if the figure only explains another.
         unit: such as ``x`` for a ratio of two things measured in the same run.
-        detail: how it came about.
+        detail: how the value was measured.
     """
 
     what: str

@@ -49,7 +49,7 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
 
 
 class _Run(NamedTuple):
-    """How long a fleet took, and in which share of that the workers were reading."""
+    """How long a fleet took, and the share of that time that the workers were reading."""
 
     took_s: float
     busy: float

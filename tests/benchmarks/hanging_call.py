@@ -71,7 +71,7 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
 
 
 def _window(controller: VoteController, backend: HangingHtp) -> Iterator[Figure]:
-    """Yield how long inferences take in their window while a call of another session hangs."""
+    """Yield how long inferences within their window take while a call of another session hangs."""
     hangs, runs = _open(controller, 2)
     time_inferences(runs, 1)
     without_us, beside_us = [time_inferences(runs, 1000) * 1e6], list[float]()
@@ -92,7 +92,7 @@ def _open(controller: VoteController, count: int, sustain_us: int = 600_000_000)
 
 
 def _status(controller: VoteController, backend: HangingHtp, many: int, rounds: int) -> Iterator[Figure]:
-    """Yield how long a status of many sessions takes beside a call that hangs, and what an inference waits for it."""
+    """Yield how long a status of many sessions takes while a call hangs, and how long an inference waits for it."""
     sessions = _open(controller, many)
     for session in sessions[1:]:
         time_inferences(session, 1)
@@ -104,10 +104,11 @@ def _status(controller: VoteController, backend: HangingHtp, many: int, rounds: 
             controller.status()
             taken_ms.append((time.perf_counter() - start) * 1000)
         cpu_ms = (time.thread_time() - cpu_s) / len(taken_ms) * 1000
-    # The quickest: on a busy machine half of them wait for others. One that waits for the call ends the rounds.
+    # The quickest, since on a busy machine half of them wait for other processes. If one waits for the call, it is the
+    # last of the rounds.
     detail = f"of {len(taken_ms)}, median {statistics.median(taken_ms):.2f} ms, of the processor {cpu_ms:.2f} ms"
     yield Figure(f"status() with {many} sessions while a call hangs", min(taken_ms), 5, "ms", detail)
-    # Beside any thread an inference waits for the interpreter; what is more than that it waits for a lock.
+    # While any thread computes, an inference waits for the interpreter. A longer wait is for a lock.
     beside_ms, plain_ms = (
         statistics.median(_p99_ms(sessions[-1], work, rounds) for _ in range(5))
         for work in (controller.status, _compute)

@@ -50,14 +50,14 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
             assert called_us >= before_us + SUSTAIN_US, "lowered early"
             bare_us.append(_bare_wait_us(clock))
     detail = f"{rounds} lowerings, at the latest {max(late_us) / 1000:.2f} ms; a bare wait beside "
-    # Of a few lowerings the p99 is the latest, which a busy machine decides.
+    # The p99 of a few lowerings is the latest one, which depends on how busy the machine is.
     for share, what, budget in ((0.99, "p99", None if smoke else 2), (0.5, "median", None)):
         late_ms, bare_ms = quantile(late_us, share) / 1000, quantile(bare_us, share) / 1000
         yield Figure(f"lowering after the deadline, {what}", late_ms, budget, "ms", f"{detail}{bare_ms:.2f} ms")
 
 
 def _bare_wait_us(clock: MonotonicClock) -> int:
-    """Return how late a thread goes on that waits for nothing but a time: what the machine does by itself."""
+    """Return how late a thread continues that waits only for a time: the delay of the machine itself."""
     began_us = clock.now_us
     threading.Event().wait(SUSTAIN_US / 1e6)
     return clock.now_us - began_us - SUSTAIN_US

@@ -1,4 +1,4 @@
-"""A tiny model under ONNX Runtime, by itself and with votes, and what LoadGen and the controller say of each."""
+"""A tiny model under ONNX Runtime, without and with votes, and the results of LoadGen and the controller."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Row:
     """One scenario under one profile.
 
     Attributes:
-        scenario, profile: which.
-        plain, voting: the session of ONNX Runtime by itself, and with votes.
+        scenario, profile: the names.
+        plain, voting: the session of ONNX Runtime without and with votes.
         calls: setPowerConfig calls, up to the lowering after the last inference.
-        saved: setPowerConfig calls that the inferences did without, since the votes were up.
-        raised: the share of the time from the first query to the last in which the profile's votes were in force.
+        saved: setPowerConfig calls that were not needed, since the votes were up.
+        raised: the share of the time, from the first query to the last, that the profile's votes were in force.
     """
 
     scenario: str

@@ -31,7 +31,7 @@ _PREFIX = ":::MLLOG "
 
 @attrs.frozen
 class Load:
-    """What one LoadGen test gave.
+    """The result of one LoadGen test.
 
     Attributes:
         p50_us, p90_us, p99_us: latency of a query as LoadGen measured it; in Server from when the query was due.

@@ -31,7 +31,7 @@ CALL_US = 500
 
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
-    """Measure on the library that is found; nothing where there is none."""
+    """Measure on the vendor's library; yield nothing if it is not found."""
     rounds, pairs = 500, 60 if smoke else 1000
     try:
         with kept_off_stdout():
@@ -144,4 +144,4 @@ def _bare_trigger(rounds: int) -> float:
 
 
 class _Model:
-    """What has a state."""
+    """An object with a state."""

@@ -1,4 +1,4 @@
-"""What a recording costs: an inference inside its window with it and without, and the writing in the background."""
+"""The cost of a recording: an inference inside its window with and without it, and the writing in the background."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
-    """Yield what an inference costs more while it is recorded, and what its writing takes of another thread."""
+    """Yield the extra cost of an inference while it is recorded, and the time for writing it on another thread."""
     rounds, pairs = 1000, 40 if smoke else 400
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -34,8 +34,8 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
             (*(_inferences(session, rounds) for session in sessions), _write(recording) / rounds) for _ in range(pairs)
         ]
     recorded_s, plain_s, written_s = zip(*times, strict=True)
-    # The least of each: on a machine that others use, too, a processor is slower at times. Of the writing it would be
-    # one where another thread had written most of them.
+    # The least of the inferences, since a shared machine is slower at times. The median of the writing: in the least,
+    # the other thread may have written most inferences before.
     recorded_us, plain_us, written_us = 1e6 * min(recorded_s), 1e6 * min(plain_s), 1e6 * statistics.median(written_s)
     detail = f"{recorded_us:.2f} us against {plain_us:.2f} us"
     yield Figure("an inference that is recorded, beyond one that is not", recorded_us - plain_us, 1, "us", detail)
@@ -43,7 +43,7 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
 
 
 def _inferences(session: Session, rounds: int) -> float:
-    """Return seconds of this thread per inference: what is written meanwhile does not count."""
+    """Return seconds of this thread for each inference, without the time for writing on the other thread."""
     start = time.thread_time()
     for _ in range(rounds):
         with session.inference():

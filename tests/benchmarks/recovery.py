@@ -23,7 +23,7 @@ LONG_S = 60
 
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
-    """Yield the time against that of the calls: one fails, each session makes one, and settings take two more."""
+    """Yield the ratio of the time to its calls: one fails, each session makes one, and settings take two more."""
     sessions, rounds = (8, 5) if smoke else (SESSIONS, 9)
     taken_us = [_recover(sessions) for _ in range(rounds)]
     detail = f"{statistics.median(taken_us) / 1000:.1f} ms, calls of {CALL_US // 1000} ms, median of {rounds}"
@@ -32,7 +32,7 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
 
 
 def _recover(count: int) -> int:
-    """Return the microseconds from the call that told of the restart to the last session that is raised again."""
+    """Return the microseconds from the call that reported the restart until the last session is raised again."""
     simulated, recovered, told_us = SimulatedHtp(arch=75), threading.Event(), list[int]()
     raised_us: dict[int, int] = {}
 

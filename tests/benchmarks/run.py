@@ -1,7 +1,7 @@
-"""Every budget beside what is measured: ``python tests/benchmarks/run.py``, or with ``--smoke`` a short run.
+"""Prints every budget with the measured value: ``python tests/benchmarks/run.py``, or with ``--smoke`` a short run.
 
-Ratios are of two things measured in turn in the same run, so that they hold on a noisy machine. The exit code is 0
-whatever the figures are: a budget that is missed is reported, and judged by people.
+Ratios compare two things that are measured in turn in the same run, so that they hold on a noisy machine. The exit code
+is always 0: a missed budget is reported, and people judge it.
 """
 
 from __future__ import annotations

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from htppower import Session
 
 CALL_US = 5_000
-# What Linux keeps of the thread that reads it.
+# Linux's statistics of the thread that reads this file.
 SCHEDULED = Path("/proc/thread-self/schedstat")
 
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
-    """Yield p99 beside the other session against alone, in turn, the time waited for its calls, and the longest."""
+    """Yield the ratio of p99 with the other session to p99 alone, the time waited for its calls, and the longest."""
     duration_s, pairs = (0.2, 5) if smoke else (0.4, 11)
     simulated = SimulatedHtp(arch=75)
     with VoteController(simulated, handle_sigterm=False) as controller:
@@ -75,7 +75,7 @@ def _votes_on_and_on(session: Session) -> Iterator[None]:
 
 
 class _Inferences(NamedTuple):
-    """What inferences took, and for how long their thread waited: time in which it neither ran nor could have."""
+    """How long inferences took, and how long their thread waited, not counting waits for a processor."""
 
     made: int
     p99_us: float
@@ -99,7 +99,7 @@ def _infer(session: Session, duration_s: float) -> _Inferences:
 
 
 def _ready_us() -> float:
-    """Return for how long this thread has run, or was kept from it by others on the machine; 0 where nothing tells."""
+    """Return how long this thread has run, or has waited for a processor; 0 if not known."""
     if not SCHEDULED.exists():
         return 0.0
     ran_ns, kept_ns, _ = SCHEDULED.read_text(encoding="ascii").split()

@@ -1,7 +1,7 @@
-"""The start-up of the command as a whole process, beside that of Python and of the libraries alone.
+"""Compares the start-up of the command, as a whole process, with Python and the libraries alone.
 
-Other work on the machine only ever adds to a time. So the quickest of many runs counts, by the time that the process
-had on a processor and not by the time that it waited for one; and all are run in turn, round by round.
+Other work on the machine can only make a run slower. So the quickest of many runs counts, measured by the processor
+time of the process, without waits for a processor. All are run in turn, round by round.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 MANY = 1000
 ROUNDS = 40
 LIBRARIES = "importing click, yaml and attrs alone"
-# What a command may take beyond its libraries.
+# How much longer than its libraries a command may take.
 BEYOND_LIBRARIES_MS = 25
-# What the script does that an installation makes for the command.
+# The same code as the script that an installation makes for the command.
 _SCRIPT = ("-c", "import sys; from htppower.__main__ import run; sys.exit(run())")
 COMMANDS = (
     ("htppower profile burst --dry-run", (*_SCRIPT, "profile", "burst", "--dry-run"), 200),
@@ -70,7 +70,7 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
 def _processor_s(arguments: tuple[str, ...], environment: dict[str, str]) -> float:
     """Return the processor time of a run of Python and of what it starts, the system's calls included, in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # In an empty folder: the package is the installed one, as in this process, and not that of a checkout.
+    # In an empty folder, so that the installed package is used, as in this process, and not a checkout.
     with tempfile.TemporaryDirectory() as empty:
         subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL, env=environment, cwd=empty)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

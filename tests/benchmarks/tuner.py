@@ -1,4 +1,4 @@
-"""The tuner: every inference under every time-out, on one core, beside going gap by gap and the controller itself."""
+"""The tuner, with every inference under every time-out on one core, compared with gap by gap and the controller."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 THREADS = 16
 CALL_US = 2_000
-# A thread that gets the line late, as beside another process, delays all behind it.
+# A thread that gets the line late, for example because another process runs, delays all threads behind it.
 BUDGET = 1.2
 
 

@@ -51,7 +51,7 @@ SEEN = {"KEY-1", "KEY-2", "TYPE-1", "VALUE-1", "DCVS-1", "RPC-1", "TMR-1"}
 COMPARED = (
     *("the step begins", "the expectation at", "the sequence is over", "another case is called"),
     *(
-        "does not hold the value",
+        "does not contain the value",
         "speeds has",
         "wakes has",
         "the speed of burst",

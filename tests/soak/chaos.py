@@ -25,25 +25,26 @@ if TYPE_CHECKING:
     from htppower import Cap, Hold, VoteController
     from htppower.backends import SimulatedHtp
 
-# Without 13002 and 13004, which are remembered for good: after a while nothing would be voted any more.
+# Without 13002 and 13004, which are remembered until the end: after a while nothing would be voted any more.
 CODES = (FAILED, TRANSPORT, INVALID_INPUT)
-# For so long that votes that nobody lowers are late beyond any doubt.
+# So long that votes that are not lowered are certainly late.
 REST_US = 500_000
 _AN_HOUR = datetime.timedelta(hours=1)
 
 
 class _Owner:
-    """What a hold may end with."""
+    """An object that a hold may end with."""
 
 
 class Chaos:
-    """One thread that does something each 5 to 25 ms.
+    """A thread that does something every 5 to 25 ms.
 
     Args:
-        controller, simulated, places: what it acts on.
+        controller, simulated, places: the objects that it acts on.
         step: steps the wall clock.
-        tally, turnstile: is told; is passed between two acts.
-        chance: what to do next.
+        tally: counts the acts.
+        turnstile: is passed between two acts.
+        chance: chooses the next act.
     """
 
     def __init__(
@@ -98,7 +99,7 @@ class Chaos:
         self.calm()
 
     def calm(self) -> None:
-        """Fail no call to come, bring a dead DSP back, and end every hold and cap; no thread acts meanwhile."""
+        """Stop all faults, bring a dead DSP back, and end every hold and cap, while the other threads wait."""
         self._simulated.clear_faults()
         self._simulated.delay_calls(0)
         self._revive(CLOCK.now_us + self._dead_until_us)

@@ -1,4 +1,4 @@
-"""What must hold when the chaos is over."""
+"""The checks after the chaos is over."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _DOWN = frozenset({State.LOWERED, State.UNVOTED})
 
 
 def check_comes_down(controller: VoteController, tally: Tally) -> None:
-    """See that idle sessions come down by themselves, within the longest back-off, once nothing fails any more."""
+    """Check that idle sessions are lowered within the longest back-off, when calls succeed again."""
     begun_us = CLOCK.now_us
     if controller.status().link is LinkState.HELD:
-        # Faults came right after a renewal. A host that has freed its session says so.
+        # There were faults right after a renewal. A host that has freed its session reports it like this.
         controller.link_lost(SYSTEM_COMMUNICATION_FATAL)
     while True:
         status = controller.status()
@@ -49,7 +49,7 @@ def check_comes_down(controller: VoteController, tally: Tally) -> None:
 
 
 def check_events(controller: VoteController, tally: Tally) -> None:
-    """See that every subscriber was told of everything."""
+    """Check that every subscriber has received all events."""
     if not controller.flush_events(LONGEST_END_S):
         tally.breach("events", "a subscriber is not told of everything within 5 s")
     lost = controller.status().events_lost
@@ -86,7 +86,7 @@ def check_threads(before: Iterable[threading.Thread], tally: Tally) -> None:
 
 
 def check_memory(first: Memory, last: Memory, tally: Tally) -> None:
-    """See that what Python has allocated has not grown by more than 5 %, where that can be told."""
+    """Check that Python's allocations have not grown by more than 5 %, if that can be measured."""
     growth = last.growth_from(first)
     if growth > MOST_GROWTH and is_checked():
         tally.breach("memory", f"{growth:+.1%} since the first second")

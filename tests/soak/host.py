@@ -1,4 +1,4 @@
-"""The host: four sessions in use by eight threads, in every phase, with lulls in which sustain timers run out."""
+"""The host: eight threads use four sessions, in every phase, with pauses that let sustain timers expire."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ LONGEST_SUSTAIN_US = 50_000
 LULLS_US = (60_000, 100_000, 150_000, 300_000)
 CLOCK = MonotonicClock()
 
-# Votes that were lowered, or never cast, are no ground to infer on. What failed is UNKNOWN until it is retried, what a
-# profile without votes left is UNVOTED, and what was closed meanwhile is DESTROYED.
+# An inference never runs with votes that were lowered, or never cast. A session is UNKNOWN after a failure until the
+# retry, UNVOTED under a profile without votes, and DESTROYED after it was closed.
 _IN_A_PHASE = frozenset({State.RAISED, State.UNKNOWN, State.UNVOTED, State.DESTROYED})
 
 
@@ -63,7 +63,7 @@ class Client:
 
     @property
     def idle_since_us(self) -> int | None:
-        """Since when nobody uses it, None while somebody does."""
+        """The time since the session is not used; None while it is."""
         with self._lock:
             return None if self._users else self._idle_since_us
 
@@ -108,7 +108,7 @@ class Place:
 
 
 class _ModelFailed(Exception):  # noqa: N818 - reads as what it is
-    """What a model raises in the middle of a phase."""
+    """An exception that a model raises in the middle of a phase."""
 
 
 class Host:

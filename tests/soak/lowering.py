@@ -47,7 +47,7 @@ class LookOut:
             time.sleep(PERIOD_US / 1_000_000)
 
     def _look(self, client: Client) -> tuple[Client, int, int]:
-        """Return since when a session is idle and raised, and how many looks have seen it so; 0 where it is not."""
+        """Return since when a session is idle and raised, and how many looks have seen that; 0 if it is not."""
         since_us = client.idle_since_us
         raised = client.session.state is State.RAISED
         if since_us is None or not raised or client.idle_since_us != since_us:

@@ -1,17 +1,17 @@
-"""How much memory is in use, as far as it can be told honestly.
+"""Measures the memory in use.
 
-Under load it says more of what is in flight than of what is kept. So the threads are stopped for a moment, what was
-broken is mended, events are flushed and garbage is collected. What functions have computed and remember is forgotten:
-it is bounded, but grows as long as the chaos finds new combinations of votes and new ids. Then two figures are taken,
-each the median of five. One is what Python has allocated since just before the controller was made, the modules loaded
-since included: some 3 MB, in which a leak of a few bytes an inference shows. That one is checked. The other is the
-resident set of the process. It is only shown: it holds what the allocator keeps for later and the accounts of
-``tracemalloc`` itself, and grows in the first minute by more than 5 % without anything being kept.
+Memory under load depends on the work in flight. So the threads are stopped for a moment, faults are cleared, events are
+flushed and garbage is collected. Caches of functions are cleared: they are bounded, but grow as long as the chaos finds
+new combinations of votes and new ids. Then two values are measured, each the median of five. The first is the memory
+that Python has allocated since just before the controller was made, including modules: about 3 MB, so that a leak of a
+few bytes for each inference is visible. This value is checked. The second is the resident set of the process, which is
+only shown: it includes free memory of the allocator and the data of ``tracemalloc``, and grows in the first minute by
+more than 5 % without a leak.
 
-Without the interpreter's lock each thread weighs some 60 KiB, so those that have nothing to do are let end before. From
-CPython 3.14 on it has its own copy of the bytecode that it runs, too, which stays: all copies together are bounded, but
-grow by 20 % and more as long as the chaos starts more threads. Then the growth is only shown; with ``-X tlbc=0``, which
-leaves the copies out, it is checked.
+On a free-threaded Python each thread needs about 60 KiB, so idle threads are ended first. From CPython 3.14, each
+thread also has its own copy of the bytecode, which is kept. All copies together are bounded, but grow by 20 % and more
+as long as the chaos starts more threads. Then the growth is only shown. With ``-X tlbc=0``, which avoids the copies, it
+is checked.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _PAGE_KIB = 4
 
 @attrs.frozen
 class Memory:
-    """What was in use at one time.
+    """The memory in use at one time.
 
     Attributes:
-        traced_bytes: what Python has allocated since it was first asked to keep count.
-        resident_kib: the resident set; 0 where the system does not tell.
+        traced_bytes: the memory that Python has allocated since counting was switched on.
+        resident_kib: the resident set; 0 if the system does not report it.
     """
 
     traced_bytes: int

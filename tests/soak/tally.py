@@ -1,4 +1,4 @@
-"""What a soak counts, and what broke in it."""
+"""The counts of a soak, and the broken rules."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class Tally:
             return self._counts[what]
 
     def largest_of(self, what: str) -> int:
-        """Return the largest value of this name, 0 where there was none."""
+        """Return the largest value of this name; 0 if it has no value."""
         with self._lock:
             return self._largest.get(what, 0)
 
     @property
     def breaches(self) -> tuple[str, ...]:
-        """What broke, in the order in which it was found."""
+        """The broken rules, in the order that they were found."""
         with self._lock:
             more = (f"and {self._left_out} more",) if self._left_out else ()
             return (*self._breaches, *more)

@@ -37,10 +37,10 @@ class Turnstile:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Let nobody pass, and begin once every thread waits.
+        """Stop all threads, and begin when each waits.
 
         Raises:
-            TimeoutError: a thread did not come within 30 s: it hangs.
+            TimeoutError: a thread did not arrive within 30 s, so it hangs.
         """
         with self._changed:
             self._held = True

@@ -76,7 +76,7 @@ class WatchedBackend:
 
 
 class OrderWatch:
-    """A subscriber that sees that the order rises, by one each time where it is told of every event."""
+    """A subscriber that checks that the order of events rises, by one each time if it receives every event."""
 
     def __init__(self, tally: Tally, *, gapless: bool) -> None:
         self._tally = tally
@@ -85,7 +85,7 @@ class OrderWatch:
         self._time_us = 0
 
     def __call__(self, event: Event) -> None:
-        """Take in an event."""
+        """Check an event."""
         before, self._order = self._order, event.order
         if before is not None and (event.order <= before or (self._gapless and event.order != before + 1)):
             self._tally.breach("events", f"order {event.order} after {before}")
@@ -107,7 +107,7 @@ class StateWatch:
         return dict(self._states)
 
     def __call__(self, event: Event) -> None:
-        """Take in an event."""
+        """Check an event."""
         self._tally.count("events")
         if isinstance(event, SessionOpened):
             self._states[event.session] = State.UNVOTED
@@ -134,14 +134,14 @@ class StateWatch:
 
 
 class LogWatch(logging.Handler):
-    """Takes what htppower logs: failed votes and a held link are expected, an exception that nobody took is not."""
+    """Reads the log of htppower: failed votes and a held link are expected, an unhandled exception is not."""
 
     def __init__(self, tally: Tally) -> None:
         super().__init__(logging.ERROR)
         self._tally = tally
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take in a record."""
+        """Check a record."""
         expected = hasattr(record, "htppower") or "keeps the dead link" in record.getMessage()
         if record.exc_info or not expected:
             error = record.exc_info[1] if record.exc_info else None

@@ -1,4 +1,4 @@
-"""What is advised for a session that was recorded under burst, and everything that could be."""
+"""The advice for a session that was recorded under burst, and all possible choices."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def advised(session: SessionTrace, aim: Aim) -> SessionAdvice:
 
 
 def everything(advice: SessionAdvice) -> list[Choice]:
-    """Return every choice: each time-out at an edge of some gap and beside it, 0, and what is learnt."""
+    """Return every choice: time-outs at the edges of gaps and next to them, 0, and learnt sustain times."""
     found = []
     for offer in advice.offers:
         edges = offer.trial.time_outs_us

@@ -1,4 +1,4 @@
-"""Profiles that nobody has written: any votes, power states and times that the rules take."""
+"""Random profiles: any votes, power states and times that the rules accept."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ def vote_sets(draw: st.DrawFn, *, expanded: bool = True) -> VoteSet:
 VOTE_FIELDS = tuple(field.name for field in attrs.fields(VoteSet))
 
 
-# What the vendor's voter can be seen to cast on x86: no matrix unit, no compression engine, no DDR performance mode.
+# On x86, these votes of the vendor's voter can't be seen: matrix unit, compression engine, DDR performance mode.
 _UNSEEN = ("hmx_v2", "ceng", "ddr_perf_mode")
 
 
 @st.composite
 def exportable_profiles(draw: st.DrawFn) -> Profile:
-    """Return profiles of which an extension file can say all, with votes that can be seen on x86."""
+    """Return profiles that an extension file can express fully, with votes that can be seen on x86."""
     sets = vote_sets(expanded=False).map(_sayable)
     beside = {name: draw(strategy) for name, strategy in _SCALARS.items() if name not in _UNSEEN}
     votes = VoteSet(**{**beside, "dcvs_v3": draw(sets).dcvs_v3})

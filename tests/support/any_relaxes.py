@@ -1,4 +1,4 @@
-"""What profiles relax to that nobody has written: with times that are learnt, a second state and a raise ahead."""
+"""Random ``relax`` sections: with learnt times, a second state and a raise ahead."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(pairs=st.lists(st.tuples(sessions, st.sampled_from(PROFILES)), min_size=2, max_size=3))
     def infer_in_threads(self, pairs: list[tuple[Session, str | Profile]]) -> None:
-        """Run inferences from several threads at once, some of which change the profile on the way."""
+        """Run inferences from several threads at once; some threads change the profile."""
         live = [(session, profile) for session, profile in pairs if session.state is not State.DESTROYED]
 
         def work(session: Session, profile: str | Profile) -> None:
@@ -153,7 +153,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(hold=consumes(holds))
     def drop(self, hold: Hold) -> None:
-        """Drop the handle of a hold, which ends it where it has no timeout."""
+        """Drop the handle of a hold, which ends the hold if it has no timeout."""
 
     @rule(target=caps, profile=st.sampled_from(PROFILES))
     def cap(self, profile: str | Profile) -> Any:
@@ -213,7 +213,7 @@ class Sessions(RuleBasedStateMachine):
 
     @invariant()
     def recorded_votes_are_in_force(self) -> None:
-        """What the ledger knows is what the simulated HTP has, as soon as a call has told of a restart."""
+        """The ledger has the votes of the simulated HTP, except from a restart until the next call reports it."""
         if self.bench.simulated._unnoticed:
             return
         status = self.bench.controller.status()
@@ -252,7 +252,7 @@ class Sessions(RuleBasedStateMachine):
 
     @invariant()
     def holds_and_caps_decide(self) -> None:
-        """Every session uses what its own profile, its holds and the caps come to, and status says which decides."""
+        """Every session uses the result of its own profile, its holds and the caps, and status says which decides."""
         status = self.bench.controller.status()
         for session, told in zip(self.open, status.sessions, strict=True):
             assert (session.profile, told.decided_by) == in_use(session.own_profile, told.holds, status.caps)
@@ -276,7 +276,7 @@ class Sessions(RuleBasedStateMachine):
             assert self.bench.effective().rpc_polling_time_us == 0
 
     def _idle(self) -> list[Session]:
-        """Return the sessions in which nothing runs."""
+        """Return the sessions without a running inference."""
         return [session for session in self.open if not any(other is session for other, _ in self.running)]
 
     def teardown(self) -> None:

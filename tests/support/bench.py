@@ -1,4 +1,4 @@
-"""A controller on the recorder over the simulated HTP in virtual time, and what tests ask of it."""
+"""A controller on the recorder over the simulated HTP in virtual time, with helpers for tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from htppower.control.session import Session
     from htppower.events import Event
 
-# What a bench keeps of what it is told: not each native call, which the recorder has, nor what follows from the rest.
+# The events that a bench keeps. The recorder has the native calls, and the other events follow from these.
 STATE_EVENTS = (SessionOpened, Transition, Degraded, ReleaseFailed)
 
 BURST_SUSTAIN_US = 300_000
@@ -30,7 +30,7 @@ SVS = 64
 MIN_CORNER = 32
 DISABLE = 16
 
-# What the controllers of all benches have loaded: a new one would read the shipped profiles anew for each test.
+# The loaded profiles of all benches, so that the shipped profiles are not read again for each test.
 _LOADED: dict[str, Any] = {}
 
 

@@ -1,7 +1,7 @@
-"""Bytecode that is kept for the next process, also where the environment forbids to write it beside the sources.
+"""Keeps bytecode for the next process, even if the environment forbids writing it next to the sources.
 
-Without it, each of the some hundred processes that the tests start compiles all that it imports, and each worker
-rewrites the assertions of every file of tests anew.
+Without it, each of the hundreds of processes that the tests start compiles all its imports, and each worker rewrites
+the assertions of every test file again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ KEPT = ROOT / ".pytest_cache" / "bytecode"
 
 
 def keep_bytecode() -> None:
-    """Let this process and its children keep bytecode in pytest's own cache, where they may not beside the sources."""
+    """Let this process and its children keep bytecode in pytest's cache if they can't write it next to the source."""
     if sys.dont_write_bytecode:
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(KEPT)
@@ -26,6 +26,6 @@ def keep_bytecode() -> None:
 
 
 def forget_bytecode(folder: Path) -> None:
-    """Remove what was kept there of the sources in a folder that nobody imports from again."""
+    """Remove the kept bytecode of a folder that will not be imported again."""
     if sys.pycache_prefix == str(KEPT):
         shutil.rmtree(Path(importlib.util.cache_from_source(str(folder / "any.py"))).parent, ignore_errors=True)

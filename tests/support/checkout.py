@@ -14,7 +14,7 @@ DATA = TESTS / "data"
 
 
 def load_page_code(path: str) -> Any:
-    """Return a module of the docs, by its path below them: they are no part of what is installed."""
+    """Return a module of the docs by its path in the folder ``docs``, which is not part of the installed package."""
     name = f"docs_{path.removesuffix('.py').replace('/', '_')}"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / path)

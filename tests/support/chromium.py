@@ -1,4 +1,4 @@
-"""Headless Chromium, for what only a browser can tell of a page."""
+"""Headless Chromium, for tests of pages that need a browser."""
 
 from __future__ import annotations
 

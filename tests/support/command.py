@@ -24,14 +24,14 @@ GOLDEN = TESTS / "unit" / "cli" / "golden"
 
 @functools.cache
 def _shipped() -> re.Pattern[str]:
-    """Return what finds the shipped folder, also where its path is too long for a line, and goes on in the next."""
+    """Return a pattern that finds the shipped folder, even if its path is wrapped over several lines."""
     broken = r"(?:\n +)?"
     return re.compile(broken.join(map(re.escape, str(shipped_folder()))) + r"(/\n +(?=\S))?")
 
 
 @contextlib.contextmanager
 def _own_signals() -> Iterator[None]:
-    """Give the tests' process its signals back: a command that holds a profile up blocks them for good."""
+    """Restore the signals of the tests' process: a command that holds a profile up leaves them blocked."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

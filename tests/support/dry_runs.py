@@ -58,7 +58,7 @@ def dry_run(
     gap_us: int = 10_000,
     backend: SimulatedHtp | None = None,
 ) -> Report:
-    """Return what a workload did under a profile, on V75 where no backend is given."""
+    """Return the report of a workload under a profile; the default backend is a V75."""
     loaded = load_profile(profile) if isinstance(profile, str) else profile
     simulated = SimulatedHtp(arch=75) if backend is None else backend
     workload = Workload(inferences, inference_us, gap_us)

@@ -1,6 +1,6 @@
-"""What the first comment of a malformed file says that must be found in it.
+"""Reads the expected findings from the first comment of a malformed file.
 
-The comment stands at the top, a line for each fact:
+The comment is at the top of the file, with a line for each fact:
 
     # expect: 7:23 DCVS-1, parts/list.yaml:1:1 YAML-1
     # hint: 10 to 65535
@@ -9,8 +9,8 @@ The comment stands at the top, a line for each fact:
     # schema accepts: the order of corners
     # lint: states/sleep-latency-9.yaml
 
-``expect`` has line, column and rule of all that is wrong, in order, with the path of another file where it stands in
-one. The others need not be there: see `Expectation`.
+``expect`` has the line, column and rule of each problem, in order, and the path if the problem is in another file. The
+other lines are optional: see `Expectation`.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ Found = tuple[str, int, int, str]
 
 @attrs.frozen
 class Expectation:
-    """What must be found in a file.
+    """The expected findings of a file.
 
     Attributes:
         found: path, line, column and rule of every problem, in order.
-        hint: what the first problem's hint contains.
-        no_hint: what that hint does not contain.
-        says: what the first problem contains as it is told.
-        schema_accepts: why a JSON Schema can't refuse the file; empty where it does.
-        lint: the file of which lint tells the problems.
+        hint: a text that the first problem's hint contains.
+        no_hint: a text that this hint does not contain.
+        says: a text that the message of the first problem contains.
+        schema_accepts: why a JSON Schema can't refuse the file; empty if it does.
+        lint: another malformed file, if lint reports the problems of that file instead.
     """
 
     found: list[Found]

@@ -40,7 +40,7 @@ def is_imported(data: bytes) -> bool:
 
 
 def disagreements(reader: Voter, seeds: range) -> tuple[list[str], int, int]:
-    """Return the files of which lint or import disagrees with it, how many it refused, and how many were left open."""
+    """Return the files that lint or import disagrees with the voter on, and how many it refused and left open."""
     wrong, refused, odd = [], 0, 0
     for seed in seeds:
         data = extension_text(random.Random(seed))

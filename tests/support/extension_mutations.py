@@ -202,7 +202,7 @@ def _odd(random: random.Random) -> Any:
 
 
 def _twice(random: random.Random, text: str) -> str:
-    """Return a text in which a key is given twice: with another value first, or behind."""
+    """Return a text with a duplicate key, whose other value is before or after the first."""
     at = [place for place, character in enumerate(text) if character == "{" and text[place + 1 : place + 2] == '"']
     at = [place for place in at if '"' in text[place + 2 :]]
     if not at:
@@ -226,10 +226,7 @@ def _struck(text: str, random: random.Random) -> str:
 
 
 def left_open(data: bytes) -> bool:
-    """Return whether a file is one of which the model says no more than that it is odd.
-
-    So are several devices, of which only the first is used.
-    """
+    """Return whether the model only calls a file odd, such as a file with several devices: the first is used."""
     odd = False
 
     def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:

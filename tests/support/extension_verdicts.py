@@ -1,4 +1,4 @@
-"""Files by which the model of the vendor's parser was mended, each with what the parser does with it."""
+"""Files that showed errors in the model of the vendor's parser, each with the parser's behaviour."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Host:
 
     @classmethod
     def make(cls, *, sustain_us: int = SUSTAIN_US, background: bool = False, voting: bool = True) -> Host:
-        """Return a gate that is open, as that of a session that is raised."""
+        """Return an open gate, like the gate of a raised session."""
         time, rings = VirtualTime(), []
         plan = make_plan(INIT_US, sustain_us, background=background, voting=voting)
         gate = Gate("the session", time, lambda session, cause: rings.append((time.now_us, cause)), plan)

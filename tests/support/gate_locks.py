@@ -24,7 +24,7 @@ MOST_BREACHES = 20
 
 
 class _Mine(threading.local):
-    """The gates that a thread holds, in the order in which it took them."""
+    """The gates that a thread holds, in the order it took them."""
 
     def __init__(self) -> None:
         self.held: list[GateLock] = []

@@ -58,12 +58,12 @@ def on_a_thread(action: Callable[[], object]) -> Callable[[], None]:
 
 
 def start_no_thread(thread: threading.Thread) -> None:
-    """Fail as ``Thread.start`` does where no thread can be started, as at the very end of a process."""
+    """Fail as ``Thread.start`` does if threads can't be started, as at the very end of a process."""
     raise RuntimeError("can't start new thread")
 
 
 class HangingHtp(SimulatedHtp):
-    """A simulated HTP of which the next call on an id can be made to hang."""
+    """A simulated HTP that can make the next call on an id hang."""
 
     def __init__(self) -> None:
         super().__init__(arch=75)

@@ -12,7 +12,7 @@ from htppower.votes.native import NativeConfig
 
 
 def hvx(corner: VoltageCorner = VoltageCorner.TURBO, **changes: Any) -> DcvsV3:
-    """Return an HVX vote: core and bus held at one corner, or with other fields where they are given."""
+    """Return an HVX vote that holds core and bus at one corner, with changes to other fields."""
     at = VoltageRange.at(corner)
     vote = DcvsV3(
         dcvs_enable=False,
@@ -47,7 +47,7 @@ def expanded(low: str, target: str | None = None, high: str | None = None) -> Ex
 
 
 def hvx_exp(corner: str = "TUR", **changes: Any) -> DcvsV3Exp:
-    """Return an HVX vote in expanded corners: core and bus at one, or with other fields where they are given."""
+    """Return an HVX vote that holds core and bus at one expanded corner, with changes to other fields."""
     vote = DcvsV3Exp(
         power_mode=PowerMode.PERFORMANCE,
         sleep_latency_us=100,
@@ -73,7 +73,7 @@ def ceng_exp(low: str = "NOM", target: str | None = None, high: str | None = Non
 
 
 def native_dcvs(power_config_id: int, **changes: int) -> NativeConfig:
-    """Return a native DCVS_V3 at TURBO for this id, or with other fields where they are given."""
+    """Return a native DCVS_V3 at TURBO for this id, with changes to other fields."""
     fields = {
         "contextId": power_config_id,
         "setDcvsEnable": 1,
@@ -96,7 +96,7 @@ def native_dcvs(power_config_id: int, **changes: int) -> NativeConfig:
 
 
 def native_hmx(**changes: int) -> NativeConfig:
-    """Return a native explicit HMX_V2 at TUR, or with other fields where they are given."""
+    """Return a native explicit HMX_V2 at TUR, with changes to other fields."""
     fields = {
         "hmxPickDefault": 0,
         "hmxVoltageCornerMin": 640,
@@ -114,7 +114,7 @@ def native_ceng(perf_mode: int = 0) -> NativeConfig:
 
 
 def native_dcvs_exp(power_config_id: int, **changes: int) -> NativeConfig:
-    """Return a native DCVS_V3_EXP at TUR for this id, or with other fields where they are given."""
+    """Return a native DCVS_V3_EXP at TUR for this id, with changes to other fields."""
     fields = {
         "contextId": power_config_id,
         "powerMode": 16,
@@ -137,7 +137,7 @@ def native_dcvs_exp(power_config_id: int, **changes: int) -> NativeConfig:
 
 
 def native_ceng_exp(**changes: int) -> NativeConfig:
-    """Return a native CENG_EXP at TUR, or with other fields where they are given."""
+    """Return a native CENG_EXP at TUR, with changes to other fields."""
     limits = ("cengVoltageCornerMin", "cengVoltageCornerTarget", "cengVoltageCornerMax")
     return NativeConfig("CENG_EXP", dict.fromkeys(limits, 640) | {"cengPerfMode": 0} | changes)
 

@@ -31,5 +31,5 @@ def imported(core: dict[str, Any]) -> Imported:
 
 
 def remarks(found: Imported) -> str:
-    """Return what is said of what a profile does not say."""
+    """Return the remarks of an import about settings that a profile can't express."""
     return "\n".join(map(str, found.remarks))

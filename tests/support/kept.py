@@ -19,7 +19,7 @@ BREAK_EVEN = Adaptive(break_even_us=100_000)
 
 
 def learning(sustain: Adaptive = BREAK_EVEN, name: str = "burst") -> Profile:
-    """Return a profile of which the sustain time is learnt."""
+    """Return a profile with a learnt sustain time."""
     return relaxing(name, after_inference_us=sustain)
 
 

@@ -16,7 +16,7 @@ def merged(own: VoteSet, settings: VoteSet) -> VoteSet:
 
 @attrs.frozen
 class Known:
-    """The ledger of one id, and that of the process, which other ids share."""
+    """The ledger of one id, and the ledger of the process, which all ids share."""
 
     own: Ledger = attrs.field(factory=Ledger)
     process: Ledger = attrs.field(factory=lambda: Ledger(PROCESS_WIDE))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from standin import Standin
 
 HTPPOWER = [sys.executable, "-m", "htppower"]
-# As on a system where a process can't wait for signals.
+# Simulates a system without ``sigtimedwait``, so that signals are polled.
 POLLED = [sys.executable, "-c", "import signal; del signal.sigtimedwait; from htppower.__main__ import run; run()"]
 EITHER = pytest.mark.parametrize("htppower", [HTPPOWER, POLLED], ids=["blocked", "polled"])
 # Far more than anything here takes, on a busy machine, too.

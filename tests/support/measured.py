@@ -40,14 +40,14 @@ ORDER = (
 
 @attrs.frozen
 class Recipe:
-    """What an inference is made of, in us.
+    """The parts of an inference, in us.
 
     Attributes:
-        compute, waits, around, way, host: the work, and what comes around it on the HTP's side, of the call, and on the
-            host's side.
-        power, vtcm: what power-up and VTCM take; they lie within ``waits`` or ``around`` as far as those reach.
+        compute, waits, around, way, host: the work, the waits and the overhead of the HTP, the overhead of the call,
+            and the overhead of the host.
+        power, vtcm: the time for power-up and for VTCM; they are within ``waits`` or ``around`` if there is room.
         yields: how often it yields.
-        mhz: the clock, from which its cycles follow.
+        mhz: the clock, which determines the number of cycles.
     """
 
     compute: float = 2500.0

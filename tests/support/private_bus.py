@@ -27,7 +27,7 @@ _CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configura
 
 
 def missing() -> str | None:
-    """Return what is not installed of what a private bus needs, None where nothing is."""
+    """Return the name of a missing program that a private bus needs; None if all are installed."""
     for name in ("dbus-daemon", "dbus-send"):
         if shutil.which(name) is None:
             return name
@@ -38,7 +38,7 @@ def missing() -> str | None:
 
 
 def wait_until(holds: Callable[[], bool], what: str) -> None:
-    """Return once something holds; fail where it does not within a time that no machine needs."""
+    """Wait until something holds; fail after a timeout that is far longer than needed."""
     end_s = time.monotonic() + WAIT_S
     while not holds():
         assert time.monotonic() < end_s, f"not within {WAIT_S:g} s: {what}"
@@ -59,7 +59,7 @@ class PrivateBus:
 
     @property
     def address(self) -> str:
-        """What a client is told."""
+        """The address for clients."""
         return f"unix:path={self.socket}"
 
     def start(self) -> None:
@@ -78,7 +78,7 @@ class PrivateBus:
         )  # fmt: skip
 
     def start_daemon(self) -> None:
-        """Start power-profiles-daemon; it begins in balanced or where it was left."""
+        """Start power-profiles-daemon; it begins with balanced, or with the profile of its last run."""
         assert DAEMON is not None
         self._start("daemon", DAEMON)
         self._wait_for_owner("net.hadess.PowerProfiles")

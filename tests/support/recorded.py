@@ -1,4 +1,4 @@
-"""What a recording says."""
+"""The events of a recording."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def events(path: Path) -> list[dict[str, Any]]:
-    """Return the events in a file, each of which stands in a whole line, after the line of the bracket."""
+    """Return the events in a file: the first line is a bracket, and each other line is a whole event."""
     text = path.read_text(encoding="ascii")
     assert text.endswith(",\n")
     bracket, *made = text.splitlines()

@@ -50,7 +50,7 @@ def on(arch: int, os: str = "linux", **votes: Any) -> Case:
 
 
 def voting(**votes: Any) -> Case:
-    """Return the case of these votes where nothing else is known."""
+    """Return a case with only these votes."""
     return Case(VoteSet(**votes))
 
 

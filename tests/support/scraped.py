@@ -20,7 +20,7 @@ class Scraped:
         self.metrics = PrometheusMetrics(bench.controller, self.registry, **options)
 
     def __call__(self, name: str, **labels: str) -> float | None:
-        """Return one value, None where there is no such series."""
+        """Return the value of a series; None if it does not exist."""
         return self.registry.get_sample_value(name, labels)
 
     def samples(self) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:

@@ -1,4 +1,4 @@
-"""What a status file holds."""
+"""The content of a status file."""
 
 from __future__ import annotations
 

@@ -26,11 +26,11 @@ def _custom(*items: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 @attrs.frozen(repr=False)
 class SeveralCores:
-    """A file, and what is voted for it.
+    """A file, and the votes that are cast for it.
 
     Attributes:
-        name: what it shows.
-        cores: its cores, none of which says an id.
+        name: the case that the file shows.
+        cores: its cores, which do not state an id.
         expected: the target of the core clock and its sleep latency in us, raised and then relaxed; RPC polling and
             control latency in us.
         whole: the whole file, if its cores stand in unusual places.

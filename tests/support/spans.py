@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @attrs.define
 class Exported:
-    """What was exported, by the names of the spans."""
+    """The exported spans, by their names."""
 
     exporter: InMemorySpanExporter
     end: Callable[[], None]

@@ -17,7 +17,7 @@ TOKENS = ["to", "be", "or"]
 
 
 class Model:
-    """Makes tokens in each of the four ways, and notes what it is told of the stream's end."""
+    """Makes tokens in each of the four ways, and records how it is notified of the stream's end."""
 
     def __init__(self, session: Session) -> None:
         self.session = session

@@ -6,7 +6,7 @@ from typing import Any
 
 from imported import DONE, START, item
 
-# What the items for starts and for dones say, None where one says nothing, and whether the votes stay up.
+# The values of the items for starts and for dones, None if missing, and whether the votes stay up.
 CASES = (
     (None, None, False),
     (True, None, True),

@@ -52,14 +52,14 @@ class Device:
         self.waited_us = 0
         self.waits = 0
         self.sleeps = 0
-        # The number of the wait, or of the call or inference, in which Ctrl-C comes; 0 for none.
+        # The number of the wait, or of the call or inference, that Ctrl-C interrupts; 0 for none.
         self.interrupted_wait = 0
         self.interrupted_sleep = 0
         # Called before each inference, with its number.
         self.before: Callable[[int], object] = int
 
     def wait_us(self, duration_us: int) -> None:
-        """Idle, with the alarms that ring meanwhile."""
+        """Idle, and run the alarms that become due."""
         self.waits += 1
         if self.waits == self.interrupted_wait:
             raise KeyboardInterrupt

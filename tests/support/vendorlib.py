@@ -1,4 +1,4 @@
-"""The vendor's library in tests: where it is, a raw client of it, and what its log says that it decoded."""
+"""The vendor's library in tests: its path, a raw client, and the decoded votes from its log."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def give_up(reason: str) -> NoReturn:
 
 
 def library_path() -> Path:
-    """Return the library of the installed package; skip the test where there is none that runs here.
+    """Return the library of the installed package; skip the test if it is missing or does not run here.
 
-    With HTPPOWER_VENDOR=required, as where every check must run, its absence is a failure.
+    With HTPPOWER_VENDOR=required, a missing library is a failure.
     """
     reason = ""
     if (sys.platform, platform.machine()) != ("linux", "x86_64"):

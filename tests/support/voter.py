@@ -47,14 +47,14 @@ class VoterEndedError(Exception):
 
 
 class Voter:
-    """A process with the vendor's voter in it: started when it is first asked, and anew after it has died.
+    """A process with the vendor's voter. It is started by the first request, and restarted after it has died.
 
     Files that are only read take 1 to 2 ms each, and dialogs 25 to 50 ms. A process has one dialog at a time; several
     voters run side by side.
 
     Args:
         libraries: the folder of the vendor's libraries.
-        model: the toy model; without it there are no dialogs.
+        model: the toy model; dialogs need it.
     """
 
     def __init__(self, libraries: Path, model: Path | None = None) -> None:
@@ -89,8 +89,8 @@ class Voter:
             text: the file.
             tokens: how many to generate: there is an inference for each, and one for the prompt.
             idle_s: how long to wait after the last inference, at most.
-            until: ends the wait; given what was cast so far. Unless told, something must be cast in the wait. The voter
-                lowers on a thread of its own, so that may come before the last inference returns, or after it.
+            until: is called with the calls so far, and ends the wait. By default, the wait ends with the first call in
+                it. The voter lowers on its own thread, so that call may precede the end of the last inference.
 
         Raises:
             VoterEndedError: the library did not survive it. The next call starts a new process.
@@ -128,7 +128,7 @@ class Voter:
                 log.take(self._next(log, left_s))
 
     def _next(self, log: Log, within_s: float = ANSWER_S) -> str:
-        """Return the next line; end the process where there is none any more, or not within a minute."""
+        """Return the next line; end the process if its output has ended, or after a timeout."""
         line: str | None = None
         try:
             line = self._lines.get(timeout=within_s)
@@ -168,7 +168,7 @@ class Voter:
         return self._process
 
     def _end(self) -> int | None:
-        """End the process; return its exit code, or None where there is none."""
+        """End the process, if any, and return its exit code."""
         process, self._process = self._process, None
         if process is None:
             return None
@@ -196,9 +196,9 @@ def _read(process: subprocess.Popen[bytes], lines: queue.Queue[str | None]) -> N
 
 
 def libraries() -> Path:
-    """Return the folder of the vendor's libraries, the voter's among them; skip the test where there is none.
+    """Return the folder of the vendor's libraries, including the voter's; skip the test if it is missing.
 
-    With HTPPOWER_VENDOR=required, as where every check must run, its absence is a failure.
+    With HTPPOWER_VENDOR=required, a missing folder is a failure.
     """
     folder = Path(os.environ.get(FOLDER) or library_path().parent)
     for name in ("libGenie.so", "libQnnHtpNetRunExtensions.so"):

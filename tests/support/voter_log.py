@@ -1,4 +1,4 @@
-"""The log of a dialog of the vendor's: what was cast in it, when, and in which stage."""
+"""The log of a dialog of the vendor's voter: its calls, with their times and stages."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _CODE = 0xFFFF
 
 @attrs.frozen
 class Call:
-    """A setPowerConfig of the vendor's.
+    """A setPowerConfig of the vendor's voter.
 
     Attributes:
         stage: create, query, idle or free.
-        at_ms: when it began, since its dialog did.
-        power_config_id: on which id.
-        code: what it answered.
+        at_ms: when it began, from the begin of the dialog.
+        power_config_id: the id.
+        code: the native result code.
         votes: options in order, each with its fields, as ``vendorlib.decoded`` gives them.
     """
 
@@ -36,14 +36,14 @@ class Call:
 
 @attrs.frozen
 class Dialog:
-    """What an extension file led to.
+    """The result of a dialog with an extension file.
 
     Attributes:
-        refused: the vendor's parser refused the file, and the dialog had no votes.
-        code: the last code of the dialog that is not 0; 0 where there was none.
-        calls: what was cast.
-        executed_ms: start and end of each inference, since the dialog began.
-        lines: the log: stage and text of each line.
+        refused: whether the vendor's parser refused the file, so that the dialog cast no votes.
+        code: the last code of the dialog that is not 0; 0 if all are.
+        calls: the calls.
+        executed_ms: start and end of each inference, from the begin of the dialog.
+        lines: the stage and the text of each line of the log.
     """
 
     refused: bool

@@ -1,4 +1,4 @@
-"""What is asserted of the simulated HTP beside random sessions: votes that are in force, and clocks that are down."""
+"""Assertions about the simulated HTP in tests with random sessions: the votes in force, and lowered clocks."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def assert_in_force(client: Client, votes: VoteSet) -> None:
 
 
 def assert_lowered(bench: Bench, idle: Collection[Session], sessions: Collection[Session]) -> None:
-    """Assert that the clocks themselves are down, whatever failed before, once nothing fails any more.
+    """Assert that the clocks are down, even after failures, when calls succeed again.
 
-    ``idle``: the sessions in which nothing runs.
+    ``idle``: the sessions without a running inference.
     """
     for session in idle:
         assert session.state in (State.LOWERED, State.UNVOTED)

@@ -13,7 +13,7 @@ TOKENS = 3
 
 
 def main(libraries: str, model: str, tokenizer: str, output: str, queries: str) -> None:
-    """Hold the dialog, and write what Genie says of it."""
+    """Hold the dialog, and write Genie's profile of it."""
     genie = load(Path(libraries))
     genie.GenieDialogConfig_bindProfiler.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     genie.GenieProfile_getJsonData.argtypes = [ctypes.c_void_p, ALLOCATE, ctypes.c_void_p]

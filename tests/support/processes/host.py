@@ -1,6 +1,6 @@
-"""A small inference host, run as a process of its own; its native calls go to a file, line by line, as they are made.
+"""A small inference host in a process of its own. Each native call is written as a line to a file at once.
 
-Arguments: the file, and the way in which the process ends.
+Arguments: the file, and how the process ends.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class FileRecorder(RecordingBackend):
 def main(path: Path, ending: str) -> None:
     """Raise burst, then end in the way asked for."""
     if ending == "sigint":
-        # Python takes SIGINT only where it is not ignored, as it is for what a shell starts in the background.
+        # A shell starts background processes with SIGINT ignored, and then Python does not handle it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if ending == "own handler":
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
@@ -102,7 +102,7 @@ def infer(recorder: FileRecorder, session: Session, ending: str) -> None:
 
 
 def infer_forever(session: Session) -> None:
-    """Run inferences without end, as a thread that nobody joins."""
+    """Run inferences without end, on a thread that is never joined."""
     while True:
         with session.inference():
             time.sleep(0.0001)

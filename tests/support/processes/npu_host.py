@@ -1,6 +1,6 @@
 """A host with ONNX Runtime and the controller on the same library of the vendor, in one process.
 
-Argument: the order in which the two are made and freed. What must hold is asserted here; the last line printed is "ok".
+Argument: the order of creating and freeing the two. The assertions are here; the last line printed is "ok".
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Host:
         self.check(model)
 
     def again_and_again(self) -> None:
-        """The library is opened and closed beside a model, many times."""
+        """The library is opened and closed many times while a model is loaded."""
         model = self.load()
         for soc_model in (57, 69, 87, 30, 57) * 4:
             backend = QnnHtp(LIBRARY, soc_model)

@@ -1,7 +1,7 @@
-"""What ONNX Runtime's QNN provider votes, each part told in the log between lines that begin with "##".
+"""Runs ONNX Runtime's QNN provider and logs its votes; lines that begin with "##" separate the parts of the log.
 
-The log is that of the vendor's library; it goes to this process's output, through ONNX Runtime or through htppower.
-The last line printed is "ok".
+The vendor's library writes the log to this process's output, through ONNX Runtime or through htppower. The last line
+printed is "ok".
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ X = {"x": np.random.default_rng(3).standard_normal((16, 8)).astype(np.float32)}
 
 
 def told() -> Any:
-    """Return session options under which everything runs on the HTP, and all is logged."""
+    """Return session options that run everything on the HTP, and log all."""
     options = onnxruntime.SessionOptions()
     options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
     options.log_severity_level = 0

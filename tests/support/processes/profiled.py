@@ -1,7 +1,7 @@
 """Let ONNX Runtime's QNN provider profile a model on the simulated HTP: profiled.py FOLDER.
 
-Writes ``basic.csv`` with one session of three runs, and ``detailed.csv`` to which a second session was appended; the
-provider writes ``..._qnn.log`` beside each.
+Writes ``basic.csv`` with one session of three runs, and ``detailed.csv`` with two sessions, the second appended. The
+provider writes ``..._qnn.log`` next to each.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def main() -> None:
     else:
         interpreters = importlib.import_module("_xxsubinterpreters")
         made = interpreters.create(isolated=kind == "isolated")
-    # What it raises is raised here before 3.13, and returned since.
+    # Before Python 3.13, an exception of the subinterpreter is raised here; since then, it is returned.
     failed = interpreters.run_string(made, GUEST.format(path=sys.path, close=end == "close", file=file))
     interpreters.destroy(made)
     if failed is not None:

@@ -1,7 +1,7 @@
 """Make a toy language model for the vendor's dialogs, as a context binary for the HTP: toy_model.py FOLDER.
 
-One layer of attention, 64 wide, over a cache of 63 tokens and a vocabulary of 3. What it says has no meaning: only its
-tensors have the names, shapes and types that a dialog looks for. ONNX Runtime's provider makes the binary.
+One layer of attention, 64 wide, over a cache of 63 tokens and a vocabulary of 3. Its answers have no meaning, but its
+tensors have the names, shapes and types that a dialog needs. ONNX Runtime's provider makes the binary.
 """
 
 from __future__ import annotations
