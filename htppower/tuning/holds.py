@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _COSTS_MORE = 0.01
 # Only this many inferences of a long recording are used.
 _MOST_INFERENCES = 20_000
-# How much longer gaps and inferences are tried at most; inferences also as many times shorter.
+# The largest factors that are tried for longer gaps, and for longer or shorter inferences.
 _LONGEST_GAPS = 4.0
 _LONGEST_INFERENCES = 2.0
 _FIRST_STEP = 0.01

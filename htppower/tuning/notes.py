@@ -20,7 +20,7 @@ _FEWEST_TIMES = 10
 
 
 def too_short(session: SessionTrace, advice: SessionAdvice) -> Iterator[str]:
-    """Yield why a recording is too short to say much."""
+    """Yield why a recording is too short for reliable advice."""
     gaps, span_us = session.gaps_us().size, whole_us_of(session)
     if gaps < FEWEST_GAPS:
         yield (
@@ -36,7 +36,7 @@ def too_short(session: SessionTrace, advice: SessionAdvice) -> Iterator[str]:
 
 
 def about_the_reserve(advice: SessionAdvice, aim: Aim) -> Iterator[str]:
-    """Yield what the reserve to the limits costs, or that there is none."""
+    """Yield notes on the cost of the reserve to the limits, or on a missing reserve."""
     margin, cheapest = advice.margin, advice.cheapest
     if margin is None or cheapest is None or not aim.limits:
         return

@@ -48,7 +48,7 @@ def profile_text(tuning: Tuning, tuned: Tuned) -> str:
     """Return the file of the profile that is advised for a session.
 
     Raises:
-        ValueError: nothing is advised, since the limits are impossible.
+        ValueError: nothing is advised, since no choice keeps to the limits.
     """
     if tuned.best is None:
         raise ValueError(f"{tuned.advice.session.name}: no choice keeps to the limits, so no profile is advised")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from htppower.tuning.limits import Limit
     from htppower.tuning.trial import Trial
 
-# Limits must hold if all inferences, or all gaps, are as many times as long.
+# Limits must still hold if all inferences, or all gaps, take this many times as long.
 SPEEDS = (1 / 1.03, 1.03)
 LONGER_GAPS = 1.1
 # The spread of a measure between recordings is estimated from its spread between the parts of this recording.

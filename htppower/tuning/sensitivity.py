@@ -176,8 +176,8 @@ def in_words(found: Sequence[Assumption]) -> list[str]:
     said = []
     for each in found:
         if each.matters:
-            down = "in its whole range down" if each.down is None else f"down to {number(each.down)}"
-            up = "in its whole range up" if each.up is None else f"up to {number(each.up)}"
+            down = "down to the end of its range" if each.down is None else f"down to {number(each.down)}"
+            up = "up to the end of its range" if each.up is None else f"up to {number(each.up)}"
             said.append(f"{each.name} {number(each.quantity.value)}: the advice stands {down}, and {up}")
     rest = [each.name for each in found if not each.matters]
     if rest:

@@ -44,7 +44,7 @@ class Question:
         limits: what each session must keep to.
         break_even_us: the break-even time that sets the price of latency; not used if there are limits.
         profiles: the names of the profiles to try; if empty, the vendor's profiles.
-        measured_under: the profile that the recording was made under, if the recording does not name it. None is burst.
+        measured_under: the profile that the recording was made under; None is the profile that it names, or burst.
         folders: the folders that profiles are loaded from, in addition to the shipped profiles.
         most_us: the longest time-out that is tried.
         settings: how many time-outs of a profile are tried at most for the front.

@@ -18,7 +18,7 @@ _MOST = 2
 
 @attrs.frozen(eq=False)
 class Alternation:
-    """Intervals of time-outs. A gap is beyond the time-outs of its intervals, but would not be behind a cold block.
+    """Intervals of time-outs. A gap is beyond the time-outs in its intervals, but within them behind a cold block.
 
     Attributes:
         places: the gap of each interval.

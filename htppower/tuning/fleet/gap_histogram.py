@@ -88,7 +88,7 @@ class GapHistogram:
             share_ppm: the share, in millionths; 500,000 is the median.
 
         Raises:
-            ValueError: there are no gaps, or the share is not from 0 to 1,000,000.
+            ValueError: the histogram is empty, or the share is not from 0 to 1,000,000.
         """
         if not self.gaps or not 0 <= share_ppm <= PPM:
             raise ValueError("a quantile needs at least one gap, and a share from 0 to 1,000,000 ppm")

@@ -43,7 +43,7 @@ def read_chunk(files: Sequence[TraceFile], question: Question, timeout_s: float 
 
 
 def read_file(file: TraceFile, question: Question, timeout_s: float | None = None) -> FileGaps | Unread:
-    """Return the gaps of a file, or why it has none."""
+    """Return the gaps of a file, or why it can't be read."""
     try:
         with _at_most(timeout_s) as look:
             return _answer(file, question, look)

@@ -39,7 +39,7 @@ class Bench:
         calls: the backend of the session, which times its calls.
         clock: the time.
         wait_us: idles for a time, in us.
-        infer: runs one inference; None if there is no inference.
+        infer: runs one inference; may be None.
         meter: the power rail; may be None.
         settings: how often and how long to measure.
         where: the library and the date, for the model.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     # The keys of a name: the event's, and its session's.
     Key = tuple[str, str, str]
 
-# Words that hosts use for one inference. The first word that a name of an event contains wins.
+# Words that hosts use for one inference, the most typical first. Names with an earlier word are preferred.
 _WORDS = ("inference", "infer", "model_run", "predict", "invoke", "forward", "execute", "run", "decode", "generate")
 _OURS = "htppower"
 _TIMES = ("ts", "dur")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # An event that is longer is refused.
 _LONGEST_EVENT = 2**24
-# A batch of lines is halved down to this to find the one that looks different.
+# A batch is halved down to this size to find a line that has another form.
 _SMALLEST_BATCH = 2**13
 # How many characters are parsed at once.
 _BATCH = 2**18

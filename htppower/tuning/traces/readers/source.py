@@ -26,7 +26,7 @@ _PACKED_BYTES = 2**14
 # A longer line is read in several pieces, so that a file of one line does not fill the memory.
 LONGEST_PIECE = 2**20
 _BOM = b"\xef\xbb\xbf"
-# What ``split`` appends to a name: letters (aa, ab, ...) or, with -d, digits (00, 01, ...).
+# ``split`` appends letters to a name (aa, ab, ...) or, with -d, digits (00, 01, ...).
 _PART = re.compile(r"(?P<whole>.+\.(?:json|csv|txt|gz))(?P<part>[a-z]{2,4}|[0-9]{2,4})", re.DOTALL)
 
 
