@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 register()
 
 
-# Golden output has no colours, whatever the terminal of whoever runs the tests asks for; and processes buffer what they
-# print, as those of most users do. pytest-xdist sets COLUMNS.
+# Golden output has no colours, even if the user's environment asks for them. Processes buffer their output, as for most
+# users. pytest-xdist sets COLUMNS.
 for name in ("NO_COLOR", "FORCE_COLOR", "PYTHONUNBUFFERED", "COLUMNS"):
     os.environ.pop(name, None)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _runtime_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep the statuses that commands serve apart from those of whoever runs the tests."""
+    """Keep the status files of commands separate from the user's own."""
     folder = tmp_path_factory.mktemp("run")
     folder.chmod(0o700)
     with pytest.MonkeyPatch.context() as patch:
@@ -49,12 +49,12 @@ def _runtime_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _temporary_bytecode(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep no bytecode of what tests write."""
+    """Do not keep bytecode of files that tests write."""
     yield
     forget_bytecode(tmp_path_factory.getbasetemp())
 
 
-# A shell without job control starts what is put in the background with these ignored, and every child inherits that.
+# A shell without job control starts background processes with these signals ignored, and every child inherits that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 for name in ("SIGQUIT", "SIGHUP"):
@@ -79,11 +79,11 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     undecided = getattr(option, "numprocesses", 0) is None and not hasattr(config, "workerinput")
     watched = option.usepdb or option.capture == "no" or option.collectonly
     if undecided and not watched and all(Path(arg).is_dir() for arg in config.args):
-        # By file: what a file makes once, and its order, stay in one process. Half as many again as there are cores,
-        # since the tests with processes of their own wait for these.
+        # By file, so that the module fixtures and the order of a file stay in one process. With 1.5 workers for each
+        # core, since some tests wait for their own processes.
         cores = os.cpu_count() or 1
         option.numprocesses, option.dist, option.loadscopereorder = cores + (cores + 1) // 2, "loadfile", False
-        # pytest-xdist waits for ever for a worker that it started in place of one that died, if it runs by file.
+        # If pytest-xdist runs by file and replaces a dead worker, it waits for the new one for ever.
         option.maxworkerrestart = "0"
 
 
@@ -100,16 +100,16 @@ def _tier(path: Path) -> str:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was imported out of every later collection of garbage."""
+    """Exclude the imported modules from later garbage collections."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _leaves_nothing_open() -> Iterator[None]:
-    """Collect garbage after every file of tests: what one leaves open fails there, and not in another.
+    """Collect garbage after every file of tests, so that an object left open fails in that file.
 
-    What outlives a file is left out of later collections, which would take longer with each file.
+    Objects that survive are excluded from later collections, which would otherwise take longer with each file.
     """
     yield
     gc.collect()
@@ -125,14 +125,14 @@ def _checked_gates() -> Iterator[GateLocks]:
 
 @pytest.fixture(autouse=True)
 def _keeps_the_gates(_checked_gates: GateLocks) -> Iterator[None]:
-    """Assert that nothing forbidden was done under a gate, and that this thread holds none in the end."""
+    """Assert that nothing forbidden was done under a gate, and that this thread holds no gate at the end."""
     yield
     _checked_gates.check()
 
 
 @pytest.fixture
 def bench() -> Iterator[Bench]:
-    """Yield a bench on V75; close its controller, and assert that nothing stays behind."""
+    """Yield a bench on V75; close its controller, and assert that nothing is left."""
     made = Bench.make()
     yield made
     made.controller.close()
@@ -142,7 +142,7 @@ def bench() -> Iterator[Bench]:
 
 @pytest.fixture
 def gate() -> Iterator[Gate]:
-    """Yield a gate; close it, and assert that nothing stays behind."""
+    """Yield a gate; close it, and assert that nothing is left."""
     made = Gate()
     yield made
     made.close()

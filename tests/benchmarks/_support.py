@@ -1,4 +1,4 @@
-"""Makes the modules of ``tests/support`` importable where a benchmark is run as a program."""
+"""Makes the modules of ``tests/support`` importable if a benchmark is run as a program."""
 
 import sys
 from pathlib import Path

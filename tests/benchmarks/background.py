@@ -1,4 +1,4 @@
-"""Lowering in the background against the foreground: how long leaving an inference takes, and which calls it saves."""
+"""Compares lowering in the background and in the foreground: the time to leave an inference, and the saved calls."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
 
 
 def _tight_loop(controller: VoteController, session: Session, rounds: int, what: str, work_s: float) -> Figure:
-    """Return the calls of inferences that follow each other at once, the last lowering included."""
+    """Return the calls of inferences without gaps between them, including the last lowering."""
     before = controller.status().sessions[session.number - 1]
     start = time.perf_counter()
     for _ in range(rounds):

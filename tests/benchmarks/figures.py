@@ -36,5 +36,5 @@ class Figure:
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Return the value that this share of all is below."""
+    """Return the quantile of values at a share."""
     return sorted(values)[min(int(len(values) * share), len(values) - 1)]

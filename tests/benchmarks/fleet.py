@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 FILES = 10_000
 INFERENCES = 300
-# How many times as fast two workers are as one.
+# The least ratio of the speed of two workers to one worker.
 LEAST_GAIN = 1.8
 _QUESTION = Question(100_000, (Adaptive(100_000),))
 
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
-    """Yield by how much two workers are faster than one, each measured in turn, from the folder to the advice."""
+    """Yield the ratio of the speed of two workers to one, measured in turn, from the folder to the advice."""
     files, runs = (200, 1) if smoke else (FILES, 3)
     with tempfile.TemporaryDirectory() as folder:
         write_fleet(Path(folder), files, INFERENCES)

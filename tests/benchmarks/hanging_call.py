@@ -1,4 +1,4 @@
-"""What other sessions and ``status`` wait for while a native call of one session hangs for a second."""
+"""How long other sessions and ``status`` wait while a native call of one session hangs for a second."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class HangingHtp(SimulatedHtp):
 
 @contextlib.contextmanager
 def hanging(backend: HangingHtp, session: Session) -> Iterator[None]:
-    """Let a raise of a session hang during the block; wait for it in the end."""
+    """Let a raise of a session hang during the block, and wait for it at the end."""
     (backend.hangs_on,) = session.power_config_ids.values()
     thread = threading.Thread(target=time_inferences, args=(session, 1))
     thread.start()
@@ -62,7 +62,7 @@ def hanging(backend: HangingHtp, session: Session) -> Iterator[None]:
 
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
-    """Yield what an inference in its window and ``status`` wait for."""
+    """Yield how long ``status`` and an inference in its window wait."""
     many, rounds = (100, 5) if smoke else (MANY, 40)
     backend = HangingHtp(SMOKE_HANG_S if smoke else HANG_S)
     with VoteController(backend, handle_sigterm=False) as controller:

@@ -1,4 +1,4 @@
-"""The hot path against an empty context manager in the same run, and the native calls of inferences."""
+"""Compares the hot path with an empty context manager in the same run, and counts the native calls of inferences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class EmptyManager:
-    """The least that such a context manager can be: a lock, a counter, and a clock read on leaving."""
+    """The smallest possible context manager for a phase: a lock, a counter, and a clock read on leaving."""
 
     __slots__ = ("count", "last_ns", "lock")
 
@@ -38,7 +38,7 @@ class EmptyManager:
 
 
 class Host:
-    """What hands out the empty manager, as a session hands out its own."""
+    """Returns the empty manager, as a session returns its own."""
 
     def __init__(self) -> None:
         self._manager = EmptyManager()
@@ -65,9 +65,9 @@ def paired(first: Callable[[], float], second: Callable[[], float], pairs: int) 
 
 
 def quickest(first: Callable[[], float], second: Callable[[], float], pairs: int) -> tuple[float, float, float]:
-    """Return the least of both, and their ratio, measured in turn; for what takes a few milliseconds, many times.
+    """Return the least of both, and their ratio, measured in turn many times; for work that takes a few ms.
 
-    Of so many some run undisturbed, however busy the machine is.
+    With many runs, some are undisturbed even on a busy machine.
     """
     times = [(first(), second()) for _ in range(pairs)]
     least, other = min(one for one, _ in times), min(other for _, other in times)

@@ -13,10 +13,10 @@ from figures import Figure
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Of files of 50 MB, in MB and s.
+# Budgets for files of 50 MB, in MB and s.
 MOST_MB = 1_000
 MOST_S = 60
-# An honest recording, tuned: so many inferences.
+# The number of inferences of an ordinary recording that is tuned.
 INFERENCES = 2_000_000
 _STEP = 2**20
 

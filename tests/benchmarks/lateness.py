@@ -1,4 +1,4 @@
-"""How late votes are lowered after the deadline, by the real timer in an idle interpreter."""
+"""How late votes are lowered after the deadline, with the real timer in an idle interpreter."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def _day_and_night(rng: random.Random, gaps: int) -> list[int]:
     return found
 
 
-# Arrivals of several kinds, by what draws one gap.
+# Arrivals of several kinds, each with the function that draws a gap.
 _DRAWS: dict[str, Callable[[random.Random], float]] = {
     "exponential, 50 ms": lambda rng: rng.expovariate(1 / 50e3),
     "exponential, 300 ms": lambda rng: rng.expovariate(1 / 300e3),
@@ -89,7 +89,7 @@ def _against_timers(sets: dict[str, list[int]]) -> Iterator[Figure]:
 
 
 def _soon(seeds: range) -> Figure:
-    """Return after how many gaps the mean cost is within 5 % of the timer that is best for just these gaps."""
+    """Return how many gaps it takes until the mean cost is within 5 % of the best timer for these gaps."""
     sets = [gaps_us for seed in seeds for gaps_us in gap_sets(max(_PREFIXES), seed).values()]
     means = {gaps: statistics.mean(_over_best(sets, gaps)) for gaps in _PREFIXES}
     needed = next((gaps for gaps, mean in means.items() if mean <= 1.05), math.inf)
@@ -125,7 +125,7 @@ def _in_a_window(rounds: int, turns: int) -> Figure:
             time_inferences(session, 1000)
         subjects = (learnt, fixed, Host())
         times = [[time_inferences(subject, rounds) for subject in subjects] for _ in range(turns)]
-    # The least of each: on a machine that others use, too, what is in between is theirs.
+    # The least of each, since on a shared machine other processes only add time.
     on_us, off_us, empty_us = (1e6 * min(column) for column in zip(*times, strict=True))
     detail = f"{on_us:.2f} us against {off_us:.2f} us, where an empty context manager takes {empty_us:.2f} us"
     return Figure("inference inside a learnt window, over a fixed one", on_us - off_us, 0.4, "us", detail)

@@ -63,7 +63,7 @@ def on_cpu() -> Any:
 
 
 def inferring(model: Any) -> Callable[[int], object]:
-    """Return what runs the model on a batch of so many samples."""
+    """Return a function that runs the model on a batch of a given number of samples."""
     inputs = {size: {"x": np.ones((size, _FEATURES), dtype=np.float32)} for size in (1, STREAMS)}
     return lambda samples: model.run(None, inputs[samples])
 

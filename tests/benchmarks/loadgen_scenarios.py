@@ -1,4 +1,4 @@
-"""One LoadGen test of a host that infers: the scenario's settings, the host's answers, and what LoadGen's log says."""
+"""A LoadGen test of a host: the scenario's settings, the host's answers, and the results in LoadGen's log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SCENARIOS = ("SingleStream", "MultiStream", "Server")
 # MLPerf's own number of samples of a MultiStream query.
 STREAMS = 8
 _SAMPLES = 64
-# Below what any host needs: LoadGen makes the queries of a test beforehand, and ends it early when it runs out of them.
+# Shorter than for any host: LoadGen makes the queries of a test in advance, and ends early if there are too few.
 _LEAST_LATENCY_NS = 10_000
 _LOG = "mlperf_log_detail.txt"
 _TRACE = "mlperf_log_trace.json"

@@ -21,7 +21,7 @@ THREADS = 8
 
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
-    """Yield the ratio of what an inference costs: wall time by all inferences, since the GIL lets one thread run."""
+    """Yield the ratio of the costs of an inference: wall time for all inferences, since the GIL lets one thread run."""
     rounds, pairs = (40_000, 5) if smoke else (80_000, 15)
     with VoteController(SimulatedHtp(arch=75), handle_sigterm=False) as controller:
         sessions = [controller.session("burst") for _ in range(THREADS)]
@@ -41,7 +41,7 @@ def _in_threads(sessions: Sequence[Session], rounds: int) -> float:
     """Return the seconds of an inference, with a thread for each session; starting the threads does not count."""
     each = rounds // len(sessions)
     started_s: list[float] = []
-    # The last thread to come notes the time, and only then do all of them go on.
+    # The last thread that arrives reads the time, and then all continue.
     barrier = threading.Barrier(len(sessions), action=lambda: started_s.append(time.perf_counter()))
 
     def infer(session: Session) -> None:

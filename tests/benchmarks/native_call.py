@@ -1,4 +1,4 @@
-"""A vote through the backend of the vendor's library, against a bare ctypes call of the same function, in one run."""
+"""Compares a vote through the vendor's library's backend with a bare ctypes call of the same function, in one run."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
     assert burst.relax is not None
     made = backend.create_power_config_id(0, 0)
     own = [burst.votes, burst.relax.to.votes]
-    # Equal sets that are other objects each time, as the controller makes them.
+    # Equal sets, but different objects each time, as the controller makes them.
     fresh = [attrs.evolve(votes) for _ in range(rounds) for votes in own]
     for what, votes in (("the same vote sets", own), ("equal vote sets", fresh)):
         bare = _bare(backend, made, own, rounds)
@@ -58,7 +58,7 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
 
 
 def _bare(backend: QnnHtp, power_config_id: int, votes: Sequence[VoteSet], rounds: int) -> Callable[[], float]:
-    """Return what calls the same function with ready structs, and gives the seconds of a call."""
+    """Return a function that makes the same call with ready structs, and returns its seconds."""
     structs = [[abi.power_config(config) for config in each.native(power_config_id)] for each in votes]
     pointers = [abi.null_terminated(each) for each in structs]
     addresses = [ctypes.addressof(each) for each in pointers]
@@ -85,7 +85,7 @@ def _through(backend: QnnHtp, power_config_id: int, votes: Sequence[VoteSet], ro
 
 
 def _through_the_controller(backend: QnnHtp, rounds: int, pairs: int) -> Figure:
-    """Return what an isolated inference costs, raise and lower, against the least that does the same."""
+    """Return the ratio of the cost of an isolated inference, with raise and lower, to the least code for the same."""
     balanced = load_profile("balanced")
     assert balanced.relax is not None
     made = backend.create_power_config_id(0, 0)
@@ -110,7 +110,7 @@ def _on_a_thread(measured: Callable[[], Figure]) -> Figure:
 
 
 def _on_the_main_thread(rounds: int) -> Figure:
-    """Return what handing over to the worker adds to an isolated inference whose calls take 0.5 ms."""
+    """Return the extra time of the worker for an isolated inference with calls of 0.5 ms."""
     backend = SimulatedHtp(arch=75)
     with VoteController(backend, handle_sigterm=False) as controller:
         session = controller.session("balanced")

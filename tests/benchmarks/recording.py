@@ -52,7 +52,7 @@ def _inferences(session: Session, rounds: int) -> float:
 
 
 def _write(recording: Recording) -> float:
-    """Return seconds of the thread that writes what has ended, which is this one here."""
+    """Return the seconds for writing the ended inferences; here this thread writes them."""
     start = time.thread_time()
     recording._write()
     return time.thread_time() - start

@@ -28,7 +28,7 @@ def _open(controller: VoteController, name: str, count: int, sustain_us: int | N
 
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
-    """Yield the ratios of many sessions to one, and what a session weighs."""
+    """Yield the ratios of many sessions to one, and the memory of a session."""
     many, pairs = (500, 300) if smoke else (10_000, 600)
     with (
         VoteController(SimulatedHtp(arch=75), handle_sigterm=False) as alone,
@@ -52,7 +52,7 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
 
 
 def _memory(many: int) -> Iterator[Figure]:
-    # The simulated HTP keeps the votes of every id; that is the hardware's memory, not a session's.
+    # The simulated HTP stores the votes of every id, like the hardware; this is not memory of a session.
     simulated = SimulatedHtp(arch=75)
     with VoteController(simulated, handle_sigterm=False) as controller:
         _open(controller, "burst", 1)

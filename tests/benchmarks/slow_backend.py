@@ -1,4 +1,4 @@
-"""Inferences inside one session's window, while another session raises and lowers on a backend that is slow."""
+"""Inferences inside one session's window, while another session raises and lowers on a slow backend."""
 
 from __future__ import annotations
 

@@ -45,10 +45,10 @@ COMMANDS = (
 
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
-    """Yield the quickest run of each command, and by how much three of them exceed that of their libraries."""
-    # One run alone says more of the machine than of the command.
+    """Yield the quickest run of each command, and the extra time of three commands over their libraries."""
+    # A single run depends more on the machine than on the command.
     rounds = 5 if smoke else ROUNDS
-    # As installed: with bytecode, which the first, uncounted round of an editable install writes.
+    # With bytecode, as installed; in an editable install, the first round writes it, and is not counted.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     times: dict[str, list[float]] = {name: [] for name, _, _ in COMMANDS}
     for _ in range(rounds + 1):
@@ -68,7 +68,7 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
 
 
 def _processor_s(arguments: tuple[str, ...], environment: dict[str, str]) -> float:
-    """Return the processor time of a run of Python and of what it starts, the system's calls included, in seconds."""
+    """Return the processor time of a run of Python and its children, including system time, in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     # In an empty folder, so that the installed package is used, as in this process, and not a checkout.
     with tempfile.TemporaryDirectory() as empty:
@@ -78,7 +78,7 @@ def _processor_s(arguments: tuple[str, ...], environment: dict[str, str]) -> flo
 
 
 def _many(environment: dict[str, str], runs: int) -> Figure:
-    """Return how long a folder of profiles of 1,000 files takes, whole process."""
+    """Return how long linting a folder of 1,000 profiles takes, as a whole process."""
     with tempfile.TemporaryDirectory() as folder:
         text = (shipped_folder() / "burst.yaml").read_text(encoding="utf-8")
         for number in range(MANY):
@@ -91,7 +91,7 @@ def _many(environment: dict[str, str], runs: int) -> Figure:
 
 
 def _many_extension_files(environment: dict[str, str], runs: int) -> Figure:
-    """Return how long a folder of 1,000 extension files takes, whole process."""
+    """Return how long linting a folder of 1,000 extension files takes, as a whole process."""
     core = {"core_id": 0, "perf_profile": "burst", "rpc_control_latency": 100}
     file = {"devices": [{"soc_model": 69, "dsp_arch": "v79", "cores": [core]}], "memory": {"mem_type": "shared_buffer"}}
     with tempfile.TemporaryDirectory() as folder:

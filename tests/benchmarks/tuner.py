@@ -24,7 +24,7 @@ _TIME_OUTS = 1_000
 _LATE_US = 2_000
 _FEW = 200_000
 _REPLAYED = 20_000
-# What 5e8 inferences times settings a second are.
+# The budget: 5e8 inferences times settings in a second.
 _BUDGET_NS = 2.0
 _BUDGET_S = 20.0
 
@@ -39,7 +39,7 @@ def _session(count: int) -> SessionTrace:
 
 
 def measure(*, smoke: bool) -> Iterator[Figure]:
-    """Yield how long it takes, sort included, and what that is for each inference and setting."""
+    """Yield how long tuning takes, including sorting, and the time for each inference and setting."""
     count, settings = (_INFERENCES // 100, _TIME_OUTS // 10) if smoke else (_INFERENCES, _TIME_OUTS)
     session, timing = _session(count), Timing(late_us=_LATE_US)
     time_outs = np.linspace(20_000, 1_000_000, settings).astype(np.int64)

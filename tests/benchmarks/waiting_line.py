@@ -1,4 +1,4 @@
-"""How long a raise waits behind other sessions: their turn in the line, and no longer. Calls take 2 ms."""
+"""How long a raise waits for other sessions: only for their calls before it in the line. Calls take 2 ms."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def measure(*, smoke: bool) -> Iterator[Figure]:
         backend.delay_calls(CALL_US, "setPowerConfig")
         found = [_batch(sessions, rounds) for _ in range(batches)]
         backend.delay_calls(0)
-    # The median of the batches: if the machine stands still in one, that decides the p99 of it.
+    # The median of the batches, since a pause of the machine determines the p99 of a batch.
     turn_us, p99_us, longest_us = (statistics.median(column) for column in zip(*found, strict=True))
     ratio = statistics.median(batch[1] / batch[0] for batch in found)
     detail = f"p99 {p99_us / 1000:.1f} ms, longest {longest_us / 1000:.1f} ms, turn {turn_us / 1000:.1f} ms"

@@ -70,7 +70,7 @@ def test_a_mutated_profile_loads_or_is_refused(data: bytes) -> None:
 
 
 def test_a_profile_at_the_end_of_a_very_long_chain_never_breaks_the_interpreter(tmp_path: Path) -> None:
-    """A chain of 1000 files that extend each other loads or is refused, as any other file."""
+    """A chain of 1000 files that extend each other loads or is refused, like any other file."""
     for number in range(1000):
         base = "burst" if number == 0 else f"./link{number - 1}.yaml"
         (tmp_path / f"link{number}.yaml").write_text(f"profile: link{number}\nextends: {base}\n")

@@ -37,7 +37,7 @@ MADE = {"logCreate": "logFree", "backendCreate": "backendFree", "deviceCreate": 
 
 
 def test_made_in_order_and_freed_in_reverse_once(standin: Standin) -> None:
-    """Log, backend, platform info and device are made, and freed once in the reverse order."""
+    """Log, backend, platform info and device are made in this order, and freed once in the reverse order."""
     backend = QnnHtp(standin.path)
     assert functions(standin.trace) == STARTED
     backend.close()

@@ -127,7 +127,7 @@ def test_a_backend_opened_after_a_failed_renewal_makes_the_device(standin: Stand
 
 
 def test_what_shares_a_device(standin: Standin, two: tuple[QnnHtp, QnnHtp], tmp_path: Path) -> None:
-    """The same file under another path shares it; a copy of the file, and another SoC model, do not."""
+    """The same file under another path shares the device; a copy of the file, or another SoC model, does not."""
     link, copy = tmp_path / "link.so", tmp_path / "copy.so"
     link.symlink_to(standin.path)
     shutil.copy(standin.path, copy)

@@ -64,7 +64,7 @@ def test_ctrl_c_in_a_line_of_the_log_is_not_lost(standin: Standin, caplog: pytes
     def start_and_wait() -> None:
         for copy in copies:
             handler.interrupts = 1
-            # Kept, so that the interrupt does not fall into its collection.
+            # Kept, so that the interrupt does not arrive during its garbage collection.
             kept.append(QnnHtp(copy))
             for _ in range(100):
                 time.sleep(0.01)

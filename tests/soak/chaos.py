@@ -1,4 +1,4 @@
-"""Chaos: what goes wrong around the sessions, and what their users change, in random order, each kind at least once."""
+"""Chaos: faults around the sessions and changes by their users, in random order, each kind at least once."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Chaos:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread, and put right what it broke."""
+        """End the thread, and undo its faults."""
         self._stopped.set()
         self._thread.join(30)
         self.calm()
@@ -127,7 +127,7 @@ class Chaos:
             time.sleep(self._chance.uniform(0.005, 0.025))
 
     def _fail(self) -> None:
-        """Fail a call or two to come; most are votes."""
+        """Let one or two later calls fail; most of them are votes."""
         function = self._chance.choices(FUNCTIONS, (1, 8, 2))[0]
         nth, times, applied = self._chance.randint(1, 3), self._chance.randint(1, 2), self._chance.randint(0, 3)
         self._simulated.clear_faults()
@@ -155,7 +155,7 @@ class Chaos:
         self._tally.count("changes of delay")
 
     def _step_clock(self) -> None:
-        """Step an hour either way, and no further than two from the truth."""
+        """Step the wall clock by an hour in either direction, at most two hours from the real time."""
         hours = self._chance.choice([hours for hours in (-1, 1) if abs(self._ahead + hours) <= 2])
         self._ahead += hours
         self._step(hours * _AN_HOUR)
@@ -192,7 +192,7 @@ class Chaos:
             self._caps.pop(self._chance.randrange(len(self._caps))).lift()
 
     def _close(self) -> None:
-        """Close a session that may be in use, see that it is, and open another."""
+        """Close a session that may be in use, check that it is closed, and open another."""
         place = self._chance.choice(self._places)
         place.close()
         try:
@@ -204,7 +204,7 @@ class Chaos:
         place.open(self._chance.choice(self._profiles))
 
     def _rest(self) -> None:
-        """Let a session infer, then leave it and all else alone: nothing but its sustain timer lowers it."""
+        """Let a session infer, then change nothing, so that only its sustain timer lowers it."""
         if self._dead_until_us:
             return
         self.calm()

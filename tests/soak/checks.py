@@ -58,13 +58,13 @@ def check_events(controller: VoteController, tally: Tally) -> None:
 
 
 def check_matched(watch: StateWatch, tally: Tally) -> None:
-    """See that every session that was opened is told to be destroyed, and so every raise to be undone."""
+    """Check that every opened session has an event for its end, and so every raise was undone."""
     if watch.states:
         tally.breach("events", f"never told to be destroyed: {watch.states}")
 
 
 def check_nothing_voted(simulated: SimulatedHtp, tally: Tally) -> None:
-    """See that no id, no clock and no polling is left."""
+    """Check that all ids, clocks and polling are gone."""
     if simulated.power_config_ids:
         tally.breach("votes", f"the ids {simulated.power_config_ids} are left")
     for core_id in CORES:
@@ -77,7 +77,7 @@ def check_nothing_voted(simulated: SimulatedHtp, tally: Tally) -> None:
 
 
 def check_threads(before: Iterable[threading.Thread], tally: Tally) -> None:
-    """See that every thread that was started has ended, within 5 s."""
+    """Check that every started thread has ended, within 5 s."""
     end_s = time.monotonic() + LONGEST_END_S
     for thread in set(threading.enumerate()) - set(before):
         thread.join(max(0, end_s - time.monotonic()))

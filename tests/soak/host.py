@@ -34,7 +34,7 @@ _IN_A_PHASE = frozenset({State.RAISED, State.UNKNOWN, State.UNVOTED, State.DESTR
 
 
 def profiles() -> tuple[Profile, ...]:
-    """Return what the sessions change between: sustained, lowered at once, lowered in the background, without votes."""
+    """Return the profiles of the sessions: sustained, lowered at once, lowered in the background, without votes."""
     return (
         _relaxing("burst", after_inference_us=20_000),
         _relaxing("burst", after_init_us=30_000, after_inference_us=LONGEST_SUSTAIN_US),
@@ -81,7 +81,7 @@ class Client:
 
 
 class Place:
-    """Where a session is, and after it is closed the next one."""
+    """The place of a session; after the session is closed, the next one takes it."""
 
     def __init__(self, controller: VoteController, number: int) -> None:
         self._controller = controller
@@ -92,7 +92,7 @@ class Place:
         self.client = self.open(profiles()[0])
 
     def open(self, profile: Profile) -> Client:
-        """Open a session, again where the create of an id fails."""
+        """Open a session; try again if the create of an id fails."""
         while True:
             try:
                 session = self._controller.session(profile, core_ids=self._core_ids, owner=f"client {self._number}")

@@ -1,4 +1,4 @@
-"""The look-out: it sees, by the host's own account of what is in use, that no session stays raised when idle."""
+"""Checks that no session stays raised while the host does not use it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from soak.tally import Tally
 
 PERIOD_US = 10_000
-# A machine that is too busy to lower is too busy to look: so many looks must have seen it, too.
+# A machine that is too busy to lower may be too busy to look, so several looks must agree.
 LOOKS = (LONGEST_SUSTAIN_US + BOUND_US) // PERIOD_US // 2
 
 
@@ -26,7 +26,7 @@ class LookOut:
     def __init__(self, places: tuple[Place, ...], tally: Tally) -> None:
         self._places = places
         self._tally = tally
-        # For each session that is idle and raised: since when it is idle, and how many looks have seen it so.
+        # For each idle and raised session: since when it is idle, and how many looks have seen that.
         self._seen: dict[Client, tuple[int, int]] = {}
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._work, name="look-out", daemon=True)

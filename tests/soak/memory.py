@@ -48,7 +48,7 @@ class Memory:
     resident_kib: int
 
     def growth_from(self, first: Memory) -> float:
-        """Return by what part what Python has allocated has grown."""
+        """Return the growth of Python's allocations, as a share."""
         return self.traced_bytes / first.traced_bytes - 1
 
 
@@ -58,13 +58,13 @@ def threads_weigh() -> bool:
 
 
 def is_checked() -> bool:
-    """Return whether growth is a leak: not where each thread has its own copy of the bytecode."""
+    """Return whether growth is a leak; it may not be if each thread has its own copy of the bytecode."""
     copies = sys.version_info >= (3, 14) and "0" not in (sys._xoptions.get("tlbc"), os.environ.get("PYTHON_TLBC"))
     return not (threads_weigh() and copies)
 
 
 def in_use() -> Memory:
-    """Return what is in use now, the median of five samples 10 ms apart."""
+    """Return the memory in use, the median of five samples 10 ms apart."""
     if threads_weigh():
         time.sleep(WORKER_IDLE_S + 1)
     for name, module in tuple(sys.modules.items()):

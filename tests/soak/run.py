@@ -1,9 +1,9 @@
 """Endurance: ``python tests/soak/run.py [--seconds 60] [--seed N]``.
 
-Four sessions in use by eight threads on the simulated HTP, in real time, while calls fail and are slow, the subsystem
+Eight threads use four sessions on the simulated HTP, in real time, while calls fail and are slow, the subsystem
 restarts, the wall clock steps, profiles change, holds and caps come and go, and sessions are closed. Prints the seed
-and a table of figures; the exit code is 1 where something broke, which is then told. The seed fixes what each thread
-does, not how the threads meet.
+and a table of figures. If a rule was broken, it is printed, and the exit code is 1. The seed fixes the acts of each
+thread, but not how the threads interleave.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 
     from soak.memory import Memory
 
-# The monotonic clock is left real for these, as no step of the wall clock moves it.
+# The monotonic clock stays real for these modules, since a step of the wall clock does not move it.
 NOT_STEPPED = ["htppower", "soak", "threading", "__main__"]
 
 
 @attrs.frozen
 class Result:
-    """How a soak went.
+    """The result of a soak.
 
     Attributes:
         tally: counts, largest values, breaches.
@@ -62,7 +62,7 @@ class Result:
     threads: int
 
     def lines(self) -> Iterator[str]:
-        """Yield the table, a figure a line."""
+        """Yield the lines of the table."""
         for name, what in _COUNTED.items():
             yield f"{name:<58}{self.tally.counted(what):>12,}"
         late, idle, down = (self.tally.largest_of(name) / 1000 for name in ("late_us", "idle_raised_us", "down_us"))
@@ -105,7 +105,7 @@ _COUNTED = {
 
 
 def soak(seconds: float, seed: int) -> Result:
-    """Run it, and return how it went."""
+    """Run a soak, and return the result."""
     tally, before = Tally(), threading.enumerate()
     logger, log = logging.getLogger("htppower"), LogWatch(tally)
     logger.addHandler(log)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 
-# One fault of the controller may break the same thing ten thousand times.
+# A single fault of the controller may break a rule ten thousand times.
 MOST_BREACHES = 20
 
 
@@ -30,7 +30,7 @@ class Tally:
             self._largest[what] = max(value, self._largest.get(what, value))
 
     def breach(self, check: str, what: str) -> None:
-        """Note what a check found broken; the first ones are kept, the rest is counted."""
+        """Record a broken rule; the first ones are kept, the rest are counted."""
         with self._lock:
             if len(self._breaches) < MOST_BREACHES:
                 self._breaches.append(f"{check}: {what}")

@@ -1,6 +1,6 @@
-"""What looks at every native call, every event and every log record as it comes, and keeps none of them.
+"""Checks every native call, every event and every log record, and keeps none of them.
 
-A recorder keeps each call, which in a soak would be the memory that grows.
+A recorder would keep each call, so that memory would grow during a soak.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     Answer = TypeVar("Answer")
 
-# How late a lowering may be on a busy machine; an idle one lowers within 2 ms.
+# How late a lowering may be on a busy machine; an idle machine lowers within 2 ms.
 BOUND_US = 250_000
 
 
 class WatchedBackend:
-    """Counts the calls to another backend and those that fail, and sees that there is one at a time."""
+    """Counts the calls to another backend and the failed ones, and checks that calls never overlap."""
 
     def __init__(self, inner: Backend, tally: Tally) -> None:
         self._inner = inner
@@ -95,7 +95,7 @@ class OrderWatch:
 
 
 class StateWatch:
-    """A subscriber that follows each session from state to state, and sees how late its votes are lowered."""
+    """A subscriber that records the states of each session, and checks how late its votes are lowered."""
 
     def __init__(self, tally: Tally) -> None:
         self._tally = tally

@@ -24,13 +24,13 @@ VARIANTS, _ = variants(("burst", "balanced", "low_power_saver"))
 
 
 def aim_of(texts: Sequence[str], settings: int = 1_000) -> Aim:
-    """Return what is wanted, at the price of a break-even time of 100 ms."""
+    """Return the aim, with the price of latency that gives a break-even time of 100 ms."""
     price_w = price_of_latency_w(MODEL, BURST, 100_000)
     return Aim(tuple(map(parse_limit, texts)), price_w, 400_000, settings)
 
 
 def advised(session: SessionTrace, aim: Aim) -> SessionAdvice:
-    """Return what is found for a session, recorded under burst."""
+    """Return the advice for a session that was recorded under burst."""
     return advise(session, VARIANTS, Variant(BURST, BURST), MODEL, aim)
 
 
@@ -46,7 +46,7 @@ def everything(advice: SessionAdvice) -> list[Choice]:
 
 
 def periodic(count: int = 60) -> SessionTrace:
-    """Return inferences of 5 ms each 90 to 110 ms, with some pauses of 2 s."""
+    """Return inferences of 5 ms that begin every 90 to 110 ms, with some pauses of 2 s."""
     draw = np.random.default_rng(1)
     gaps = np.where(draw.random(count) < 0.1, 2_000_000, draw.integers(90_000, 110_000, count))
     ends = np.cumsum(gaps + 5_000).astype(np.int64)

@@ -19,7 +19,7 @@ _LATENCIES = st.integers(10, 65535)
 
 
 def ordered(corners: type[VoltageCorner | ExpandedCorner]) -> st.SearchStrategy[list[Any]]:
-    """Return min, target and max of a clock in their order; now and then all DISABLE."""
+    """Return min, target and max of a clock in their order; sometimes all are DISABLE."""
     disable = corners["DISABLE"]
     voted = st.sampled_from([corner for corner in corners if corner is not disable])
     return st.just([disable] * 3) | st.lists(voted, min_size=3, max_size=3).map(sorted)
@@ -57,7 +57,7 @@ _SCALARS = {
 
 @st.composite
 def vote_sets(draw: st.DrawFn, *, expanded: bool = True) -> VoteSet:
-    """Return vote sets that no rule refuses; with ``expanded`` also those of V85 and later."""
+    """Return vote sets that no rule refuses; with ``expanded``, also vote sets of V85 and later."""
     fields = {name: draw(strategy) for name, strategy in _SCALARS.items()}
     if expanded and draw(st.booleans()):
         fields.update(dcvs_v3_exp=draw(HVX_EXP), ceng_exp=draw(_CENG_EXP))

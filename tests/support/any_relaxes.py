@@ -26,7 +26,7 @@ _TIMES = st.sampled_from((0, 20_000, 300_000, 1_000_000)) | st.integers(0, LONGE
 
 @st.composite
 def adaptives(draw: st.DrawFn) -> Adaptive:
-    """Return any time that is learnt, its shortest no longer than its longest."""
+    """Return any learnt time; its shortest time is at most its longest."""
     break_even_us = draw(st.none() | st.integers(1, LONGEST_SUSTAIN_US))
     cold_starts_ppm = draw(st.integers(1, 999_999)) if break_even_us is None else None
     least_us, most_us = sorted((draw(_TIMES), draw(_TIMES)))
@@ -37,7 +37,7 @@ SUSTAINS: st.SearchStrategy[Sustain] = _TIMES | adaptives()
 
 
 def relaxes() -> st.SearchStrategy[Relax]:
-    """Return what burst could relax to, by the shipped power states."""
+    """Return random ``relax`` sections for burst, with the shipped power states."""
     states = st.sampled_from(STATES)
     then = st.none() | st.builds(Then, states, SUSTAINS)
     lowerings = st.sampled_from(Lowering)

@@ -39,7 +39,7 @@ CODES = (FAILED, TRANSPORT, SYSTEM_COMMUNICATION, INVALID_INPUT, UNSUPPORTED)
 
 @contextlib.contextmanager
 def _ticket(session: Session) -> Iterator[None]:
-    """Begin by a ticket, and end it twice."""
+    """Begin a phase with a ticket, and end it twice."""
     ticket = session.begin()
     try:
         yield
@@ -58,12 +58,12 @@ class Sessions(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        # Thousands of expected records would bury the one step that matters.
+        # Thousands of expected records would hide the step that matters.
         logging.getLogger("htppower").setLevel(logging.CRITICAL)
 
     @initialize(arch=st.sampled_from((68, 75, 81)), platform=st.sampled_from(("linux", "linux", "qnx")))
     def open_controller(self, arch: int, platform: str) -> None:
-        """Begin on some platform."""
+        """Begin on a random platform."""
         htp = SimulatedHtp(arch=arch, platform=platform, cores=len(CORES))
         self.bench = Bench.make(htp, heartbeat_us=DEFAULT_HEARTBEAT_US)
         self.open: list[Session] = []
@@ -90,7 +90,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(target=phases, session=sessions, kind=st.sampled_from(("inference", "ticket", "init", "deinit")))
     def begin(self, session: Session, kind: str) -> Any:
-        """Begin a phase."""
+        """Begin a phase of a session."""
         if session.state is State.DESTROYED:
             return multiple()
         phase = _ticket(session) if kind == "ticket" else getattr(session, kind)()
@@ -102,7 +102,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(running=consumes(phases), fails=st.booleans())
     def end(self, running: tuple[Session, AbstractContextManager[Any]], fails: bool) -> None:
-        """End a phase, by an exception or not."""
+        """End a phase, with or without an exception."""
         session, phase = running
         error = ValueError("mine") if fails else None
         phase.__exit__(type(error) if error else None, error, None)
@@ -130,7 +130,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(session=sessions, profile=st.sampled_from(PROFILES))
     def use(self, session: Session, profile: str | Profile) -> None:
-        """Change a profile."""
+        """Change the profile of a session."""
         if session.state is not State.DESTROYED:
             session.use(profile)
 
@@ -148,7 +148,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(hold=consumes(holds))
     def release(self, hold: Hold) -> None:
-        """Release a hold, which may have ended before."""
+        """Release a hold; it may have ended already."""
         hold.release()
 
     @rule(hold=consumes(holds))
@@ -169,7 +169,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(session=consumes(sessions))
     def close_session(self, session: Session) -> None:
-        """Close a session, whatever runs in it."""
+        """Close a session, even if inferences run in it."""
         session.close()
         if session in self.open:
             self.open.remove(session)
@@ -181,13 +181,13 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(code=st.sampled_from(CODES), nth=st.integers(1, 3), times=st.integers(1, 2), applied=st.integers(0, 3))
     def fail_a_call(self, code: int, nth: int, times: int, applied: int) -> None:
-        """Make a setPowerConfig to come fail, with part of its list applied."""
+        """Make a later setPowerConfig fail after part of its list is applied."""
         self.faults = True
         self.bench.simulated.fail_next(code, nth=nth, times=times, applied=applied)
 
     @rule(nth=st.integers(1, 2), function=st.sampled_from(("destroyPowerConfigId", "createPowerConfigId")))
     def fail_another_call(self, nth: int, function: str) -> None:
-        """Make a destroy or a create to come fail."""
+        """Make a later destroy or create fail."""
         self.faults = True
         self.bench.simulated.fail_next(TRANSPORT, function=function, nth=nth)
 
@@ -227,7 +227,7 @@ class Sessions(RuleBasedStateMachine):
 
     @invariant()
     def states_are_what_is_in_force(self) -> None:
-        """A raised session has its profile's votes, a lowered one those that it was lowered to, whatever failed."""
+        """A raised session has its profile's votes, a lowered session its lowered votes, even after failures."""
         if self.bench.simulated._unnoticed:
             return
         for session in self.open:
@@ -245,7 +245,7 @@ class Sessions(RuleBasedStateMachine):
 
     @invariant()
     def running_phases_are_raised(self) -> None:
-        """While no call has failed, a session with a phase running is RAISED."""
+        """While no call has failed, a session with a running phase is RAISED."""
         for session, _ in self.running:
             if not self.faults and casts(session) and session.state is not State.DESTROYED:
                 assert session.state is State.RAISED
@@ -259,7 +259,7 @@ class Sessions(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_raised_longer_than_its_sustain_time(self) -> None:
-        """Without an inference a session is RAISED for no longer than its profile says."""
+        """Without an inference, a session is RAISED at most as long as its profile allows."""
         for session in self._idle():
             if session.state is State.RAISED:
                 relax = session.profile.relax
@@ -270,7 +270,7 @@ class Sessions(RuleBasedStateMachine):
 
     @invariant()
     def polling_is_off_where_nobody_asks_for_it(self) -> None:
-        """With every session known to be lowered or not voted, the process does not poll."""
+        """If every session is known to be lowered or not voted, the process does not poll."""
         states = {session.state for session in self.open}
         if not self.faults and states <= {State.LOWERED, State.UNVOTED}:
             assert self.bench.effective().rpc_polling_time_us == 0
@@ -280,7 +280,7 @@ class Sessions(RuleBasedStateMachine):
         return [session for session in self.open if not any(other is session for other, _ in self.running)]
 
     def teardown(self) -> None:
-        """Close: nothing is voted, and nothing is left to run, once the hardware answers; restarts are noticed."""
+        """Close: when the hardware answers, no votes and no alarms are left, and restarts were noticed."""
         logging.getLogger("htppower").setLevel(logging.NOTSET)
         if not hasattr(self, "bench"):
             return

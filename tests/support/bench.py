@@ -36,7 +36,7 @@ _LOADED: dict[str, Any] = {}
 
 @attrs.define
 class Bench:
-    """Everything that a test needs, with short ways to the questions that it asks."""
+    """A controller with everything around it that a test needs, and short helpers."""
 
     time: VirtualTime
     simulated: SimulatedHtp
@@ -46,7 +46,7 @@ class Bench:
 
     @classmethod
     def make(cls, simulated: SimulatedHtp | None = None, **options: Any) -> Bench:
-        """Return a bench on V75, or on the given simulation; without a heartbeat, unless that is among the options."""
+        """Return a bench on V75, or on the given simulation; without a heartbeat, unless the options set one."""
         time = VirtualTime()
         simulated = SimulatedHtp(arch=75) if simulated is None else simulated
         recorder = RecordingBackend(simulated, time=time)
@@ -64,17 +64,17 @@ class Bench:
 
     @property
     def votes(self) -> list[Call]:
-        """Those of them that carried votes of an id."""
+        """The setPowerConfig calls that carried votes of an id."""
         return [call for call in self.sets if not PROCESS_WIDE & {config.number for config in call.configs}]
 
     @property
     def settings(self) -> list[Call]:
-        """Those of them that carried settings of the process."""
+        """The setPowerConfig calls that carried settings of the process."""
         return [call for call in self.sets if PROCESS_WIDE & {config.number for config in call.configs}]
 
     @property
     def casts(self) -> list[Call]:
-        """Those of them with votes of an id, so without those with settings of the process."""
+        """The setPowerConfig calls with votes of an id, without the calls with settings of the process."""
         return [call for call in self.sets if call.config("DCVS_V3") is not None]
 
     def effective(self, core_id: int = 0) -> Effective:
@@ -88,14 +88,14 @@ class Bench:
 
 
 def use_sessions(controller: VoteController, times: int) -> None:
-    """Open a session, raise, lower and close, so many times: eleven events each, six of them of native calls."""
+    """Open a session, raise, lower and close it, several times; each time has 11 events, 6 of them native calls."""
     for _ in range(times):
         with controller.session("high_performance") as session, session.inference():
             pass
 
 
 def core_target(call: Call) -> int:
-    """Return the core target that a call votes."""
+    """Return the core target of a call's votes."""
     config = call.config("DCVS_V3")
     assert config is not None, f"no DCVS_V3 in {call}"
     return config.fields["coreVoltageCornerTarget"]

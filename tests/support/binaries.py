@@ -12,5 +12,5 @@ def elf(machine: int, *, little: bool = True) -> bytes:
 
 
 def pe(machine: int) -> bytes:
-    """Return the headers of a PE file, as far as its machine."""
+    """Return the headers of a PE file, up to the field of the machine."""
     return b"MZ" + bytes(58) + struct.pack("<I", 64) + b"PE\0\0" + struct.pack("<H", machine)

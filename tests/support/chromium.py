@@ -41,27 +41,27 @@ class Browser:
         return done.stdout
 
     def dom(self, page: Path) -> str:
-        """Return the document as the browser has understood it."""
+        """Return the document as the browser parsed it."""
         return self._run(page, "--dump-dom")
 
     def requests(self, page: Path) -> list[str]:
-        """Return what the page itself asked for beyond its own file."""
+        """Return the requests of the page, except for its own file."""
         log = self._folder / f"net-{self._opened}.json"
         self._run(page, f"--log-net-log={log}", "--dump-dom")
         events = json.loads(log.read_text(encoding="utf-8"))["events"]
         started = [event["params"] for event in events if "initiator" in event.get("params", {})]
-        # The browser's own errands have no origin as their initiator.
+        # Requests of the browser itself have no origin as their initiator.
         return [said["url"] for said in started if said["initiator"] != "not an origin" and "url" in said]
 
     def picture(self, page: Path, scheme: int) -> Picture:
-        """Return what a reader sees in a colour scheme."""
+        """Return a screenshot in a colour scheme."""
         png = self._folder / f"shot-{self._opened}.png"
         self._run(page, f"--screenshot={png}", f"--blink-settings=preferredColorScheme={scheme}")
         return Picture(png.read_bytes())
 
 
 class Picture:
-    """A PNG of 8 bits a channel."""
+    """A PNG with 8 bits for each channel."""
 
     def __init__(self, png: bytes) -> None:
         assert png[:8] == b"\x89PNG\r\n\x1a\n"
@@ -103,13 +103,13 @@ class Picture:
 
     @property
     def commonest(self) -> tuple[int, ...]:
-        """The ground, as a rule."""
+        """Usually the background."""
         colours = self.colours
         return max(colours, key=lambda colour: colours[colour])
 
 
 def _add_predicted(kind: int, row: bytearray, above: bytes, size: int) -> None:
-    """Add to each byte what one of PNG's filters foretells from its neighbours (PNG specification, 9.2)."""
+    """Undo one of PNG's filters: add the value predicted from the neighbours to each byte (PNG specification, 9.2)."""
     for place, up in enumerate(above):
         left = row[place - size] if place >= size else 0
         corner = above[place - size] if place >= size else 0

@@ -53,7 +53,7 @@ class Command:
         self._columns = columns
 
     def run(self, *args: str, columns: int | None = None) -> Result:
-        """Run it; what it prints is in the result."""
+        """Run the command; the result has its output."""
         width = columns or self._columns
         environment = {"COLUMNS": None if width is None else str(width), "LINES": None}
         with _own_signals():
@@ -62,13 +62,13 @@ class Command:
         return result
 
     def output(self, *args: str, exit_code: int = 0, columns: int | None = None) -> str:
-        """Run it, and return what it prints, with the shipped folder's place left out."""
+        """Run the command, and return its output, without the path of the shipped folder."""
         result = self.run(*args, columns=columns)
         assert result.exit_code == exit_code, result.output
         return _shipped().sub(lambda found: "<profiles>/" if found[1] else "<profiles>", str(result.stdout))
 
     def assert_golden(self, name: str, *args: str, exit_code: int = 0) -> None:
-        """Assert that it prints what the golden file says, and ends with this exit code."""
+        """Assert that the output equals the golden file, and that the exit code is this."""
         output = self.output(*args, exit_code=exit_code)
         if self._update:
             (GOLDEN / name).write_text(output, encoding="utf-8")

@@ -30,7 +30,7 @@ def packed(path: Path, parts: Iterable[bytes]) -> Path:
     return path
 
 
-# Linux counts the memory of the process that starts another one as that one's, so a small process starts it.
+# Linux counts the memory of the parent for a new process, so a small process starts the command.
 _MEASURE = """
 import os, subprocess, sys
 process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
@@ -40,7 +40,7 @@ print(os.waitstatus_to_exitcode(status), usage.ru_maxrss)
 
 
 def take(*arguments: str) -> Taken:
-    """Run ``htppower`` with arguments, and return what it took."""
+    """Run ``htppower`` with arguments, and return its cost."""
     began_s = time.monotonic()
     command = [sys.executable, "-S", "-c", _MEASURE, sys.executable, "-m", "htppower", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

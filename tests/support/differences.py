@@ -1,4 +1,4 @@
-"""Folders of profiles that a test writes, and what differs between two of them."""
+"""Folders of profiles that a test writes, and the differences between two of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def write(folder: Path, **files: str) -> Path:
 
 
 def differ(old: Path | str, new: Path | str) -> Comparison:
-    """Return what differs."""
+    """Return the differences."""
     tree = here()
     sides = [(read_side([side], tree), tree) for side in (old, new)]
     return compare((str(old), str(new)), *sides, files=not Path(old).is_dir())

@@ -1,4 +1,4 @@
-"""Dry runs that several test files draw."""
+"""Dry runs that several test files use."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ HOSTILE = (
 
 
 class Watched(SimulatedHtp):
-    """A simulated HTP that notes what is in force on core 0 after every call."""
+    """A simulated HTP that records the votes in force on core 0 after every call."""
 
     def __init__(self, arch: int = 75) -> None:
         super().__init__(arch=arch)
         self.after_calls: list[Effective] = []
 
     def create_power_config_id(self, device_id: int, core_id: int) -> int:
-        """Create, and note."""
+        """Create, and record."""
         created = super().create_power_config_id(device_id, core_id)
         self.after_calls.append(self.effective())
         return created
 
     def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
-        """Set, and note."""
+        """Set, and record."""
         super().set_power_config(power_config_id, votes)
         self.after_calls.append(self.effective())
 
     def destroy_power_config_id(self, power_config_id: int) -> None:
-        """Destroy, and note."""
+        """Destroy, and record."""
         super().destroy_power_config_id(power_config_id)
         self.after_calls.append(self.effective())
 
@@ -78,5 +78,5 @@ def hostile(text: str) -> Profile:
 
 
 def parsed(svg: str) -> ET.Element:
-    """Return a picture of ours as XML."""
+    """Return one of our pictures as XML."""
     return ET.fromstring(svg)  # noqa: S314 - we made it

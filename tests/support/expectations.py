@@ -49,7 +49,7 @@ class Expectation:
 
 
 def _first_comment(file: Path) -> list[str]:
-    """Return the lines of the comment at the top, whatever the encoding of the file."""
+    """Return the lines of the comment at the top, in any encoding."""
     data = file.read_bytes()
     wide = data.startswith(codecs.BOM_UTF16_LE)
     text = data.decode("utf-16") if wide else data.removeprefix(codecs.BOM_UTF8).decode("latin-1")
@@ -59,7 +59,7 @@ def _first_comment(file: Path) -> list[str]:
 
 
 def expectation(file: Path) -> Expectation:
-    """Return what a file says must be found in it.
+    """Return the expectation in a file's first comment.
 
     Raises:
         TypeError: a line says what is not known here, or none says what to expect.

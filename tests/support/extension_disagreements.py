@@ -1,4 +1,4 @@
-"""Where lint and import of extension files disagree with the vendor's parser."""
+"""Finds extension files that lint or import disagrees with the vendor's parser on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def accepted(reader: Voter, data: bytes) -> bool:
-    """Return whether the vendor's parser takes a file; one that ends its process is refused, too."""
+    """Return whether the vendor's parser accepts a file; a file that ends its process counts as refused."""
     try:
         return reader.accepted(data)
     except VoterEndedError:
@@ -27,7 +27,7 @@ def accepted(reader: Voter, data: bytes) -> bool:
 
 
 def is_imported(data: bytes) -> bool:
-    """Return whether import makes profiles of a file, or says that it is an outer one, which has no settings."""
+    """Return whether import makes profiles of a file, or calls it an outer file, which has no settings."""
     try:
         file = parse_extension_file(data)
         if file.kind is FileKind.OUTER:

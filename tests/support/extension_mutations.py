@@ -1,4 +1,4 @@
-"""Extension files that a seed makes and breaks: by key, type, range, word, place and dialect."""
+"""Makes extension files from a seed, with errors in keys, types, ranges, words, places and dialects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CHAT_APP = {
     "groupContext": {"share_resources": True},
 }
 _OLD = {"graphs": {"vtcm_mb": 8, "graph_names": ["model"]}, "devices": [{"soc_id": 43}]}
-# What no key takes, what every key of a type takes, and what lies at the bounds.
+# Values that no key accepts, values that every key of a type accepts, and values at the bounds.
 _ODD: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 2, 5, 255, 256, 4095, 4096, 10_000, 2**31, 2**32 - 1, 2**32, 2**63, 2**64 - 1),
     *(2**64, -(2**63), 1.0, 0.5, -1.5, 1e20, -0.0, "", "x", "1", "burst", "v79", "shared_buffer", "BURST", "custom"),
@@ -60,7 +60,7 @@ _DIALECT = (
 
 
 def extension_text(random: random.Random) -> bytes:
-    """Return a file: one that the vendor takes, changed at up to four places."""
+    """Return a valid file with changes at up to four places."""
     data = _start(random)
     for _ in range(random.choice((0, 1, 1, 1, 2, 3))):
         _change(random, data)
@@ -95,7 +95,7 @@ def _start(random: random.Random) -> dict[str, Any]:
 
 
 def _object(random: random.Random, section: Section, most: int = 4) -> dict[str, Any]:
-    """Return an object of a section with some of its keys, all that it needs among them."""
+    """Return an object of a section with some of its keys, including all required ones."""
     keys = [key for (where, _), key in KEYS.items() if where is section]
     chosen = [key for key in keys if key.required] + random.sample(keys, min(len(keys), random.randint(0, most)))
     made = {key.name: _value(random, key) for key in chosen}
@@ -133,7 +133,7 @@ _WITHIN = {
 
 
 def _value(random: random.Random, key: Key) -> Any:
-    """Return a value that the table says the key takes."""
+    """Return a value that is valid for the key by the table."""
     within = _WITHIN.get((key.section, key.name))
     if within is not None:
         return _object(random, within)
@@ -160,7 +160,7 @@ def _value(random: random.Random, key: Key) -> Any:
 
 
 def _containers(value: Any) -> list[Any]:
-    """Return the objects and lists in a value, it included."""
+    """Return the objects and lists in a value, including the value itself."""
     if isinstance(value, dict):
         return [value, *(found for each in value.values() for found in _containers(each))]
     if isinstance(value, list):
@@ -169,7 +169,7 @@ def _containers(value: Any) -> list[Any]:
 
 
 def _change(random: random.Random, data: dict[str, Any]) -> None:
-    """Change one thing: a value, a key, an item; what is put in place of a value is odd, or of another key."""
+    """Change a value, a key or an item; a new value is odd, or belongs to another key."""
     within = random.choice(_containers(data))
     if isinstance(within, list):
         if within and random.random() < 0.5:

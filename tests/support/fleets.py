@@ -34,7 +34,7 @@ def random_gaps(seed: int, inferences: int) -> list[int]:
 
 
 def write_fleet(folder: Path, files: int, inferences: int) -> None:
-    """Write so many traces, each of a device of its own."""
+    """Write traces, each of a different device."""
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(files):
         text = recording(random_gaps(number, inferences))
@@ -44,7 +44,7 @@ def write_fleet(folder: Path, files: int, inferences: int) -> None:
 def answer(
     path: str, gaps_us: Sequence[int], *, learnt: Sequence[Cost] = (), break_even_us: int = 100_000, size: int = 1
 ) -> FileGaps:
-    """Return what a file with these gaps answers."""
+    """Return the answer of a file with these gaps."""
     gaps = np.array(gaps_us, dtype=np.int64)
     clairvoyant_us = int(np.minimum(gaps, break_even_us).sum())
     counted = GapHistogram.of(gaps)

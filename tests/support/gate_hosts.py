@@ -1,4 +1,4 @@
-"""A gate in virtual time without a session around it, and objects that only the collector frees."""
+"""A gate in virtual time without a session around it, and objects that only the garbage collector frees."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def make_plan(init_us: int, sustain_us: int, *, background: bool = False, voting
 
 @attrs.define
 class Host:
-    """A gate in virtual time, and what it was rung for."""
+    """A gate in virtual time, with the causes that it reported."""
 
     time: VirtualTime
     gate: Gate
@@ -53,29 +53,29 @@ class Host:
         return self.gate.tokens.idle.pop() if self.gate.tokens.idle else self.gate.token()
 
     def end_soon(self, token: Token) -> None:
-        """End an inference soon, as a generator does that is collected inside it."""
+        """End an inference soon, like a generator that is garbage collected inside it."""
         self.time.call_soon(functools.partial(self.gate.end, token))
 
     def settle(self) -> None:
-        """Run what the collector has left to be run soon."""
+        """Run the work that the garbage collector left for soon."""
         self.time.advance_us(0)
 
 
 @attrs.define(eq=False)
 class Loop:
-    """An object that only the collector frees; it may hold a token, and give it up when it is finalized."""
+    """An object that only the garbage collector frees; it may hold a token, and release it in its finalizer."""
 
     token: Token | None
     me: Loop | None = None
     finalize: Callable[[Token], object] | None = None
 
     def __del__(self) -> None:
-        """Give the token up, as a generator that is collected inside a phase does."""
+        """Release the token, like a generator that is garbage collected inside a phase."""
         if self.finalize is not None and self.token is not None:
             self.finalize(self.token)
 
 
 def collect(token: Token, finalize: Callable[[Token], object] | None = None) -> None:
-    """Drop a token in a cycle; the caller must hold it no longer. It is freed by the collector."""
+    """Put a token into a reference cycle, so that only the garbage collector frees it. The caller must drop it."""
     loop = Loop(token, finalize=finalize)
     loop.me = loop

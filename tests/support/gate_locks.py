@@ -1,4 +1,4 @@
-"""Gates that note what a thread may not do while it holds one: the rules of ``htppower.control.time.locks``."""
+"""Gates that record what a thread must not do while it holds one: the rules of ``htppower.control.time.locks``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import TracebackType
 
-# What breaks a rule may do so in each of thousands of calls.
+# A broken rule may be broken in each of thousands of calls.
 MOST_BREACHES = 20
 
 
@@ -31,7 +31,7 @@ class _Mine(threading.local):
 
 
 class GateLocks:
-    """Makes the locks of gates, and notes what is done under one that forbids it."""
+    """Makes the locks of gates, and records forbidden actions under them."""
 
     def __init__(self) -> None:
         self.breaches: list[str] = []
@@ -42,14 +42,14 @@ class GateLocks:
         return GateLock(self)
 
     def check_free(self, action: str) -> None:
-        """Note what is done while this thread holds a gate."""
+        """Record an action if this thread holds a gate."""
         if self.mine.held and len(self.breaches) < MOST_BREACHES:
             frames = [frame for frame in traceback.extract_stack() if frame.filename != __file__][-12:]
             way = " > ".join(f"{frame.filename.rpartition('/')[2]}:{frame.lineno} {frame.name}" for frame in frames)
             self.breaches.append(f"{action} under a gate: {way}")
 
     def check(self) -> None:
-        """Assert that nothing was noted, and that this thread holds no gate; begin anew."""
+        """Assert that nothing was recorded, and that this thread holds no gate; then reset."""
         noted, self.breaches = self.breaches, []
         if self.mine.held:
             noted.append("a gate is held still")
@@ -104,7 +104,7 @@ def checked_gates() -> Iterator[GateLocks]:
 
 
 def _after(check: Callable[[], None], owner: type, name: str) -> Callable[..., Any]:
-    """Return a method that checks first."""
+    """Return a method that checks the rules first."""
     method = getattr(owner, name)
 
     @functools.wraps(method)

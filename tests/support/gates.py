@@ -1,4 +1,4 @@
-"""A controller over a backend whose calls wait until they are let through, and coroutines that wait for it."""
+"""A controller over a backend whose calls wait for permission, and coroutines that wait for the controller."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ VOTES_THREAD = "htppower-votes"
 
 
 class ThreadedTime(VirtualTime):
-    """Virtual time; but the engine's worker has a thread of its own, as in real time."""
+    """Virtual time, but the engine's worker has its own thread, as in real time."""
 
     def __init__(self) -> None:
         super().__init__()
         self.posts = 0
 
     def worker(self, name: str) -> Worker:
-        """Return a thread for the engine; subscribers are told at once."""
+        """Return a thread for the engine; subscribers are called at once."""
         if name != VOTES_THREAD:
             return super().worker(name)
         made = ThreadWorker(name)
@@ -46,7 +46,7 @@ class ThreadedTime(VirtualTime):
 
 
 class Gated(RecordingBackend):
-    """Its calls with votes of an id say that they were reached, and wait while the gate is shut."""
+    """A backend whose calls with votes of an id report their begin, and wait while the gate is shut."""
 
     def __init__(self, time: VirtualTime) -> None:
         super().__init__(SimulatedHtp(arch=75), time=time)
@@ -56,7 +56,7 @@ class Gated(RecordingBackend):
         self.threads: set[str] = set()
 
     def shut(self) -> None:
-        """Let no call through from now on."""
+        """Shut the gate for later calls."""
         self.reached.clear()
         self.opened.clear()
 
@@ -70,7 +70,7 @@ class Gated(RecordingBackend):
 
 
 class Gate:
-    """A controller over such a backend. Its time is moved by hand."""
+    """A controller over such a backend, with time driven by hand."""
 
     def __init__(self, on_error: Literal["continue", "raise"] = "continue") -> None:
         self.time = ThreadedTime()
@@ -79,20 +79,20 @@ class Gate:
 
     @property
     def posts(self) -> int:
-        """How many steps were handed to the worker."""
+        """How many steps the worker has received."""
         return self.time.posts
 
     @property
     def sets(self) -> int:
-        """How many calls with votes of an id have been let through."""
+        """How many calls with votes of an id have passed."""
         return sum(call.config("DCVS_V3") is not None for call in self.backend.calls)
 
     def post(self, action: Callable[[], object]) -> None:
-        """Have the worker run an action that has the line."""
+        """Let the worker run an action that holds the line."""
         self.controller._engine.submit(action, Urgency.RAISE)
 
     def drain(self) -> None:
-        """Wait for what was asked for, and for what that asks to be run soon."""
+        """Wait for the requested steps, and for the callbacks that they schedule."""
         self._wait()
         while not self.time._soon.empty():
             self.time.advance_us(0)
@@ -102,26 +102,26 @@ class Gate:
         assert self.controller._engine.submit(lambda: None, Urgency.HEARTBEAT).wait(LONG_S)
 
     def assert_down(self, session: Session) -> None:
-        """Assert that nothing is in flight and the votes are down, once what is on its way is done."""
+        """Wait for pending steps, and assert that nothing is in flight and the votes are down."""
         self.drain()
         assert (session.in_flight, session.state) == (0, State.LOWERED)
 
     def close(self) -> None:
-        """Close the controller, and assert that it leaves nothing behind."""
+        """Close the controller, and assert that nothing is left."""
         self.controller.close()
         assert isinstance(self.backend.inner, SimulatedHtp)
         assert self.backend.inner.power_config_ids == ()
 
 
 async def infer(session: Session) -> None:
-    """Run one inference that lets the others run, too."""
+    """Run one inference that yields to the other tasks."""
     async with session.ainference():
         assert session.state is State.RAISED
         await asyncio.sleep(0)
 
 
 async def until(holds: Callable[[], object]) -> None:
-    """Let the loop run until something holds: it does only where the loop is not blocked."""
+    """Let the loop run until something holds; this needs a loop that is not blocked."""
 
     async def turn() -> None:
         while not holds():  # noqa: ASYNC110 - what is waited for happens on another thread

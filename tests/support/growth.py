@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TIMES_SIZE = 4
-# Linear work takes four times as long for four times the size, and quadratic work sixteen times.
+# For four times the size, linear work takes four times as long, and quadratic work sixteen times.
 MOST = 9
 
 

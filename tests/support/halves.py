@@ -70,7 +70,7 @@ KINDS: dict[str, tuple[Callable[[Generator, int], _Made], tuple[str, ...]]] = {
 
 
 def halves(kind: str, seed: int, count: int) -> tuple[SessionTrace, SessionTrace]:
-    """Return two recordings of so many inferences each, one after the other."""
+    """Return two recordings with the same number of inferences, one after the other."""
     gaps_us, takes_us = KINDS[kind][0](np.random.default_rng(seed), 2 * count)
     ends_us = np.cumsum(gaps_us + takes_us)
     first, second = (SessionTrace("camera", "burst", ends[0] - ends[1], ends[0]) for ends in _cut(ends_us, takes_us))
@@ -78,7 +78,7 @@ def halves(kind: str, seed: int, count: int) -> tuple[SessionTrace, SessionTrace
 
 
 def with_jitter(session: SessionTrace, most_us: int, seed: int) -> SessionTrace:
-    """Return the session with each gap made longer, by less than ``most_us``."""
+    """Return the session with each gap longer, by less than ``most_us``."""
     later_us = np.cumsum(np.random.default_rng(seed).integers(0, most_us, session.begins_us.size))
     return attrs.evolve(session, begins_us=session.begins_us + later_us, ends_us=session.ends_us + later_us)
 

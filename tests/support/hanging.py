@@ -1,4 +1,4 @@
-"""Actions and native calls that hang until they are let go, and waiting for what happens on other threads."""
+"""Actions and native calls that hang until they are released, and helpers that wait for other threads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def is_free(line: Line) -> bool:
 
 
 class Hang:
-    """An action that says that it has begun, and ends when it is let go."""
+    """An action that reports its begin, and ends when it is released."""
 
     def __init__(self) -> None:
         self.begun, self.let_go, self.ended = threading.Event(), threading.Event(), threading.Event()
@@ -46,7 +46,7 @@ class Hang:
 
 
 def on_a_thread(action: Callable[[], object]) -> Callable[[], None]:
-    """Return what runs an action on another thread to its end."""
+    """Return a function that runs an action on another thread to its end."""
 
     def run() -> None:
         thread = threading.Thread(target=action)
@@ -70,11 +70,11 @@ class HangingHtp(SimulatedHtp):
         self._hangs: dict[tuple[str, int | None], Hang] = {}
 
     def hang_next(self, function: str, power_config_id: int | None = None) -> Hang:
-        """Hang in the next call of a function on an id before it is carried out; return what lets it go."""
+        """Let the next call of a function on an id hang before it has an effect; return a function that releases it."""
         return self._hangs.setdefault((function, power_config_id), Hang())
 
     def let_go(self) -> None:
-        """Let every call go, also those to come."""
+        """Release every call, including later ones."""
         for hang in self._hangs.values():
             hang.let_go.set()
 

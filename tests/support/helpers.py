@@ -26,7 +26,7 @@ def hvx(corner: VoltageCorner = VoltageCorner.TURBO, **changes: Any) -> DcvsV3:
 
 
 def nothing_set(**changes: Any) -> DcvsV3:
-    """Return an HVX vote that leaves every field unset, but for those that are given."""
+    """Return an HVX vote with only the given fields set."""
     return hvx(**{"dcvs_enable": None, "sleep_latency_us": None, "bus": None, "core": None, **changes})
 
 

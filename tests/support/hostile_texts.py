@@ -1,4 +1,4 @@
-"""Makes the slowest texts for a regular expression: long runs of a part that it repeats, and an end that fails."""
+"""Makes slow texts for a regular expression: long runs of a repeated part, and an end that does not match."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _parser: Any = importlib.import_module("re._parser" if _IN_RE else "sre_parse")
 _compiler: Any = importlib.import_module("re._compiler" if _IN_RE else "sre_compile")
 
 _ALPHABET = " \t\n\r\v\0\x1f!\"#$%&'()*+,-./0159:;<=>?@AFGZ[\\]^_`afgvxz{|}~\x85\xa0\xe9\u2028\u3000"
-# A repeat of at most so many can't take long.
+# A repeat with a smaller maximum can't take long.
 _SHORT = 50
 _REPEATS = {_parser.MAX_REPEAT, _parser.MIN_REPEAT, *filter(None, [getattr(_parser, "POSSESSIVE_REPEAT", None)])}
 _CLASSES = {_parser.IN, _parser.ANY, _parser.NOT_LITERAL}
@@ -32,7 +32,7 @@ class Hostile(NamedTuple):
     end: str
 
     def text(self, size: int) -> str:
-        """Return it with a run of so many characters."""
+        """Return the text with a run of this many characters."""
         return self.head + self.run * (size // len(self.run)) + self.end
 
 
@@ -47,7 +47,7 @@ def hostile_texts(pattern: re.Pattern[Any]) -> list[Hostile]:
     for heads, body in made.repeats(tree, [""]):
         bodies = [each for each in body if each]
         runs = {*bodies, *(head + each for head in heads for each in bodies[:2])}
-        # A whole match, or a match up to here, may itself be repeated.
+        # The whole match, or the match up to here, may be repeated as well.
         for head, run, end in itertools.product(dict.fromkeys(["", *heads]), sorted(runs), ["", *kinds]):
             found[Hostile(head, run, end)] = None
     return list(found)
@@ -61,7 +61,7 @@ class _Examples:
         self._of_class: dict[str, str] = {}
 
     def _members(self, node: Any) -> str:
-        """Return the characters of the alphabet that a class holds."""
+        """Return the characters of the alphabet in a class."""
         key = str(node)
         if key not in self._of_class:
             alone = _compiler.compile(_parser.SubPattern(self._state, [node]), self._state.flags)
@@ -73,7 +73,7 @@ class _Examples:
         return self._of_class[key]
 
     def kinds(self, tree: Any) -> list[str]:
-        """Return a character for each set of classes that one may be in; what the pattern tells apart is tried."""
+        """Return one character for each combination of classes, so that all distinctions of the pattern are tried."""
         classes = [self._members(node) for node in self._nodes(tree) if node[0] in _CLASSES]
         literals = {chr(node[1]) for node in self._nodes(tree) if node[0] is _parser.LITERAL}
         self._kinds: dict[tuple[bool, ...], str] = {}
@@ -102,7 +102,7 @@ class _Examples:
         return [value] if isinstance(value, _parser.SubPattern) else []
 
     def examples(self, tree: Iterable[Any]) -> list[str]:
-        """Return a few texts that fit: the shortest, one with everything once, and one of each branch."""
+        """Return a few matching texts: the shortest, a text with every part once, and a text for each branch."""
         found = [""]
         for kind, value in tree:
             if kind is _parser.LITERAL:
@@ -127,7 +127,7 @@ class _Examples:
         return list(dict.fromkeys(found))
 
     def repeats(self, tree: Iterable[Any], heads: list[str]) -> Iterator[tuple[list[str], list[str]]]:
-        """Yield what leads to each long repeat, and what it repeats."""
+        """Yield the texts before each long repeat, and the texts that it repeats."""
         for node in tree:
             kind, value = node
             if kind in _REPEATS and value[1] > _SHORT:
@@ -137,6 +137,6 @@ class _Examples:
             if kind in {_parser.ASSERT, _parser.ASSERT_NOT, _parser.AT}:
                 continue
             parts = self.examples([node])
-            # The longest too: with whatever is optional.
+            # Include the longest text, with all optional parts.
             few = list(dict.fromkeys([parts[0], max(parts, key=len), min(parts, key=len)]))
             heads = list(dict.fromkeys(head + part for head in heads for part in few))[:_FEW]

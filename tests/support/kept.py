@@ -1,4 +1,4 @@
-"""Sessions that learn, and the file that keeps what they have learnt."""
+"""Sessions that learn, and the file that stores the learnt data."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ def learning(sustain: Adaptive = BREAK_EVEN, name: str = "burst") -> Profile:
 
 
 def learn(bench: Bench, session: Session, gaps: int) -> None:
-    """Run inferences with long gaps before them, and one before these."""
+    """Run an inference, and then more inferences with long gaps before them."""
     for _ in range(gaps + 1):
         bench.infer(session)
         bench.time.advance_us(1_000_000)
 
 
 def learnt(bench: Bench) -> list[tuple[int, int]]:
-    """Return how many gaps each open session has learnt from, and its time-out."""
+    """Return, for each open session, how many gaps it has learnt from, and its time-out."""
     found = [session.learnt for session in bench.controller.status().sessions]
     return [(each.gaps, each.time_out_us) for each in found if each is not None]
 
 
 def entries(path: Path) -> list[dict[str, Any]]:
-    """Return what is kept."""
+    """Return the stored data."""
     made: list[dict[str, Any]] = json.loads(path.read_text(encoding="ascii"))["entries"]
     return made
 
 
 def kept_by_one(path: Path, gaps: int = 40) -> tuple[int, int]:
-    """Have a session learn, close its controller, and return what it has learnt."""
+    """Let a session learn, close its controller, and return what the session has learnt."""
     bench = Bench.make(learnt=path)
     learn(bench, bench.controller.session(learning(), owner="camera"), gaps)
     (known,) = learnt(bench)

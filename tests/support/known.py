@@ -27,26 +27,26 @@ class Known:
         return merged(self.own.now.known, self.process.now.known)
 
     def difference(self, wanted: VoteSet) -> VoteSet:
-        """Return what a call on the id must carry so that the wanted votes are in force."""
+        """Return the votes that a call on the id must carry to bring the wanted votes into force."""
         return merged(self.own.difference(wanted), self.process.difference(wanted))
 
     def sending(self, votes: VoteSet) -> None:
-        """Note that a call is about to carry these votes; each ledger takes what is its own."""
+        """Record that a call is about to carry these votes, each in its own ledger."""
         self.own.sending(votes)
         self.process.sending(votes)
 
     def sent(self, votes: VoteSet) -> None:
-        """Note that the call returned 0."""
+        """Record that the call returned 0."""
         self.own.sent(votes)
         self.process.sent(votes)
 
     def cast(self, wanted: VoteSet) -> VoteSet:
-        """Note a successful call with what differs, and return what it carried."""
+        """Record a successful call with the missing votes, and return these."""
         votes = self.difference(wanted)
         self.sending(votes)
         self.sent(votes)
         return votes
 
     def fail(self, wanted: VoteSet) -> None:
-        """Note a call with what differs that did not return 0."""
+        """Record a failed call with the missing votes."""
         self.sending(self.difference(wanted))

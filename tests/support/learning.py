@@ -1,4 +1,4 @@
-"""Profiles whose sustain time is learnt, and what a clairvoyant would pay."""
+"""Profiles with a learnt sustain time, and the lowest possible cost of gaps."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
 
 
 def relaxing(name: str = "burst", **relax: Any) -> Profile:
-    """Return a shipped profile that relaxes otherwise."""
+    """Return a shipped profile with changes to ``relax``."""
     profile = load_profile(name)
     assert profile.relax is not None
     return attrs.evolve(profile, relax=attrs.evolve(profile.relax, **relax))
 
 
 def learning(name: str = "burst", **adaptive: int) -> Profile:
-    """Return a shipped profile whose sustain time is learnt."""
+    """Return a shipped profile with a learnt sustain time."""
     return relaxing(name, after_inference_us=Adaptive(**adaptive))
 
 
 def clairvoyant_us(gaps_us: Iterable[int], worth_us: int) -> int:
-    """Return what is paid by who knows each gap: the votes are kept up, or lowered at once."""
+    """Return the lowest possible cost if each gap is known: the votes are kept up, or lowered at once."""
     return sum(min(gap_us, worth_us) for gap_us in gaps_us)
 
 
 def cost_us(gap_us: int, time_out_us: int, worth_us: int) -> int:
-    """Return what a gap costs with a time-out: at the time-out the votes come down, also where the gap ends then."""
+    """Return the cost of a gap with a time-out. If the gap ends just at the time-out, the votes are lowered first."""
     return gap_us if gap_us < time_out_us else time_out_us + worth_us
 
 
 def learn_all(learner: Learner, gaps_us: Iterable[int], worth_us: int) -> int:
-    """Learn from gaps, and return what they cost."""
+    """Learn from gaps, and return their cost."""
     paid_us = 0
     for gap_us in gaps_us:
         paid_us += cost_us(gap_us, learner.time_out_us, worth_us)
@@ -47,7 +47,7 @@ def learn_all(learner: Learner, gaps_us: Iterable[int], worth_us: int) -> int:
 
 
 def best_fixed_us(gaps_us: Iterable[int], worth_us: int) -> int:
-    """Return what the best time-out costs that never changes, in hindsight."""
+    """Return the cost of the best fixed time-out, in hindsight."""
     rising = sorted(gaps_us)
     best_us, shorter_us = len(rising) * worth_us, 0
     for place, gap_us in enumerate(rising, 1):

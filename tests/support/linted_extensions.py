@@ -1,4 +1,4 @@
-"""Extension files that are written, and what lint finds in them."""
+"""Writes extension files, and returns the findings of lint."""
 
 from __future__ import annotations
 

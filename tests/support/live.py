@@ -19,7 +19,7 @@ HTPPOWER = [sys.executable, "-m", "htppower"]
 # Simulates a system without ``sigtimedwait``, so that signals are polled.
 POLLED = [sys.executable, "-c", "import signal; del signal.sigtimedwait; from htppower.__main__ import run; run()"]
 EITHER = pytest.mark.parametrize("htppower", [HTPPOWER, POLLED], ids=["blocked", "polled"])
-# Far more than anything here takes, on a busy machine, too.
+# Far longer than needed, even on a busy machine.
 LONGEST_S = 60
 
 

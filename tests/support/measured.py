@@ -1,4 +1,4 @@
-"""Made measurements: inferences of a kind, with noise, and the same inferences in the form of every profiler."""
+"""Artificial measurements: inferences with noise, and the same inferences in the format of every profiler."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 HEADER = "Msg Timestamp,Message,Time,Unit of Measurement,Timing Source,Event Level,Event Identifier"
 _UNITS = {Kind.TIME: "US", Kind.CYCLES: "CYCLES", Kind.COUNT: "COUNT"}
-# As the HTP prints them.
+# The events in the order that the HTP prints them.
 ORDER = (
     Event.HVX_THREADS,
     Event.RPC,
@@ -92,7 +92,7 @@ def made(recipes: Iterable[Recipe], seed: int = 1, spread: float = 0.03) -> list
 def ort_csv(
     inferences: Iterable[Inference], *, order: Sequence[Event] = ORDER, columns: int = 7, header: bool = True
 ) -> str:
-    """Return what ONNX Runtime writes."""
+    """Return the CSV of ONNX Runtime."""
     more = ",ONNX Source Ops" if columns > 7 else ""
     lines = [f"{HEADER}{more}"] if header else []
     lines.append(f"0,FINALIZE,51569,US,BACKEND,ROOT,QNN (finalize) time{',' if more else ''}")
@@ -114,7 +114,7 @@ def viewer_csv(
     step_us: float = 0,
     begin_us: int = 10**9,
 ) -> str:
-    """Return what qnn-profile-viewer writes as CSV, a moment each inference; times in ``US`` or ``MS``."""
+    """Return the CSV of qnn-profile-viewer, with a timestamp for each inference; times in ``US`` or ``MS``."""
     lines = ["Qnn profile viewer v2.48", "Input: qnn-profiling-data_0.log", "", HEADER.replace(",", ", ")]
     lines.append("15423026,FINALIZE,256372,US,NETRUN,ROOT,Graph 0: " + graph)
     now = float(begin_us)
@@ -139,7 +139,7 @@ def spelt(time_us: float, unit: str) -> str:
 
 
 def viewer_text(inferences: Sequence[Inference], *, graph: str = "model", unit: str = "us") -> str:
-    """Return what qnn-profile-viewer prints: averages, minima and maxima."""
+    """Return the output of qnn-profile-viewer: averages, minima and maxima."""
     lines = ["Init Stats:", "-----------", "    NetRun:  331158 us", "", "Finalize Stats:", "---------------"]
     lines += [f"Graph 0 ({graph}):", "    NetRun:  256372 us", ""]
     kinds: dict[str, Callable[[list[float]], float]] = {
@@ -245,7 +245,7 @@ FORMS: Mapping[str, Callable[[Sequence[Inference]], str]] = {
 
 
 def read(folder: Path, content: str | bytes) -> list[Measurement]:
-    """Return what a file of this content holds, written into a folder."""
+    """Write a file with this content into a folder, and return its measurements."""
     path = folder / "measured"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return read_measurements(str(path))

@@ -1,4 +1,4 @@
-"""What several tests need and takes long to make: made once in a run, whichever worker of pytest-xdist comes first."""
+"""Folders that several tests need and that take long to make: the first worker of pytest-xdist makes them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def once(temporary: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
-    """Return a folder of this name, filled by ``make`` before anybody sees it."""
+    """Return a folder of this name; ``make`` has filled it before any test sees it."""
     base = temporary.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
     with FileLock(f"{folder}.lock"):

@@ -1,4 +1,4 @@
-"""Sessions of ONNX Runtime for tests of the host: on the CPU, watched, and held by hand."""
+"""Sessions of ONNX Runtime for tests of the host: on the CPU, with recorded states, or driven by hand."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def doubling() -> bytes:
 
 
 def on_cpu(threads: int = 2) -> Any:
-    """Return a session of ONNX Runtime on the CPU, of the model that doubles; ``run_async`` needs two threads."""
+    """Return a session of ONNX Runtime on the CPU with the model that doubles; ``run_async`` needs two threads."""
     options = ort.SessionOptions()
     options.intra_op_num_threads = threads
     return ort.InferenceSession(doubling(), options, providers=CPU)
 
 
 class Watched:
-    """A session of ONNX Runtime that notes the state of the votes whenever it is asked to run."""
+    """A session of ONNX Runtime that records the state of the votes at each run."""
 
     def __init__(self, session: Any, votes: Session) -> None:
         self._inner = session
@@ -57,7 +57,7 @@ class Watched:
 
 
 class Held:
-    """Stands for a session of ONNX Runtime: what is submitted to it waits until it is told to call back."""
+    """A fake session of ONNX Runtime: a submitted run waits until the test triggers its callback."""
 
     def __init__(self, votes: Session, refusal: Exception | None = None) -> None:
         self.votes = votes
@@ -84,12 +84,12 @@ class Held:
         return ["QNNExecutionProvider"]
 
     def set_providers(self, providers: Any, provider_options: Any) -> None:
-        """Note the state."""
+        """Record the state."""
         self.states.append(self.votes.state)
 
 
 class Answer:
-    """A callback that keeps what it was called with."""
+    """A callback that stores its arguments."""
 
     def __init__(self, gate: threading.Event | None = None) -> None:
         self.come = threading.Event()
@@ -98,14 +98,14 @@ class Answer:
         self._gate = gate
 
     def __call__(self, results: Any, user_data: Any, error: str) -> None:
-        """Keep what is given, when the gate is open."""
+        """Store the arguments when the gate is open."""
         assert self._gate is None or self._gate.wait(WAIT_S)
         self.results, self.error = results, error
         self.come.set()
 
 
 def by_async(model: Any) -> Any:
-    """Return the output of ``run_async``, when the callback has come."""
+    """Wait for the callback, and return the output of ``run_async``."""
     answer = Answer()
     model.run_async(None, {"x": X}, answer, None)
     assert answer.come.wait(WAIT_S)

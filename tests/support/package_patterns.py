@@ -16,7 +16,7 @@ import htppower
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# What ``re`` and its compiled patterns call a search that begins at every place of a text.
+# The methods of ``re`` and of compiled patterns that begin a search at every place of a text.
 _SEARCHES = {"search", "finditer", "findall", "sub", "subn", "split"}
 _METHODS = _SEARCHES | {"match", "fullmatch"}
 
@@ -37,7 +37,7 @@ class _Names(dict[str, Any]):
 
 
 def package_patterns() -> list[Used]:
-    """Return all of them: each in a module's attributes, and each in a call of ``re``, once for each method."""
+    """Return all patterns: those in modules' attributes and in calls of ``re``, once for each method."""
     found: dict[tuple[str | bytes, int, str], Used] = {}
     for module in pkgutil.walk_packages(htppower.__path__, "htppower."):
         if module.name == "htppower.__main__":
@@ -53,7 +53,7 @@ def _of_module(module: Any) -> Iterator[Used]:
     methods = _methods(tree)
     for name, value in vars(module).items():
         for pattern in _patterns_in(value):
-            # If no method is seen, as for a pattern in a list, the one that tries most places counts.
+            # If no method is found, as for a pattern in a list, the method that tries the most places is used.
             for method in methods.get(name, {"search"}):
                 yield Used(f"{module.__name__}.{name}", pattern, method)
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
@@ -63,7 +63,7 @@ def _of_module(module: Any) -> Iterator[Used]:
 
 
 def _of_call(call: ast.Call, parent: ast.AST | None, module: Any) -> Iterator[Used]:
-    """Yield the pattern that a call of ``re`` compiles, with the names of its module put in."""
+    """Yield the pattern that a call of ``re`` compiles, with the module's names replaced by their values."""
     assert isinstance(call.func, ast.Attribute)
     method = call.func.attr
     if method == "compile":
@@ -102,7 +102,7 @@ def _methods(tree: ast.AST) -> Mapping[str, set[str]]:
             calls.add(node.value)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             named.add(node)
-    # A pattern that is also handed on, by its name alone, may be used by any method.
+    # A pattern that is also passed on by its name may be used by any method.
     for node in named - calls:
         if isinstance(node, ast.Name) and node.id in methods:
             methods[node.id].add("search")

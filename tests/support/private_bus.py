@@ -1,4 +1,4 @@
-"""A system bus of the tests' own, with the real power-profiles-daemon on it; polkit and UPower are mocks (dbusmock)."""
+"""A private system bus with the real power-profiles-daemon; polkit and UPower are mocks (dbusmock)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class PrivateBus:
 
     @property
     def socket(self) -> Path:
-        """Where it listens."""
+        """The path of the socket."""
         return self.folder / "bus"
 
     @property
@@ -63,7 +63,7 @@ class PrivateBus:
         return f"unix:path={self.socket}"
 
     def start(self) -> None:
-        """Start the bus, and mocks of polkit, which allows everything, and of UPower."""
+        """Start the bus, a mock of polkit that allows everything, and a mock of UPower."""
         config = self.folder / "bus.conf"
         config.write_text(_CONFIG.format(socket=self.socket), encoding="utf-8")
         self._start("bus", "dbus-daemon", f"--config-file={config}", "--nofork")
@@ -101,7 +101,7 @@ class PrivateBus:
         self._set("net.hadess.PowerProfiles", "/net/hadess/PowerProfiles", "ActiveProfile", f"string:{name}")
 
     def set_on_battery(self, *, value: bool) -> None:
-        """Pull the plug, or put it in."""
+        """Switch between battery and mains power."""
         self._set("org.freedesktop.UPower", "/org/freedesktop/UPower", "OnBattery", f"boolean:{str(value).lower()}")
 
     def _start(self, name: str, *command: str) -> None:

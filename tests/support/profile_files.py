@@ -1,4 +1,4 @@
-"""Files with profiles, and the parts that a profile which is loaded must have."""
+"""Files with profiles, and required parts of loaded profiles."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def write(folder: Path, name: str, text: str) -> Path:
 
 
 def relaxing(profile: Profile) -> Relax:
-    """Return what a profile relaxes to, which it must name."""
+    """Return the state that a profile relaxes to; it must be set."""
     assert profile.relax is not None
     return profile.relax
 
 
 def hvx_vote(votes: VoteSet) -> DcvsV3:
-    """Return the HVX vote of a set, which it must have."""
+    """Return the HVX vote of a set; it must be set."""
     assert votes.dcvs_v3 is not None
     return votes.dcvs_v3

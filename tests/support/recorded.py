@@ -26,5 +26,5 @@ def inferences(path: Path) -> list[tuple[int, int, int]]:
 
 
 def lost(path: Path) -> int:
-    """Return how many inferences a file says are lost."""
+    """Return how many inferences are lost by a file's own count."""
     return sum(event["args"]["inferences"] for event in events(path) if event["name"] == "lost")

@@ -1,4 +1,4 @@
-"""Cases that break a rule, with the places that are told, and cases that keep it."""
+"""Cases that break a rule, with the places of the findings, and cases that keep it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Another controller on the backend of a bench, and what of the process is seen there."""
+"""Another controller on the backend of a bench, and the settings of the process on that backend."""
 
 from __future__ import annotations
 

@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Return what a file holds."""
+    """Return the content of a file."""
     document: dict[str, Any] = json.loads(path.read_text(encoding="ascii"))
     return document

@@ -1,4 +1,4 @@
-"""The profiles that random sessions use: some that are shipped, and some that take more to take back."""
+"""The profiles for random sessions: some shipped ones, and some whose votes need more calls to take back."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from htppower.votes.vote_set import VoteSet
 
 
 def _made_in_code() -> tuple[Profile, ...]:
-    """Return profiles that need taking back: explicit HMX, no sleep, adaptive polling, a hold after INIT, gaps.
+    """Return profiles with votes to take back: explicit HMX, no sleep, adaptive polling, a hold after INIT, gaps.
 
-    Then one that is lowered in the background, and one that votes for nothing but a setting of the process.
+    One more is lowered in the background, and one votes only for a setting of the process.
     """
     burst = load_profile("burst")
     assert burst.relax is not None

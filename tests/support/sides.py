@@ -28,7 +28,7 @@ MINE = "profile: mine\nextends: base\nsummary: Mine | yours, `quoted`.\n"
 
 
 def write_sides(folder: Path) -> None:
-    """Write the folders ``old`` and ``new``: a base that changes, what extends it, one that comes and one that goes."""
+    """Write the folders ``old`` and ``new``: a changed base, a profile that extends it, a new and a removed profile."""
     for side, base, summary in (("old", BASE, MINE), ("new", CHANGED, MINE.replace("Mine |", "Our |"))):
         (folder / side).mkdir()
         (folder / side / "base.yaml").write_text(base, encoding="utf-8")

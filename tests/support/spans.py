@@ -1,4 +1,4 @@
-"""Exported spans by their names, and what one says."""
+"""Exported spans by their names, and their attributes."""
 
 from __future__ import annotations
 

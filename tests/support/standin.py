@@ -19,10 +19,10 @@ LIBRARY = "libQnnHtp.so"
 SOURCE = TESTS / "native" / "standin.c"
 FIRST_ID = 0x90000000
 DCVS_V3, RPC_CONTROL_LATENCY, RPC_POLLING_TIME, HMX_V2 = 1, 2, 3, 5
-# What FastRPC answers after a restart: connection reset, no such connection, connection refused; and after a crash of
+# FastRPC's errors after a restart: connection reset, no such connection, connection refused; and after a crash of
 # the process domain.
 RESET, GONE, REFUSED, CRASHED = 0x68, 0x27, 0x72, 0x8000040D
-# The stand-in answers as the device library does.
+# The stand-in answers like the device library.
 DEVICE = "device 1"
 _FREED_ON_DEAD_LINK = 1003
 ALWAYS = 10**6
@@ -47,7 +47,7 @@ def compile_standin(folder: Path, *flags: str) -> Path:
 
 @attrs.frozen
 class Line:
-    """One call of the trace: when it ended, what it was, what it answered, what it carried."""
+    """A call in the trace: the time of its end, the function, the result and the arguments."""
 
     time_ns: int
     function: str
@@ -69,7 +69,7 @@ class Line:
 
     @property
     def core_target(self) -> int | None:
-        """The core target that a setPowerConfig votes, None if it votes none."""
+        """The core target in a setPowerConfig; None if it has none."""
         dcvs = self.option(DCVS_V3)
         return dcvs[_CORE_TARGET] if dcvs is not None and dcvs[_CORE_SET] else None
 
@@ -95,7 +95,7 @@ class Standin:
         return {"STANDIN_SCRIPT": str(self.script_path), "STANDIN_TRACE": str(self.trace_path)}
 
     def script(self, *lines: str) -> None:
-        """Say what it answers from now on; calls are counted from 1 anew."""
+        """Set the answers from now on; calls are counted from 1 again."""
         written = self.script_path.with_suffix(".new")
         written.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         written.replace(self.script_path)

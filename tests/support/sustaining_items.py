@@ -18,7 +18,7 @@ CASES = (
 
 
 def custom_of(*said: bool | None) -> dict[str, Any]:
-    """Return a core whose items say this."""
+    """Return a core with these values of the items."""
     items = [item(START, "NOM"), item(DONE, "SVS")]
     for each, sustains in zip(items, said, strict=True):
         if sustains is not None:

@@ -1,4 +1,4 @@
-"""A simulated HTP that takes and draws what it is told to, in virtual time, and a calibration of it."""
+"""A simulated HTP with given times and powers, in virtual time, and a calibration of it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Device:
         self.time.advance_us(duration_us)
 
     def sleep(self, duration_s: float) -> None:
-        """Let a call or an inference take its time."""
+        """Advance the time by the duration of a call or an inference."""
         self.sleeps += 1
         self.time.sleep(duration_s)
         if self.sleeps == self.interrupted_sleep:
@@ -89,7 +89,7 @@ class Device:
         return Meter(lambda: self.htp.energy_j * 1e6, "uJ", "rail")
 
     def power(self) -> Meter:
-        """Return a rail that gives the power of this moment, in mW."""
+        """Return a rail that gives the present power, in mW."""
         return Meter(lambda: self.htp.power_w * 1e3, "mW", "rail")
 
     def calibrate(

@@ -35,7 +35,7 @@ def own_line(ran: Ran, number: int = 1, pid: int = 4711) -> str:
 
 
 def own_header(pid: int = 4711, version: int = 1, clock_us: int = 0) -> str:
-    """Return how a recording begins."""
+    """Return the first lines of a recording."""
     wall_ns = WALL_NS + 1000 * clock_us
     args = {"version": version, "clock": "us of the controller's clock", "wall_ns": wall_ns, "clock_us": clock_us}
     header = {"name": "htppower", "ph": "M", "pid": pid, "tid": 0, "args": {**args, "controller": None}}
@@ -132,7 +132,7 @@ WRITERS: dict[str, Callable[[Sequence[Ran]], str]] = {
 
 
 def camera(bursts: int = 6, frames: int = 40) -> list[Ran]:
-    """Return a camera at 30 Hz: bursts of frames, the first of each cold, with seconds between."""
+    """Return a camera at 30 Hz: bursts of frames with seconds between; the first frame of each burst is cold."""
     ran = []
     begin_us = 1_000_000
     for burst in range(bursts):
@@ -147,7 +147,7 @@ def camera(bursts: int = 6, frames: int = 40) -> list[Ran]:
 
 
 def assistant(turns: int = 30) -> list[Ran]:
-    """Return an assistant that is asked now and then: gaps of all lengths from 50 ms to 1.6 s."""
+    """Return an assistant with occasional questions: gaps of all lengths from 50 ms to 1.6 s."""
     ran = []
     begin_us = 1_500_000
     for turn in range(turns):

@@ -1,4 +1,4 @@
-"""Profiles that relax in two steps, and the transitions that are made."""
+"""Profiles that relax in two steps, and their transitions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def released() -> PowerState:
 
 
 def in_two_steps(after_us: Sustain = AFTER_US, sustain: Sustain = SUSTAIN_US) -> Profile:
-    """Return a profile that relaxes, and then further."""
+    """Return a profile that relaxes twice."""
     return relaxing(after_inference_us=sustain, then=Then(released(), after_us))
 
 

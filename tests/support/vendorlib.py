@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from htppower.votes.native import NativeConfig
 
-# A SoC of each architecture. The model is a setting of the whole process, and stays: so V68 is asked for, too.
-# 103 and 122 are on no list of the vendor's: they are known by what QAIRT 2.51 answers.
+# A SoC of each architecture. The model is a setting of the whole process, and stays, so V68 needs a model, too. The
+# vendor does not list 103 and 122: they are known from the answers of QAIRT 2.51.
 SOC_OF_ARCHITECTURE = {68: 30, 73: 43, 75: 57, 79: 69, 81: 87, 85: 103, 89: 122}
 
 _SIGNED = 2**31
@@ -75,7 +75,7 @@ def skip_unknown_soc() -> Iterator[None]:
 
 
 class RawClient:
-    """Calls the three functions of the power infrastructure with anything, and returns their codes."""
+    """Calls the three functions of the power infrastructure with any arguments, and returns their codes."""
 
     def __init__(self, path: Path, soc_model: int) -> None:
         self.device = OpenDevice(load_library(path), soc_model)
@@ -100,7 +100,7 @@ class RawClient:
 
 
 def decoded(records: Iterable[logging.LogRecord]) -> list[tuple[str, dict[str, int]]]:
-    """Return what the library's log says that it decoded of vote sets: options in order, each with its fields."""
+    """Return the decoded vote sets from the library's log: options in order, each with its fields."""
     found: list[tuple[str, dict[str, int]]] = []
     for record in records:
         line = record.getMessage().strip()

@@ -1,7 +1,7 @@
-"""The vendor's own voter in tests: what it casts for an extension file, and whether it takes the file at all.
+"""The vendor's own voter in tests: whether it accepts an extension file, and the votes that it casts for the file.
 
-Genie's library, in a process of its own (``processes/voter_host.py``), reads the file and holds a dialog with a toy
-model (``processes/toy_model.py``). The log says which votes it cast; on x86-64 they change no clock.
+Genie's library, in a separate process (``processes/voter_host.py``), reads the file and holds a dialog with a toy model
+(``processes/toy_model.py``). The votes are read from the log; on x86-64 they change no clock.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _GOES_S = 5
 
 
 class VoterEndedError(Exception):
-    """The vendor's library has ended its process, or does not answer; with the end of its log."""
+    """The vendor's library has ended its process, or does not answer; the error has the end of its log."""
 
 
 class Voter:
@@ -66,7 +66,7 @@ class Voter:
         self._lines: queue.Queue[str | None] = queue.Queue()
 
     def accepted(self, text: str | bytes) -> bool:
-        """Return whether the vendor's parser takes a file; it takes or refuses the whole of it.
+        """Return whether the vendor's parser accepts a file; it accepts or refuses the whole file.
 
         Raises:
             VoterEndedError: the parser did not survive the file. The next call starts a new process.
@@ -121,7 +121,7 @@ class Voter:
         return log.dialog()
 
     def _rest(self, log: Log, idle_s: float, until: Callable[[Sequence[Call]], bool]) -> None:
-        """Wait until what was cast is enough, or the time is over."""
+        """Wait until the calls so far are enough, or the time is over."""
         until_s = time.monotonic() + idle_s
         while not until(log.calls) and (left_s := until_s - time.monotonic()) > 0:
             with contextlib.suppress(queue.Empty):
@@ -142,10 +142,10 @@ class Voter:
         return line
 
     def _send(self, request: dict[str, object] | None) -> None:
-        """Send a request; None sends what ends the rest."""
+        """Send a request; None sends the line that ends the idle stage."""
         process = self._process or self._start()
         assert process.stdin is not None
-        # A process that is gone is told by its output.
+        # If the process is gone, its output shows that.
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(json.dumps(request).encode() + b"\n")
             process.stdin.flush()
@@ -155,7 +155,7 @@ class Voter:
         tokenizer.write_text(json.dumps(TOKENIZER), encoding="utf-8")
         command = [str(PROCESSES / "voter_host.py"), str(self._libraries), str(self._model), str(tokenizer)]
         self._process = subprocess.Popen(
-            # Unbuffered, as is then what the libraries print: it comes as it is said.
+            # Unbuffered, so that the output of the libraries is not buffered either.
             [sys.executable, "-u", *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -187,7 +187,7 @@ def _cast_when_idle(calls: Sequence[Call]) -> bool:
 
 
 def _read(process: subprocess.Popen[bytes], lines: queue.Queue[str | None]) -> None:
-    """Pass on what a process says, and None at its end."""
+    """Pass on the lines of a process, and None at its end."""
     assert process.stdout is not None
     with process.stdout:
         for line in process.stdout:
@@ -208,7 +208,7 @@ def libraries() -> Path:
 
 
 def make_model(folder: Path) -> None:
-    """Make the toy model in a folder; skip the test where what it takes is not installed."""
+    """Make the toy model in a folder; skip the test if a required package is not installed."""
     for name in ("onnx", "onnxruntime"):
         if find_spec(name) is None:
             give_up(f"{name} is not installed: pip install '.[test]'")

@@ -58,7 +58,7 @@ class Dialog:
 
 
 class Log:
-    """Takes the lines of one dialog as they come.
+    """Parses the lines of one dialog as they arrive.
 
     Attributes:
         stage: the last that began; ``end`` when the dialog is over.
@@ -87,7 +87,7 @@ class Log:
             self.lines.append((self.stage, line))
 
     def dialog(self) -> Dialog:
-        """Return what the dialog was."""
+        """Return the result of the dialog."""
         refused = any(_REFUSED in text for _, text in self.lines)
         executed = zip(self._executed[::2], self._executed[1::2], strict=True)
         return Dialog(refused, self._code, tuple(self.calls), tuple(executed), tuple(self.lines))

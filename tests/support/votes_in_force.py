@@ -23,7 +23,7 @@ CORES = (0, 1)
 
 
 def assert_in_force(client: Client, votes: VoteSet) -> None:
-    """Assert that an id has these votes, as far as they say something."""
+    """Assert that an id has these votes; fields that are not set may have any value."""
     dcvs, hmx = votes.dcvs_v3, votes.hmx_v2
     if dcvs is not None:
         assert dcvs.dcvs_enable in (None, client.dcvs_enable)
@@ -51,7 +51,7 @@ def assert_lowered(bench: Bench, idle: Collection[Session], sessions: Collection
 
 
 def assert_restart_noticed(bench: Bench, session: Session) -> None:
-    """Assert that the heartbeat hears of a restart, within twice its time, where a session stays up."""
+    """Assert that the heartbeat notices a restart within twice its period if a session stays up."""
     with session.inference():
         bench.simulated.restart_subsystem()
         bench.time.advance_us(2 * DEFAULT_HEARTBEAT_US)
@@ -59,7 +59,7 @@ def assert_restart_noticed(bench: Bench, session: Session) -> None:
 
 
 def casts(session: Session) -> bool:
-    """Return whether a session votes for anything that its platform has."""
+    """Return whether a session casts any vote that its platform supports."""
     return bool(session.profile.votes.without(*(lost.option for lost in session.degradations)))
 
 

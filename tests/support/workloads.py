@@ -1,4 +1,4 @@
-"""Recordings made by a seed: of many shapes, with gaps that touch the time-outs, and inferences that overlap or not."""
+"""Recordings made from a seed: of many shapes, with gaps near the time-outs, with and without overlaps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _GAPS: tuple[Callable[[Generator, int], NDArray[np.int64]], ...] = (
 
 
 def any_session(draw: Generator, most: int = 40, name: str = "camera") -> SessionTrace:
-    """Return a session of one to so many inferences."""
+    """Return a session with one or more inferences, up to a maximum."""
     count = int(draw.integers(1, most + 1))
     gaps = _GAPS[int(draw.integers(len(_GAPS)))](draw, count)
     takes = draw.integers(0, 5_000, count)

@@ -22,7 +22,7 @@ def vendors_library() -> Path:
 
 @pytest.fixture(scope="session")
 def reader() -> Iterator[Voter]:
-    """Yield the vendor's voter without a model: it reads extension files."""
+    """Yield the vendor's voter without a model; it can only read extension files."""
     made = Voter(libraries())
     yield made
     made.close()

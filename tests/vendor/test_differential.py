@@ -231,7 +231,7 @@ class Pair:
         return ""
 
     def end(self) -> None:
-        """Leave no id behind."""
+        """Destroy all ids."""
         for made in self._created:
             self.real.destroy(made)
 
@@ -286,7 +286,7 @@ def test_both_answer_the_same_to_any_sequence(pair: Pair, sequences: list[list[S
 
 
 def _shortened(sequence: list[Step], pair: Pair) -> list[Step]:
-    """Return the sequence without the steps that its difference does not need."""
+    """Return the sequence without the steps that are not needed for its difference."""
     for at in reversed(range(len(sequence))):
         shorter = sequence[:at] + sequence[at + 1 :]
         if pair.difference(shorter):

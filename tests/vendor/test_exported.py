@@ -1,6 +1,6 @@
 """Profiles exported as extension files: the vendor's own voter casts the same votes for them as our controller.
 
-x86 shows the core and bus clocks, RPC latency and polling, and the HMX timeout; votes on the matrix unit, the
+x86 shows the core and bus clocks, RPC latency and polling, and the HMX timeout. Votes on the matrix unit, on the
 compression engine, in expanded corners and on the DDR are not cast there. ``--sequences N`` tries N random profiles.
 """
 

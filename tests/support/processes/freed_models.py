@@ -14,7 +14,7 @@ from htppower.backends import SimulatedHtp
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 from docs.examples.openvino_host import run_all
 
-# Threads change over often, as on a busy machine.
+# Threads are switched often, as on a busy machine.
 sys.setswitchinterval(1e-5)
 INPUTS = [np.ones((2, 3), dtype=np.float32)] * 20
 
@@ -22,7 +22,7 @@ kept: list[StopIteration] = []
 
 
 def tell(_output: object) -> None:
-    """Catch an exception, and keep it, as a future does that it is set in."""
+    """Catch an exception, and store it, like a future."""
     try:
         next(iter(()))
     except StopIteration as error:

@@ -1,7 +1,6 @@
-"""Ask the vendor's Genie which configurations it takes: a line of JSON for each of those on the standard input.
+"""Ask the vendor's Genie which configurations it accepts: prints its code for each line of JSON on the standard input.
 
-genie_configs.py FOLDER_OF_LIBRARIES    each line: {"dialog": ...} or {"performance": ...}; answers: the code; any other
-is a node, which is made of it
+genie_configs.py FOLDER_OF_LIBRARIES    each line: {"dialog": ...}, {"performance": ...} or the configuration of a node
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class FileRecorder(RecordingBackend):
-    """Writes pid, function, id and core target of every call at once, so that no way of ending loses one."""
+    """Writes pid, function, id and core target of every call at once, so that none is lost when the process ends."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(SimulatedHtp(arch=75))
@@ -56,7 +56,7 @@ class FileRecorder(RecordingBackend):
 
 
 def main(path: Path, ending: str) -> None:
-    """Raise burst, then end in the way asked for."""
+    """Raise burst, then end as requested."""
     if ending == "sigint":
         # A shell starts background processes with SIGINT ignored, and then Python does not handle it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -96,7 +96,7 @@ def infer(recorder: FileRecorder, session: Session, ending: str) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
     if ending != "exit in inference":
         print("ready", flush=True)  # noqa: T201 - told to the test
-        # In short sleeps: a signal that comes just before one begins is handled when it ends.
+        # In short sleeps: a signal that arrives just before a sleep begins is handled when the sleep ends.
         for _ in range(600):
             time.sleep(0.1)
 
@@ -109,7 +109,7 @@ def infer_forever(session: Session) -> None:
 
 
 def hang(recorder: FileRecorder, controller: VoteController, ending: str) -> None:
-    """End while a native call hangs that began before, or that begins only then."""
+    """End while a native call hangs; the call began before, or begins during the end."""
     assert isinstance(recorder.inner, SimulatedHtp)
     logging.basicConfig(level=logging.ERROR, format="%(message)s")
     termination.EXIT_TIMEOUT_S = 0.5

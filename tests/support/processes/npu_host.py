@@ -51,7 +51,7 @@ class Host:
         return model
 
     def check(self, model: Any) -> None:
-        """Run the model and hold it against the CPU."""
+        """Run the model, and compare the result with the CPU."""
         assert np.abs(run(model) - self.expected).max() <= 0.1 + 1e-6
 
     def vote(self, recorder: RecordingBackend, models: list[Any]) -> None:
@@ -84,7 +84,7 @@ class Host:
         recorder.assert_nothing_left()
 
     def onnxruntime_first(self) -> None:
-        """A model before the controller, one after it; the controller's side is freed first."""
+        """A model is made before the controller, and another after it; the controller's side is freed first."""
         before = self.load()
         backend = QnnHtp(LIBRARY, 57)
         after = self.load()
@@ -95,7 +95,7 @@ class Host:
         self.check(self.load())
 
     def controller_first(self) -> None:
-        """The controller before any model; the models are freed first, and the ids live on."""
+        """The controller is made before any model; the models are freed first, and the ids stay alive."""
         backend = QnnHtp(LIBRARY, 57)
         models = [self.load(), self.load()]
         recorder = RecordingBackend(backend)
@@ -113,7 +113,7 @@ class Host:
         self.check(self.load())
 
     def votes_of_both(self) -> None:
-        """The provider casts votes of its own on ids of its own, and neither disturbs the other."""
+        """The provider casts its own votes on its own ids, and neither side disturbs the other."""
         backend = QnnHtp(LIBRARY, 57)
         recorder = RecordingBackend(backend)
         model = self.load("burst")

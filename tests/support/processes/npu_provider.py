@@ -132,7 +132,7 @@ if __name__ == "__main__":
     onnxruntime.set_default_logger_severity(0)
     modes()
     run_options()
-    # The library logs on the thread that opened it, and the main thread makes no native call.
+    # The library logs on the thread that opened it. The main thread makes no native call.
     thread = threading.Thread(target=controller)
     thread.start()
     thread.join()

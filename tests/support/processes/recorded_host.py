@@ -1,6 +1,6 @@
 """A host whose inferences are recorded, as a process of its own: ``recorded_host.py FILE ENDING``.
 
-It runs some and ends; with ``killed`` it runs them until it is, or whoever has started it is gone.
+It runs some inferences and ends; with ``killed`` it runs them until it is killed, or its parent is gone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Run several command lines of ``tests/simulation/run.py`` in one process, whose start takes longer than they do.
+"""Run several command lines of ``tests/simulation/run.py`` in one process, since its start takes longer than a run.
 
 Arguments: the command lines, each as one text. It prints JSON: the exit code and the output of each.
 """

@@ -1,10 +1,10 @@
 """Hold dialogs of the vendor's library Genie, one for each request: voter_host.py LIBRARIES MODEL TOKENIZER.
 
 A request is a line of JSON: ``extensions``, the path of an extension file or null, and ``tokens``, how many to make.
-Of a dialog with 0 tokens only the extension file is read. The libraries' log goes to the output, and between the stages
-of a dialog this process writes a line that begins with "##". An idle dialog waits for a line.
+With 0 tokens, only the extension file is read. The libraries' log goes to the output, and between the stages of a
+dialog this process writes a line that begins with "##". An idle dialog waits for a line.
 
-The libraries stay loaded between the dialogs, so a file takes 1 ms and not 25 ms, and a dialog half of what it would.
+The libraries stay loaded between the dialogs, so a file takes 1 ms instead of 25 ms, and a dialog half as long.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def configuration(model: str, tokenizer: str, extensions: str | None) -> bytes:
     dialog = {
         "version": 1,
         "type": "basic",
-        # No word of the vocabulary ends a dialog, so that it has as many inferences as are asked for.
+        # No word of the vocabulary ends a dialog, so that it has the requested number of inferences.
         "context": {"version": 1, "size": 64, "n-vocab": 3, "bos-token": 1, "eos-token": 3},
         "sampler": {"version": 1, "seed": 1, "temp": 1.0, "top-k": 1, "top-p": 1.0},
         "tokenizer": {"version": 1, "path": tokenizer},
@@ -88,7 +88,7 @@ def hold(genie: Any, configured: bytes, tokens: int) -> None:
 
 
 def stage(*words: object) -> None:
-    """Begin a stage of the dialog: in one piece, since a thread of the library's may just be writing a line."""
+    """Begin a stage of the dialog. The line is written at once, since a thread of the library may be writing, too."""
     os.write(sys.stdout.fileno(), f"\n## {' '.join(map(str, words))}\n".encode())
 
 
