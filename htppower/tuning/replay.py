@@ -83,8 +83,6 @@ class Replayed:
 
 
 class _Host:
-    """A host that runs the inferences of one session."""
-
     def __init__(self, session: Session, workload: Workload) -> None:
         self.session = session
         self.one_at_a_time = workload.one_at_a_time
@@ -149,7 +147,6 @@ def replay(sessions: Sequence[tuple[Profile, Workload]]) -> list[Replayed]:
 
 
 def _run(hosts: Sequence[_Host], workloads: Sequence[Workload], time: VirtualTime) -> None:
-    """Run all inferences of all hosts."""
     events: list[tuple[int, int, int, int]] = []
     for whose, workload in enumerate(workloads):
         events.extend((at_us, _BEGIN, whose, number) for number, at_us in enumerate(workload.asked_us.tolist()))

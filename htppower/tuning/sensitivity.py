@@ -118,7 +118,6 @@ class _Judge:
         return found
 
     def _keeping_of(self, trial: Trial) -> Outcomes:
-        """Return the outcomes of the examined time-outs that keep to the limits."""
         time_outs = thinned(trial.time_outs_us, _TIME_OUTS)
         return trial.outcomes(time_outs[trial.within(time_outs, self._aim.limits)])
 

@@ -234,7 +234,6 @@ def _longer(advice: SessionAdvice, firm: Sequence[Choice], front: Sequence[Choic
 
 
 def _first_of_each(choices: Iterable[Choice]) -> list[Choice]:
-    """Return the first choice of each profile."""
     found: dict[object, Choice] = {}
     for each in choices:
         found.setdefault(each.variant, each)

@@ -85,6 +85,5 @@ def _older(path: str, root: str) -> Iterator[str]:
 
 
 def _run(path: str, root: str) -> Run | None:
-    """Return the run of a recording; None if the file is not a recording."""
     with opened(path, within=root) as source:
         return run_of(source.head)

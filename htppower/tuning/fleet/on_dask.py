@@ -202,7 +202,6 @@ def _submitted(
 
 
 def _threads(client: Client) -> dict[str, int]:
-    """Return how many threads each worker has."""
     try:
         found: dict[str, int] = client.nthreads()
     except (OSError, asyncio.TimeoutError):

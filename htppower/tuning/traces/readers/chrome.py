@@ -209,7 +209,6 @@ class _Collector:
         return self._name if name == self._name or of_category else ""
 
     def _session(self, event: dict[str, Any], of: str = "thread") -> str:
-        """Return the key of the session that an event belongs to."""
         args = event.get("args")
         if isinstance(args, dict):
             for key in ("session", "model"):
@@ -219,7 +218,6 @@ class _Collector:
         return f"{process}\0{thread}" if of == "thread" else f"process {process}"
 
     def _named(self, name: str) -> dict[str, Inferences]:
-        """Return the sessions of a name."""
         sessions = self._found.get(name)
         if sessions is None:
             self._source.room.take(BEGUN_ROOM)

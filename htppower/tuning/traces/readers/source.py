@@ -215,7 +215,6 @@ def parts_of(path: str) -> list[Path]:
 
 
 def _alike(part: str, other: str) -> bool:
-    """Return whether two parts are numbered in the same way."""
     return len(part) == len(other) and part.isdigit() == other.isdigit()
 
 
