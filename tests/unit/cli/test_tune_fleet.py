@@ -84,7 +84,7 @@ def test_a_scheduler_needs_dask(traces: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_no_file_that_can_be_read_is_an_error(tmp_path: Path) -> None:
     """A folder without any file is an error too."""
-    with pytest.raises(HtpPowerError, match="there is no file in it"):
+    with pytest.raises(HtpPowerError, match="the folder has no file"):
         tuned(tmp_path)
     (tmp_path / "a").write_text("nothing", encoding="utf-8")
     with pytest.raises(HtpPowerError, match="none of 1 files can be read"):

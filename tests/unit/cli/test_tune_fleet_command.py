@@ -106,6 +106,6 @@ def test_what_does_not_go_together_is_refused(
 
 def test_a_folder_without_traces_is_refused(tmp_path: Path, command: Command) -> None:
     """The exit code is 2, and each file is named with its problem."""
-    assert "there is no file in it" in refused(command, "--fleet", str(tmp_path))
+    assert "the folder has no file" in refused(command, "--fleet", str(tmp_path))
     (tmp_path / "notes.txt").write_text("no trace", encoding="utf-8")
     assert "none of 1 files can be read" in refused(command, "--fleet", str(tmp_path))
