@@ -1,1 +1,1 @@
-"""Advice from profilers' files: readers, a file a format; what was measured; the rules; the output formats."""
+"""Advice from profilers' files: a reader for each format, the measurements, the rules, the output formats."""

@@ -1,4 +1,4 @@
-"""What a check says: advice with its evidence, or why it has none; and the report of all."""
+"""The answer of a check: advice with its evidence, or why there is none; and the report of all answers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from htppower.review.advice.rules import AdviceRule
 
 
-# So begins the reason of a rule that lacks numbers.
+# The reason of a rule that lacks numbers begins with this.
 LACKING = "needs "
 
 
 class Confidence(str, enum.Enum):
-    """How sure an advice is."""
+    """How sure a piece of advice is."""
 
     HIGH = "high"
     MEDIUM = "medium"
@@ -29,7 +29,7 @@ class Confidence(str, enum.Enum):
 
 
 class Gain(enum.Enum):
-    """What an advice gains, in the order in which advice is told."""
+    """The gain of a piece of advice, in the order of the report."""
 
     EVERY_INFERENCE = "every inference"
     ONCE = "once"
@@ -45,8 +45,8 @@ class Advice:
         confidence: how sure it is.
         evidence: the numbers, in sentences.
         do: what to do: lines of YAML, commands, or words.
-        share: the part of the inferences' time that it is about, from 0 to 1; for what gains power and no time, less.
-        gain_us: the time that an inference could be shorter by at most; 0 where it gains no time.
+        share: the part of the inferences' time that it is about, from 0 to 1; lower if it saves power and no time.
+        gain_us: by how much an inference could get shorter at most; 0 if it saves no time.
         gain: what it gains.
     """
 
@@ -61,20 +61,20 @@ class Advice:
 
 @attrs.frozen(repr=False, eq=False)
 class Nothing:
-    """A rule that has no advice: why, with the numbers."""
+    """The answer of a rule that has no advice: why, with the numbers."""
 
     rule: AdviceRule
     because: str
 
     @property
     def lacking(self) -> bool:
-        """Whether it could not be asked, for lack of rows."""
+        """Whether the rule was not checked, because rows are missing."""
         return self.because.startswith(LACKING)
 
 
 @attrs.frozen(repr=False, eq=False)
 class Told:
-    """One advice as it is told: for all measurements that it is about, the one that gains most first."""
+    """The advice of one rule on all measurements that it is about, the one that gains most first."""
 
     advice: Advice
     about: tuple[tuple[Measurement, Advice], ...]
@@ -82,12 +82,12 @@ class Told:
 
 @attrs.frozen(repr=False, eq=False)
 class Report:
-    """What is told of some files.
+    """The report on some files.
 
     Attributes:
         measurements: what was measured.
-        told: the advice, the one that gains most first.
-        looked_at: what each rule without advice has looked at, by measurement.
+        told: the advice that is reported, the one that gains most first.
+        looked_at: for each measurement, what the rules without advice have looked at.
     """
 
     measurements: Sequence[Measurement]

@@ -1,4 +1,4 @@
-"""What was measured, in words: for the text and for the page."""
+"""A report and its measurements in words, for the text and for the HTML page."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
     from htppower.review.advice.measurement import Measurement
 
 NOTHING = "Nothing to gain"
-_HOST = "QNN (execute), NetRun and RPC are host time; what lies within QNN accelerator (3002) is device time."
-_NO_DEVICE = "All times are the host's: without rows of the HTP (3001 to 3012) nothing tells where the time goes."
-_MOVED = (
-    "A power-up has moved the averages: the evidence below is of the smallest numbers where it gives no other word."
-)
+_HOST = "QNN (execute), NetRun and RPC are host time; everything within QNN accelerator (3002) is device time."
+_NO_DEVICE = "All times are the host's: without rows of the HTP (3001 to 3012) nothing shows where the time goes."
+_MOVED = "A power-up has moved the averages: unless it says otherwise, the evidence below uses the smallest numbers."
 _OF_QUERIES = (Event.FIRST_TOKEN, Event.PROMPT_TOKENS, Event.PROMPT_RATE, Event.TOKENS, Event.TOKEN_RATE)
-_CYCLES = "Cycles are no wall time, and over a time no clock: those of ops that run side by side are added up."
+_CYCLES = (
+    "Cycles are not wall time, nor a clock if divided by time: ops run side by side, and their cycles are added up."
+)
 
 
 def headline(report: Report) -> str:
-    """Return what is told, in a line."""
+    """Return the result in one line."""
     if report.simulated:
-        return "No advice: this was made by the simulation on x86-64, and is of no device."
+        return "No advice: this was made by the simulation on x86-64, not by a device."
     if not report.told and not any(Numbers(each).has(event) for each in report.measurements for event in LEVELS[1:]):
-        return "No advice: without rows of the HTP these numbers do not tell whether anything can be gained."
+        return "No advice: without rows of the HTP these numbers do not show whether anything can be gained."
     if not report.told:
         return f"{NOTHING}: no rule has found anything in these numbers."
-    return f"{len(report.told)} {'piece' if len(report.told) == 1 else 'pieces'} of advice, what gains most first."
+    return f"{len(report.told)} {'piece' if len(report.told) == 1 else 'pieces'} of advice, the largest gain first."
 
 
 def about(measured: Measurement) -> str:
-    """Return what was measured, in a line."""
+    """Return what was measured, in one line."""
     count = "averages" if measured.averaged else counted(measured.count, _word(measured))
     sessions = f" in {counted(len(measured.starts), 'session')}" if len(measured.starts) > 1 else ""
     profile = "unknown profile" if measured.profile is None else f"profile {measured.profile.name}"
@@ -46,7 +46,7 @@ def about(measured: Measurement) -> str:
 
 
 def to_do(told: Told) -> tuple[str, ...]:
-    """Return what to do, in lines: once where it is the same for all measurements, else for each group by name."""
+    """Return what to do, in lines: once if it is the same for all measurements, else by name for each group."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for measured, each in told.about:
         groups.setdefault(each.do, []).append(measured.name)
@@ -62,7 +62,7 @@ def _word(measured: Measurement) -> str:
 
 
 def _rates(measured: Measurement) -> Iterator[str]:
-    """Yield how fast a language model is, in a line; a query without tokens is written as 0, and has no rate."""
+    """Yield how fast a language model is, in one line. Genie writes 0 for a query without tokens, which has no rate."""
     numbers = Numbers(measured)
     first_us, prompt, prompt_rate, tokens, token_rate = (numbers.typical(event) for event in _OF_QUERIES)
     if first_us:
@@ -76,7 +76,7 @@ def _rates(measured: Measurement) -> Iterator[str]:
 
 
 def notes(measured: Measurement) -> Iterator[str]:
-    """Yield what the numbers are, and what they are not."""
+    """Yield notes on how to read the numbers."""
     yield from _rates(measured)
     yield from measured.notes
     if measured.simulated:

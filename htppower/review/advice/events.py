@@ -1,6 +1,6 @@
-"""The profiling events of a graph's execution: ids, the names under which tools print them, and units.
+"""The profiling events of a graph's execution: ids, the names that tools print, and units.
 
-Source: QnnHtpProfile.h, SDK 2.50, for ids and units; the names are as qnn-profile-viewer and ONNX Runtime print them.
+The ids and units are from QnnHtpProfile.h, SDK 2.50. The names are as qnn-profile-viewer and ONNX Runtime print them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Kind(enum.Enum):
-    """What a number is; ``value`` is the unit in which it is kept."""
+    """The kind of a number; ``value`` is the unit of all such numbers."""
 
     TIME = "us"
     CYCLES = "cycles"
@@ -24,7 +24,7 @@ class Kind(enum.Enum):
 
 
 class About(NamedTuple):
-    """An event: the vendor's id, None for one of another tool; the name; what its number is."""
+    """An event: the vendor's id, or None for an event of another tool; its name; the kind of its number."""
 
     number: int | None
     printed: str
@@ -32,7 +32,7 @@ class About(NamedTuple):
 
 
 class Event(enum.Enum):
-    """What is measured of one inference."""
+    """An event of one inference."""
 
     QNN = About(None, "QNN (execute) time")
     RPC = About(3001, "RPC (execute) time")
@@ -57,7 +57,7 @@ class Event(enum.Enum):
     TOKEN_RATE = About(None, "token-generation-rate", Kind.RATE)
     TOKEN_TIME = About(None, "token-generation-time")
 
-    # There is one of each, and millions are looked up.
+    # Each event is a single object, and millions are looked up.
     __hash__ = object.__hash__
 
     @property
@@ -67,17 +67,17 @@ class Event(enum.Enum):
 
     @property
     def kind(self) -> Kind:
-        """What its number is."""
+        """The kind of its number."""
         return self.value.kind
 
     def __str__(self) -> str:
-        """Return the name, and the id where the vendor has one."""
+        """Return the name, and the id if the vendor has one."""
         return self.printed if self.value.number is None else f"{self.printed} ({self.value.number})"
 
 
-# From the whole call of the API down to the work itself: each lies within the one before.
+# From the whole call of the API to the work itself: each lies within the previous one.
 LEVELS = (Event.QNN, Event.RPC, Event.QNN_ACCELERATOR, Event.ACCELERATOR, Event.COMPUTE)
-# The time of a whole inference, the best first.
+# The events that may stand for the time of a whole inference, the best first.
 WHOLES = (Event.QNN, Event.RPC, Event.NETRUN, Event.INFERENCE, Event.QNN_ACCELERATOR, Event.ACCELERATOR, Event.COMPUTE)
 YIELD_TIMES = (Event.YIELD_RELEASE, Event.YIELD_WAIT, Event.YIELD_RESTORE)
 
@@ -88,7 +88,7 @@ _BY_NAME: Mapping[str, Event] = MappingProxyType(
         "num times yield occurred": Event.YIELDS,
     }
 )
-# The vendor's header names these without saying how they are printed.
+# The vendor's header names these events, but not how tools print them.
 _YIELD = re.compile(r"yield\b")
 _YIELDS = (
     (re.compile(r"\brelease"), Event.YIELD_RELEASE),
@@ -109,12 +109,12 @@ _UNITS: Mapping[str, tuple[Kind, float]] = MappingProxyType(
 )
 
 
-class WrongUnit(ValueError):  # noqa: N818 - reads as what it is
+class WrongUnit(ValueError):  # noqa: N818 - the name states the fault
     """A number has a unit that its event can't have."""
 
 
 def event_of(name: str) -> Event | None:
-    """Return the event of a printed name or of an id; None for another one, such as that of an op."""
+    """Return the event of a printed name or of an id; None if it is another name, such as an op's."""
     said = " ".join(name.split()).lower()
     found = _BY_NAME.get(said)
     if found is None and (begin := _YIELD.search(said)):
@@ -126,7 +126,7 @@ def in_kept_unit(event: Event, number: float, unit: str) -> float:
     """Return a number in the unit of its kind: times in us.
 
     Raises:
-        WrongUnit: the unit is not known, or is none of such an event.
+        WrongUnit: the unit is unknown, or does not fit the event.
     """
     kind, factor = _UNITS.get(unit.strip().lower(), (None, 1.0))
     if kind is not event.kind:

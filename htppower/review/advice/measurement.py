@@ -1,4 +1,4 @@
-"""What was measured: the inferences of one graph in one file, by event; and where a file is wrong."""
+"""A measurement: the inferences of one graph in one file, by event. Also the error for a file that is wrong."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from htppower.review.advice.events import Event
     from htppower.rules.socs import Soc
 
-# Where an inference has no row for an event.
+# Stands for the row of an event that an inference does not have.
 MISSING = math.nan
 
 
-class UnreadableMeasurement(HtpPowerError, ValueError):  # noqa: N818 - reads as what it is
+class UnreadableMeasurement(HtpPowerError, ValueError):  # noqa: N818 - the name states the fault
     """A profiler's file can't be read.
 
     Attributes:
         path: the file.
-        place: ``line:column`` in text, the path of keys in JSON; empty for the file as a whole.
+        place: ``line:column`` in text, the path of keys in JSON; empty if it is the whole file.
         hint: what to do.
     """
 
@@ -49,19 +49,19 @@ class Measurement:
     Attributes:
         source: the file, as the user named it.
         form: what kind of file it is, in words.
-        columns: of each event a number for each inference, in the order of the file: times in us, cycles, counts; NaN
-            where an inference has no such row. In a file of averages one number.
+        columns: for each event, one number per inference in the order of the file: times in us, cycles, counts; NaN if
+            the inference has no such row. A file of averages has one number per event.
         units: the units in which the file has them.
-        graph: the name of the graph; empty where the file has none.
+        graph: the name of the graph; empty if the file has none.
         starts: the first inference of each session in the file.
-        begins_us: when each inference began or was noted; empty where the file does not say.
-        ends_us: when each ended; empty likewise.
+        begins_us: when each inference began or was logged; empty if the file does not have that.
+        ends_us: when each inference ended; empty if the file does not have that.
         averaged: whether the numbers are averages over an unknown number of inferences.
-        least, most: in a file of averages the smallest and the largest number of each event.
-        simulated: whether it was made by the simulation of the HTP on x86-64, so that no time is of a device.
-        notes: what the numbers are, in sentences.
-        profile: the profile that was in force; None where it is not known.
-        soc: the SoC; None likewise.
+        least, most: in a file of averages, the smallest and the largest number of each event.
+        simulated: whether the simulation of the HTP on x86-64 made it, so that no time is a device's.
+        notes: how to read the numbers, in sentences.
+        profile: the profile that was in force; None if it is not known.
+        soc: the SoC; None if it is not known.
     """
 
     source: str
@@ -82,10 +82,10 @@ class Measurement:
 
     @property
     def count(self) -> int:
-        """How many inferences it holds; of averages 1."""
+        """How many inferences it holds; 1 if it holds averages."""
         return max(map(len, self.columns.values()), default=0)
 
     @property
     def name(self) -> str:
-        """The file, and the graph where it has a name."""
+        """The file, and the name of the graph if there is one."""
         return f"{self.source}, {self.graph}" if self.graph else self.source

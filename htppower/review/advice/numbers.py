@@ -1,4 +1,4 @@
-"""What the checks ask of a measurement: typical values, differences of events, shares of the inference."""
+"""Numbers for the checks: typical values, differences of events, shares of the inference."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from htppower.review.advice.measurement import Measurement
 
-# So many inferences make a median sure; of so few nobody should be.
+# A median of this many inferences is sure; a median of so few is not.
 _SURE = 10
 _FEW = 3
-# What lies between two levels that follow each other.
+# The names of the parts between two neighbouring levels.
 _BETWEEN = {
     (Event.QNN, Event.RPC): "host, outside the RPC",
     (Event.RPC, Event.QNN_ACCELERATOR): "RPC and wake-up",
@@ -37,7 +37,7 @@ class Part(NamedTuple):
 
 
 class Numbers:
-    """A measurement, and what follows from it. Numbers that it does not have are None."""
+    """A measurement, and numbers computed from it. A number that can't be computed is None."""
 
     def __init__(self, measurement: Measurement) -> None:
         self.measurement = measurement
@@ -45,11 +45,11 @@ class Numbers:
         self._typical: dict[Event, float] = {}
 
     def has(self, *events: Event) -> bool:
-        """Return whether it has numbers of each of these."""
+        """Return whether it has numbers of each of these events."""
         return all(any(number == number for number in self.columns.get(event, ())) for event in events)  # noqa: PLR0124 - not NaN
 
     def typical(self, event: Event) -> float | None:
-        """Return the median; of averages the average, or the smallest where a slow one has moved it."""
+        """Return the median; for averages the average, or the smallest number if a slow inference has moved it."""
         if not self.has(event):
             return None
         if self.moved_by_a_cold_start and event in self.measurement.least:
@@ -63,7 +63,7 @@ class Numbers:
         return mean(self.columns[event]) if self.has(event) else None
 
     def less(self, event: Event, inner: Event) -> Sequence[float]:
-        """Return the difference of two events, for each inference that has both; never below 0."""
+        """Return the difference of two events for each inference that has both; never below 0."""
         if not self.has(event, inner):
             return ()
         if self.moved_by_a_cold_start and {event, inner} <= self.measurement.least.keys():
@@ -83,7 +83,7 @@ class Numbers:
 
     @functools.cached_property
     def whole_us(self) -> float:
-        """The typical time of the whole inference; 0 where there is none."""
+        """The typical time of the whole inference; 0 if there is none."""
         return 0.0 if self.whole is None else self.typical(self.whole) or 0.0
 
     @functools.cached_property
@@ -98,7 +98,7 @@ class Numbers:
 
     @functools.cached_property
     def moved_by_a_cold_start(self) -> bool:
-        """Whether numbers are averages that a slow inference has moved away from the typical one."""
+        """Whether the numbers are averages that a slow inference has moved away from the typical number."""
         measured = self.measurement
         if not measured.averaged:
             return False
@@ -121,7 +121,7 @@ class Numbers:
 
     @property
     def gaps_us(self) -> Sequence[float]:
-        """How long it was idle before each inference but the first; empty where the file does not say."""
+        """How long the HTP was idle before each inference except the first; empty if the file does not have that."""
         measured = self.measurement
         if len(measured.begins_us) < 2:  # noqa: PLR2004 - a gap has two sides
             return ()
@@ -131,7 +131,7 @@ class Numbers:
         return [max(0.0, then - now - self.whole_us) for now, then in itertools.pairwise(measured.begins_us)]
 
     def confidence(self, best: Confidence = Confidence.HIGH) -> Confidence:
-        """Return how sure an advice on so many inferences can be, at best as given."""
+        """Return how sure advice on so many inferences can be, and never more than ``best``."""
         count = self.measurement.count
         if self.measurement.averaged or _FEW <= count < _SURE:
             found = Confidence.MEDIUM
@@ -143,9 +143,9 @@ class Numbers:
     def parts(self) -> tuple[Part, ...]:
         """Return the parts of the inference, from the host to the work itself; they add up to the whole."""
         levels = [event for event in LEVELS if self.has(event)] or [event for event in (self.whole,) if event]
-        # Averages are shown as the file has them, also where the checks take the smallest.
+        # Averages are shown as the file has them, even if the checks use the smallest number.
         times = [(self.average(event) if self.measurement.averaged else self.typical(event)) or 0.0 for event in levels]
-        # Each level lies within the one before: where medians say something else, noise does.
+        # Each level lies within the previous one. If medians contradict that, the cause is noise.
         lowest = list(itertools.accumulate(times, min))
         found = [
             Part(_BETWEEN.get((outer, inner), f"{outer.printed} less {inner.printed}"), above - below, 0.0)
@@ -160,13 +160,13 @@ class Numbers:
         return tuple(part._replace(share=part.time_us / whole if whole else 0.0) for part in found)
 
 
-# Power-up takes 1.1 to 29 ms cold and 9 to 36 us warm (third parties' figures, five SoCs): this lies well between.
+# Power-up takes 1.1 to 29 ms cold and 9 to 36 us warm (third parties' figures, five SoCs). This value separates them.
 POWERED_UP_US = 500.0
-# In a short inference less counts, too: five times the warm ones, and a tenth of the whole.
+# In a short inference a shorter time counts, too: five times a warm power-up, and a tenth of the whole.
 POWERED_UP_SHORT_US = 200.0
 POWERED_UP_SHARE = 0.1
 
 
 def powered_up(time_us: float, whole_us: float) -> bool:
-    """Return whether a time of HVX and HMX power on is that of a power-up, and not of units that are on already."""
+    """Return whether a time of HVX and HMX power on is a power-up. If the units are on already, it takes less."""
     return time_us >= POWERED_UP_US or time_us >= max(POWERED_UP_SHORT_US, POWERED_UP_SHARE * whole_us)

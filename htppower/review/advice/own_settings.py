@@ -1,4 +1,4 @@
-"""Advice on what a runtime votes by itself, in its own settings: it has no votes of a profile to change."""
+"""Advice for a runtime that votes by itself: which of its own settings to change, as it has no profile with votes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OF_PROVIDER = "   # among the provider options"
 
 
 def recorded_runtime(profile: Profile | None) -> str | None:
-    """Return the runtime of which a profile records what it votes; empty for one unknown; None for other profiles."""
+    """Return the runtime whose votes a profile records; empty if it is unknown; None if the profile is not a record."""
     if profile is None or profile.provenance is None:
         return None
     runtime = profile.name.rpartition(":")[0]
@@ -31,17 +31,17 @@ def recorded_runtime(profile: Profile | None) -> str | None:
 
 
 def lacks(profile: Profile, what: str) -> str:
-    """Return in words that the runtime of a record has no setting for something."""
+    """Return, in words, that the runtime of a record has no setting for something."""
     return f"{recorded_runtime(profile) or 'its runtime'} has no setting for {what}"
 
 
 def awake(profile: Profile, *, polls: bool, adaptive_us: int | None) -> tuple[str, ...]:
-    """Return what keeps the CPU awake between call and answer; nothing where the runtime has no such setting.
+    """Return what keeps the CPU awake between call and answer; nothing if the runtime has no such setting.
 
     Args:
         profile: a record.
         polls: whether the SoC can poll.
-        adaptive_us: from which length on inferences are to be polled adaptively; None for not.
+        adaptive_us: the shortest inference to poll adaptively; None for no adaptive polling.
     """
     runtime = recorded_runtime(profile)
     if runtime == _VENDOR:
@@ -51,13 +51,13 @@ def awake(profile: Profile, *, polls: bool, adaptive_us: int | None) -> tuple[st
         return (f"{', '.join(keys)}{_OF_CORE}",)
     lines = []
     if runtime == _ONNXRUNTIME and not profile.votes.rpc_control_latency_us:
-        lines.append(f"{CONTROL_LATENCY}={_LATENCY_US}{_OF_PROVIDER}, or {RUN_LATENCY} among those of a run")
+        lines.append(f"{CONTROL_LATENCY}={_LATENCY_US}{_OF_PROVIDER}, or {RUN_LATENCY} among the options of a run")
     mode = _polling_mode(profile) if polls else ""
     return (*lines, f"{_mode(runtime or '', mode)}; it polls") if mode else tuple(lines)
 
 
 def polled_adaptively(profile: Profile, adaptive_us: int) -> tuple[str, ...]:
-    """Return what polls adaptively; nothing where the runtime of a record has no such setting."""
+    """Return what makes the runtime of a record poll adaptively; nothing if it has no such setting."""
     if recorded_runtime(profile) != _VENDOR:
         return ()
     keys = f'"adaptive_polling_time": {adaptive_us}, "rpc_polling_time": {LONGEST_POLLING_US}'
@@ -65,7 +65,7 @@ def polled_adaptively(profile: Profile, adaptive_us: int) -> tuple[str, ...]:
 
 
 def kept_up(profile: Profile, pause_us: float) -> tuple[str, ...]:
-    """Return what keeps votes up over a pause; nothing where the runtime of a record has no such setting."""
+    """Return what keeps votes up over a pause; nothing if the runtime of a record has no such setting."""
     runtime = recorded_runtime(profile)
     if runtime == _AUTO:
         return (f"{CONTROL_FLAG}=manual   # the votes stay up until the model is released",)
@@ -79,13 +79,13 @@ def kept_up(profile: Profile, pause_us: float) -> tuple[str, ...]:
 
 
 def of_mode(profile: Profile, mode: str) -> str:
-    """Return what sets another mode in the runtime of a record; empty where it has none of that name."""
+    """Return what sets another mode in the runtime of a record; empty if the runtime has no mode of that name."""
     runtime = recorded_runtime(profile)
     return _mode(runtime, mode) if runtime and mode in records(runtime) else ""
 
 
 def _polling_mode(profile: Profile) -> str:
-    """Return the mode of a record's runtime that polls, of those as fast or faster the slowest; empty for none."""
+    """Return the slowest mode of a record's runtime that polls and is at least as fast; empty if there is none."""
     runtime = recorded_runtime(profile)
     now = speed(profile)
     if not runtime or now is None:

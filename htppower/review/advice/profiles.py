@@ -1,4 +1,4 @@
-"""What a profile says of polling, sustain and speed. A profile that is not known says nothing."""
+"""The polling, sustain time and speed of a profile; None for an unknown profile."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from htppower.profiles.profile import Profile
 
-# The longest polling time that the vendor allows, and the one of its profiles that poll.
+# The longest polling time that the vendor allows. Those of its profiles that poll use it.
 LONGEST_POLLING_US = 9_999
-# Speed by the core's corner, MAX = 1: prefill of a language model on X Elite by the profile of each corner (GenieX,
-# pull request 1447). Another graph has other figures; the order is the same.
+# Speed by the core's corner, MAX = 1: prefill of a language model on X Elite, under the profile of each corner (GenieX,
+# pull request 1447). Other graphs have other figures in the same order.
 SPEEDS: Mapping[str, float] = MappingProxyType(
     {
         "MAX_VOLTAGE_CORNER": 1.0,
@@ -30,7 +30,7 @@ SPEEDS: Mapping[str, float] = MappingProxyType(
         "SVS2": 0.447,
     }
 )
-# The shipped profile of each speed below burst, from the highest.
+# The shipped profile for each speed below burst, the highest first.
 LOWER: Mapping[str, float] = MappingProxyType(
     {
         "balanced": 0.955,
@@ -42,7 +42,7 @@ LOWER: Mapping[str, float] = MappingProxyType(
 
 
 def polling_us(profile: Profile | None) -> int | None:
-    """Return for how long the CPU polls; 0 where it does not; None where the profile is not known."""
+    """Return for how long the CPU polls; 0 if it does not; None if the profile is not known."""
     if profile is None:
         return None
     return profile.votes.rpc_polling_time_us or 0
@@ -54,9 +54,9 @@ def polls_adaptively(profile: Profile | None) -> bool:
 
 
 def sustain_us(profile: Profile | None) -> float | None:
-    """Return for how long votes stay up after an inference; None where the profile is not known, or casts none.
+    """Return for how long votes stay up after an inference; None if the profile is not known, or casts no votes.
 
-    It is infinite where nothing is lowered until the model is released.
+    It is infinite if nothing is lowered until the model is released.
     """
     if profile is None or profile.relax is None:
         return None
@@ -64,7 +64,7 @@ def sustain_us(profile: Profile | None) -> float | None:
 
 
 def speed(profile: Profile | None) -> float | None:
-    """Return the speed of the corner that a profile votes, burst = 1; None where that is not known."""
+    """Return the speed of the corner that a profile votes, burst = 1; None if it is not known."""
     hvx = None if profile is None else profile.votes.hvx
     core = None if hvx is None else hvx.core
     return None if core is None else SPEEDS.get(core.target.name)

@@ -1,7 +1,8 @@
-"""Sorts rows of events, one after the other, into inferences and graphs.
+"""Sorts rows of events, in the order of a file, into inferences and graphs.
 
-No format says where an inference ends, and rows may be missing. A row whose event the inference has already begins the
-next one; and where the rows mostly stand in one order, so does a row that would stand before the last one.
+No format marks the end of an inference, and rows may be missing. So a row begins the next inference if its event is
+already in the current one. If most rows come in the same order, a row also begins the next inference if it belongs
+before the last one.
 """
 
 from __future__ import annotations
@@ -19,25 +20,25 @@ from htppower.tuning.reading_limits import GRAPH_ROOM, MEASURED, Room, TooMuch, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-# So many rows are enough to learn their order from.
+# How many rows the order is learnt from.
 _LEARN_FROM = 1024
-# An event that is seldom there has no place in the order, and a follower that is seldom the same is none.
+# An event that is rarer than this has no place in the order. A follower must be as frequent.
 _USUAL = 0.6
 # The first inference of a file may lack so many of its first rows.
 _LACKING = 2
 _MOST_COMPARED = 100
-# Rows of ops are kept until their inference ends; no graph has so many.
+# Rows of ops are kept until their inference ends. No graph has more.
 _MOST_PENDING = 500_000
 _NO_OPS: frozenset[str] = frozenset()
-# Two lists of ops are of one graph where they share this much: rows may be missing.
+# Two lists of ops belong to the same graph if they share this much, since rows may be missing.
 _ALIKE = 0.5
-# Sessions whose work differs less than this may be of one graph, and are taken together.
+# Sessions whose work differs by less may belong to the same graph, and are joined.
 _SAME_WORK = 1.3
 _WORK = (Event.CYCLES, Event.COMPUTE, Event.ACCELERATOR, Event.QNN_ACCELERATOR, Event.QNN, Event.NETRUN)
 
 
 class Row(NamedTuple):
-    """One number: of an event, when it was noted, and of which graph; an op has no event."""
+    """One number: its event, when it was logged, and its graph. The row of an op has no event."""
 
     event: Event | None
     number: float
@@ -94,7 +95,7 @@ class Series:
         self.fill()
 
     def is_like(self, other: Series) -> bool:
-        """Return whether another session seems to be of the same graph."""
+        """Return whether another session seems to run the same graph."""
         if self.graph != other.graph:
             return False
         if self.ops and other.ops:
@@ -107,19 +108,19 @@ class Series:
 
 
 class _Series(list[Series]):
-    """Series in their order, which can be found by the name of their graph."""
+    """Series in order, which can be looked up by the name of their graph."""
 
     def __init__(self) -> None:
         super().__init__()
         self._of: dict[str, list[Series]] = {}
 
     def append(self, series: Series) -> None:
-        """Append one."""
+        """Append a series."""
         super().append(series)
         self._of.setdefault(series.graph, []).append(series)
 
     def of(self, graph: str) -> Iterator[Series]:
-        """Yield the series of a graph, at most ``_MOST_COMPARED``: the caller compares each with all others."""
+        """Yield the series of a graph, at most ``_MOST_COMPARED``, since the caller compares each with all others."""
         return itertools.islice(self._of.get(graph, ()), _MOST_COMPARED)
 
 
@@ -143,7 +144,7 @@ class Collector:
         return bool(self._rows or self._session or self._buffer)
 
     def add(self, row: Row) -> None:
-        """Take a row."""
+        """Add a row."""
         if self._buffer is None:
             self._sort(row)
             return
@@ -152,7 +153,7 @@ class Collector:
             self._learn()
 
     def end_inference(self) -> None:
-        """Begin another inference: the file says so, and no order need be learnt."""
+        """Begin another inference, because the file marks it. No order need be learnt."""
         if self._buffer is not None:
             rows, self._buffer = self._buffer, None
             for row in rows:
@@ -160,7 +161,7 @@ class Collector:
         self._flush()
 
     def end_session(self) -> None:
-        """Begin another session: a graph may have the name of one before."""
+        """Begin another session. Its graphs may have the names of earlier graphs."""
         self._learn()
         self._flush()
         self._buffer, self._ranks = [], {}
@@ -174,12 +175,12 @@ class Collector:
         self._session = _Series()
 
     def finish(self) -> list[Series]:
-        """Return the series, those of one graph in several sessions taken together."""
+        """Return the series. The sessions of one graph are joined."""
         self.end_session()
         return self._series
 
     def _learn(self) -> None:
-        """Learn the order of the rows from those that wait, and sort them."""
+        """Learn the order from the rows that wait, and sort them."""
         if self._buffer is None:
             return
         rows, self._buffer = self._buffer, None
@@ -219,11 +220,11 @@ class Collector:
 
 
 def usual_order(events: Sequence[Event], *, cut: bool = False) -> list[Event]:
-    """Return the order in which the rows of an inference stand; empty where there is none, or too little to learn from.
+    """Return the order of the rows of an inference; empty if they have no order, or are too few to learn it.
 
-    It is the cycle in which each event mostly follows the one before, beginning with the first of the file. Where that
-    seems to lack its first rows it begins with NetRun, or behind QNN (execute), as all tools write it. ``cut`` says
-    that more rows follow.
+    The order is the cycle of the events, each mostly after the same event. It begins with the first event of the
+    file. If the file seems to lack the first rows, it begins with NetRun, or after QNN (execute), as all tools write
+    it. ``cut`` means that more rows come later.
     """
     counts = Counter(events)
     rare = {event for event, count in counts.items() if count < _USUAL * max(counts.values())}
@@ -249,7 +250,7 @@ def usual_order(events: Sequence[Event], *, cut: bool = False) -> list[Event]:
 
 
 def _follower(after: Counter[Event]) -> Event | None:
-    """Return what mostly follows; None where nothing does."""
+    """Return the event that mostly comes next; None if there is none."""
     count = sum(after.values())
     return next((event for event, often in after.items() if often >= _USUAL * count), None)
 
@@ -259,7 +260,7 @@ def _alike(ops: frozenset[str], others: frozenset[str]) -> bool:
 
 
 def named(series: list[Series]) -> Iterator[tuple[str, Series]]:
-    """Yield the series with names: several without one are numbered."""
+    """Yield the series with names: if several have no name, they are numbered."""
     unnamed = sum(not each.graph for each in series)
     number = 0
     for each in series:

@@ -1,6 +1,6 @@
-"""The rules of advice, as data: what each looks at, why, what to do, and how sure its source is.
+"""The rules of advice, as data: the numbers of each rule, the reason, what to do, and the source.
 
-The table of signals is inferred from the meaning of the events, but where a rule says that it is documented.
+Unless a rule is marked as documented, it is inferred from the meaning of the events.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Basis(str, enum.Enum):
-    """Where a rule comes from."""
+    """The basis of a rule."""
 
     DOCUMENTED = "documented"
     INFERRED = "inferred"
@@ -26,10 +26,10 @@ class AdviceRule(NamedTuple):
     """One rule.
 
     Attributes:
-        id: as used in advice and in the documentation.
-        says: what was found, as the heading of the advice.
+        id: its name in advice and in the documentation.
+        says: the finding, as the heading of the advice.
         looks_at: the numbers that it compares.
-        why: what happens where it fires, and why the advice helps.
+        why: what happens if the rule applies, and why the advice helps.
         mend: what to do, in a sentence.
         basis: whether it is documented or inferred.
         source: the documentation or the measurements behind it.
@@ -49,33 +49,33 @@ class AdviceRule(NamedTuple):
         return f"htppower explain {self.id}"
 
 
-_EVENTS = "QnnHtpProfile.h, SDK 2.50, for what each event is"
+_EVENTS = "QnnHtpProfile.h, SDK 2.50, for the meaning of each event"
 _PERFORMANCE = 'vendor, "QNN HTP Performance Infrastructure API"'
 
 WAKE_UP = AdviceRule(
     "ADV-1",
     "The CPU wakes up late for the answer of the HTP.",
-    "RPC (3001) less QNN accelerator (3002), against the whole inference.",
-    "Between the two lies the way of the call and of its answer. An empty call takes about 220 us; what is beyond "
-    "that is mostly a CPU that sleeps deeply, or waits for an interrupt, when the answer comes.",
-    "Vote a short control latency, and let the CPU poll for the answer where it comes within 9.999 ms.",
+    "RPC (3001) less QNN accelerator (3002), compared with the whole inference.",
+    "The difference is the way of the call and of its answer. An empty call takes about 220 us. The rest of it "
+    "is mostly a CPU that sleeps deeply, or waits for an interrupt, when the answer comes.",
+    "Vote a short control latency, and let the CPU poll for the answer if it comes within 9.999 ms.",
     Basis.DOCUMENTED,
     f"{_PERFORMANCE}, RPC polling and latency; a third party's measurement of an empty call on SA8797P",
 )
 POLLING = AdviceRule(
     "ADV-2",
     "Polling ends before the answer comes.",
-    "RPC (3001) against the polling time, at most 9999 us.",
-    "The CPU spins until the polling time is over and then sleeps after all: it costs the power of polling and the "
-    "wake-up as well.",
-    "Vote adaptive polling, which polls only just before the answer; or no polling.",
+    "RPC (3001) compared with the polling time, at most 9999 us.",
+    "The CPU polls until the polling time is over, and then sleeps anyway. That costs the power of polling and the "
+    "wake-up.",
+    "Vote adaptive polling, which polls only just before the answer, or no polling.",
     Basis.DOCUMENTED,
     f"{_PERFORMANCE}, adaptive polling: from inferences of about 1 ms on",
 )
 POWER_UP = AdviceRule(
     "ADV-3",
     "The HTP is powered up in every inference.",
-    "HVX and HMX power on (3011) of each inference; where it is low back to back, the gaps between them.",
+    "HVX and HMX power on (3011) of each inference; if it is low back to back, the gaps between them.",
     "The votes are lowered, or HMX is switched off, between the inferences: the gaps outlast the sustain time or the "
     "HMX timeout, 300 ms by default. Each inference then waits for the power.",
     "Sustain the votes for longer than the gap, or let inferences come in a row.",
@@ -85,10 +85,10 @@ POWER_UP = AdviceRule(
 COLD_START = AdviceRule(
     "ADV-4",
     "The first inference alone is slow: a normal cold start.",
-    "HVX and HMX power on (3011), or the time of the whole, of the first inference against the others.",
-    "The HTP is off before the first inference, and its memory not acquired. No profile changes that, and later "
+    "HVX and HMX power on (3011), or the time of the whole, of the first inference, compared with the others.",
+    "The HTP is off before the first inference, and its memory is not acquired. No profile changes that, and later "
     "inferences do not pay for it.",
-    "Run one inference to warm up before the first that anybody waits for, and leave it out of the figures.",
+    "Run one inference to warm up before the first that a user waits for, and leave it out of the figures.",
     Basis.INFERRED,
     f"{_EVENTS}; measured by third parties as for ADV-3",
 )
@@ -96,7 +96,7 @@ CONTENTION = AdviceRule(
     "ADV-5",
     "Another graph takes the HTP away.",
     "Yields (3006 to 3009), the wait for VTCM (3010), and Accelerator (3004) less its time without waits (3012).",
-    "The graph gives VTCM to one of higher priority and waits to have it back. That is no matter of clocks: a higher "
+    "The graph gives VTCM to one of higher priority and waits to have it back. Clocks do not matter here: a higher "
     "profile won't help.",
     "Raise the priority of this context, lower that of the other, or run them after each other.",
     Basis.INFERRED,
@@ -115,29 +115,29 @@ TOO_HIGH = AdviceRule(
 CLOCK = AdviceRule(
     "ADV-7",
     "The clock does not follow the vote.",
-    "Cycles (3003) over the time without waits (3012): how this ratio differs between profiles, against their corners.",
-    "A minimum that another client votes holds for all, and heat caps all: the clock is then the same, whatever this "
+    "Cycles (3003) over the time without waits (3012): whether this ratio changes with the profiles' corners.",
+    "A minimum that another client votes holds for all, and heat caps all. The clock is then the same, whatever this "
     "profile votes. Or the vote is not in force at all.",
-    "Look whether the vote is cast, whether another client votes, and whether the device is hot.",
+    "Check whether the vote is cast, whether another client votes, and whether the device is hot.",
     Basis.INFERRED,
-    "HAP_power, aggregation over clients; that the ratio follows the clock is inferred. It is no clock itself: the "
+    "HAP_power, aggregation over clients; the ratio's rise with the clock is inferred. It is not a clock: the "
     "cycles of ops that run side by side are added up",
 )
 HUMPS = AdviceRule(
     "ADV-8",
     "The times have two humps.",
-    "The times of all inferences: whether they form two groups apart from each other.",
+    "The times of all inferences: whether they form two separate groups.",
     "Some inferences run under other conditions than the rest: the clock was still going up, or the votes had been "
-    "lowered between them. A mean or a median tells of neither group.",
+    "lowered between them. A mean or a median describes neither group.",
     "Keep the votes up over the whole run, and measure again.",
     Basis.INFERRED,
     "a third party's job on AI Hub: 17.6 ms at best, 41.7 ms at the median",
 )
 UNEXPLAINED = AdviceRule(
     "ADV-9",
-    "The HTP waits, and no number says for what.",
+    "The HTP waits, and no number shows for what.",
     "Accelerator (3004) less its time without waits (3012), and what power-up, VTCM and yields explain of it.",
-    "Power-up, VTCM and yields are told only by detailed profiling.",
+    "Power-up, VTCM and yields are in the file only with detailed profiling.",
     "Profile again at the level detailed.",
     Basis.INFERRED,
     _EVENTS,
@@ -145,7 +145,7 @@ UNEXPLAINED = AdviceRule(
 FIRST_QUERY = AdviceRule(
     "ADV-10",
     "Queries after a pause are slower to answer.",
-    "Time to the first token, for each token of the prompt, of the first query and of those after a pause.",
+    "Time to the first token, per token of the prompt, of the first query and of queries after a pause.",
     "The votes are lowered between the queries, so the first graphs of a query run at low clocks.",
     "Sustain the votes for longer than the pause, or send one short query first.",
     Basis.INFERRED,
@@ -153,11 +153,11 @@ FIRST_QUERY = AdviceRule(
 )
 SLOW_TOKENS = AdviceRule(
     "ADV-11",
-    "The language model is slow, and the file does not say why.",
-    "Tokens a second: of the answers, and of prompts of 128 tokens or more.",
+    "The language model is slow, and the file does not show why.",
+    "Tokens per second: of the answers, and of prompts of 128 tokens or more.",
     "Models of 4 to 8 billion parameters were measured to be faster, even at their lowest clocks. So low votes are "
-    "hardly the whole reason. Slow remote calls, parts that run on the CPU, another client of the HTP, and heat are "
-    "others. Only rows of the HTP (3001 to 3012) would tell them apart, and this file has none.",
+    "hardly the whole reason. Other reasons are slow remote calls, parts that run on the CPU, another client of the "
+    "HTP, and heat. Only rows of the HTP (3001 to 3012) would tell them apart, and this file has none.",
     "Check which votes are in force, start the host again, and profile the graphs of the model.",
     Basis.INFERRED,
     "third parties' measurements: 3.8 tokens/s without votes on SA8797P; 4.6 to 9.2 tokens/s by mode on X Elite "

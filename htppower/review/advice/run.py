@@ -1,4 +1,4 @@
-"""Asks every rule about every measurement, and puts the advice in order: what gains most first."""
+"""Checks every rule against every measurement, and sorts the advice: the largest gain first."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FIRST: tuple[Callable[[Numbers], Advice | Nothing], ...] = (
 
 
 def advise(measurements: Sequence[Measurement]) -> Report:
-    """Return the advice on some measurements. On what the simulation on x86-64 made none is given."""
+    """Return the advice on some measurements; none on those that the simulation on x86-64 made."""
     asked = [Numbers(each) for each in measurements if not each.simulated]
     answers: list[tuple[Numbers, Advice | Nothing]] = []
     for numbers in asked:
@@ -57,9 +57,10 @@ def _of_one(numbers: Numbers) -> list[Advice | Nothing]:
 
 
 def _in_order(advice: Iterable[tuple[Numbers, Advice]]) -> list[Told]:
-    """Return the advice, that of one rule on several measurements together.
+    """Return the advice, joined for each rule.
 
-    What helps in every inference comes before what helps once. Then counts the time of all inferences that it is about.
+    Advice that helps in every inference is first, then advice that helps once. Within each, the advice on the most time
+    comes first.
     """
     by_rule: dict[AdviceRule, list[tuple[Numbers, Advice]]] = {}
     for numbers, each in advice:
@@ -75,5 +76,5 @@ def _in_order(advice: Iterable[tuple[Numbers, Advice]]) -> list[Told]:
 
 
 def _weight(numbers: Numbers, advice: Advice) -> float:
-    """Return the time of all inferences that an advice is about."""
+    """Return the total time of the inferences that the advice is about."""
     return advice.share * (numbers.total_us or 1.0)

@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# Fewer times are not asked for two humps: so few of one hump look like two too often.
+# So few times of one hump look like two humps too often.
 FEWEST_FOR_HUMPS = 10
-# A hump holds at least this share of the times, and three of them; fewer are outliers.
+# A hump holds at least this share of the times, and at least three; fewer are outliers.
 _HUMP_SHARE = 0.15
 _HUMP_LEAST = 3
-# The share of the variance, on a scale of ratios, that may be left within the halves at their best split, by how many
-# times there are at most. One normal hump has 1 - 2 / pi = 0.36 left, an even spread 0.25; few times scatter around
-# that. Tried with 1500 series a length: even spreads, normal and long tails pass for two humps in at most 1.5 %.
+# The largest share of the variance, on a logarithmic scale, that may remain within the halves at their best split, by
+# the number of times. For one normal hump 1 - 2 / pi = 0.36 remains, for an even spread 0.25; small samples scatter
+# around that. Tried with 1500 series of each length: even spreads, normal and long tails pass for two humps in at most
+# 1.5 %.
 _WITHIN_MOST = ((15, 0.06), (29, 0.1), (10**9, 0.13))
-# The share of the times that may lie in the middle third between the humps; an even spread has 0.17 there.
+# The largest share of the times in the middle third between the humps; an even spread has 0.17 there.
 _VALLEY_MOST = 0.06
-# A smaller step is of no use to anybody.
+# A smaller step between the humps does not matter to a user.
 _RATIO_LEAST = 1.15
-# A sorted series longer than this is thinned evenly: the humps stay.
+# A longer series is thinned evenly after sorting, which keeps the humps.
 _MOST = 2_000
 
 
@@ -37,26 +38,26 @@ class Humps(NamedTuple):
 
 def present(numbers: Iterable[float]) -> list[float]:
     """Return the numbers without those that are missing."""
-    return [number for number in numbers if number == number]  # noqa: PLR0124 - NaN is what is not itself
+    return [number for number in numbers if number == number]  # noqa: PLR0124 - NaN is not equal to itself
 
 
 def median(numbers: Iterable[float]) -> float:
-    """Return the median of those that are not missing; NaN where there is none."""
+    """Return the median of the numbers that are not missing; NaN if there are none."""
     there = present(numbers)
     return statistics.median(there) if there else math.nan
 
 
 def mean(numbers: Iterable[float]) -> float:
-    """Return the mean likewise."""
+    """Return the mean of the numbers that are not missing; NaN if there are none."""
     there = present(numbers)
     return math.fsum(there) / len(there) if there else math.nan
 
 
 def two_humps(times: Iterable[float]) -> Humps | None:
-    """Return the two humps of some times; None where there are not clearly two, or too few times to tell.
+    """Return the two humps of some times; None if there are not clearly two, or too few times.
 
-    The times are split in two where the variance of their logarithms within the halves is least (Otsu's method). That
-    is taken for two humps only where little variance is left, the halves are apart, and neither is a few outliers.
+    The times are split into two halves so that the variance of their logarithms within the halves is smallest (Otsu's
+    method). They are two humps only if little variance remains, the halves are apart, and neither is a few outliers.
     """
     ordered = sorted(time for time in present(times) if time > 0)
     if len(ordered) < FEWEST_FOR_HUMPS:
@@ -77,7 +78,7 @@ def two_humps(times: Iterable[float]) -> Humps | None:
 
 
 def _best_split(logs: Sequence[float]) -> tuple[int, float]:
-    """Return where to split, and the share of the variance that is left; 0 where there is no variance."""
+    """Return where to split, and the share of the variance that remains. The place is 0 if all are equal."""
     count = len(logs)
     middle = math.fsum(logs) / count
     total = math.fsum((each - middle) ** 2 for each in logs)

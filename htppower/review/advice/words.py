@@ -1,4 +1,4 @@
-"""Numbers as the evidence of an advice spells them."""
+"""How the evidence of advice writes numbers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def rate(per_s: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as people read it: ``17 %``."""
+    """Return a share in percent: ``17 %``."""
     return f"{100 * share:.0f} %" if share >= 0.01 or not share else "less than 1 %"  # noqa: PLR2004 - 1 %
 
 
 def sentence(text: str) -> str:
-    """Return a text with a capital at its beginning."""
+    """Return a text with a capital as its first letter."""
     return f"{text[:1].upper()}{text[1:]}"
 
 

@@ -1,1 +1,1 @@
-"""The checks of the rules of advice, by subject. Each says what it found, or with numbers why it found nothing."""
+"""The checks of the rules of advice, by subject. Each reports what it found, or the numbers that show nothing."""

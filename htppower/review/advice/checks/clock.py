@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from htppower.review.advice.numbers import Numbers
 
-# Where one profile is hardly faster than the other, equal clocks say nothing.
+# If one profile is hardly faster than the other, equal clocks prove nothing.
 _DIFFERENT = 0.97
 # Below this the slower profile is so slow that the ratio must show it.
 _CLEARLY_DIFFERENT = 0.9
@@ -36,7 +36,7 @@ _DO_OF_RUNTIME = ("htppower settings --check FILE   # does the runtime read its 
 
 
 class Rate(NamedTuple):
-    """The cycles a us of a measurement, the speed that its profile asks for, and whether the time is free of waits."""
+    """The cycles per us of a measurement, the speed that its profile asks for, whether the time is free of waits."""
 
     numbers: Numbers
     cycles_per_us: float
@@ -51,7 +51,7 @@ class Rate(NamedTuple):
 
 
 def _cycles_per_us(numbers: Numbers) -> tuple[float, bool] | None:
-    """Return the typical ratio, and whether its time is free of waits, or None without cycles or times."""
+    """Return the typical ratio, and whether its time is free of waits; None if it has no cycles or no times."""
     if not numbers.has(Event.CYCLES):
         return None
     for event, exact in ((Event.COMPUTE, True), (Event.ACCELERATOR, False)):
@@ -73,7 +73,7 @@ def _rates(every: Iterable[Numbers]) -> list[Rate]:
 
 
 def clock_follows(every: Sequence[Numbers]) -> list[tuple[Numbers, Advice | Nothing]]:
-    """ADV-7, for each graph that was measured under several profiles."""
+    """Check ADV-7 for each graph that was measured under several profiles."""
     by_graph: dict[str, list[Rate]] = {}
     for rate in _rates(every):
         by_graph.setdefault(rate.numbers.measurement.graph, []).append(rate)
@@ -102,11 +102,11 @@ def _judged(same: Sequence[Rate], pairs: Sequence[tuple[Rate, Rate]]) -> Advice 
     confidence = max(high.numbers.confidence(best), low.numbers.confidence(best), key=order.index)
     evidence = [
         f"{sentence(_compared(high, low))}.",
-        f"By its corner they should be about {percent(ratio)}.",
-        "They are no clock: the cycles of ops that run side by side are added up.",
+        f"By the corners they vote it should be about {percent(ratio)}.",
+        "The ratio is not a clock: the cycles of ops that run side by side are added up.",
     ]
     if not (high.exact and low.exact):
-        evidence.append("The time has waits in it, which may hide a difference.")
+        evidence.append("The time includes waits, which may hide a difference.")
     is_record = any(recorded_runtime(each.numbers.measurement.profile) is not None for each in (high, low))
     return Advice(CLOCK, confidence, tuple(evidence), _DO_OF_RUNTIME if is_record else _DO, 1 - ratio)
 
@@ -116,4 +116,4 @@ def _measured(high: Rate, low: Rate) -> float:
 
 
 def _compared(high: Rate, low: Rate) -> str:
-    return f"under {low.profile} the cycles a us are {percent(_measured(high, low))} of those under {high.profile}"
+    return f"under {low.profile} the cycles per us are {percent(_measured(high, low))} of those under {high.profile}"

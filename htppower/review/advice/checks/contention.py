@@ -1,4 +1,4 @@
-"""Waits on the HTP: another graph that takes it away, or something that no number tells."""
+"""Waits on the HTP: another graph takes it away, or no number shows the cause."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from htppower.review.advice.rules import CONTENTION, UNEXPLAINED
 from htppower.review.advice.statistics import median, present
 from htppower.review.advice.words import percent, sentence, time
 
-# Waits of less than this share of the inference are how inferences scatter.
+# Inferences scatter by this share anyway. Shorter waits are not reported.
 _WAIT_SHARE = 0.05
-# Where nothing tells how long yields take: more than a wait that is told as soon as it is worth telling.
+# If the file does not show how long yields take, the waits must be longer than waits whose cause is known.
 _UNKNOWN_SHARE = 0.2
-# Yields in fewer of the inferences are an accident.
+# If fewer of the inferences yield, it is an accident.
 _OFTEN = 0.1
 # Measured by third parties: 0.2 ms warm, 0.8 to 5.4 ms cold.
 _VTCM_LATE_US = 500
 _VTCM_SHARE = 0.1
-# What nothing explains is told from this share on.
+# Waits without a known cause are reported from this share on.
 _UNEXPLAINED_SHARE = 0.15
 _DO = (
     '"context_configs": {"context_priority": "high"}   # in the main file of the vendor\'s tools',
@@ -29,7 +29,7 @@ _DO = (
 
 
 def contention(numbers: Numbers) -> Advice | Nothing:
-    """ADV-5."""
+    """Check ADV-5: another graph takes the HTP away."""
     yields = present(numbers.columns.get(Event.YIELDS, ()))
     times_us = sum(numbers.average(event) or 0.0 for event in YIELD_TIMES)
     hit = sum(each > 0 for each in yields) / len(yields) if yields else float(times_us > 0)
@@ -40,7 +40,7 @@ def contention(numbers: Numbers) -> Advice | Nothing:
         waits_us = _longer(numbers)
     lost_us = max(times_us, 0.0 if waits_us is None else waits_us)
     share = numbers.share(lost_us)
-    said = f"{sum(yields) / len(yields):.2g} yields an inference" if yields else f"yields take {time(times_us)}"
+    said = f"{sum(yields) / len(yields):.2g} yields per inference" if yields else f"yields take {time(times_us)}"
     if waits_us is None and not times_us and hit >= _OFTEN:
         unknown = (f"There are {said}; how long they take is not in the file.",)
         return Advice(CONTENTION, Confidence.LOW, unknown, _DO, _UNKNOWN_SHARE)
@@ -50,14 +50,14 @@ def contention(numbers: Numbers) -> Advice | Nothing:
         )
     evidence = [f"There are {said}, in {percent(hit)} of the inferences." if yields else f"{sentence(said)}."]
     if times_us and yields:
-        evidence.append(f"They take {time(times_us)} an inference.")
+        evidence.append(f"They take {time(times_us)} per inference.")
     if waits_us is not None:
         evidence.append(f"Waiting takes {time(waits_us)} of an inference, {percent(numbers.share(waits_us))} of it.")
     return Advice(CONTENTION, numbers.confidence(), tuple(evidence), _DO, share, lost_us)
 
 
 def _late_vtcm(numbers: Numbers) -> Advice | Nothing:
-    """Return whether another graph holds VTCM: it is acquired late though the power is up, and nothing yields."""
+    """Check whether another graph holds VTCM: it is acquired late although the power is up, and nothing yields."""
     vtcm_us, power_us = numbers.typical(Event.VTCM), numbers.typical(Event.POWER_ON)
     if not numbers.has(Event.YIELDS) and vtcm_us is None:
         return Nothing(CONTENTION, "needs rows of yields (3006 to 3009): profile at the level detailed")
@@ -78,7 +78,7 @@ def _late_vtcm(numbers: Numbers) -> Advice | Nothing:
 
 
 def _waits(numbers: Numbers) -> float | None:
-    """Return how long the HTP waits in an inference, on average, without its power-up; None where that is not told."""
+    """Return how long the HTP waits in an inference on average, without its power-up; None if the file lacks that."""
     waits = numbers.less(Event.ACCELERATOR, Event.COMPUTE)
     if not waits:
         return None
@@ -88,7 +88,7 @@ def _waits(numbers: Numbers) -> float | None:
 
 
 def _longer(numbers: Numbers) -> float | None:
-    """Return by how much inferences are longer on average than those without yields; None where too few are without."""
+    """Return by how much inferences are longer on average than those without yields; None if too few have no yields."""
     if numbers.whole is None:
         return None
     pairs = list(zip(numbers.columns[Event.YIELDS], numbers.columns[numbers.whole], strict=False))
@@ -99,7 +99,7 @@ def _longer(numbers: Numbers) -> float | None:
 
 
 def unexplained(numbers: Numbers) -> Advice | Nothing:
-    """ADV-9."""
+    """Check ADV-9: the HTP waits, and no number shows for what."""
     waits_us = numbers.between(Event.ACCELERATOR, Event.COMPUTE)
     if waits_us is None:
         return Nothing(UNEXPLAINED, "needs rows of Accelerator with and without waits (3004 and 3012)")

@@ -1,4 +1,4 @@
-"""Times in two groups: which part of the inference makes the difference, and whether that is a matter of votes."""
+"""Times in two groups: which part of the inference makes the difference, and whether votes are the cause."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from htppower.review.advice.rules import AdviceRule
     from htppower.review.advice.statistics import Humps
 
-# So many times make two groups sure.
+# With at least this many times, two groups are sure.
 _SURE = 30
 _MOSTLY = 0.5
 _DO = (
     f"relax: {{after_inference_us: {4 * VENDOR_SUSTAIN_US}}}   # votes that stay up between the inferences",
     "htppower profile burst -- COMMAND   # votes that are up for the whole run; then measure again",
 )
-# Which advice explains a difference of these levels.
+# The advice that explains a difference between these two levels.
 _EXPLAINED_BY = {
     (Event.RPC, Event.QNN_ACCELERATOR): (WAKE_UP,),
     (Event.QNN_ACCELERATOR, Event.ACCELERATOR): (POWER_UP,),
@@ -37,14 +37,14 @@ _EXPLAINED_BY = {
 
 
 def humps(numbers: Numbers, fired: Collection[AdviceRule]) -> Advice | Nothing:
-    """ADV-8, unless advice that has been given already explains the two groups."""
+    """Check ADV-8: the times form two groups, and no advice that was given already explains them."""
     if numbers.has(Event.FIRST_TOKEN):
-        return Nothing(HUMPS, "a query takes as long as its tokens: their times are not compared")
+        return Nothing(HUMPS, "the time of a query depends on its tokens, so times are not compared")
     whole = numbers.whole
     times = [] if whole is None else list(numbers.columns[whole])
     count = len(present(times))
     if count < FEWEST_FOR_HUMPS:
-        return Nothing(HUMPS, f"needs {FEWEST_FOR_HUMPS} times to tell two groups from one; there are {count}")
+        return Nothing(HUMPS, f"needs {FEWEST_FOR_HUMPS} times to tell two groups from one; the file has {count}")
     found = two_humps(times)
     if found is None:
         ordered = sorted(present(times))
@@ -68,13 +68,13 @@ def humps(numbers: Numbers, fired: Collection[AdviceRule]) -> Advice | Nothing:
     evidence += _in_words(numbers, slow, where)
     gain_us = max(0.0, mean(times) - found.fast)
     confidence = Confidence.HIGH if count >= _SURE else Confidence.MEDIUM
-    # A runtime that votes by itself has no profile whose votes could stay up longer.
+    # A runtime that votes by itself has no profile that can keep the votes up longer.
     do = _DO if recorded_runtime(numbers.measurement.profile) is None else _DO[1:]
     return Advice(HUMPS, confidence, tuple(evidence), do, min(1.0, gain_us / mean(times)), gain_us)
 
 
 def _medians(numbers: Numbers, event: Event, times: Sequence[float], found: Humps) -> tuple[float, float] | None:
-    """Return the median of an event in the fast and in the slow group; None where it is not told for each time."""
+    """Return the median of an event in the fast and the slow group; None unless each time has a number of it."""
     column = numbers.columns.get(event, ())
     if len(column) != len(times):
         return None
@@ -84,7 +84,10 @@ def _medians(numbers: Numbers, event: Event, times: Sequence[float], found: Hump
 
 
 def _more_work(numbers: Numbers, times: Sequence[float], found: Humps) -> bool:
-    """Return whether the slow group takes more cycles: at another clock, or waiting, a graph takes as many."""
+    """Return whether the slow group takes more cycles.
+
+    Another clock, or waiting, does not change their number.
+    """
     cycles = _medians(numbers, Event.CYCLES, times, found)
     return cycles is not None and cycles[1] > cycles[0] * math.sqrt(found.slow / found.fast)
 
@@ -100,7 +103,7 @@ def _of_yields(numbers: Numbers, times: Sequence[float], found: Humps) -> bool:
 
 
 def _where(numbers: Numbers, times: Sequence[float], found: Humps) -> tuple[Event, Event] | None:
-    """Return between which levels most of the difference lies; the lowest level twice is the work itself."""
+    """Return the two levels between which most of the difference lies. The lowest level twice is the work itself."""
     levels = [event for event in LEVELS if _medians(numbers, event, times, found) is not None]
     if not levels:
         return None

@@ -1,4 +1,4 @@
-"""Power-up: in every inference, or once."""
+"""Power-up: in every inference, or only once."""
 
 from __future__ import annotations
 
@@ -19,34 +19,35 @@ if TYPE_CHECKING:
 
     from htppower.review.advice.measurement import Measurement
 
-# In at least half of them it is the rule. In fewer, more than a tenth, it is no accident either.
+# The share of inferences with a power-up: from half of them on it is the rule, from a tenth on it is not an accident.
 _MOSTLY = 0.5
 _SOMETIMES = 0.1
 _MANY = 5
-# Where an average lies so far from the smallest to the largest, more than one inference in four is slow.
+# If an average lies this far from the smallest to the largest number, more than one inference in four is slow.
 _OF_AVERAGES = 0.25
 # The longest power-up that third parties have measured.
 _LONGEST_POWER_UP_US = 29_000.0
 _HOLD = "htppower profile NAME -- COMMAND   # holds the votes up while the command runs"
 _IN_A_ROW = "run several inferences after each other, so that one power-up serves them all"
-# A record is of what a runtime votes by itself: that has no field for its timers.
+# A record holds what a runtime votes by itself. It has no field for the runtime's timers.
 _RECORDED = (_HOLD, f"or {_IN_A_ROW}")
 _HELD = (
     _IN_A_ROW,
     "check that the runtime makes its session once, and that the mode is set: its votes would outlast every gap",
 )
-_NOT_TOLD = "an average does not tell once from always"
-# Above this a longer sustain time is what REV-8 asks about.
+_NOT_TOLD = "an average does not show whether it happens once or always"
+# REV-8 reports a sustain time longer than this.
 _LONGEST_SUSTAIN_US = 10_000_000
 _ROUND_UP_US = 100_000
 _MARGIN = 1.2
-# Without rows of power-up the first inference stands out by half of the slowest tenth of the others, and 1 ms.
+# Without rows of power-up, a first inference is slow if it takes half as long again as the slowest tenth of the others,
+# and 1 ms more.
 _STANDS_OUT = 1.5
 _STANDS_OUT_US = 1_000
 
 
 class _Ups(NamedTuple):
-    """Power-ups: of which inferences, how long they take, how long it takes where the units are on, and of how many."""
+    """The inferences with a power-up, its time, the time of power on in the other inferences, and the number of all."""
 
     at: tuple[int, ...]
     cold_us: float
@@ -64,8 +65,8 @@ def _ups(numbers: Numbers) -> _Ups | None:
 
 
 def _once(numbers: Numbers, ups: _Ups) -> bool:
-    """Return whether only first inferences of sessions were powered up, or a single one of several."""
-    if not ups.at or ups.inferences < 2:  # noqa: PLR2004 - one is neither once nor always
+    """Return whether only first inferences of sessions were powered up, or one of several inferences."""
+    if not ups.at or ups.inferences < 2:  # noqa: PLR2004 - one inference shows neither once nor always
         return False
     if set(ups.at) <= set(numbers.measurement.starts) and len(ups.at) < ups.inferences:
         return True
@@ -73,14 +74,14 @@ def _once(numbers: Numbers, ups: _Ups) -> bool:
 
 
 def power_up(numbers: Numbers) -> Advice | Nothing:
-    """ADV-3."""
+    """Check ADV-3: the HTP is powered up in every inference."""
     ups = _ups(numbers)
     if ups is None:
         return Nothing(POWER_UP, "needs rows of HVX + HMX power on (3011): profile at the level detailed")
     if numbers.measurement.averaged:
         return _of_averages(numbers)
     if ups.inferences < 2:  # noqa: PLR2004 - as above
-        return Nothing(POWER_UP, "one inference does not tell what happens in every one: profile several")
+        return Nothing(POWER_UP, "one inference does not show what happens in every one: profile several")
     if not ups.at or _once(numbers, ups):
         said = f"{len(ups.at)} of {counted(ups.inferences, 'inference')} had a power-up"
         warm = "" if math.isnan(ups.warm_us) else f", power on takes {time(ups.warm_us)} in the others"
@@ -106,12 +107,12 @@ def _of_averages(numbers: Numbers) -> Advice | Nothing:
         more_us = average_us - (least_us or 0.0)
         return (_sometimes if _has_limits(measured) else _without_limits)(numbers, said, more_us)
     if _is_of_one(numbers):
-        return Nothing(POWER_UP, f"{said}; the file seems to be of one inference")
+        return Nothing(POWER_UP, f"{said}; the file seems to hold one inference")
     return _advice(numbers, least_us, [f"{sentence(said)}: every inference has a power-up."], None)
 
 
 def _sometimes(numbers: Numbers, said: str, more_us: float) -> Advice | Nothing:
-    """Return whether the average is too far from the smallest for a single power-up of several inferences."""
+    """Return advice if the average is too far from the smallest number for a single power-up in several inferences."""
     most_us = numbers.measurement.most.get(Event.POWER_ON, 0.0)
     least_us = numbers.measurement.least.get(Event.POWER_ON, 0.0)
     if not powered_up(most_us, numbers.whole_us) or more_us < _OF_AVERAGES * (most_us - least_us):
@@ -121,12 +122,12 @@ def _sometimes(numbers: Numbers, said: str, more_us: float) -> Advice | Nothing:
 
 
 def _has_limits(measured: Measurement) -> bool:
-    """Return whether averages have the smallest and the largest time of power-up besides them."""
+    """Return whether the file has the smallest and the largest time of power-up, next to the average."""
     return Event.POWER_ON in measured.least and Event.POWER_ON in measured.most
 
 
 def _without_limits(numbers: Numbers, said: str, more_us: float) -> Advice | Nothing:
-    """Return whether an average is too large for a single power-up of all but a few inferences."""
+    """Return advice if an average is too large for a power-up in only a few inferences."""
     longest_us = numbers.measurement.most.get(Event.POWER_ON, _LONGEST_POWER_UP_US)
     if not powered_up(more_us, numbers.whole_us):
         return Nothing(POWER_UP, said)
@@ -134,12 +135,12 @@ def _without_limits(numbers: Numbers, said: str, more_us: float) -> Advice | Not
         return Nothing(POWER_UP, f"{said}; {_NOT_TOLD}")
     few = max(1, math.floor(longest_us / more_us))
     of_few = "one inference" if few == 1 else f"at most {few} inferences"
-    alone = f"A power-up takes at most {time(longest_us)}: a single cold start makes such an average only of {of_few}."
+    alone = f"A power-up takes at most {time(longest_us)}. One cold start gives such an average only over {of_few}."
     return _advice(numbers, more_us, [f"{sentence(said)}.", alone], None, Confidence.LOW)
 
 
 def _is_of_one(numbers: Numbers) -> bool:
-    """Return whether averages are of one inference: then the smallest, the average and the largest are the same."""
+    """Return whether averages are of one inference: then the smallest, the average and the largest are equal."""
     measured = numbers.measurement
     return all(
         measured.least.get(event, numbers_of[0]) == numbers_of[0] == measured.most.get(event, numbers_of[0])
@@ -154,14 +155,14 @@ def _advice(
     gap_us: float | None,
     best: Confidence = Confidence.HIGH,
 ) -> Advice:
-    # It may be counted besides the whole inference; then more than the whole can't be gained, less the work.
+    # Power-up may be counted outside the whole inference. At most the whole without the work can be gained.
     whole_us = numbers.whole_us if numbers.whole is None else numbers.average(numbers.whole) or 0.0
     room_us = max(whole_us - (numbers.typical(Event.COMPUTE) or 0.0), 0.0)
     gain_us = min(lost_us, room_us) if numbers.whole_us else lost_us
     profile = numbers.measurement.profile
     held_us = sustain_us(profile)
     if gap_us is not None:
-        evidence.append(f"Before those it was idle for {time(gap_us)} at the median.")
+        evidence.append(f"Before those the HTP was idle for {time(gap_us)} at the median.")
     if profile is not None and held_us is not None:
         kept = "until the model is released" if math.isinf(held_us) else f"for {time(held_us)} after an inference"
         evidence.append(f"{profile.name} keeps its votes up {kept}.")
@@ -172,17 +173,17 @@ def _advice(
 
 
 def _held_longer(gap_us: float | None, held_us: float) -> tuple[str, ...]:
-    """Return what keeps the power up over a gap: a sustain time, the HMX timeout where votes are up, or a hold."""
+    """Return what keeps the power up over a gap: a sustain time, a longer HMX timeout if votes are up, or a hold."""
     if math.isinf(held_us):
         return ("votes: {hmx_timeout_us: 1000000}   # the votes stay up, so HMX may have timed out",)
     if gap_us is None:
         wanted = max(2 * held_us, VENDOR_SUSTAIN_US)
         return (
             f"relax: {{after_inference_us: {wanted}}}   # longer than the gap between inferences",
-            "votes: {hmx_timeout_us: 1000000}   # where the gap is shorter than the sustain time",
+            "votes: {hmx_timeout_us: 1000000}   # if the gap is shorter than the sustain time",
         )
     if gap_us < held_us:
-        return ("votes: {hmx_timeout_us: 1000000}   # the votes are up still, so HMX has timed out",)
+        return ("votes: {hmx_timeout_us: 1000000}   # the votes are still up, so HMX has timed out",)
     wanted = math.ceil(_MARGIN * gap_us / _ROUND_UP_US) * _ROUND_UP_US
     if wanted > _LONGEST_SUSTAIN_US:
         return (
@@ -199,7 +200,7 @@ def _gap_before(numbers: Numbers, places: Sequence[int]) -> float | None:
 
 
 def cold_start(numbers: Numbers) -> Advice | Nothing:
-    """ADV-4; from rows of power-up, or else from the time of the first inference."""
+    """Check ADV-4: only the first inference is slow. It uses rows of power-up, or the time of the first inference."""
     measured = numbers.measurement
     ups = _ups(numbers)
     if ups is None:
@@ -208,7 +209,7 @@ def cold_start(numbers: Numbers) -> Advice | Nothing:
         return _average_moved(numbers)
     if ups.inferences == 1 and ups.at:
         evidence = (
-            f"Power on takes {time(ups.cold_us)} in the one inference of the file: it tells nothing of others.",
+            f"Power on takes {time(ups.cold_us)} in the only inference of the file: other inferences may differ.",
         )
         return _warm_up(numbers, ups.cold_us, evidence, Confidence.LOW)
     if not ups.at and len(measured.starts) < measured.count:
@@ -242,7 +243,7 @@ def _average_moved(numbers: Numbers) -> Advice | Nothing:
 
 
 def _slow_first(numbers: Numbers) -> Advice | Nothing:
-    """Return whether the first of each session stands out from all others."""
+    """Check whether the first inference of each session is slower than all others."""
     whole = numbers.whole
     times = [] if whole is None else list(numbers.columns[whole])
     starts = [place for place in numbers.measurement.starts if place < len(times)]
@@ -263,7 +264,7 @@ def _warm_up(numbers: Numbers, lost_us: float, evidence: tuple[str, ...], best: 
         COLD_START,
         numbers.confidence(best),
         evidence,
-        ("run one inference under session.init(), before the first that anybody waits for",),
+        ("run one inference under session.init(), before the first that a user waits for",),
         share,
         0.0,
         Gain.ONCE,

@@ -1,4 +1,4 @@
-"""Queries of a language model: whether those after a pause are slower to answer, and whether all are slow."""
+"""Queries of a language model: whether queries after a pause are answered more slowly, and whether all are slow."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from htppower.review.advice.words import rate, sentence, time
 if TYPE_CHECKING:
     from htppower.review.advice.numbers import Numbers
 
-# Fewer warm queries are no measure.
+# Fewer warm queries are not enough to compare with.
 _WARM_LEAST = 2
-# How queries scatter.
+# Queries scatter by this much.
 _SLOWER = 1.2
 _MARGIN = 1.2
 _ROUND_UP_US = 100_000
 _LONGEST_SUSTAIN_US = 10_000_000
-# The slowest that third parties have measured, at the lowest clocks: the sources are named in the rule.
+# The slowest rates that third parties have measured, at the lowest clocks. The rule names the sources.
 _SLOW_TOKENS_PER_S = 3.8
 _SLOW_PROMPT_TOKENS_PER_S = 117.0
-# A shorter prompt is filled up to the length of the graph, so that its rate says little.
+# A shorter prompt is padded to the length of the graph, so its rate is not typical.
 _LONG_PROMPT_TOKENS = 128
-# The first token is not generated, so that an answer of one token has no rate.
+# The first token is not generated, so an answer of one token has no rate.
 _SEVERAL = 2
 _DO_SLOW = (
     "htppower settings --check CONFIG.json   # which votes does the configuration of the dialog ask for?",
-    "start the host again and compare: some starts alone are slow",
+    "start the host again and compare: some starts are slow by chance",
     "--profiling_level detailed   # qnn-net-run, with the context binary of the model: where does the time go?",
 )
 
 
 def first_query(numbers: Numbers) -> Advice | Nothing:
-    """ADV-10."""
+    """Check ADV-10: queries after a pause are answered more slowly."""
     if not numbers.has(Event.FIRST_TOKEN):
         return Nothing(FIRST_QUERY, "needs queries of a language model")
     costs = _costs(numbers)
@@ -52,7 +52,7 @@ def first_query(numbers: Numbers) -> Advice | Nothing:
         said = f"{len(cold)} after a pause, {len(warm)} without one"
         return Nothing(FIRST_QUERY, f"needs queries to compare: {said}")
     ratio = median(cold) / median(warm)
-    said = f"the first token takes {ratio:.2f} times as long, for each token of the prompt, after a pause"
+    said = f"after a pause the first token takes {ratio:.2f} times as long, per token of the prompt"
     if ratio < _SLOWER:
         return Nothing(FIRST_QUERY, said)
     first_token_us = numbers.typical(Event.FIRST_TOKEN) or 0.0
@@ -81,7 +81,7 @@ def first_query(numbers: Numbers) -> Advice | Nothing:
 
 
 def slow_tokens(numbers: Numbers) -> Advice | Nothing:
-    """ADV-11, which judges a single query, too."""
+    """Check ADV-11: the language model is slow. A single query is enough."""
     rates = (
         ("tokens", _rate(numbers, Event.TOKEN_RATE, Event.TOKENS, _SEVERAL), _SLOW_TOKENS_PER_S),
         (
@@ -92,10 +92,10 @@ def slow_tokens(numbers: Numbers) -> Advice | Nothing:
     )
     known = [(what, per_s, slow) for what, per_s, slow in rates if per_s is not None]
     if not known:
-        return Nothing(SLOW_TOKENS, "needs rates of a language model: tokens a second")
+        return Nothing(SLOW_TOKENS, "needs rates of a language model: tokens per second")
     said = [f"{rate(per_s)} {what} a second" for what, per_s, _ in known]
     evidence = tuple(
-        f"{rate(per_s)} {what} a second; the slowest measured elsewhere is {slow:g}."
+        f"{rate(per_s)} {what} per second; the slowest measured elsewhere is {slow:g}."
         for what, per_s, slow in known
         if per_s < slow
     )
@@ -106,14 +106,14 @@ def slow_tokens(numbers: Numbers) -> Advice | Nothing:
 
 
 def _rate(numbers: Numbers, event: Event, counted: Event, fewest: int) -> float | None:
-    """Return the typical rate of the queries with so many tokens or more; None if there are none."""
+    """Return the typical rate of the queries with at least so many tokens; None if there are none."""
     counts, rates = (numbers.columns.get(each, ()) for each in (counted, event))
     found = [rate for count, rate in zip(counts, rates, strict=False) if count >= fewest]
     return median(found) if present(found) else None
 
 
 def _costs(numbers: Numbers) -> list[float | None]:
-    """Return the time to the first token of each query, for each token of its prompt."""
+    """Return the time to the first token of each query, per token of its prompt."""
     tokens = numbers.columns.get(Event.PROMPT_TOKENS, ())
     return [
         time_us / (tokens[place] if place < len(tokens) and tokens[place] > 0 else 1) if time_us > 0 else None
@@ -123,7 +123,7 @@ def _costs(numbers: Numbers) -> list[float | None]:
 
 def _do(pause_us: float) -> tuple[str, ...]:
     if not pause_us:
-        return ("send one short query before the first that anybody waits for",)
+        return ("send one short query before the first that a user waits for",)
     wanted = int(-(-_MARGIN * pause_us // _ROUND_UP_US) * _ROUND_UP_US)
     if wanted > _LONGEST_SUSTAIN_US:
         return ("htppower profile NAME -- COMMAND   # holds the votes up while the command runs",)

@@ -1,4 +1,4 @@
-"""The way to the HTP and back: a wake-up that comes late, and polling that ends before the answer."""
+"""The way to the HTP and back: the CPU wakes up late, or polling ends before the answer."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 # An empty call: a third party's measurement on SA8797P. No setting makes a call shorter.
 EMPTY_CALL_US = 220
-# Up to twice an empty call is how calls scatter, and below a tenth of the inference nobody notices it.
+# Calls scatter up to twice an empty call, and less than a tenth of the inference does not matter.
 _WAY_LEAST_US = 2 * EMPTY_CALL_US
 _WAY_SHARE = 0.1
 # QnnHtpPerfInfrastructure.h, SDK 2.50: RPC polling is for V69 and later.
 _POLLING_ARCH = 69
-# The way, from the rows between which it lies.
+# The way is the difference of one of these pairs of rows.
 _WAYS = (
     (Event.RPC, Event.QNN_ACCELERATOR, Confidence.HIGH),
     (Event.RPC, Event.ACCELERATOR, Confidence.MEDIUM),
     (Event.QNN, Event.QNN_ACCELERATOR, Confidence.MEDIUM),
     (Event.QNN, Event.ACCELERATOR, Confidence.LOW),
 )
-# Where the profile polls already it is doubtful that anything can be gained; rows further apart have more between them.
+# If the profile polls already, a gain is doubtful. Rows further apart have more than the way between them.
 _DOUBT = 0.5
-# What polling costs the CPU is no time of the inference: it counts this much beside time.
+# Polling costs CPU power and no time of the inference. It counts this much compared with time.
 _CPU_WEIGHT = 0.1
-# Adaptive polling is for inferences from about 1 ms on (vendor).
+# Adaptive polling is for inferences of about 1 ms or longer (vendor).
 _ADAPTIVE_US = 1_000
 
 _NOT_IN_FORCE = (
@@ -48,7 +48,7 @@ _MODE_NOT_SET = (
 
 
 class _Way(NamedTuple):
-    """The way of a call: how long it takes, what was subtracted from what, and how sure that is."""
+    """The way of a call: its time, the rows that were subtracted, and how sure that is."""
 
     time_us: float
     said: str
@@ -56,7 +56,7 @@ class _Way(NamedTuple):
 
 
 def _way(numbers: Numbers) -> _Way | None:
-    """Return the way of the call and of its answer; from rows further apart where the nearest are missing."""
+    """Return the way of the call and of its answer, from the nearest rows that the file has."""
     for outer, inner, confidence in _WAYS:
         time_us = numbers.between(outer, inner)
         if time_us is not None:
@@ -67,7 +67,7 @@ def _way(numbers: Numbers) -> _Way | None:
 
 
 def wake_up(numbers: Numbers) -> Advice | Nothing:
-    """ADV-1; where polling ends before the answer, ADV-2 says more."""
+    """Check ADV-1: the CPU wakes up late. If polling ends before the answer, ADV-2 is the better advice."""
     way = _way(numbers)
     if way is None:
         return Nothing(WAKE_UP, "needs rows of RPC (3001) and QNN accelerator (3002)")
@@ -95,7 +95,7 @@ def wake_up(numbers: Numbers) -> Advice | Nothing:
 
 
 def _awake(numbers: Numbers) -> tuple[str, ...]:
-    """Return the votes that keep the CPU awake; without polling where the inference or the SoC is not for it."""
+    """Return the votes that keep the CPU awake; without polling if the inference or the SoC does not suit it."""
     soc, profile = numbers.measurement.soc, numbers.measurement.profile
     polls = soc is None or soc.arch >= _POLLING_ARCH
     too_long = (numbers.typical(Event.RPC) or 0.0) > LONGEST_POLLING_US
@@ -110,7 +110,7 @@ def _awake(numbers: Numbers) -> tuple[str, ...]:
 
 
 def polling(numbers: Numbers) -> Advice | Nothing:
-    """ADV-2."""
+    """Check ADV-2: polling ends before the answer."""
     found = _too_short(numbers)
     profile = numbers.measurement.profile
     if isinstance(found, Nothing) or profile is None or recorded_runtime(profile) is None:
@@ -122,9 +122,9 @@ def polling(numbers: Numbers) -> Advice | Nothing:
 
 
 def _too_short(numbers: Numbers) -> Advice | Nothing:
-    """Return whether polling ends before the answer, with the votes of a profile that mend it."""
+    """Return advice if polling ends before the answer, with the votes that mend it."""
     profile = numbers.measurement.profile
-    # What lies within the call is shorter than it: where that is too long for polling, the call is.
+    # A part of the call is shorter than the call. If a part is too long for polling, the call is too.
     call = next((event for event in (Event.RPC, Event.QNN_ACCELERATOR, Event.ACCELERATOR) if numbers.has(event)), None)
     rpc_us = None if call is None else numbers.typical(call)
     if rpc_us is None:
@@ -136,24 +136,24 @@ def _too_short(numbers: Numbers) -> Advice | Nothing:
     if polls_adaptively(profile):
         return Nothing(POLLING, f"the RPC takes {time(rpc_us)}; the profile polls adaptively")
     if rpc_us <= limit_us:
-        return Nothing(POLLING, f"the RPC takes {time(rpc_us)}, polling goes on for {limit_us} us")
+        return Nothing(POLLING, f"the RPC takes {time(rpc_us)}, polling lasts {limit_us} us")
     waits_us = numbers.between(Event.ACCELERATOR, Event.COMPUTE) or 0.0
     if rpc_us - waits_us <= limit_us:
         said = f"the RPC takes {time(rpc_us)}, {time(rpc_us - waits_us)} without the waits on the HTP"
-        return Nothing(POLLING, f"{said}; polling goes on for {limit_us} us")
+        return Nothing(POLLING, f"{said}; polling lasts {limit_us} us")
     way = _way(numbers)
     way_us = 0.0 if way is None else way.time_us
     late = way_us >= _WAY_LEAST_US
     evidence = [f"The RPC takes {time(rpc_us)}; polling ends after {limit_us} us."]
     if late:
-        evidence.append(f"Its way takes {time(way_us)}, where an empty call takes about {EMPTY_CALL_US} us.")
+        evidence.append(f"The way there and back takes {time(way_us)}; an empty call takes about {EMPTY_CALL_US} us.")
     evidence.append(
-        f"It is polled in vain for {percent(min(1.0, limit_us / rpc_us))} of each inference"
+        f"The CPU polls in vain for {percent(min(1.0, limit_us / rpc_us))} of each inference"
         f"{'' if profile is not None else ', if the profile polls, as burst and high_performance do'}."
     )
     more_us = way_us - EMPTY_CALL_US if late else 0.0
     share = max(numbers.share(more_us), _CPU_WEIGHT * limit_us / rpc_us)
-    # Most tools run under a profile that polls unless they are told otherwise.
+    # Most tools run under a profile that polls, unless an option changes that.
     best = Confidence.HIGH if profile is not None else Confidence.MEDIUM if late else Confidence.LOW
     do = (f"votes: {{adaptive_polling_time_us: {_ADAPTIVE_US}}}   # with rpc_polling_time_us: {LONGEST_POLLING_US}",)
     return Advice(POLLING, numbers.confidence(best), tuple(evidence), do, share, more_us)

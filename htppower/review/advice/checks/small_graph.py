@@ -14,19 +14,23 @@ from htppower.review.advice.words import percent, time
 if TYPE_CHECKING:
     from htppower.review.advice.numbers import Numbers
 
-# Up to a third the highest clock against half of it is a third of the inference, and a profile lower much less.
+# If the work is at most a third of the inference, half the highest clock makes the inference longer by at most a third,
+# and one profile lower by much less.
 _WORK_SHARE = 1 / 3
 _CLEARLY = 0.2
-# Where other advice takes most of the rest away, the work is no small share any more.
+# If other advice takes away most of the rest, the work is not a small share any more.
 _UNUSED_LEAST = 1 / 3
-# A slowdown that the power is worth.
+# Saving power is worth a slowdown of this share.
 _SLOWDOWN_MOST = 0.05
-# Power that is saved counts half of time that is saved: nobody waits for it.
+# Saved power counts half as much as saved time, since no user waits for it.
 _POWER_WEIGHT = 0.5
 
 
 def too_high(numbers: Numbers, explained: float) -> Advice | Nothing:
-    """ADV-6. ``explained`` is the share of the inference that other advice takes away."""
+    """Check ADV-6: the graph is too small for a high profile.
+
+    ``explained`` is the share of the inference that other advice takes away.
+    """
     compute, whole = numbers.compute, numbers.whole
     if compute is None or whole not in (Event.QNN, Event.RPC, Event.NETRUN):
         return Nothing(TOO_HIGH, "needs rows of QNN (execute) or RPC, and of Accelerator (3012 or 3004)")
@@ -38,7 +42,7 @@ def too_high(numbers: Numbers, explained: float) -> Advice | Nothing:
     unused = max(0.0, 1 - share - explained)
     if unused < _UNUSED_LEAST:
         return Nothing(TOO_HIGH, f"{said}; other advice is about most of the rest")
-    # At worst everything on the HTP slows down with its clock, at best the work alone.
+    # At worst everything on the HTP slows down with its clock, at best only the work.
     most = max(share, numbers.share(numbers.typical(Event.QNN_ACCELERATOR) or compute_us))
     lower = _lower(most)
     profile = numbers.measurement.profile
@@ -61,6 +65,6 @@ def too_high(numbers: Numbers, explained: float) -> Advice | Nothing:
 
 
 def _lower(share: float) -> str:
-    """Return the lowest profile that slows an inference down by little, where this share of it slows down."""
+    """Return the lowest profile that slows an inference down by little, if this share of it slows down."""
     fitting = [name for name, each in LOWER.items() if share * (1 / each - 1) <= _SLOWDOWN_MOST]
     return fitting[-1] if fitting else next(iter(LOWER))

@@ -16,6 +16,6 @@ NAMES = ("text", "json", "html")
 
 
 def render(report: Report, name: str, width: int = WIDTH) -> str:
-    """Return the report in one of the formats ``NAMES``, which is imported only now. ``width`` is that of text."""
+    """Return the report in one of the formats ``NAMES``, whose module is imported here. ``width`` is for text."""
     make: Callable[..., str] = importlib.import_module(f"{__name__}.as_{name}").render
     return make(report, width) if name == "text" else make(report)

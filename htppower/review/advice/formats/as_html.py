@@ -1,4 +1,4 @@
-"""Advice as one page: where the time goes, as a picture; the advice with its evidence; what was looked at besides."""
+"""Advice as one page: a picture of where the time goes, the advice with its evidence, and what else was checked."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 _TITLE = "Power advice"
 _FOOT = "It reads what profilers have measured; nothing was sent to hardware."
-# What a part is drawn as, by what its name begins with; the last part of an inference is the work.
+# How a part is drawn, by the beginning of its name. The last part of an inference is the work.
 _KINDS = (("host", "host"), ("RPC and", "way"), ("HTP, outside", "around"), ("HTP, waiting", "waits"))
-# So many bars are drawn; the rest are in the JSON.
+# The JSON has the measurements whose bars are not drawn.
 _MOST_DRAWN = 40
 
 
 def render(report: Report) -> str:
-    """Return the page: self-contained, without a script, light or dark as the reader's system is."""
+    """Return the page: self-contained, without a script, light or dark like the reader's system."""
     sections = [("Advice", "\n".join(_told(number, each) for number, each in enumerate(report.told, start=1)))]
     if report.looked_at:
-        sections.append(("Looked at, too", _looked_at(report)))
+        sections.append(("Also checked", _looked_at(report)))
     shown = report.measurements[:_MOST_DRAWN]
     sections.append(("What was measured", "\n".join((*map(_measured, shown), *_notes(shown)))))
     body = "\n".join(
@@ -86,7 +86,7 @@ def _looked_at(report: Report) -> str:
         for measured, nothing in report.looked_at
         for each in nothing
     ]
-    head = ("measured", "rule", "it would say", "why it does not")
+    head = ("measured", "rule", "it would report", "why it does not")
     return table("Rules without advice", head, rows, "findings") if rows else ""
 
 
@@ -95,7 +95,7 @@ def _measured(measured: Measurement) -> str:
 
 
 def _notes(measurements: Sequence[Measurement]) -> Iterator[str]:
-    """Yield what the numbers are and are not: each note once, with what it is about where that is not all."""
+    """Yield each note on the numbers once, with the measurements that it is about unless that is all."""
     about_which: dict[str, list[str]] = {}
     for measured in measurements:
         for note in dict.fromkeys(notes(measured)):
@@ -105,4 +105,4 @@ def _notes(measurements: Sequence[Measurement]) -> Iterator[str]:
         for note, names in about_which.items()
     ]
     if said:
-        yield f"<h3>Of these numbers</h3>\n{label_list(said)}"
+        yield f"<h3>About these numbers</h3>\n{label_list(said)}"

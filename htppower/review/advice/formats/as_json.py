@@ -18,7 +18,7 @@ FORMAT_VERSION = 1
 
 
 def render(report: Report) -> str:
-    """Return the report; keys keep their order from one version to the next. Times are in us."""
+    """Return the report. Keys keep their order from one version to the next. Times are in us."""
     document = {
         "format_version": FORMAT_VERSION,
         "says": headline(report),

@@ -1,4 +1,4 @@
-"""Advice for people: what was measured, the advice with its evidence, and what was looked at besides."""
+"""Advice for people: what was measured, the advice with its evidence, and what else was checked."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 _COLOURS = {Confidence.HIGH: "green", Confidence.MEDIUM: "yellow", Confidence.LOW: "cyan"}
 _BAR_LEAST = 10
 _BAR_MOST = 40
-# The columns of the shares, with their gaps: time, share.
+# The width of the two columns of the shares, time and share, with their gaps.
 _FIGURES = 20
-# So many graphs have their parts drawn; the rest are in the JSON.
+# The JSON has the graphs whose parts are not drawn.
 _MOST_DRAWN = 12
 
 
 def render(report: Report, width: int = WIDTH) -> str:
-    """Return the report, styled, in lines as wide as given."""
+    """Return the report, styled, in lines of the given width."""
     blocks = [list(_measured(each, width)) for each in report.measurements[:_MOST_DRAWN]]
     left_out = len(report.measurements) - _MOST_DRAWN
     if left_out > 0:
@@ -51,7 +51,7 @@ def _measured(measured: Measurement, width: int) -> Iterator[str]:
 
 
 def _shares(measured: Measurement, width: int) -> Iterator[str]:
-    """Yield a line for each part of the inference, with a bar where there is room."""
+    """Yield a line for each part of the inference, with a bar if there is room."""
     parts = Numbers(measured).parts()
     if not parts:
         return
@@ -91,7 +91,7 @@ def _told(number: int, told: Told, width: int) -> Iterator[str]:
 def _looked_at(looked_at: Sequence[tuple[Measurement, Sequence[Nothing]]], width: int) -> Iterator[str]:
     """Yield what each rule without advice has looked at, and which rules lack numbers."""
     several = len(looked_at) > 1
-    for title, lacking in (("looked at, too", False), ("not asked, for lack of numbers", True)):
+    for title, lacking in (("also checked", False), ("not checked, for lack of numbers", True)):
         told = [
             (measured, [each for each in nothing if each.lacking is lacking])
             for measured, nothing in looked_at[:_MOST_DRAWN]

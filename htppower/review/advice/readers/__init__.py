@@ -1,1 +1,1 @@
-"""The readers, a file a format. Each turns a profiler's file into ``Measurement`` values, or says where it is wrong."""
+"""The readers, one for each format. Each turns a profiler's file into ``Measurement`` values, or reports its fault."""

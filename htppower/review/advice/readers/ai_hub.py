@@ -1,4 +1,4 @@
-"""The profile of a job of AI Hub, as ``ProfileJob.download_profile`` returns it. Its times are in us."""
+"""The profile of an AI Hub job, as ``ProfileJob.download_profile`` returns it. Its times are in us."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _SUMMARY = "execution_summary"
 _BURST = "AI Hub runs its jobs under burst unless their options say something else."
 _HOST = "The times are the host's: they are not device time."
 _NPU = "NPU"
-# A share that nobody would act on.
+# A share too small to act on.
 _ELSEWHERE_LEAST = 0.02
 
 
 def summary_of(tree: Node) -> Node | None:
-    """Return the job's profile: the file, or what it has under ``profile``; None where it is no such file."""
+    """Return the job's profile: the file, or its value for ``profile``; None if it is another kind of file."""
     if not isinstance(tree.value, dict):
         return None
     if _SUMMARY in tree.value:
@@ -35,10 +35,10 @@ def read(job: Node) -> list[Measurement]:
     """Return what was measured.
 
     Raises:
-        UnreadableMeasurement: a value is wrong, or there is no time.
+        UnreadableMeasurement: a value is wrong, or no time is given.
     """
     summary = job.get(_SUMMARY)
-    assert summary is not None  # noqa: S101 - summary_of has looked
+    assert summary is not None  # noqa: S101 - summary_of has checked it
     times = [each.number() for each in summary.items("all_inference_times")]
     fastest = summary.get("estimated_inference_time")
     notes = [_HOST, _BURST]
@@ -50,7 +50,7 @@ def read(job: Node) -> list[Measurement]:
     elif fastest is not None:
         ordered = sorted(times)
         notes.append(
-            f"estimated_inference_time is the fastest run: {fastest.number():.0f} us, where the median is "
+            f"estimated_inference_time is the fastest run: {fastest.number():.0f} us; the median is "
             f"{ordered[len(ordered) // 2]:.0f} us."
         )
     layers = list(job.items("execution_detail")) if isinstance(job.value.get("execution_detail"), list) else []
@@ -61,13 +61,13 @@ def read(job: Node) -> list[Measurement]:
     if cycles and busy_us:
         columns |= {Event.CYCLES: (cycles,), Event.COMPUTE: (busy_us,)}
         notes.append(
-            "Cycles and times of the layers are added up; layers overlap, so they are no duration and no clock."
+            "Cycles and times of the layers are added up. Layers overlap, so the sums are not durations or clocks."
         )
     return [Measurement(job.file, _FORM, columns, {Event.INFERENCE: "us"}, notes=tuple(notes))]
 
 
 def _elsewhere(layers: list[Node]) -> list[str]:
-    """Return a note on layers that no vote reaches, as they run on the CPU or GPU."""
+    """Return a note on layers that run on the CPU or GPU, where votes have no effect."""
     units = [layer.text("compute_unit").upper() for layer in layers]
     others = sum(unit not in ("", _NPU) for unit in units)
     if not others:
@@ -79,7 +79,7 @@ def _elsewhere(layers: list[Node]) -> list[str]:
     share = there_us / busy_us if busy_us else others / len(units)
     if share < _ELSEWHERE_LEAST:
         return []
-    return [f"{others} of {len(units)} layers, {share:.0%} of the time, run on the CPU or GPU, where no vote acts."]
+    return [f"{others} of {len(units)} layers, {share:.0%} of the time, run on the CPU or GPU. Votes can't help there."]
 
 
 def _sum(layers: list[Node], key: str) -> float:

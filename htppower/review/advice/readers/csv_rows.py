@@ -1,7 +1,7 @@
-"""The CSV of qnn-profile-viewer, and that of ONNX Runtime's QNN execution provider, which have one header.
+"""The CSV of qnn-profile-viewer and of ONNX Runtime's QNN execution provider. Both have the same header.
 
-The viewer writes lines about itself before it, and a row for the whole inference as ``NETRUN``. ONNX Runtime appends
-each run to the file, and newer ones add an eighth column.
+The viewer writes lines about itself before the header, and a row ``NETRUN`` for the whole inference. ONNX Runtime
+appends each run to the file. Newer versions add an eighth column.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ COLUMNS = (
 _TIMESTAMP, _MESSAGE, _TIME, _UNIT, _TIMING_SOURCE, _LEVEL, _IDENTIFIER = range(len(COLUMNS))
 _OF_A_SESSION = ("INIT", "FINALIZE", "COMPOSE GRAPHS", "DE-INIT", "DEINIT")
 _OF_AN_INFERENCE = frozenset({"EXECUTE", "BACKEND", "NODE", "ROOT", "UNKNOWN"})
-# The name that an old provider gives the whole call.
+# The name that an old provider gives to the whole call.
 _UNNAMED = frozenset({"", "NULL"})
 _NETRUN = "NETRUN"
 _DIGITS_MOST = 24
 _HEADER_BEGINS = (COLUMNS[_TIMESTAMP], f'"{COLUMNS[_TIMESTAMP]}')
 _USUAL_PLACES = tuple(range(len(COLUMNS)))
-# So many kinds of rows are remembered; a graph has some thousands of ops.
+# How many kinds of rows are remembered. A graph has some thousands of ops.
 _MOST_MEANINGS = 100_000
 _SIMULATED = (
-    "It was made by the simulation of the HTP on x86-64: there is no RPC row. No time in it is of a device, so no "
+    "It was made by the simulation of the HTP on x86-64: it has no RPC row. Its times are not a device's, so no "
     "advice is given."
 )
 
 
 def is_csv(head: str) -> bool:
-    """Return whether a file begins so."""
+    """Return whether a file that begins like this is such a CSV."""
     return any(_is_header(line) for line in head.splitlines())
 
 
@@ -55,7 +55,7 @@ def read(source: Source) -> list[Measurement]:
     """Return what was measured.
 
     Raises:
-        UnreadableMeasurement: a row is wrong, or none is of an inference.
+        UnreadableMeasurement: a row is wrong, or no row belongs to an inference.
     """
     reader = _Rows(source)
     for line in source.lines():
@@ -63,29 +63,29 @@ def read(source: Source) -> list[Measurement]:
     series = reader.collector.finish()
     if not series:
         hint = "profile at least one inference"
-        raise UnreadableMeasurement(source.path, "", "has no row of an inference that is known", hint)
+        raise UnreadableMeasurement(source.path, "", "has no known row of an inference", hint)
     simulated = not reader.of_viewer and not _is_of_device([set(each.columns) for each in series], reader.hvx_threads)
     form = "CSV of qnn-profile-viewer" if reader.of_viewer else "CSV of ONNX Runtime"
     return measurements(source.path, form, series, simulated=simulated, notes=(_SIMULATED,) if simulated else ())
 
 
 def _is_of_device(events: Sequence[set[Event]], hvx_threads: float) -> bool:
-    """Return whether it is of a device: an RPC row, or else the remote side of one and vector threads in use."""
+    """Return whether a device made it: it has an RPC row, or at least rows of the HTP and HVX threads in use."""
     if any(Event.RPC in each for each in events):
         return True
     return hvx_threads > 0 and any(Event.QNN_ACCELERATOR in each for each in events)
 
 
 class _Meaning(NamedTuple):
-    """What a row means, whatever its number and its timestamp are.
+    """The meaning of a row, apart from its number and its timestamp.
 
     Attributes:
-        event: of which event the number is; None for a row of something else.
-        factor: by which the number comes into the kept unit.
+        event: the event of the number; None for a row of something else.
+        factor: converts the number to the unit of its kind.
         unit: the unit in the file.
-        graph: the name of the graph, where the row has it.
-        op: the name of an op, for a row of one.
-        ends_session: another session begins.
+        graph: the name of the graph, if the row has it.
+        op: the name of the op, if the row is an op's.
+        ends_session: whether another session begins.
     """
 
     event: Event | None = None
@@ -97,7 +97,7 @@ class _Meaning(NamedTuple):
 
 
 class _Rows:
-    """Takes the lines. Most rows differ from others only in number and timestamp, so what they mean is remembered."""
+    """Reads the lines. Most rows differ only in number and timestamp, so the meaning of the others is remembered."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -108,7 +108,7 @@ class _Rows:
         self.hvx_threads = 0.0
 
     def take(self, line: str) -> None:
-        """Take a line."""
+        """Read a line."""
         if not line or line.isspace():
             return
         if line.startswith(_HEADER_BEGINS) and _is_header(line):
@@ -140,7 +140,7 @@ class _Rows:
             self.collector.end_session()
 
     def _parted(self, line: str) -> tuple[str, str, tuple[str, ...]]:
-        """Return timestamp, number, and the rest of a row."""
+        """Split a row into its timestamp, its number and the rest."""
         if self._places == _USUAL_PLACES and '"' not in line:
             parts = line.split(",", 3)
             if len(parts) > _TIME + 1:
@@ -173,7 +173,7 @@ class _Rows:
         try:
             found = next(csv.reader((line,), skipinitialspace=True, strict=True)) if '"' in line else line.split(",")
         except csv.Error as error:
-            raise self._source.wrong(f"is no CSV: {error}", "a quote is closed in its line") from None
+            raise self._source.wrong(f"is not CSV: {error}", "close each quote in its line") from None
         if len(found) <= max(self._places):
             most = max(self._places) + 1
             raise self._source.wrong(f"has {len(found)} columns, not {most}", "the file may be cut off", len(line) + 1)
@@ -204,7 +204,7 @@ def _is_header(line: str) -> bool:
 
 
 def _moment(said: str) -> float:
-    """Return a timestamp in us; 0 and UNKNOWN are none."""
+    """Return a timestamp in us. The values 0 and UNKNOWN mean that there is none."""
     if said == "0" or len(said) > _DIGITS_MOST or not (said.isascii() and said.strip().isdecimal()):
         return MISSING
     return float(said) or MISSING

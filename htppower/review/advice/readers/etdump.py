@@ -1,4 +1,4 @@
-"""ETDump of ExecuTorch, through ExecuTorch's own Inspector: the file format is its private matter."""
+"""ETDump of ExecuTorch, read with ExecuTorch's own Inspector, since the file format is not public."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ def read(source: Source) -> list[Measurement]:
     """Return what was measured.
 
     Raises:
-        UnreadableMeasurement: ExecuTorch is not installed or can't read it, or there is no event of the QNN backend.
+        UnreadableMeasurement: ExecuTorch is not installed or can't read the file, or no event is the QNN backend's.
     """
     try:
         from executorch.devtools import Inspector  # noqa: PLC0415 - an optional dependency
         from executorch.devtools.inspector import TimeScale  # noqa: PLC0415
     except (ImportError, OSError) as error:
         hint = "pip install executorch torch"
-        message = f"is an ETDump, which the Inspector of ExecuTorch reads, and that can't be imported: {error}"
+        message = f"is an ETDump. To read it, ExecuTorch's Inspector is needed, which can't be imported: {error}"
         raise UnreadableMeasurement(source.path, "", message, hint) from None
     content = source.content()
     try:
         with warnings.catch_warnings():
-            # The Inspector warns that tensors are missing; advise does not need them.
+            # The Inspector warns that tensors are missing, which are not needed here.
             warnings.simplefilter("ignore")
-            # The same scale on both sides leaves the numbers as they are.
+            # With the same scale on both sides, the numbers stay as they are.
             blocks = Inspector(
                 etdump_data=content, source_time_scale=TimeScale.CYCLES, target_time_scale=TimeScale.CYCLES
             ).event_blocks
-    except Exception as error:  # noqa: BLE001 - another's code, which says nothing of what it raises
+    except Exception as error:  # noqa: BLE001 - ExecuTorch does not document which exceptions it raises
         hint = "copy it again"
         if source.head[_WITH_SIZE] != _IDENTIFIER:
-            hint = "it lacks the size of the buffer in its first four bytes, which ExecuTorch's runtime writes"
+            hint = "its first four bytes are not the size of the buffer, which ExecuTorch's runtime writes there"
         message = f"is an ETDump that ExecuTorch can't read: {type(error).__name__}: {error}"
         raise UnreadableMeasurement(source.path, "", message, hint) from None
     found = [each for each in (_measurement(source, block) for block in blocks) if each is not None]
@@ -84,7 +84,7 @@ def _measurement(source: Source, block: Any) -> Measurement | None:
 
 
 def _parted(name: str) -> tuple[str, str]:
-    """Return a name and the unit behind it; a name that is one of an event as it is has none."""
+    """Return a name and the unit behind it; no unit if the name as it stands is an event's."""
     if event_of(name) is not None:
         return name, ""
     found = _UNIT.search(name)

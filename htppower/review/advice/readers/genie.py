@@ -25,12 +25,12 @@ _EVENTS = {
 _QUERY = "_query"
 _NOTES = (
     "The times are the host's, over all graphs of the model: they are not device time.",
-    "The file does not say on which machine it was made: numbers of the simulation on x86-64 say nothing of a device.",
+    "The file does not say on which machine it was made: numbers of the simulation on x86-64 do not apply to a device.",
 )
 
 
 def is_genie(tree: Node) -> bool:
-    """Return whether a file is one of Genie's."""
+    """Return whether a file is a profile of Genie."""
     header = tree.value.get("header") if isinstance(tree.value, dict) else None
     kind = header.get("artifact_type") if isinstance(header, dict) else None
     return kind == "GENIE_PROFILE" or (isinstance(tree.value, dict) and "components" in tree.value)
@@ -40,7 +40,7 @@ def read(tree: Node) -> list[Measurement]:
     """Return what was measured of each component that answered queries.
 
     Raises:
-        UnreadableMeasurement: a value is wrong, or there is no query.
+        UnreadableMeasurement: a value is wrong, or the file has no query.
     """
     found = []
     for component in tree.items("components"):

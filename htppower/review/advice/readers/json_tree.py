@@ -1,4 +1,4 @@
-"""A JSON file as nodes that know the path of keys to them, for errors that say where something is wrong."""
+"""A JSON file as nodes. Each knows the path of keys to it, so that an error can name the place."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Node:
     """A value in a JSON file.
 
     Attributes:
-        value: as the standard library has read it.
+        value: as the ``json`` module has read it.
         file: the file.
-        at: the path of keys, such as ``components[0].events[1]``; empty for the whole.
+        at: the path of keys, such as ``components[0].events[1]``; empty for the whole file.
     """
 
     value: Any
@@ -37,10 +37,10 @@ class Node:
     at: str = ""
 
     def get(self, key: str) -> Node | None:
-        """Return the value of a key; None where there is none.
+        """Return the value of a key; None if the key is missing.
 
         Raises:
-            UnreadableMeasurement: this is no object.
+            UnreadableMeasurement: this value is not an object.
         """
         if not isinstance(self.value, dict):
             raise self.wrong(f"is {self.kind}, not an object")
@@ -50,10 +50,10 @@ class Node:
         return Node(self.value[key], self.file, f"{self.at}{name}".removeprefix("."))
 
     def items(self, key: str) -> Iterator[Node]:
-        """Yield the items of the array that a key has; none where there is no such key.
+        """Yield the items of the array at a key; none if the key is missing.
 
         Raises:
-            UnreadableMeasurement: it is no array.
+            UnreadableMeasurement: the value of the key is not an array.
         """
         found = self.get(key)
         if found is None:
@@ -64,10 +64,10 @@ class Node:
             yield Node(value, self.file, f"{found.at}[{place}]")
 
     def text(self, key: str) -> str:
-        """Return the text of a key; empty where there is none.
+        """Return the text at a key; empty if the key is missing.
 
         Raises:
-            UnreadableMeasurement: it is no text.
+            UnreadableMeasurement: the value of the key is not a text.
         """
         found = self.get(key)
         if found is None or found.value is None:
@@ -77,24 +77,24 @@ class Node:
         return found.value
 
     def number(self) -> float:
-        """Return it as a number.
+        """Return the value as a number.
 
         Raises:
-            UnreadableMeasurement: it is none, is negative, or is not finite.
+            UnreadableMeasurement: the value is not a number, is negative, or is not finite.
         """
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
             raise self.wrong(f"is {self.kind}, not a number")
         if not 0 <= self.value <= _LARGEST or math.isnan(self.value):
-            raise self.wrong("is no number that was measured", "a number, 0 or more")
+            raise self.wrong("is not a measured number", "a number, 0 or more")
         return float(self.value)
 
     def amount(self, event: Event, unit: str) -> float:
-        """Return it as the number of an event, in the unit in which that is kept.
+        """Return the value as the number of an event, converted to the unit of its kind.
 
         Raises:
-            UnreadableMeasurement: it is no number, or the unit is none of such an event.
+            UnreadableMeasurement: the value is not a number, or the unit does not fit the event.
         """
-        from htppower.review.advice.events import WrongUnit, in_kept_unit  # noqa: PLC0415 - only where there is one
+        from htppower.review.advice.events import WrongUnit, in_kept_unit  # noqa: PLC0415 - only for a file that has numbers
 
         try:
             return in_kept_unit(event, self.number(), unit)
@@ -102,30 +102,30 @@ class Node:
             raise self.wrong(str(error)) from None
 
     def wrong(self, message: str, hint: str = "") -> UnreadableMeasurement:
-        """Return the error of this value."""
+        """Return an error about this value."""
         return UnreadableMeasurement(self.file, self.at, message, hint)
 
     @property
     def kind(self) -> str:
-        """What it is, in words."""
+        """The kind of the value, in words."""
         return _KINDS.get(type(self.value), "a number")
 
 
 def read_tree(source: Source) -> Node:
-    """Return the whole of a file.
+    """Return the root node of a file.
 
     Raises:
-        UnreadableMeasurement: it is no JSON.
+        UnreadableMeasurement: the file is not JSON.
     """
     try:
         return Node(json.loads(source.whole()), source.path)
     except json.JSONDecodeError as error:
         source.line_number = error.lineno
-        raise source.wrong(f"is no JSON: {error.msg}", "the file may be cut off", error.colno) from None
+        raise source.wrong(f"is not JSON: {error.msg}", "the file may be cut off", error.colno) from None
     except RecursionError:
         raise UnreadableMeasurement(source.path, "", "is nested too deeply", "name a file of a profiler") from None
     except ValueError:
-        # The standard library refuses numbers of very many digits.
+        # The ``json`` module refuses numbers with very many digits.
         raise UnreadableMeasurement(
             source.path, "", "has a number that is too long", "name a file of a profiler"
         ) from None

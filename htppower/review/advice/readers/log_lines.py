@@ -1,4 +1,4 @@
-"""Lines of events in the log of llama.cpp's QNN backend, in the two forms that it has had.
+"""Lines of events in the log of llama.cpp's QNN backend, in its old and its new form.
 
 ``[ROOT][RPC (execute) time] BACKEND : 3039 US``, and
 ``[profiler][GRAPH]event[1]: RPC (execute) time, duration: 29.409 ms``.
@@ -35,7 +35,7 @@ def read(source: Source) -> list[Measurement]:
     """Return what was measured.
 
     Raises:
-        UnreadableMeasurement: a line is wrong, or none is of an inference.
+        UnreadableMeasurement: a line is wrong, or no line belongs to an inference.
     """
     collector = Collector()
     for line in source.lines():
@@ -49,7 +49,7 @@ def read(source: Source) -> list[Measurement]:
         if other is not None:
             raise UnreadableMeasurement(source.path, "", other.what, other.hint)
         hint = "htppower advise reads what profilers write; htppower advise --help lists them"
-        raise UnreadableMeasurement(source.path, "", "is not the output of a profiler that is known", hint)
+        raise UnreadableMeasurement(source.path, "", "is not the output of a known profiler", hint)
     return measurements(source.path, _FORM, series)
 
 

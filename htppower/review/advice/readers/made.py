@@ -1,4 +1,4 @@
-"""Measurements from the series of a file."""
+"""Makes measurements from the series of a file."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from htppower.review.advice.rows import Series
 
-# Inferences may overlap a little by how they are noted.
+# Inferences may overlap a little, because of the way they are logged.
 _OVERLAP = 0.8
 
 
 def measurements(source: str, form: str, series: Iterable[Series], **more: Any) -> list[Measurement]:
-    """Return a measurement of each series; ``more`` are other attributes of each."""
+    """Return a measurement for each series; ``more`` are the other attributes of each measurement."""
     return [
         Measurement(
             source,
@@ -37,9 +37,9 @@ def measurements(source: str, form: str, series: Iterable[Series], **more: Any) 
 
 
 def _begins(series: Series) -> tuple[float, ...]:
-    """Return when the inferences were noted, where that can be told: always later, and no closer than they last."""
+    """Return when the inferences were logged, if the moments are in order and no closer than inferences last."""
     noted = list(series.noted_us)
-    if len(present(noted)) < len(noted) or len(noted) < 2:  # noqa: PLR2004 - one moment says nothing
+    if len(present(noted)) < len(noted) or len(noted) < 2:  # noqa: PLR2004 - two moments make one gap
         return ()
     steps = [later - earlier for earlier, later in itertools.pairwise(noted)]
     whole = next((median(series.columns[event]) for event in WHOLES if event in series.columns), 0.0)

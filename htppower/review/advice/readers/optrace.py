@@ -1,4 +1,4 @@
-"""The trace that qnn-profile-viewer makes of optrace: what its tracks of a graph's runs and yields tell.
+"""The trace that qnn-profile-viewer makes of optrace: the runs and yields of a graph.
 
 A track is named "GRAPH Runtraces" or "GRAPH Yields"; its spans are in us.
 """
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 _FORM = "trace of optrace"
 _TRACK = re.compile(r"(?P<graph>.*?)(?P<kind>Runtraces?|Yields?)$", re.IGNORECASE)
-_NOTE = "Optrace itself takes time: the trace tells of yields, not of usual times."
+_NOTE = "Optrace itself takes time: the trace shows yields, not usual times."
 
 
 def is_trace(tree: Node) -> bool:
-    """Return whether a file is a trace of Chrome's form."""
+    """Return whether a file is a trace in Chrome's format."""
     value = tree.value
     return isinstance(value, dict) and isinstance(value.get("traceEvents"), list)
 
 
 def read(tree: Node) -> list[Measurement]:
-    """Return what was measured of each graph with such tracks.
+    """Return a measurement for each graph with such tracks.
 
     Raises:
-        UnreadableMeasurement: a value is wrong, or there is no such track.
+        UnreadableMeasurement: a value is wrong, or no track is a graph's.
     """
     tracks: dict[tuple[object, object], tuple[str, bool]] = {}
     spans: dict[tuple[object, object], list[tuple[float, float]]] = {}
@@ -66,7 +66,7 @@ def _measurement(path: str, graph: str, kinds: dict[bool, list[tuple[float, floa
 
 
 def _covered(spans: list[tuple[float, float]]) -> float:
-    """Return how long at least one span lasts; spans lie within each other."""
+    """Return how long at least one span runs. Spans lie within each other."""
     total, end = 0.0, 0.0
     for first, last in sorted(spans):
         total += max(0.0, last - max(first, end))

@@ -1,4 +1,4 @@
-"""The report of ``qairt.Profiler``: messages, each with the events of a call of the backend."""
+"""The report of ``qairt.Profiler``: messages, each with the events of one call of the backend."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read(tree: Node) -> list[Measurement]:
             _take(collector, event, graph)
     found = measurements(tree.file, _FORM, collector.finish())
     if not found:
-        raise tree.wrong("has no message BACKEND_EXECUTE with events that are known", "profile at least one inference")
+        raise tree.wrong("has no message BACKEND_EXECUTE with known events", "profile at least one inference")
     return found
 
 

@@ -23,22 +23,22 @@ _KNOWN = "a profile of Genie, a profile job of AI Hub, a report of qairt.Profile
 def read_measurements(
     path: str, standard_input: IO[bytes] | None = None, progress: Callable[[int], None] = lambda _: None
 ) -> list[Measurement]:
-    """Return what was measured, a value for each graph. ``standard_input`` is read in place of the path ``-``.
+    """Return a measurement for each graph. For the path ``-``, ``standard_input`` is read.
 
-    ``progress`` is told how many bytes more are read, each time some are.
+    ``progress`` is called with the number of bytes, each time some are read.
 
     Raises:
-        UnreadableMeasurement: the file is of no kind that is known, or is wrong.
+        UnreadableMeasurement: the kind of file is unknown, or the file is wrong.
     """
     with opened(path, standard_input, progress) as source:
         if etdump.is_etdump(source.head):
             return etdump.read(source)
         if not source.is_text:
             hint = "it may be the log of QNN's profiler: qnn-profile-viewer --input_log FILE --output FILE.csv"
-            raise UnreadableMeasurement(source.path, "", "is no text", hint)
+            raise UnreadableMeasurement(source.path, "", "is not text", hint)
         if is_own(source.head):
-            hint = "htppower trace says what is in it, and htppower tune what to vote"
-            raise UnreadableMeasurement(source.path, "", "is a recording of htppower's own, not of a profiler", hint)
+            hint = "htppower trace shows what is in it, and htppower tune what to vote"
+            raise UnreadableMeasurement(source.path, "", "is a recording of htppower, not of a profiler", hint)
         head = source.head.decode("utf-8", "replace").lstrip("\ufeff")
         if begins_as_json(source.head):
             return _read_json(source)
@@ -68,9 +68,9 @@ def _read_json(source: Source) -> list[Measurement]:
 def _unknown(tree: Node) -> UnreadableMeasurement:
     first = tree.value[0] if isinstance(tree.value, list) and tree.value else None
     if isinstance(first, dict) and "ph" in first:
-        message = "is a trace of events, such as ONNX Runtime's profile, and not of QNN's profiler"
-        hint = f"htppower trace {tree.file} says what is in it"
+        message = "is a trace of events, such as ONNX Runtime's profile, not the output of QNN's profiler"
+        hint = f"htppower trace {tree.file} shows what is in it"
         return UnreadableMeasurement(tree.file, "", message, hint)
     return UnreadableMeasurement(
-        tree.file, "", f"is JSON, but not {_KNOWN}", "htppower advise --help lists what is read"
+        tree.file, "", f"is JSON, but not {_KNOWN}", "htppower advise --help lists what can be read"
     )

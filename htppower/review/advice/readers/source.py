@@ -1,4 +1,4 @@
-"""A profiler's file as a stream: its first bytes to recognise it by, then its lines, or the whole of it."""
+"""A profiler's file as a stream: its first bytes, which show its kind, then its lines or its whole content."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 _HEAD_BYTES = 65_536
 _BOM = b"\xef\xbb\xbf"
 _PART_BYTES = 2**20
-# Packed bytes are read in small parts, to notice early if they unpack to far too much.
+# Packed bytes are read in small parts, to notice early if they unpack to far too many.
 _PACKED_BYTES = 2**14
-# No line of a profiler is longer, so what is longer is none.
+# No profiler writes longer lines.
 _LONGEST_LINE = 2**20
-# What a file says that is cut off, or has other bytes than were packed.
+# Raised if a packed file is cut off, or was changed after packing.
 _DAMAGED = (OSError, EOFError, zlib.error)
 _SAVE_AS_TEXT = "save it as UTF-8 text"
 
@@ -34,9 +34,9 @@ class Source:
     """A file that is open for reading.
 
     Attributes:
-        path: as the user named it.
+        path: the path, as the user named it.
         head: its first bytes.
-        line_number: the line that was read last, from 1.
+        line_number: the number of the line that was read last, from 1.
     """
 
     def __init__(self, path: str, stream: IO[bytes]) -> None:
@@ -51,10 +51,10 @@ class Source:
         return b"\0" not in self.head
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines, without their ends.
+        """Yield the lines, without their line ends.
 
         Raises:
-            UnreadableMeasurement: a line is no UTF-8, or too long.
+            UnreadableMeasurement: a line is not UTF-8, or too long.
             TooMuch: it has too many lines.
         """
         most = raised(LINES)
@@ -70,10 +70,10 @@ class Source:
             try:
                 yield line.decode("utf-8").rstrip("\r\n")
             except UnicodeDecodeError as error:
-                raise self.wrong("is no UTF-8", _SAVE_AS_TEXT, error.start + 1) from None
+                raise self.wrong("is not UTF-8", _SAVE_AS_TEXT, error.start + 1) from None
 
     def content(self) -> bytes:
-        """Return all of it as bytes.
+        """Return the whole content as bytes.
 
         Raises:
             TooMuch: it is too large.
@@ -87,10 +87,10 @@ class Source:
         return bytes(content)
 
     def whole(self) -> str:
-        """Return all of it, which is JSON.
+        """Return the whole content, which is JSON.
 
         Raises:
-            UnreadableMeasurement: it is no UTF-8.
+            UnreadableMeasurement: it is not UTF-8.
             TooMuch: it is too large, or holds too many values.
         """
         content = self.content().removeprefix(_BOM)
@@ -100,10 +100,10 @@ class Source:
         except UnicodeDecodeError as error:
             self.line_number = content.count(b"\n", 0, error.start) + 1
             column = error.start - content.rfind(b"\n", 0, error.start)
-            raise self.wrong("is no UTF-8", _SAVE_AS_TEXT, column) from None
+            raise self.wrong("is not UTF-8", _SAVE_AS_TEXT, column) from None
 
     def wrong(self, message: str, hint: str = "", column: int = 1) -> UnreadableMeasurement:
-        """Return the error of something in the line that was read last."""
+        """Return an error about the line that was read last."""
         return UnreadableMeasurement(self.path, f"{self.line_number}:{column}", message, hint)
 
 
@@ -111,12 +111,12 @@ class Source:
 def opened(
     path: str, standard_input: IO[bytes] | None = None, progress: Callable[[int], None] = lambda _: None
 ) -> Iterator[Source]:
-    """Yield a file, unpacked where it is packed with gzip; ``standard_input`` in place of the path ``-``.
+    """Yield a file, unpacked if it is packed with gzip. For the path ``-``, yield ``standard_input``.
 
-    ``progress`` is told how many bytes more are read, packed as they lie there.
+    ``progress`` is called with the number of bytes that were read, packed as they are in the file.
 
     Raises:
-        UnreadableMeasurement: it can't be read, is empty, or holds more than is read.
+        UnreadableMeasurement: it can't be read, is empty, or holds more than may be read.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -134,7 +134,7 @@ def opened(
         except _DAMAGED as error:
             raise _damaged(path, "can't be read", error) from None
         except ValueError as error:
-            raise UnreadableMeasurement(path, "", f"is no path: {error}", "check the path") from None
+            raise UnreadableMeasurement(path, "", f"is not a path: {error}", "check the path") from None
         if not source.head.strip():
             raise UnreadableMeasurement(path, "", "is empty", "profile at least one inference")
         try:

@@ -1,4 +1,4 @@
-"""What qnn-profile-viewer prints: sections of statistics, each with a line an event.
+"""The text that qnn-profile-viewer prints: sections of statistics, with one line for each event.
 
 Its usual reader prints averages, minima and maxima; the reader of the HTP prints every run.
 """
@@ -26,11 +26,11 @@ _OP = re.compile(r"^\s+(?P<op>\S.*OpId_\d+) \(cycles\):")
 _LINTING = re.compile(r"^\s*(?:Wait \(Scheduler\)|Overlap(?: \(wait\))?) time:")
 _SUMMARIES = ("Average", "Min", "Max")
 _AVERAGES = "The numbers are averages, which one slow inference moves: they are not the median."
-_LINTED = "Linting was on, which itself takes time: compare runs with linting only with each other."
+_LINTED = "Linting was on, which itself takes time: compare runs with linting only with other such runs."
 
 
 def is_viewer_text(head: str) -> bool:
-    """Return whether a file begins so."""
+    """Return whether a file that begins like this is such a text."""
     return any(_SECTION.match(line) or _ENTRY.match(line) for line in head.splitlines())
 
 
@@ -38,7 +38,7 @@ def read(source: Source) -> list[Measurement]:
     """Return what was measured.
 
     Raises:
-        UnreadableMeasurement: a line is wrong, or none is of an inference.
+        UnreadableMeasurement: a line is wrong, or no line belongs to an inference.
     """
     reader = _Lines(source)
     for line in source.lines():
@@ -53,11 +53,11 @@ def read(source: Source) -> list[Measurement]:
 
 
 class _Lines:
-    """Takes the lines."""
+    """Reads the lines."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._executes = True  # what is pasted may begin within the section
+        self._executes = True  # a pasted text may begin inside the section
         self._kind = ""
         self._graph = ""
         self.summaries: dict[str, dict[str, dict[Event, tuple[float, str]]]] = {}
@@ -65,7 +65,7 @@ class _Lines:
         self.linted = False
 
     def take(self, line: str) -> None:
-        """Take a line."""
+        """Read a line."""
         if section := _SECTION.match(line):
             self._executes = section["phase"] == "Execute"
             self._kind, self._graph = section["kind"] or "", ""
@@ -104,7 +104,7 @@ class _Lines:
 
 
 def _summed_up(path: str, reader: _Lines, notes: tuple[str, ...]) -> list[Measurement]:
-    """Return a measurement of the averages of each graph; those of all graphs together only where there is no other."""
+    """Return a measurement of the averages of each graph, or of all graphs together if the file has no other."""
     graphs = {name: kinds for name, kinds in reader.summaries.items() if name} or reader.summaries
     found = []
     for name, kinds in graphs.items():

@@ -261,8 +261,8 @@ def test_a_slow_language_model(tmp_path: Path) -> None:
         return [line for each in told if each.advice.rule.id == "ADV-11" for line in each.advice.evidence]
 
     assert said(6_400_000, 512, 0.64) == [
-        "0.64 tokens a second; the slowest measured elsewhere is 3.8.",
-        "80 tokens of the prompt a second; the slowest measured elsewhere is 117.",
+        "0.64 tokens per second; the slowest measured elsewhere is 3.8.",
+        "80 tokens of the prompt per second; the slowest measured elsewhere is 117.",
     ]
     assert len(said(400_000, 512, 1.5)) == 1
     assert len(said(6_400_000, 512, 8.0)) == 1

@@ -285,7 +285,7 @@ def test_an_etdump_that_executorch_refuses(tmp_path: Path, monkeypatch: pytest.M
     """ExecuTorch's error is shown; if the file has no size, which the Inspector refuses, the error explains this."""
     with_inspector(monkeypatch, _inspector([], ValueError("broken")))
     assert "ExecuTorch can't read: ValueError: broken (copy it again)" in told(tmp_path, ETDUMP)
-    assert "lacks the size of the buffer" in told(tmp_path, ETDUMP[4:])
+    assert "are not the size of the buffer" in told(tmp_path, ETDUMP[4:])
 
 
 def test_a_text_is_no_etdump(tmp_path: Path) -> None:

@@ -20,11 +20,11 @@ WRONG = {
     ort_csv(INFERENCES).replace("0,BACKEND,4,COUNT", "0,BACKEND,x4,COUNT", 1): "FILE:3:3: Number of HVX threads used",
     ort_csv(INFERENCES).replace("US,BACKEND,ROOT,RPC", "PARSECS,BACKEND,ROOT,RPC", 1): "FILE:4:4: RPC (execute) time",
     f"{HEADER}\n0,BACKEND,4": "FILE:2:12: has 3 columns, not 7",
-    f'{HEADER}\n0,BACKEND,4,COUNT,BACKEND,ROOT,"Num': "FILE:2:1: is no CSV",
+    f'{HEADER}\n0,BACKEND,4,COUNT,BACKEND,ROOT,"Num': "FILE:2:1: is not CSV",
     f"{HEADER}\n0,BACKEND,-4,COUNT,BACKEND,ROOT,Num times yield occured": "FILE:2:3:",
     f"{HEADER}\n0,BACKEND,nan,US,BACKEND,ROOT,RPC (execute) time": "FILE:2:3:",
     f"{HEADER}\n0,BACKEND,1e999,US,BACKEND,ROOT,RPC (execute) time": "FILE:2:3:",
-    f"{HEADER}\n0,FINALIZE,4,US,BACKEND,ROOT,QNN (finalize) time": "FILE: has no row of an inference",
+    f"{HEADER}\n0,FINALIZE,4,US,BACKEND,ROOT,QNN (finalize) time": "FILE: has no known row of an inference",
     "Execute Stats (Average):\n  Backend (RPC (execute) time): lots us\n": "FILE:2:",
     "Execute Stats (Average):\n  NetRun: 12 parsecs\n": "FILE:2:",
     "Init Stats:\n  NetRun: 12 us\n": "FILE: has no statistics of an inference",
@@ -41,12 +41,12 @@ WRONG = {
     ),
     '{"components": []}': "FILE: has no query",
     '{"traceEvents": []}': "FILE: has no track of Runtraces",
-    '{"messages": [\n  {]}': "FILE:2:4: is no JSON",
+    '{"messages": [\n  {]}': "FILE:2:4: is not JSON",
     '{"something": "else"}': "FILE: is JSON, but not",
     "[1, 2]": "FILE: is JSON, but not",
     "[" * 100_000: "FILE: is nested too deeply",
     '{"messages": 1' + "0" * 5000 + "}": "FILE: has a number that is too long",
-    "profile: burst\n": "FILE: is not the output of a profiler",
+    "profile: burst\n": "FILE: is not the output of a known profiler",
     "": "FILE: is empty",
     " \n": "FILE: is empty",
 }
@@ -54,9 +54,9 @@ WRONG = {
 
 # Files of a known kind that advise does not read, and the error for each.
 OTHERS = {
-    "[INFO] a log\nof something\n": "FILE: is not the output of a profiler",
-    "[2026-01-01 12:30:01] a log\n": "FILE: is not the output of a profiler",
-    "[12.5] a log\n": "FILE: is not the output of a profiler",
+    "[INFO] a log\nof something\n": "FILE: is not the output of a known profiler",
+    "[2026-01-01 12:30:01] a log\n": "FILE: is not the output of a known profiler",
+    "[12.5] a log\n": "FILE: is not the output of a known profiler",
     ':::MLLOG {"key": "loadgen_version"}\n': "FILE: is the detail log of LoadGen, without samples (set enable_trace",
     "=====\nMLPerf Results Summary\n=====\n": "FILE: is the summary of LoadGen (set enable_trace",
     "[INFO] [Qnn ExecuTorch]: Deserializing\n": "FILE: is a log of ExecuTorch (its times are in the ETDump",
@@ -71,7 +71,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("content", OTHERS, ids=[f"{number}" for number in range(len(OTHERS))])
 def test_a_file_of_another_kind_is_told_as_what_it_is(tmp_path: Path, content: str) -> None:
-    """A log that begins with a bracket is not JSON; htppower trace reads traces; LoadGen's logs hold no rows."""
+    """A log that begins with a bracket is not JSON; a trace is for htppower trace, and LoadGen's logs have none."""
     assert told(tmp_path, content).startswith(OTHERS[content])
 
 
@@ -115,7 +115,7 @@ def test_a_packed_file_that_is_damaged_is_to_be_copied_again(tmp_path: Path, how
 
 
 @pytest.mark.parametrize(
-    ("path", "said"), [(".", "is a folder"), ("/no/where", "can't be read: No such file"), ("a\0b", "is no path")]
+    ("path", "said"), [(".", "is a folder"), ("/no/where", "can't be read: No such file"), ("a\0b", "is not a path")]
 )
 def test_what_is_no_file_is_told(path: str, said: str) -> None:
     """A folder, a missing path, and an impossible path are errors."""
