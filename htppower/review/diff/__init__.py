@@ -1,1 +1,1 @@
-"""Diff: what changes between two sets of resolved profiles, by its effect on power, latency and timing."""
+"""Diff: the changes between two sets of resolved profiles, by their effect on power, latency and timing."""

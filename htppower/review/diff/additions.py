@@ -1,4 +1,4 @@
-"""New profiles: how each differs from the profile that it extends, or from the shipped one that is nearest to it."""
+"""New profiles: how each differs from the profile that it extends, or from the nearest shipped profile."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class Addition:
 
     @property
     def says(self) -> str:
-        """What its changes are, as the heading of a list."""
+        """A sentence about the changes, as the heading of a list."""
         if self.extends:
             return f"{self.name} is new and extends {self.beside}{'' if self.changes else ', without a change'}"
-        of_nearest = f"{'is nearest to' if self.changes else 'votes as'} {self.beside}"
+        of_nearest = f"{'is nearest to' if self.changes else 'votes like'} {self.beside}"
         return f"{self.name} is new, extends no profile and {of_nearest}"
 
 
@@ -71,6 +71,6 @@ def _shipped(name: str, tree: Tree) -> str:
 
 
 def _changes(name: str, old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
-    """Return what differs; not the name and the summary, which are new by themselves."""
+    """Return what differs, except the name and the summary, which are always new."""
     changes = (changes_of_part if isinstance(new.file, ExtensionSource) else changes_of_profile)(old, new)
     return tuple(attrs.evolve(each, profile=name) for each in changes if each.field not in ("profile", "summary"))

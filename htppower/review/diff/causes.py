@@ -1,7 +1,7 @@
-"""The line of the change that made a field differ.
+"""The line whose change made a field differ.
 
-A value differs because a file says another one, no longer says its own, or extends another file. The files of both
-sides are compared from the profile down its bases: the first that differs in one of these did it.
+A value differs because a file states another value, no longer states its own, or extends another file. The files of
+both sides are compared from the profile down to its bases. The first file with such a difference is the cause.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _EXTENDS = ("extends",)
 
 @attrs.frozen(repr=False)
 class Cause:
-    """A line.
+    """The line that is the cause of a change.
 
     Attributes:
-        place: where it stands.
-        removed: it is gone, and the place is that of the old file.
+        place: the place of the line.
+        removed: whether the line was removed. Then the place is in the old file.
     """
 
     place: Place
@@ -33,12 +33,12 @@ class Cause:
 
 
 def cause_of(at: KeyPath, old: ResolvedFile, new: ResolvedFile) -> Cause:
-    """Return the line by which the value at these keys differs between two files."""
+    """Return the line whose change made the value at these keys differ between two files."""
     nearer = _nearer(old.documents, new.documents)
     if nearer is not None:
         stating = (document for document in nearer if stated(document.tree, at) is not _NOTHING)
         return next((Cause(document.place(at)) for document in stating), Cause(new.place(at)))
-    # The files of both stand in the same order, as long as neither extends another one.
+    # The files of both sides are in the same order, as long as neither side extends another file.
     for before, after in zip(old.documents, new.documents, strict=False):
         for keys in (at, _EXTENDS):
             if stated(before.tree, keys) != stated(after.tree, keys):
@@ -47,14 +47,14 @@ def cause_of(at: KeyPath, old: ResolvedFile, new: ResolvedFile) -> Cause:
 
 
 def _nearer(old: tuple[Document, ...], new: tuple[Document, ...]) -> tuple[Document, ...] | None:
-    """Return the files that the new side has before all those of the old one; None where it does not extend that."""
+    """Return the files that the new side has before all files of the old side; None if it does not extend those."""
     more = len(new) - len(old)
     extends = more > 0 and all(one.tree == other.tree for one, other in zip(old, new[more:], strict=True))
     return new[:more] if extends else None
 
 
 def stated(tree: Any, at: KeyPath) -> Any:
-    """Return what a tree says at these keys: a value, or what stands in the place of what encloses it."""
+    """Return the value at these keys in a tree. If a plain value replaces a mapping on the way, return that."""
     for key in at:
         if not isinstance(tree, dict):
             break

@@ -1,4 +1,4 @@
-"""One field that differs: what of it is told, and where it is written."""
+"""One field that differs: its values, its effect, and its place in the files."""
 
 from __future__ import annotations
 
@@ -27,17 +27,18 @@ class Change:
     Attributes:
         profile: the name of the profile.
         when: ``inference`` for its votes and its sustain time, ``init`` for how long they stay up after INIT,
-            ``lowered`` for the votes of its power state, ``after_deinit`` for those in which DE-INIT ends, ``further``
-            for those to which it relaxes then; a state of a graph, such as ``init_start``, where an extension file has
-            votes of its own there; empty for wording.
-        field: such as ``dcvs_v3.core.min``.
-        old_field: the field of the old value, where a vote has another form now: ``dcvs_v3.core`` of
+            ``lowered`` for the votes of its power state, ``after_deinit`` for the votes at the end of DE-INIT,
+            ``further`` for the votes to which it relaxes later; a state of a graph, such as ``init_start``, if an
+            extension file has votes of its own there; empty for wording.
+        field: the field, such as ``dcvs_v3.core.min``.
+        old_field: the field of the old value, if a vote has another form now: ``dcvs_v3.core`` if the new one is
             ``dcvs_v3_exp.core``; else empty.
-        old, new: the values as a file spells them.
+        old, new: the values as a file writes them.
         effect: what the change does.
-        place: where the new value is written; an inherited value, in its own file.
-        old_place: where the old value was written.
-        cause: the line of the change that did it: of the value, of ``extends``, or of the power state that is named.
+        place: the place of the new value. An inherited value is in its own file.
+        old_place: the place of the old value.
+        cause: the line whose change is the cause: the line of the value, of ``extends``, or of the name of the power
+            state.
     """
 
     profile: str
@@ -53,7 +54,7 @@ class Change:
 
 
 class Side(NamedTuple):
-    """Votes, the file that says them, and, of a power state, the file of the profile that names it, and where."""
+    """Votes and their file; for a power state also the file of the profile that names it, and the place there."""
 
     votes: VoteSet
     file: ResolvedFile
@@ -62,7 +63,7 @@ class Side(NamedTuple):
 
 
 def parts_of(at: KeyPath, old: Any, new: Any) -> Iterator[tuple[KeyPath, tuple[Any, Any]]]:
-    """Yield a field as a whole, or part by part where both values have the same parts and one is no single corner."""
+    """Yield a field as a whole, or part by part if both values have the same parts and not both are single corners."""
     before, after = dict(limits(at, old)), dict(limits(at, new))
     if before.keys() != after.keys() or (is_one_corner(old) and is_one_corner(new)):
         yield at, (old, new)
@@ -98,7 +99,7 @@ def change_of(
 
 
 def field_name(at: KeyPath) -> str:
-    """Return a field as a change calls it: without ``votes``."""
+    """Return the name of a field in a change: without ``votes``."""
     return ".".join(at[1:] if at[0] == "votes" else at)
 
 
@@ -108,7 +109,8 @@ def _cause(at: KeyPath, old: Side, new: Side) -> Cause:
     if old.named_by is not None and new.named_by is not None:
         before, after = stated(old.named_by.tree, old.named_at), stated(new.named_by.tree, new.named_at)
         if before != after:
-            # A state that one side does not name is the first one's there: what differs is whether it is named.
+            # A side that does not name the second state uses the first one there. The cause is then the name of the
+            # state.
             named_at = max(old.named_at, new.named_at, key=len)
             return cause_of(named_at, old.named_by, new.named_by)
     return cause_of(at, old.file, new.file)

@@ -1,4 +1,4 @@
-"""What changes between two resolved profiles, field by field."""
+"""The changes between two resolved profiles, field by field."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[
     found = [*_wording_changes(name, old, new), *_vote_changes(name, INFERENCE, *voted)]
     if not old.states and not new.states:
         return tuple(found)
-    # Where each side has one power state, what changes in it is told once.
+    # If each side has only one power state, its changes are reported once.
     named = (at for at in STATES if at == TO or any(_is_another(each, at) for each in (old, new)))
     lowered = {at: _lowered_changes(name, at, old, new) for at in named}
     found += relax_changes(old, new, lowered)
@@ -39,12 +39,12 @@ def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[
 
 
 def _is_another(profile: Examined[Profile], at: KeyPath) -> bool:
-    """Return whether a field names another power state than that between the phases."""
+    """Return whether a field names another power state than the one between the phases."""
     return profile.named.get(at) is not profile.named.get(TO) and at in profile.named
 
 
 def changes_of_part(old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
-    """Return what differs where one is of an extension file, in which profiles and power states have no names."""
+    """Return what differs if one of the two is from an extension file, whose parts and power states have no names."""
     unnamed = ("profile", "name", "summary", *(field_name(at) for at in STATES))
     found = [change for change in changes_of_profile(old, new) if change.field not in unnamed]
     states = dict.fromkeys(state for each in (old, new) for state in _phases(each))
@@ -58,7 +58,7 @@ def _phases(part: Examined[Profile]) -> Mapping[str, tuple[VoteSet, ExtensionSou
 
 
 def _in_phase(part: Examined[Profile], state: str) -> Side:
-    """Return the votes on clocks in a state of a graph, in which most files vote as for inferences, or after them."""
+    """Return the votes on clocks in a state of a graph. Most files vote there as for inferences, or as after them."""
     phases = _phases(part)
     if state in phases:
         return Side(*phases[state])
@@ -110,7 +110,7 @@ def _state_wording(
     old: Examined[PowerState] | None,
     new: Examined[PowerState] | None,
 ) -> Iterator[Change]:
-    """Yield the summary of a power state; another name shows as a change of the field that names it."""
+    """Yield the summary of a power state. Another name of the state is a change of the field that names it."""
     if old is None or new is None or old.value.name != new.value.name or old.value.summary == new.value.summary:
         return
     values = (old.value.summary, new.value.summary)
@@ -119,7 +119,7 @@ def _state_wording(
 
 def _vote_changes(name: str, when: str, old: Side, new: Side) -> Iterator[Change]:
     before, after = dict(vote_fields(old.votes)), dict(vote_fields(new.votes))
-    # Where a vote has another form now, a field that both forms have is one field.
+    # If a vote has another form now, a field that both forms have counts as the same field.
     moved = _moved(old.votes, new.votes, after)
     called = {at: old_at for old_at, at in moved.items()}
     spelt = before, after
@@ -137,7 +137,7 @@ def _vote_changes(name: str, when: str, old: Side, new: Side) -> Iterator[Change
 
 
 def _moved(old: VoteSet, new: VoteSet, after: Mapping[KeyPath, Any]) -> dict[KeyPath, KeyPath]:
-    """Return the fields of votes that have another form now, with what the new form calls them."""
+    """Return the fields of votes that have another form now, with their names in the new form."""
     moved: dict[KeyPath, KeyPath] = {}
     for field, about in BY_FIELD.items():
         other = None if about.other_form is None else VOTE_OPTIONS[about.other_form].field
@@ -153,7 +153,7 @@ def _moved(old: VoteSet, new: VoteSet, after: Mapping[KeyPath, Any]) -> dict[Key
 
 
 def _in_order(before: dict[KeyPath, Any], after: dict[KeyPath, Any]) -> Iterator[KeyPath]:
-    """Yield the fields of both, in the order of a file; not a mapping that only one side leaves unset as a whole."""
+    """Yield the fields of both, in the order of a file, except a mapping that only one side leaves unset as a whole."""
     fields = dict.fromkeys((*before, *after) if len(before) > len(after) else (*after, *before))
     for at in fields:
         if not any(other != at and other[: len(at)] == at for other in fields):

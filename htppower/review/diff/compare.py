@@ -29,12 +29,12 @@ _Examined = TypeVar("_Examined", bound="Examined[Any]")
 
 @attrs.frozen(repr=False, eq=False)
 class Pair:
-    """Two profiles whose dry runs are compared; their sources are spelt as in messages.
+    """Two profiles whose dry runs are compared. Their sources are written as in messages.
 
     Attributes:
         name: the name of the new one.
-        old, new: a profile that is on both sides and differs, or a new profile and what it extends.
-        old_is: what the old one is, as the heading of its run.
+        old, new: a profile that differs between the sides, or a new profile and the profile that it extends.
+        old_is: the heading of the old profile's run.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Pair:
 
 @attrs.frozen(repr=False, eq=False)
 class SharedChange:
-    """One change, and the names of all profiles and power states that it changes alike."""
+    """One change, and the names of all profiles and power states with that change."""
 
     change: Change
     names: tuple[str, ...]
@@ -53,15 +53,15 @@ class SharedChange:
 
 @attrs.frozen(repr=False, eq=False)
 class Comparison:
-    """What differs.
+    """The result of a comparison.
 
     Attributes:
-        old, new: what was compared, as the user named it.
+        old, new: the two sides, as the user named them.
         added, removed: the names of profiles and power states on one side only, each with its file.
-        renamed: what has another name on the new side.
-        changes: every field that differs, by effect, the weightiest first; none of a new profile.
-        additions: the new profiles, and how each differs from what it extends.
-        changed: the profiles of the changes.
+        renamed: the profiles and power states with another name on the new side.
+        changes: every field that differs, sorted by effect, the largest effect first; without new profiles.
+        additions: the new profiles, and how each differs from the profile that it extends.
+        changed: the profiles with changes.
         adds_votes: whether an added profile votes.
     """
 
@@ -87,11 +87,11 @@ class Comparison:
         return not (self.added or self.removed or self.renamed or self.changes)
 
     def of_effect(self, effect: Effect) -> tuple[Change, ...]:
-        """Return the changes of an effect, by profile and in the order of a file."""
+        """Return the changes with an effect, by profile and in the order of a file."""
         return tuple(change for change in self.changes if change.effect is effect)
 
     def shared(self, effect: Effect) -> tuple[SharedChange, ...]:
-        """Return the changes of an effect, each once for all that it changes alike, in the order of the first."""
+        """Return the changes with an effect, each once for all profiles that have it, in the order of the first."""
         alike: dict[Any, list[Change]] = {}
         for change in self.of_effect(effect):
             line = (change.cause.removed, change.cause.place[1:], os.path.realpath(change.cause.place.path))
@@ -108,10 +108,10 @@ def compare(
     files: bool,
     progress: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> Comparison:
-    """Return what differs between two sides, named so in messages. Profiles are paired by their names.
+    """Return what differs between two sides. Messages call the sides by the ``names``.
 
-    With ``files`` each side is one file; then the two are a pair, whatever their names. ``progress`` is told how many
-    pairs are done, and how many there are.
+    Profiles are paired by their names. With ``files`` each side is one file, and the two are a pair whatever their
+    names. ``progress`` is called with the number of pairs that are done, and the number of all.
     """
     before, after = old[0], new[0]
     moved = () if files else renames(before, after)
@@ -126,7 +126,7 @@ def compare(
         changes += (attrs.evolve(change, profile=name) for change in found)
         changed += [Pair(name, _of_tree(one.value, old[1]), _of_tree(other.value, new[1]))] if found else []
     for file, called in file_pairs(before, after, alone=files):
-        from htppower.review.diff.extension_settings import changed_settings  # noqa: PLC0415 - only where there are such
+        from htppower.review.diff.extension_settings import changed_settings  # noqa: PLC0415 - only if there are such files
 
         changes += changed_settings(called, before.extensions[file], after.extensions[called])
     states = _pairs(before.states, after.states, alone=files)
@@ -172,7 +172,7 @@ def _with_places(changes: Iterable[Change], old: Tree, new: Tree) -> tuple[Chang
 def _pairs(
     old: Mapping[str, _Examined], new: Mapping[str, _Examined], *, alone: bool
 ) -> list[tuple[str, _Examined, _Examined]]:
-    """Return what is on both sides by name, or, with ``alone``, the only one of each side."""
+    """Return the pairs of the same name, or, with ``alone``, the pair of the only one on each side."""
     if alone and len(old) == len(new) == 1:
         ((_, before),) = old.items()
         ((name, after),) = new.items()
@@ -181,9 +181,9 @@ def _pairs(
 
 
 def _alone(side: Side, other: Side, paired: set[int], tree: Tree) -> dict[str, str]:
-    """Return what is on one side only, with its file.
+    """Return the names that are on one side only, with their files.
 
-    A power state is so only if the other side has none of its name, in use or not.
+    A power state is on one side only if the other side has no state of its name, used or not.
     """
     files = {name: each.file for name, each in side.all_profiles.items() if id(each) not in paired}
     in_use = {state.value.name for each in other.profiles.values() for state in each.states.values()}

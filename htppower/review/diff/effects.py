@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class Effect(str, enum.Enum):
-    """What a change does, the weightiest first.
+    """The effect of a change, the largest first.
 
-    ``NO_VOTE`` is a setting of an extension file that casts none: the change does something else, or nothing.
+    ``NO_VOTE`` is the effect of a setting of an extension file that casts no vote. It has another effect, or none.
     """
 
     RAISES_POWER = "raises power"
@@ -37,7 +37,7 @@ class Effect(str, enum.Enum):
 
 
 _MODES = {
-    # The two ADJUST modes act alike for votes by corner (HAP_power).
+    # For votes by corner the two ADJUST modes act in the same way (HAP_power).
     PowerMode.POWER_SAVER_AGGRESSIVE: 0,
     PowerMode.POWER_SAVER: 1,
     PowerMode.ADJUST_UP_DOWN: 2,
@@ -68,7 +68,7 @@ def effect_of(at: KeyPath, old: Any, new: Any, before: VoteSet, after: VoteSet) 
 
 
 def _hvx_effect(rest: list[str], old: Any, new: Any, before: VoteSet, after: VoteSet) -> Effect:
-    """Return the effect of a change in the HVX vote, whose form may change, too."""
+    """Return the effect of a change in the HVX vote. The form of the vote may change, too."""
     field = rest[0]
     votes = before.hvx, after.hvx
     if field == "sleep_latency_us":
@@ -76,7 +76,7 @@ def _hvx_effect(rest: list[str], old: Any, new: Any, before: VoteSet, after: Vot
     if field == "sleep_disable":
         return _power_effect(power_order.sleep_disable_cost(old), power_order.sleep_disable_cost(new))
     if field == "dcvs_enable":
-        # In the expanded form DCVS is on; what its corners change is told of these.
+        # In the expanded form DCVS is on, so changes of its corners are compared with DCVS on.
         plain = next((vote for vote in votes if isinstance(vote, DcvsV3)), None)
         compared = votes
         if before.hvx_field != after.hvx_field and None not in votes and plain is not None:
@@ -89,8 +89,8 @@ def _hvx_effect(rest: list[str], old: Any, new: Any, before: VoteSet, after: Vot
         return _power_mode_effect(old, new, *votes)
     if field.endswith("perf_mode"):
         return _power_effect(*(power_order.frequency(mode or ClkPerfMode.HIGH) for mode in (old, new)))
-    # A limit counts even where DCVS does not move this client's clock: another client of the core may let it. A client
-    # without a core target is inactive and limits nothing.
+    # A limit counts even if DCVS does not move this client's clock, because another client of the core may let it. A
+    # client without a core target is inactive and limits nothing.
     limit = rest[1] if rest[1:] else "target"
     heights = [
         power_order.height(limit, corners if rest[1:] else getattr(corners, "target", None))
@@ -102,7 +102,7 @@ def _hvx_effect(rest: list[str], old: Any, new: Any, before: VoteSet, after: Vot
 
 
 def _power_mode_effect(old: PowerMode, new: PowerMode, before: Hvx | None, after: Hvx | None) -> Effect:
-    """Return the effect of another power mode, which is none unless DCVS is on (rule DCVS-3)."""
+    """Return the effect of another power mode. It has no effect unless DCVS is on (rule DCVS-3)."""
     if not any(vote is not None and vote.active and vote.dcvs_enable for vote in (before, after)):
         return Effect.WORDING
     if PowerMode.DUTY_CYCLE in (old, new):
@@ -111,7 +111,7 @@ def _power_mode_effect(old: PowerMode, new: PowerMode, before: Hvx | None, after
 
 
 def _bounds_effect(old: tuple[int, ...], new: tuple[int, ...]) -> Effect:
-    """Return the effect of other bounds of a clock. Where any rises, the clock may draw more."""
+    """Return the effect of other bounds of a clock. If one of them rises, the clock may draw more."""
     if any(after > before for before, after in zip(old, new, strict=True)):
         return Effect.RAISES_POWER
     return _power_effect(old, new)

@@ -1,4 +1,4 @@
-"""Exports the files of a git revision that a comparison needs: the named ones, and what they extend and relax to."""
+"""Exports the files of a git revision that a comparison needs: the named files, and what they extend and relax to."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 _LINK = "120000"
 _REGULAR = frozenset({"100644", "100755"})
 _SUBMODULE = "160000"
-# Linux follows as many links on the way to a file, and no link has a longer target.
+# Linux reads at most this many links on the way to a file, and no longer targets of links.
 _MOST_LINKS = 40
 _LONGEST_TARGET = 4096
 
 
-class NoRevision(HtpPowerError, ValueError):  # noqa: N818 - reads as what it is
+class NoRevision(HtpPowerError, ValueError):  # noqa: N818 - the name states the fault
     """Git or the repository is missing, or the revision can't be read."""
 
 
 class _Led(NamedTuple):
-    """A path without links, and how many links led to it."""
+    """A path without links, and the number of links on the way to it."""
 
     path: str
     links: int
@@ -62,10 +62,10 @@ class Listing:
     def parse(cls, listed: bytes, read: Read) -> Listing:
         """Return the listing in the output of ``git ls-tree -r -z``.
 
-        Paths that lead out of the tree are left out; git refuses to check them out, too.
+        Paths that lead out of the tree are left out. Git refuses to check them out, too.
 
         Raises:
-            NoRevision: two entries can't be in one folder.
+            NoRevision: two entries can't be in the same folder.
         """
         entries: dict[str, list[tuple[str, str]]] = {_LINK: [], _SUBMODULE: [], "file": []}
         for entry in filter(None, listed.split(b"\0")):
@@ -90,7 +90,7 @@ class Listing:
         return folders
 
     def below(self, folder: str) -> Iterator[str]:
-        """Yield the files with such names, and the links, in a folder and below."""
+        """Yield such files and the links in a folder and below."""
         if folder:
             yield from self.folders.get(folder, ())
         beginning = f"{folder}/" if folder else ""
@@ -104,11 +104,11 @@ class Listing:
         return sorted(self.folders)
 
     def real(self, path: str, top: str) -> str | None:
-        """Return the path with every link followed, as a file system does.
+        """Return the path with every link resolved, as a file system does.
 
-        None if it leads out of the tree, or through more links than a file system follows.
+        The result is None if the path leads out of the tree, or through more links than a file system resolves.
         """
-        # Links that are being followed: each needs the next one. No recursion, since a tree may have a long chain.
+        # Links that are being resolved: each needs the next one. A chain may be long, so this does not recurse.
         needed: dict[str, None] = {}
         while True:
             link = next(reversed(needed), None)
@@ -124,7 +124,7 @@ class Listing:
                 del needed[link]
 
     def _follow(self, link: str, top: str) -> _Led | str | None:
-        """Return what a link leads to; the name of a link that must be known first, and None as ``_walk`` does."""
+        """Return the target of a link, or the link that must be resolved first; None as in ``_walk``."""
         target = self.links[link]
         if "\0" in target or not 0 < len(os.fsencode(target)) < _LONGEST_TARGET:
             return None
@@ -136,7 +136,7 @@ class Listing:
     def _walk(self, folder: str, path: str, top: str) -> _Led | str | None:
         """Return the target of a path from a real folder, or a link on the way if that link's target is not yet known.
 
-        It is None if the path leads nowhere.
+        The result is None if the path leads nowhere.
         """
         if posixpath.isabs(path):
             if not is_below(path, top):
@@ -164,21 +164,21 @@ class Listing:
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Return whether a path is a folder or in it; the empty folder is the top."""
+    """Return whether a path is a folder or in it. The empty folder is the top."""
     return not folder or path == folder or path.startswith(f"{folder}/")
 
 
 def export(listing: Listing, starts: Iterable[str], root: FilePath, top: str, read: Read, working: str = "") -> None:
-    """Write files of YAML and JSON into the folder ``root``: those below ``starts``, what these name, and every link.
+    """Write the YAML and JSON files below ``starts``, the files they name, and every link into the folder ``root``.
 
-    ``starts`` are paths from the top of the repository, with slashes; the empty one is the top.
-    ``working`` is such a path of the working folder, from which an outer extension file may name others.
+    ``starts`` are paths from the top of the repository, with slashes. The empty path is the top. ``working`` is the
+    path of the working folder, where an outer extension file may name others.
     """
     for name, target in listing.links.items():
         with _writing(name):
             _make_link(listing, name, target, root, top)
     seen: set[str] = set()
-    # Folders whose files are wanted, and those near which some are.
+    # The folders whose files are all needed, and the folders near which some files are needed.
     expanded: set[str] = set()
     visited: set[str] = set()
     written: set[str] = set()
@@ -222,18 +222,18 @@ def _is_safe(name: str) -> bool:
 
 
 def _refuse_conflicts(names: list[str]) -> None:
-    """Refuse a tree with a name twice, or with a file or a link that is also a folder: no git makes such a one."""
+    """Refuse a tree with a name twice, or with a file or a link that is also a folder. Git never makes such a tree."""
     known = set(names)
     if len(known) < len(names):
         (name, _), *_ = collections.Counter(names).most_common(1)
-        raise NoRevision(f"the revision is malformed, it has {shortened(name)!r} twice: git fsck tells more")
+        raise NoRevision(f"the revision is malformed, it has {shortened(name)!r} twice: git fsck shows more")
     folders: set[str] = set()
     for name in names:
         folder = posixpath.dirname(name)
         while folder and folder not in folders:
             if folder in known:
                 what = f"{shortened(folder)!r} is a file or a link, and a folder"
-                raise NoRevision(f"the revision is malformed, {what}: git fsck tells more")
+                raise NoRevision(f"the revision is malformed, {what}: git fsck shows more")
             folders.add(folder)
             folder = posixpath.dirname(folder)
 
@@ -250,10 +250,10 @@ def _make_link(listing: Listing, name: str, target: str, root: FilePath, top: st
 def _paths_from(listing: Listing, path: str, file: FilePath, working: str, visited: set[str]) -> list[str]:
     """Return the paths that a file names, and the files near it, which it may name without a path.
 
-    Those of ``visited`` folders are left out, and the folders near the file are added to these.
+    Files in ``visited`` folders are left out. The folders near the file are added to ``visited``.
     """
     if not path.endswith(SUFFIXES) and extension_kind(str(file)) is Kind.EXTENSION:
-        from htppower.review.diff.extension_parts import paths_named_by  # noqa: PLC0415 - only where there is such a file
+        from htppower.review.diff.extension_parts import paths_named_by  # noqa: PLC0415 - only if there is such a file
 
         below = paths_named_by(str(file))
         return [posixpath.join(folder, each) for each in below for folder in (posixpath.dirname(path), working)]

@@ -1,4 +1,4 @@
-"""The keys of an extension file that say the votes of a core or graph, by the fields of a profile."""
+"""The keys of an extension file that state the votes of a core or graph, by the fields of a profile."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from htppower.extensions.extension_file import Block, ExtensionFile
     from htppower.extensions.json_nodes import Member
 
-# Where the votes in force after a state are from: its own item, or that of the nearest state before it.
+# The origin of the votes in force after a state: its own item, or the item of the nearest state before it.
 _BEFORE_INFERENCES = (INIT_DONE, INIT_START)
 FROM: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -55,9 +55,9 @@ _FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 def origins(file: ExtensionFile, core: Block | None, state: str, *, custom: bool) -> dict[KeyPath, Member]:
-    """Return the keys that say what is in force after a state of a graph, by the fields of a profile.
+    """Return the keys that state what is in force after a state of a graph, by the fields of a profile.
 
-    With ``custom`` the core votes as its ``custom`` says. What a named profile says has no key of its own.
+    With ``custom`` the core votes what its ``custom`` states. The votes of a named profile have no keys.
     """
     if core is None:
         return {}
@@ -79,7 +79,7 @@ def _of_custom(file: ExtensionFile, core: Block, state: str) -> Iterator[tuple[K
         yield from _sustain(file.of(Section.DCVS_OBJECT, block.at), "sustainVote")
     items = file.of(Section.CUSTOM_ITEM, below)
     yield from _sustain(items, "sustainInferencePerfState")
-    # Matrix unit and compression engine keep the votes that an item leaves out.
+    # The matrix unit and the compression engine keep the votes that an item leaves out.
     chain = [item for each in FROM[state] for item in reversed(items) if _names(item, each)]
     for number, item in reversed(list(enumerate(chain))):
         for member in reversed(item.node.members):
@@ -110,7 +110,7 @@ def _of_block(holder: Member, field: str) -> Iterator[tuple[KeyPath, Member]]:
 
 
 def _of_object(block: Block, when: str) -> Iterator[tuple[KeyPath, Member]]:
-    """Yield the keys of a custom object: its corners have a value for the starts, and one for the dones."""
+    """Yield the keys of a custom object. Its corners have one value for the starts, and one for the dones."""
     for holder in block.node.members:
         if holder.key not in BLOCKS:
             continue

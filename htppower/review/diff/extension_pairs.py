@@ -1,4 +1,4 @@
-"""Which device or graph of the one side is compared with which of the other."""
+"""Pairs of devices and graphs of two sides, to be compared with each other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class PartPair(NamedTuple):
-    """A device or graph of both sides, or of one side and a profile."""
+    """A device or graph of both sides, or of one side and a profile of the other side."""
 
     name: str
     old: Examined[Profile]
@@ -29,11 +29,11 @@ def file_pairs(old: Side, new: Side, *, alone: bool) -> list[tuple[str, str]]:
 
 
 def part_pairs(old: Side, new: Side, *, alone: bool) -> list[PartPair]:
-    """Return the pairs: devices by their numbers, graphs by name, of files of the same name.
+    """Return the pairs in files of the same name: devices by number, graphs by name.
 
-    With ``alone`` each side is one file: two are a pair whatever their names, and a profile is compared with each
-    device and graph. A graph without a profile of its own on one side votes as the first device there, and is compared
-    with it.
+    With ``alone`` each side is one file. Two files are then a pair whatever their names, and a profile is compared with
+    each device and graph. A graph that has its own profile only on one side is compared with the first device of the
+    other side, because it votes as that does.
     """
     if alone and bool(old.extensions) is not bool(new.extensions):
         return _with_profile(old, new)

@@ -1,4 +1,4 @@
-"""The devices and graphs of extension files as profiles, so that they are compared as these are."""
+"""The devices and graphs of extension files, as profiles, so that they can be compared with profiles."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 
 class Part(NamedTuple):
-    """The cores of a device, as the vendor's voter takes them together, or a graph with a profile of its own.
+    """The cores of a device, joined as the vendor's voter joins them, or a graph with a profile of its own.
 
     Attributes:
-        name: such as ``core 0``, ``device 1 cores 0+1`` or ``graph decode``.
+        name: the name, such as ``core 0``, ``device 1 cores 0+1`` or ``graph decode``.
         profile: what it votes.
         device: the number of the device, from 0; None for a graph.
     """
@@ -56,21 +56,21 @@ class Part(NamedTuple):
 
     @property
     def is_graph(self) -> bool:
-        """Whether it is a graph, which without a profile of its own votes as the first device does."""
+        """Whether it is a graph. Without a profile of its own, a graph votes as the first device does."""
         return self.device is None
 
     @property
     def paired_by(self) -> object:
-        """What a part of another file has in common with it: the number of the device, or the name of the graph."""
+        """The key that pairs it with a part of another file: the number of the device, or the name of the graph."""
         return self.name if self.device is None else self.device
 
 
 def read_extension_files(path: str, find: Callable[[str, str], str]) -> tuple[ExtensionFile, ...]:
-    """Return an extension file, or those that an outer one names, which ``find`` finds from its folder.
+    """Return an extension file. If it is an outer file, return the files that it names, which ``find`` looks up.
 
     Raises:
-        ProfileError: one can't be read, or the vendor's parser refuses it, which then votes nothing; or the file is of
-            another kind.
+        ProfileError: a file can't be read, is of another kind, or is refused by the vendor's parser, so that it votes
+            nothing.
     """
     named = read_extension_file(path)
     kind = other_kind(named)
@@ -82,7 +82,7 @@ def read_extension_files(path: str, find: Callable[[str, str], str]) -> tuple[Ex
 
 
 def paths_named_by(path: str) -> tuple[str, ...]:
-    """Return the paths that an extension file names, as they are written; none where it is broken."""
+    """Return the paths that an extension file names, as they are written; none if the file is broken."""
     try:
         return named_paths(read_extension_file(path))
     except ProfileError:
@@ -96,7 +96,7 @@ def parts_of(file: ExtensionFile) -> Iterator[Part]:
     if first is None:
         yield Part("core 0", _examined(file, None, None, core_performance(file, None)), 0)
     for device, ids, core in cores:
-        # Names stand in lists, with commas between them.
+        # Commas separate names in lists, so the cores are joined by "+".
         name = f"{'core' if len(ids) == 1 else 'cores'} {'+'.join(map(str, ids))}"
         examined = _examined(file, core, None, core_performance(file, core))
         yield Part(f"device {device} {name}" if device else name, examined, device)
@@ -113,7 +113,7 @@ def parts_of(file: ExtensionFile) -> Iterator[Part]:
 
 
 def _numbered(name: str, seen: dict[str, int]) -> str:
-    """Return a name; one that was there before has a number behind it."""
+    """Return a name, with a number appended if it was there before."""
     seen[name] = seen.get(name, 0) + 1
     return name if seen[name] == 1 else f"{name} ({seen[name]})"
 
@@ -159,7 +159,7 @@ def _source(
     state: str,
     remarked: frozenset[Place] = frozenset(),
 ) -> ExtensionSource:
-    """Return which keys say what is in force after a state."""
+    """Return which keys state what is in force after a state."""
     holder = graph or core
     named = None if holder is None else holder.member("perf_profile")
     is_custom = holder is not None and holder.word("perf_profile") == "custom"

@@ -1,6 +1,6 @@
-"""What differs between two extension files in keys that cast no vote, such as ``soc_model`` and ``mem_type``.
+"""The differences between two extension files in keys that cast no vote, such as ``soc_model`` and ``mem_type``.
 
-Nor does what a core says of a vote, where a later core of its device says it again.
+They include votes of a core that a later core of its device overrides.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from htppower.extensions.json_nodes import Member, Node
 
 _LONGEST = 60
-# The keys whose effect is told as that of votes, and those by which graphs are paired.
+# The keys whose effect is reported as an effect of votes, and the keys that pair graphs.
 _OF_VOTES = {
     Section.CORE: frozenset(
         {
@@ -43,12 +43,12 @@ _OF_VOTES = {
 
 
 def changed_settings(name: str, old: ExtensionFile, new: ExtensionFile) -> Iterator[Change]:
-    """Yield the settings that differ and cast no vote, in the order of the new file, then those that are gone."""
+    """Yield the settings that differ and cast no vote, in the order of the new file, then the removed settings."""
     before, after = dict(_settings(old)), dict(_settings(new))
     for at in dict.fromkeys((*after, *before)):
         one, other = before.get(at), after.get(at)
         if (one is None and old.text.at(at) is not None) or (other is None and new.text.at(at) is not None):
-            # It casts a vote there, whose change is told.
+            # One side casts a vote with this key, which is reported with the votes.
             continue
         if one is not None and other is not None and _same(one.node.plain(), other.node.plain()):
             continue
@@ -67,7 +67,7 @@ def _settings(file: ExtensionFile) -> Iterator[tuple[KeyPath, Member]]:
         of_votes = _OF_VOTES.get(sections[at], frozenset()) if at in sections else frozenset()
         told = set()
         for member in node.members:
-            # Of a key that is given twice the first counts.
+            # If a key is given twice, the first counts.
             if member.key in told or (member.key in of_votes and member.node.start not in in_vain):
                 continue
             told.add(member.key)
@@ -81,17 +81,17 @@ def _settings(file: ExtensionFile) -> Iterator[tuple[KeyPath, Member]]:
                 yield below, member
 
 
-# The lists of blocks: an empty one says nothing.
+# The keys that hold lists of blocks. An empty list has no effect.
 _HOLDERS = frozenset({(Section.TOP, "devices"), (Section.TOP, "graphs"), (Section.DEVICE, "cores")})
 
 
 def _same(old: Any, new: Any) -> bool:
-    """Return whether two values are the same, of the same type: ``true`` is not 1."""
+    """Return whether two values are equal and of the same type: ``true`` is not 1."""
     return bool(old == new) and repr(old) == repr(new)
 
 
 def _place(file: ExtensionFile, at: KeyPath, member: Member | None) -> Any:
-    """Return the place of a key, or, where a file lacks it, of the nearest object around where it would be."""
+    """Return the place of a key. If the file lacks the key, return the nearest object that would hold it."""
     if member is not None:
         return file.place(member)
     node = None

@@ -1,4 +1,4 @@
-"""What a comparison reads of an extension file in the place of a profile's file: which key says each field."""
+"""An extension file in the role of a profile's file: the key that states each field."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class ExtensionSource(ResolvedFile):
 
     Attributes:
         extension: the file.
-        origins: the keys that say fields, by field.
-        named: the key ``perf_profile`` whose profile says the other fields; None where the file has none.
+        origins: the keys that state fields, by field.
+        named: the key ``perf_profile`` whose profile sets the other fields; None if the file has none.
         is_custom: whether that profile is ``custom``, whose votes have keys of their own.
-        holder: the core, or what would hold it.
-        remarked: where values stand that a profile can't say.
-        phases: of a custom profile, the votes on clocks in init_start, init_done and deinit_start, each with its keys;
-            only where one differs from the votes of inferences, or those after them.
+        holder: the core, or the object that would hold it.
+        remarked: the places of values that a profile can't state.
+        phases: for a custom profile, the votes on clocks in init_start, init_done and deinit_start, each with its keys;
+            only if they differ from the votes of inferences, or from those after inferences.
     """
 
     extension: ExtensionFile
@@ -43,17 +43,17 @@ class ExtensionSource(ResolvedFile):
 
     @property
     def plain_values(self) -> Mapping[KeyPath, Node]:
-        """The plain values that say fields of votes."""
+        """The plain values that state fields of votes."""
         nodes = {at: member.node for at, member in self.origins.items() if at[0] == "votes"}
         return {at: node for at, node in nodes.items() if node.value is not None}
 
     def is_unsaid(self, at: KeyPath) -> bool:
-        """Return whether a profile can't say what is written for a field."""
+        """Return whether a profile can't state the value that is written for a field."""
         member = self.origins.get(at)
         return member is not None and self.extension.place(member.node) in self.remarked
 
     def place(self, at: KeyPath) -> Place:
-        """Return the place of the key that says a field."""
+        """Return the place of the key that states a field."""
         for length in range(len(at), 1, -1):
             if at[:length] in self.origins:
                 return self.extension.place(self.origins[at[:length]])
@@ -61,14 +61,14 @@ class ExtensionSource(ResolvedFile):
         return self.extension.place(below[0] if below else self.named or self.holder)
 
     def below(self, at: KeyPath) -> Iterator[tuple[KeyPath, Member]]:
-        """Yield the keys that say a field, or parts of it, in the order of the file."""
+        """Yield the keys that state a field, or parts of it, in the order of the file."""
         for keys, member in sorted(self.origins.items(), key=lambda pair: pair[1].start):
             if keys[: len(at)] == at:
                 yield keys, member
 
 
 def extension_cause(at: KeyPath, old: ResolvedFile, new: ResolvedFile) -> Cause:
-    """Return the key, or the line, by which a field differs where one of two files is an extension file."""
+    """Return the key, or the line, that makes a field differ if one of two files is an extension file."""
     if not (isinstance(old, ExtensionSource) and isinstance(new, ExtensionSource)):
         return Cause(new.place(at))
     before, after = dict(old.below(at)), dict(new.below(at))

@@ -1,7 +1,7 @@
-"""Votes with the values that an extension file writes and a profile made of it can't say.
+"""Votes with the values that an extension file has and a profile can't state.
 
-The vendor's voter casts polling times and sleep latencies beyond the documented ranges, and corners out of order, as
-they are (measured).
+The vendor's voter casts polling times and sleep latencies outside the documented ranges, and corners out of order, as
+they are written (measured).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _UINT32 = 2**32
 
 
 def as_written(votes: VoteSet, origins: Mapping[KeyPath, Member]) -> VoteSet:
-    """Return votes with the values that are cast as they are written, whatever a profile may say."""
+    """Return votes with the values that are cast as written, even if a profile can't state them."""
     for at, member in origins.items():
         value = _number(member.node)
         if at == _POLLING and value is not None and votes.rpc_polling_time_us is not None:

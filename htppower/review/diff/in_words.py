@@ -1,4 +1,4 @@
-"""What two profiles do, in words, where one of them records what a runtime votes: why burst is not burst."""
+"""Two profiles in words, if one of them records the votes of a runtime: why burst is not burst."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def in_words(comparison: Comparison) -> tuple[str, ...]:
     """Return a sentence for each side of every profile that changed and is a record on either side.
 
-    Of any profile whose time is learnt on a side, one says what becomes of it.
+    For a profile with a learnt time on a side, a sentence reports how that time changes.
     """
     pairs = [pair for pair in comparison.changed if pair.old.provenance or pair.new.provenance]
     sides = [_sentence(profile) for pair in pairs for profile in (pair.old, pair.new)]
@@ -30,7 +30,7 @@ def in_words(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _learnt(pair: Pair) -> Iterator[str]:
-    """Yield what becomes of each time that is learnt on a side."""
+    """Yield how each time that is learnt on a side changes."""
     relaxes = (pair.old.relax, pair.new.relax)
     times = {
         "sustain time": [None if relax is None else relax.after_inference_us for relax in relaxes],
@@ -89,7 +89,7 @@ def _lowered(profile: Profile) -> str:
 
 
 def _ended(profile: Profile) -> str:
-    """Return what DE-INIT ends in, where that is another state than that between inferences."""
+    """Return the state at the end of DE-INIT, if it is another state than the one between inferences."""
     relax = profile.relax
     if relax is None or relax.after_deinit_to == relax.to:
         return ""
@@ -105,7 +105,7 @@ def _clocks(votes: VoteSet) -> str:
 
 
 def _corners(clock: object) -> str:
-    """Return the corners of a clock as a person reads them: one, or ``SVS2 / SVS / SVS``."""
+    """Return the corners of a clock in words: one corner, or ``SVS2 / SVS / SVS``."""
     if clock is None:
         return "what they were"
     names = [spell(getattr(clock, limit)) for limit in CORNER_KEYS]

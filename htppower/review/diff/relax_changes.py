@@ -1,4 +1,4 @@
-"""What changes in ``relax``: the power states that it names, and after how long."""
+"""The changes in ``relax``: the power states that it names, and after how long they apply."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import Profile
 
-# The phase in which a field acts, or between phases.
+# The phase of a field: INIT, inferences, or the time between phases.
 INIT = "init"
 INFERENCE = "inference"
 LOWERED = "lowered"
@@ -25,7 +25,7 @@ TO: KeyPath = ("relax", "to")
 _THEN: KeyPath = ("relax", "then")
 _LOWERING: KeyPath = ("relax", "lowering")
 _AHEAD: KeyPath = ("relax", "raise_ahead_us")
-# The fields that name a power state, and all of relax.
+# The fields that name a power state, and all fields of relax.
 STATES: dict[KeyPath, str] = {TO: LOWERED, ("relax", "after_deinit_to"): AFTER_DEINIT, (*_THEN, "to"): FURTHER}
 _RELAX_FIELDS: dict[KeyPath, str] = {
     TO: LOWERED,
@@ -43,9 +43,9 @@ _RELAX_FIELDS: dict[KeyPath, str] = {
 def relax_changes(
     old: Examined[Profile], new: Examined[Profile], lowered: Mapping[KeyPath, list[Change]]
 ) -> Iterator[Change]:
-    """Yield what differs in ``relax``, by what changes in the power states that it names."""
+    """Yield what differs in ``relax``, given the changes in the power states that it names."""
     name, sides = new.value.name, (Side(old.value.votes, old.file), Side(new.value.votes, new.file))
-    # Relaxing to another power state has the weightiest effect of what that changes.
+    # Relaxing to another power state has the largest of the effects of its changes.
     effects = {
         at: min((change.effect for change in changes), key=list(Effect).index, default=Effect.WORDING)
         for at, changes in lowered.items()
@@ -61,7 +61,7 @@ def relax_changes(
 
 
 def _relax_fields(old: Profile, new: Profile) -> Iterator[tuple[KeyPath, Any, Any]]:
-    """Yield the fields of ``relax`` with both values; ``then`` as a whole where only one side has it."""
+    """Yield the fields of ``relax`` with both values; ``then`` as a whole if only one side has it."""
     before, after = ({at: value for at, value in profile_fields(each) if at[0] == "relax"} for each in (old, new))
     thens = _then(before), _then(after)
     for at in _RELAX_FIELDS:
@@ -73,12 +73,12 @@ def _relax_fields(old: Profile, new: Profile) -> Iterator[tuple[KeyPath, Any, An
 
 
 def _then(fields: Mapping[KeyPath, Any]) -> str | None:
-    """Return ``then`` as a file spells it, None where there is none."""
+    """Return ``then`` as a file writes it; None if the profile has none."""
     parts = [f"{at[-1]}: {spell(value)}" for at, value in fields.items() if at[:-1] == _THEN]
     return f"{{{', '.join(parts)}}}" if parts else None
 
 
 def _lowering_effect(old: Profile, new: Profile) -> Effect:
-    """Return the effect of lowering in the background, which is none where a timer lowers anyway (rule SUS-3)."""
+    """Return the effect of lowering in the background. It has none if a timer lowers anyway (rule SUS-3)."""
     one, other = (each.relax is not None and each.relax.lowers_in_background for each in (old, new))
     return Effect.WORDING if one == other else Effect.CHANGES_TIMING

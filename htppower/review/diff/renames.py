@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value")
 
-# Two files are alike, as git counts it, if this share of their lines is in both.
+# Two files are alike, as in git, if this share of their lines is in both.
 _ALIKE = 0.5
-# More pairs of files than this, or more lines in all pairs, are not compared: too many names for a reader.
+# With more pairs of files than this, or more lines in all pairs, no names are paired: the list is too long to read.
 _MOST_PAIRS = 10_000
 _MOST_LINES = 3_000_000
 
@@ -55,7 +55,7 @@ def renames(old: Side, new: Side) -> tuple[Rename, ...]:
 
 
 def with_new_names(old: Side, moved: Iterable[Rename]) -> Side:
-    """Return the old side with the new names, so that each file is compared with what became of it."""
+    """Return the old side with the new names, so that each file is compared with its renamed file."""
     names = {each.old: each.new for each in moved}
 
     def renamed(values: Mapping[str, _Value]) -> dict[str, _Value]:
@@ -78,7 +78,7 @@ def _paths(side: Side) -> Iterator[dict[str, str]]:
 
 
 def _lines(path: str) -> Counter[bytes]:
-    """Return the lines of a file, but for its name, which a rename changes."""
+    """Return the lines of a file, except the line of its name, which a rename changes."""
     try:
         lines = map(bytes.strip, read_regular_file(path).splitlines())
     except (OSError, ValueError):

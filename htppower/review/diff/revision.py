@@ -21,7 +21,7 @@ from htppower.review.file_selection import find_sources
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-# Git sets these for its hooks, and they name a repository (git rev-parse --local-env-vars, except configuration).
+# Git sets these for its hooks. They name a repository (git rev-parse --local-env-vars, except configuration).
 _OF_A_REPOSITORY = (
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
@@ -41,10 +41,10 @@ _OF_A_REPOSITORY = (
 
 @attrs.frozen(repr=False, eq=False)
 class Revision:
-    """Files of a revision, in a folder of their own.
+    """The files of a revision, in a folder of their own.
 
     Attributes:
-        root: the folder in place of the top of the repository.
+        root: the folder that replaces the top of the repository.
         top: the top of the repository.
         commit: the commit of the revision.
     """
@@ -60,7 +60,7 @@ class Revision:
 
     @property
     def shipped(self) -> str:
-        """The shipped folder: that of the revision where the repository has one."""
+        """The shipped folder: the revision's own, if the repository has one."""
         then = self.path_of(shipped_folder())
         return str(then) if then is not None and then.is_dir() else shipped_folder()
 
@@ -70,11 +70,11 @@ def checked_out(name: str, paths: Iterable[str | os.PathLike[str]]) -> Iterator[
     """Yield the files of a revision of the repository around the first path. The repository is not changed.
 
     Args:
-        name: the revision, as git takes it.
+        name: the revision, in any form that git accepts.
         paths: the files and folders to read, with all that they extend and relax to.
 
     Raises:
-        NoRevision: there is no git, no repository, or no such revision in it.
+        NoRevision: git, the repository or the revision is missing.
     """
     paths = list(paths)
     folder = FilePath(paths[0])
@@ -120,7 +120,7 @@ def _refuse_submodules(listing: Listing, starts: list[str], top: FilePath) -> No
     """Refuse to compare files of a submodule, which the revision does not hold.
 
     Raises:
-        NoRevision: a path is in a submodule, or has one below it that holds profiles.
+        NoRevision: a path is in a submodule, or a submodule below it holds profiles.
     """
     for module in listing.submodules:
         inside = any(is_below(start, module) for start in starts)
@@ -132,9 +132,9 @@ def _refuse_submodules(listing: Listing, starts: list[str], top: FilePath) -> No
 def _inside(path: str | os.PathLike[str], top: FilePath) -> str | None:
     """Return a path from the top of the repository, with slashes; empty for the top, None outside of it.
 
-    A link in the last part is not followed: it is part of the revision.
+    A link in the last part is kept, because it is part of the revision.
     """
-    text = os.path.abspath(path)  # links are followed in the folder only
+    text = os.path.abspath(path)  # only links in the folder are resolved
     real = os.path.join(os.path.realpath(os.path.dirname(text)), os.path.basename(text))
     relative = os.path.relpath(real, top).replace(os.sep, "/")
     if relative == os.pardir or relative.startswith("../"):
@@ -155,7 +155,7 @@ def _contents(top: FilePath, blobs: list[str]) -> list[bytes]:
     """Return the contents of blobs.
 
     Raises:
-        NoRevision: this clone lacks one.
+        NoRevision: this clone lacks one of them.
     """
     said = _git(top, "cat-file", "--batch", given="".join(f"{blob}\n" for blob in blobs).encode()) if blobs else b""
     contents = []
@@ -174,11 +174,11 @@ def _git(folder: FilePath, *arguments: str, given: bytes = b"") -> bytes:
     """Return the output of git in the repository around a folder, even if git's variables name another.
 
     Raises:
-        NoRevision: there is no git, or it fails.
+        NoRevision: git is missing, or fails.
     """
     program = shutil.which("git")
     if program is None:
-        raise NoRevision("there is no git to ask: install it, or compare two folders")
+        raise NoRevision("git is missing: install it, or compare two folders")
     environment = {name: value for name, value in os.environ.items() if name not in _OF_A_REPOSITORY}
     done = subprocess.run(  # noqa: S603 - the program is git, and no argument is an option
         [program, "-C", os.fspath(folder), *arguments],
@@ -189,5 +189,5 @@ def _git(folder: FilePath, *arguments: str, given: bytes = b"") -> bytes:
     )
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ")
-        raise NoRevision(f"git can't tell: {said or 'no reason given'} ({folder})")
+        raise NoRevision(f"git failed: {said or 'no reason given'} ({folder})")
     return done.stdout

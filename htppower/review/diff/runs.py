@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen(repr=False, eq=False)
 class RunPair:
-    """The runs of one profile before and after, or of what a new profile extends and of the new profile.
+    """The runs of one profile before and after, or of a new profile and of the profile that it extends.
 
     Attributes:
         old_is: the heading of the old run.

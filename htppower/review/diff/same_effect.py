@@ -1,4 +1,4 @@
-"""What two sides write differently with the same effect: values of an extension file that a profile can't say."""
+"""Values of an extension file that a profile can't state, written differently on the two sides with the same effect."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _LONGEST = 60
 def without_effect(
     old: ResolvedFile, new: ResolvedFile, told: Collection[KeyPath], spelt: tuple[Mapping[KeyPath, Any], ...]
 ) -> Iterator[tuple[KeyPath, str, str]]:
-    """Yield the vote fields that two sides write differently, and that have the same effect, each with both values.
+    """Yield the vote fields that two sides write differently with the same effect, each with both values.
 
     Args:
-        old: what the one side is read from.
-        new: what the other is read from.
-        told: the fields that have another effect.
-        spelt: the values of the votes, by field, of a side that is no extension file.
+        old: the file of the old side.
+        new: the file of the new side.
+        told: the fields that are already reported, because their effect differs.
+        spelt: the values of the votes, by field, of the side that is not an extension file.
     """
     sides = [each.plain_values if isinstance(each, ExtensionSource) else None for each in (old, new)]
     for at in dict.fromkeys(at for side in sides if side is not None for at in side):

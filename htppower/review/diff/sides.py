@@ -30,9 +30,9 @@ class Tree:
     Attributes:
         shipped: the folder of shipped profiles.
         named: more folders in which names are looked up.
-        root: the folder of an exported revision; None for files in place.
-        top: the top of the repository, whose place ``root`` takes.
-        shown_as: the text for ``root`` in messages.
+        root: the folder of an exported revision; None if the files are read in place.
+        top: the top of the repository, which ``root`` replaces.
+        shown_as: the text that replaces ``root`` in messages.
     """
 
     shipped: str
@@ -49,8 +49,11 @@ class Tree:
         return path if relative.startswith(os.pardir) else f"{self.shown_as}{relative}"
 
     def inner(self, folder: str, named: str) -> str:
-        """Return where a path leads that an outer extension file in a folder names: in a revision, to its files."""
-        from htppower.extensions.inner_files import beside_or_here  # noqa: PLC0415 - only where there is such a file
+        """Return the target of a path that an outer extension file names; in a revision, among its files.
+
+        ``folder`` is the folder of the outer file.
+        """
+        from htppower.extensions.inner_files import beside_or_here  # noqa: PLC0415 - only if there is such a file
 
         if self.root is None or self.top is None:
             return beside_or_here(folder, named)
@@ -63,11 +66,11 @@ class Tree:
 
     @property
     def lookup(self) -> Folders:
-        """Where names from the command line are looked up."""
+        """The folders to look up names from the command line."""
         return Folders((self.shipped, *self.named))
 
     def folders(self, home: str, within: str) -> Folders:
-        """Return where names in the files of a folder are looked up; the folder is in another that is compared."""
+        """Return the folders to look up names in the files of ``home``. ``within`` is the compared folder."""
         folders = folders_of(home, self.named, self.shipped)._replace(within=(within,))
         if self.root is None or self.top is None:
             return folders
@@ -81,7 +84,7 @@ def here(named: Iterable[str | os.PathLike[str]] = ()) -> Tree:
 
 @attrs.frozen(repr=False, eq=False)
 class Side:
-    """The files of a side by name: ``camera``, or ``phone/camera`` in a folder of the folder.
+    """The files of a side by name: ``camera``, or ``phone/camera`` in a subfolder.
 
     Attributes:
         profiles: the profiles.
@@ -97,7 +100,7 @@ class Side:
 
     @property
     def all_profiles(self) -> dict[str, Examined[Profile]]:
-        """The profiles, and what each core and graph of the extension files votes."""
+        """The profiles, and the votes of each core and graph of the extension files, as profiles."""
         of_parts = {f"{file} {part.name}": part.profile for file, parts in self.parts.items() for part in parts}
         return {**self.profiles, **of_parts}
 
@@ -107,10 +110,10 @@ def read_side(
 ) -> Side:
     """Return the profiles of files, folders and names, and the power states in the folders.
 
-    ``progress`` is told the path of each file before it is read.
+    ``progress`` is called with the path of each file before the file is read.
 
     Raises:
-        ProfileError: with every problem: a file is missing, can't be read, breaks a rule, or repeats a name.
+        ProfileError: holds every problem: a file is missing, can't be read, breaks a rule, or repeats a name.
     """
     side = Side()
     problems: dict[Finding, None] = {}
@@ -147,8 +150,8 @@ def _read(key: str, source: Source, folders: Folders, tree: Tree, side: Side, kn
 
 
 def _is_outer(path: str) -> bool:
-    """Return whether an extension file only names others; a broken one does not."""
-    from htppower.extensions.extension_file import FileKind, read_extension_file  # noqa: PLC0415 - as above
+    """Return whether an extension file only names others; False if it is broken."""
+    from htppower.extensions.extension_file import FileKind, read_extension_file  # noqa: PLC0415 - only if there is such a file
 
     try:
         return read_extension_file(path).kind is FileKind.OUTER
@@ -157,8 +160,8 @@ def _is_outer(path: str) -> bool:
 
 
 def _read_extensions(folder: str, source: Source, tree: Tree, side: Side) -> Iterator[Finding]:
-    """Read an extension file, or those that it names, into a side; yield where two have the same name."""
-    from htppower.review.diff.extension_parts import parts_of, read_extension_files  # noqa: PLC0415 - as above
+    """Read an extension file, or the files that it names, into a side; yield a problem if two have the same name."""
+    from htppower.review.diff.extension_parts import parts_of, read_extension_files  # noqa: PLC0415 - only if there is such a file
 
     for file in read_extension_files(source.path, tree.inner):
         name = f"{folder}{os.path.basename(file.path)}"
@@ -173,7 +176,7 @@ def _read_extensions(folder: str, source: Source, tree: Tree, side: Side) -> Ite
 def _repeated_name(
     this: Examined[Profile] | Examined[PowerState], first: Examined[Profile] | Examined[PowerState], tree: Tree
 ) -> Iterator[Finding]:
-    """Yield a problem where two files have the same name, so that only one could be compared."""
+    """Yield a problem if two files have the same name, so that only one of them can be compared."""
     if os.path.realpath(this.file.path) != os.path.realpath(first.file.path):
         key = "profile" if ("profile",) in this.file.places else "state"
         hint = f"the first is {tree.shown(first.file.path)}"
@@ -181,7 +184,7 @@ def _repeated_name(
 
 
 def _shown(problem: Finding, tree: Tree) -> Finding:
-    """Return a problem with its file as messages have it."""
+    """Return a problem with its file as messages show it."""
     place = None if problem.place is None else problem.place._replace(path=tree.shown(problem.place.path))
     return attrs.evolve(problem, place=place)
 
@@ -200,10 +203,10 @@ def _sources(name: str | os.PathLike[str], tree: Tree) -> Iterator[tuple[str, So
         return
     for source in find_sources([path], extensions=True).sources:
         if source.kind is Kind.EXTENSION and (not source.path.endswith(EXTENSION_SUFFIXES) or _is_outer(source.path)):
-            # A revision's files of other names are not exported. The inner files of an outer file are found in the
-            # folder by themselves, or exist only on the device.
+            # Files of a revision with other names are not exported. The files that an outer file names are read from
+            # the folder themselves, or exist only on the device.
             continue
         folder = os.path.relpath(source.home, path).replace(os.sep, "/")
-        # A record has its runtime in its name.
+        # The name of a record includes its runtime.
         recorded = source.kind is Kind.PROFILE and runtime_of(source.path)
         yield "" if recorded or folder == os.curdir or folder.startswith(os.pardir) else f"{folder}/", source

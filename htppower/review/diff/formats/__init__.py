@@ -17,10 +17,10 @@ NAMES = ("text", "markdown", "json", "html")
 
 
 def render(comparison: Comparison, name: str, runs: Sequence[RunPair] | None, width: int = WIDTH) -> str:
-    """Return the comparison in one of the formats ``NAMES``, which is imported only now.
+    """Return the comparison in one of the formats ``NAMES``, whose module is imported here.
 
-    ``runs`` are the dry runs of the profiles that changed; None where none are shown. A page draws them.
-    ``width`` is how wide text may be.
+    ``runs`` are the dry runs of the profiles that changed; None to show none. The HTML page draws them. ``width`` is
+    the width of text.
     """
     make: Callable[..., str] = importlib.import_module(f"{__name__}.as_{name}").render
     return make(comparison, runs, width) if name == "text" else make(comparison, runs)

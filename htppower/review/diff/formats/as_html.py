@@ -1,4 +1,4 @@
-"""A comparison as one page: what changed, and both timelines on one scale for every profile that changed."""
+"""A comparison as one page: the changes, and both timelines on one scale for every profile that changed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _said(change: Change) -> tuple[str, ...]:
 
 
 def _addition(new: Addition) -> str:
-    """Return how a new profile differs from what it extends."""
+    """Return how a new profile differs from the profile that it extends."""
     rows = [_said(change) for change in new.changes]
     listed = table(new.says, HEAD[1:], rows, "changes") if rows else ""
     return f"<section><h2>{cell(new.says)}</h2>{listed}</section>"

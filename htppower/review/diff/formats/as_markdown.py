@@ -23,7 +23,7 @@ _HEAD = ("Profile", "When", "Field", "Old", "New", "Where")
 
 
 def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
-    """Return the comparison; no text can break out of its cell."""
+    """Return the comparison. Texts are quoted, so that none can break out of its cell."""
     return "\n\n".join((*_parts(comparison), *(f"```text\n{text}\n```" for text in side_by_side(runs))))
 
 

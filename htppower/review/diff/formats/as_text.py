@@ -1,4 +1,4 @@
-"""A comparison as text: a line for each field, by effect; what changes alike in many profiles once."""
+"""A comparison as text: a line for each field, by effect. A change that many profiles share is shown once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from htppower.review.diff.runs import RunPair
 
 _BENEATH = "    "
-# So many names stand in the column of a change.
+# At most this many names are in the column of a change.
 _MOST_NAMES = 3
 _COLOURS = {Effect.RAISES_POWER: "red", Effect.LOWERS_POWER: "green", Effect.CHANGES_LATENCY: "yellow"}
 
@@ -37,7 +37,7 @@ def render(comparison: Comparison, runs: Sequence[RunPair] | None = None, width:
 
 
 def side_by_side(runs: Sequence[RunPair] | None, width: int = WIDTH) -> list[str]:
-    """Return the dry runs of each profile as text; their module is imported only where there are any."""
+    """Return the dry runs of each profile as text. Their module is imported only if there are runs."""
     if not runs:
         return []
     from htppower.review.diff.formats.timelines import lines  # noqa: PLC0415
@@ -46,7 +46,7 @@ def side_by_side(runs: Sequence[RunPair] | None, width: int = WIDTH) -> list[str
 
 
 def summary(comparison: Comparison) -> str:
-    """Return the comparison in a line."""
+    """Return the comparison in one line."""
     if comparison.same:
         return "nothing differs in what is resolved"
     counts = [(len(comparison.of_effect(effect)), effect.value) for effect in Effect]
@@ -62,7 +62,7 @@ def summary(comparison: Comparison) -> str:
 
 
 def place_text(place: Place) -> str:
-    """Return a place as ``file:line``; in JSON, which may be all in one line, as ``file:line:column``."""
+    """Return a place as ``file:line``. In JSON, which may be all in one line, it is ``file:line:column``."""
     path = printable(shown_path(place.path))
     if place.line and path.endswith(".json"):
         return f"{path}:{place.line}:{place.column}"
@@ -70,12 +70,12 @@ def place_text(place: Place) -> str:
 
 
 def cause_text(cause: Cause) -> str:
-    """Return the line that did it as ``file:line``; one that is gone, where it was."""
+    """Return the line that is the cause as ``file:line``. If the line was removed, return its old place."""
     return f"{place_text(cause.place)} removed" if cause.removed else place_text(cause.place)
 
 
 def old_text(change: Change) -> str:
-    """Return the old value, with its vote where that had another form."""
+    """Return the old value, with its vote if that had another form."""
     return f"{change.old} ({change.old_field.partition('.')[0]})" if change.old_field else change.old
 
 
@@ -91,7 +91,7 @@ def _groups(comparison: Comparison, width: int) -> Iterator[list[str]]:
 
 
 def _addition(new: Addition, width: int) -> Iterator[str]:
-    """Yield how a new profile differs from what it extends."""
+    """Yield how a new profile differs from the profile that it extends."""
     yield from wrapped(f"{new.says}{':' if new.changes else ''}", width, _BENEATH)
     for effect in Effect:
         changes = [change for change in new.changes if change.effect is effect]
@@ -104,7 +104,7 @@ _Row = tuple[tuple[str, ...], str, tuple[str, ...]]
 
 
 def _lines(rows: Sequence[_Row], word: str, colour: str | None, width: int) -> list[str]:
-    """Return a line for each row of cells, with what it means and its place; of those that do not fit, more lines."""
+    """Return each row of cells as a line with its meaning and its place, or as several lines if it is too long."""
     cells = aligned([row for row, *_ in rows])
     marked = styled(word, colour)
     fits = all(

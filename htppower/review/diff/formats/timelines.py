@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from htppower.review.dry_run.report import Report
     from htppower.votes.vote_set import VoteSet
 
-# Time and state of a call, and what stands between old and new.
+# The width of the time and the state of a call, and the bars between old and new.
 _LEAD = 22
 _BAR, _NO_BAR = " | ", "   "
 _BELOW = "    "
@@ -52,7 +52,7 @@ def lines(pair: RunPair, width: int = WIDTH) -> Iterator[str]:
 
 
 def _side_by_side(old: tuple[Row, ...], new: tuple[Row, ...]) -> Iterator[tuple[Row | None, Row | None]]:
-    """Yield the calls of both, paired where they have the same reason."""
+    """Yield the calls of both runs, paired if they have the same reason."""
     before, after = ([(row.cause, row.call.function, row.state) for row in rows] for rows in (old, new))
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     for kind, first, last, start, end in matcher.get_opcodes():
@@ -64,7 +64,7 @@ def _side_by_side(old: tuple[Row, ...], new: tuple[Row, ...]) -> Iterator[tuple[
 
 
 def _call(row: Row | None, other_row: Row | None, width: int) -> list[str]:
-    """Return the lines of a call: when, the state, and what is voted, below those where it is too long."""
+    """Return the lines of a call: time and state, then the votes, on lines of their own if they are too long."""
     if row is None:
         return []
     head = f"{duration(row.call.time_us):>9}  {row.state.value:<9}"
@@ -75,7 +75,7 @@ def _call(row: Row | None, other_row: Row | None, width: int) -> list[str]:
 
 
 def _said(row: Row | None, other_row: Row | None) -> str:
-    """Return what a call votes on clocks and polling, and what differs from the call beside it."""
+    """Return the votes of a call on clocks and polling, and how they differ from the call next to it."""
     if row is None:
         return ""
     call = row.call
