@@ -1,1 +1,1 @@
-"""Lint of the vendor's backend extension files: what its parser refuses, what it ignores, and what does harm."""
+"""Lint of the vendor's backend extension files: what its parser refuses or ignores, and what does harm."""

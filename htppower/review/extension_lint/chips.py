@@ -1,4 +1,4 @@
-"""What an extension file asks of a chip: which one it names, and what that lacks."""
+"""The chip of an extension file: whether it is known, and what it lacks."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
 _LLM_FROM = 79
 _DDR = "ddr_perf_mode"
-# Two NSPs on a chip (SA8775P), and four cores on one (SA8797P), are the most that is known.
+# The most that is known: two NSPs on a chip (SA8775P), and four cores on an NSP (SA8797P).
 _LAST_KNOWN = 3
-# The objects with votes, whose keys the chip may lack.
+# The objects with votes. A chip may lack a vote of theirs.
 _VOTING = frozenset({Section.CORE, Section.CUSTOM_ITEM, Section.CUSTOM_OBJECT})
 
 
 def of_chip(file: ExtensionFile, together: ExtensionFile, platform: Platform | None, *, taken: bool) -> Iterator[Wrong]:
-    """Yield what is wrong with the chip that a file is for, and what that lacks.
+    """Yield the faults of the chip that a file names, and the settings that the chip lacks.
 
     Args:
-        file: the file. The architecture that it names counts before that of ``platform``.
-        together: the same with the cores of a device as one, where the parser takes it.
-        platform: where it is to run; None where that is not known.
-        taken: whether the vendor's parser takes the file, so that what it votes is known.
+        file: the file. If it names an architecture, that replaces the architecture of ``platform``.
+        together: the same file with the cores of a device merged into one, if the parser accepts that.
+        platform: the platform to run on; None if that is not known.
+        taken: whether the vendor's parser accepts the file, so that its votes are known.
     """
     arch = architecture(file)
     platform = Platform() if platform is None else platform
@@ -63,7 +63,7 @@ def of_chip(file: ExtensionFile, together: ExtensionFile, platform: Platform | N
 
 
 def _unknown_chip(device: Block) -> Iterator[Wrong]:
-    """Yield SoCs and architectures that the vendor does not list; 0, and an empty text, say none."""
+    """Yield SoCs and architectures that the vendor does not list. The number 0 and an empty text name none."""
     models = {soc.model for soc in SOCS}
     for name in ("soc_model", "soc_id"):
         node = device.get(name)
@@ -94,7 +94,7 @@ def _two_chips(device: Block) -> Iterator[Wrong]:
 
 
 def _numbered(block: Block, name: str) -> Iterator[Wrong]:
-    """Yield a device or core that may not be there: it is what a key says, or each in a list."""
+    """Yield a device or core that may not exist: the value of a key, or each in a list."""
     node = block.get(name)
     if node is None:
         return
@@ -106,11 +106,11 @@ def _numbered(block: Block, name: str) -> Iterator[Wrong]:
             yield Wrong("EXT-43", each, said, "write 0, or one that the chip has")
         else:
             said = f"{name} {each.value}: on a chip without it the device can't be created, and nothing is voted"
-            yield Wrong("EXT-53", each, said, "write 0 where the chip has no other")
+            yield Wrong("EXT-53", each, said, "write 0 if the chip has no other")
 
 
 def _ddr(file: ExtensionFile, core: Block, platform: Platform, *, taken: bool) -> Iterator[Wrong]:
-    """Yield the DDR performance mode where the chip, the bus or polling does not allow it."""
+    """Yield the DDR performance mode if the chip, the bus or polling does not allow it."""
     node = core.get(_DDR)
     if node is None or node.value is not True:
         return
@@ -130,7 +130,7 @@ def _ddr(file: ExtensionFile, core: Block, platform: Platform, *, taken: bool) -
 
 
 def _ddr_needs(file: ExtensionFile, core: Block) -> Iterator[str]:
-    """Yield what a device's raised votes lack of what the mode needs (QnnHtpPerfInfrastructure.h, SDK 2.50)."""
+    """Yield what the mode needs and a device's raised votes lack (QnnHtpPerfInfrastructure.h, SDK 2.50)."""
     votes = core_performance(file, core).profile.votes
     bus = None if votes.hvx is None else votes.hvx.bus
     corners = [] if bus is None else list(dict.fromkeys(each.name for each in (bus.min, bus.target, bus.max)))
@@ -141,7 +141,7 @@ def _ddr_needs(file: ExtensionFile, core: Block) -> Iterator[str]:
 
 
 def _lacking(block: Block, platform: Platform) -> Iterator[Wrong]:
-    """Yield the keys whose votes the platform lacks; what takes such a vote back asks for nothing."""
+    """Yield the keys whose votes the platform lacks, except keys that take such a vote back."""
     for member in block.node.members:
         field = BESIDE.get(member.key) if block.section is Section.CORE else BLOCKS.get(member.key)
         if block.section is Section.CORE and member.key == "hmxControl":

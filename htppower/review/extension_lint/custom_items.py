@@ -1,4 +1,4 @@
-"""What the items of the profile ``custom`` leave up, or vote in a form that is not what it seems."""
+"""Items of the profile ``custom`` that leave votes up, or vote something else than they seem to."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LEVEL = {corner.enumerator: corner.value for kind in (VoltageCorner, ExpandedCo
 
 
 def odd_items(file: ExtensionFile, together: ExtensionFile) -> Iterator[Wrong]:
-    """Yield what is odd in items, and in those of a device ``together``, of which the cores are one."""
+    """Yield odd items, in the file and in the file with the cores of a device merged, ``together``."""
     for core in together.of(Section.CORE):
         custom = core.get("custom")
         if custom is not None and custom.kind is Kind.LIST and custom.items:
@@ -50,8 +50,8 @@ def _unnamed_states(core: Block) -> Iterator[Wrong]:
         named |= {each.value for each in states.items} if states is not None else set()
     missing = [state for state in GRAPH_STATES if state not in named]
     if missing:
-        stays = " and the votes stay up behind it" if any(state.endswith("_done") for state in missing) else ""
-        said = f"no item names {', '.join(missing)}: the votes before stay in force{stays}"
+        stays = " and the votes stay up after it" if any(state.endswith("_done") for state in missing) else ""
+        said = f"no item names {', '.join(missing)}: the previous votes stay in force{stays}"
         yield Wrong("EXT-33", custom, said, f"add an item for {missing[0]}")
 
 
@@ -63,7 +63,7 @@ def _order(block: Block, clock: str) -> Iterator[Wrong]:
         return
     if any(node is not None and str(node.value).endswith(_DISABLE) for node in nodes):
         return
-    said = f"the {clock} corners are not min <= target <= max, and are voted so"
+    said = f"the {clock} corners are not min <= target <= max, and are voted as they are"
     yield Wrong("EXT-34", nodes[0], said, "put them in order")
 
 
@@ -71,4 +71,4 @@ def _two_forms(block: Block) -> Iterator[Wrong]:
     for old, new in (("dcvsControl", "dcvsExpControl"), ("cengControl", "cengExpControl")):
         node = block.get(old)
         if node is not None and block.get(new) is not None:
-            yield Wrong("EXT-41", node, f"{old} beside {new}: {new} is voted", "keep one")
+            yield Wrong("EXT-41", node, f"{old} next to {new}: {new} is voted", "keep one")

@@ -1,4 +1,4 @@
-"""What the vendor's tools take from an extension file, and what harm it does."""
+"""Settings of an extension file that the vendor's tools accept, and the harm that they do."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DEPRECATED = {
 
 
 def harmful(file: ExtensionFile) -> Iterator[Wrong]:
-    """Yield what is taken, with harm."""
+    """Yield settings that are accepted and do harm."""
     for block in file.blocks:
         yield from _of_numbers(block)
     for cores in cores_by_device(file).values():
@@ -66,21 +66,21 @@ def _is_number(node: Node) -> bool:
 
 
 def _no_profile_of(cores: list[Block]) -> Iterator[Wrong]:
-    """Yield the cores of a device where none of them has a profile: that of one is the profile of all."""
+    """Yield the cores of a device if none of them has a profile. The profile of one is the profile of all."""
     if all(core.get("perf_profile") is None for core in cores):
         for core in cores:
             said = "a core without perf_profile runs high_performance"
-            yield Wrong("EXT-31", core.node, said, 'say so: "perf_profile": "high_performance"')
+            yield Wrong("EXT-31", core.node, said, 'state it: "perf_profile": "high_performance"')
 
 
 def _no_profile(file: ExtensionFile) -> Iterator[Wrong]:
-    """Yield a file whose first device has no core: the tools then run high_performance, too."""
+    """Yield a file whose first device has no core: the tools run high_performance then, too."""
     top = file.of(Section.TOP)
     if top and not file.of(Section.CORE, ("devices", "0")):
         where = "a first device" if file.of(Section.CORE) else "a file"
         said = f"{where} without cores: the vendor's tools run high_performance"
         at = top[0].get("devices") or top[0].node
-        yield Wrong("EXT-31", at, said, 'say so in "cores": [{"perf_profile": "high_performance"}]')
+        yield Wrong("EXT-31", at, said, 'state it in "cores": [{"perf_profile": "high_performance"}]')
 
 
 def _excluding(file: ExtensionFile) -> Iterator[Wrong]:
@@ -103,7 +103,7 @@ def _excluding(file: ExtensionFile) -> Iterator[Wrong]:
         }
         for what, is_set in others.items():
             if is_set:
-                said = f"reference_weight_sharing_enabled with {what}: weights are not shared by reference then"
+                said = f"reference_weight_sharing_enabled with {what}: then weights are not shared by reference"
                 yield Wrong("EXT-38", reference, said, "leave out one of the two")
 
 

@@ -1,4 +1,4 @@
-"""What the vendor's tools take and ignore without a word: keys in the wrong place, keys given twice, later devices."""
+"""Settings that the vendor's tools silently ignore: keys in the wrong place, keys given twice, later devices."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _INNER_KEYS = ("graphs", "devices", "context", "groupContext", "memory")
 
 
 def ignored(file: ExtensionFile) -> Iterator[Wrong]:
-    """Yield what is ignored in a file that is taken."""
+    """Yield the ignored parts of a file that the vendor's tools accept."""
     for block in file.blocks:
         seen: set[str] = set()
         for member, key in block.members():
             if member.key in seen:
-                said = f"{shortened(member.key)} is given twice: the vendor's tools take the first, without a word"
+                said = f"{shortened(member.key)} is given twice: the vendor's tools silently take the first"
                 yield Wrong("EXT-21", member, said, "keep one")
             elif key is None and not (block.at == () and member.key == OURS):
                 yield _unknown(file, block, member)
@@ -51,13 +51,13 @@ def ignored(file: ExtensionFile) -> Iterator[Wrong]:
         )
         yield Wrong("EXT-23", node, said, "lint the outer file of libQnnHtpNetRunExtensions.so")
     elif file.kind is FileKind.OUTER:
-        said = f"an outer file, as qnn-net-run takes it: Genie takes it for an inner one, and {votes_of_genie(file)}"
+        said = f"an outer file for qnn-net-run: Genie reads it as an inner file, and {votes_of_genie(file)}"
         yield Wrong("EXT-50", file.text.accepted(), said, "for Genie, name the inner file in engine.backend.extensions")
 
 
 def _unknown(file: ExtensionFile, block: Block, member: Member) -> Wrong:
     if file.kind is FileKind.OUTER and not block.at and member.key in _INNER_KEYS:
-        said = f"{member.key} in an outer file: the vendor's tools ignore it without a word, and Genie alone reads it"
+        said = f"{member.key} in an outer file: the vendor's tools silently ignore it, and only Genie reads it"
         return Wrong("EXT-23", member, said, "write it into the inner file")
     return unknown_key(block, member)
 
@@ -65,16 +65,16 @@ def _unknown(file: ExtensionFile, block: Block, member: Member) -> Wrong:
 def _later_devices(top: Block) -> Iterator[Wrong]:
     devices = top.get("devices")
     if devices is not None and len(devices.items) > 1:
-        said = f"of {len(devices.items)} devices the vendor's tools use the first, without a word"
+        said = f"of {len(devices.items)} devices the vendor's tools silently use the first"
         yield Wrong("EXT-22", devices.items[1], said, "write a file for each device")
 
 
 def _outvoted(cores: list[Block]) -> Iterator[Wrong]:
-    """Yield what a core says, and a later core of the device otherwise."""
+    """Yield the values of a core that a later core of the device overrides."""
     for each in outvoted(cores):
         said, counts = each.value.value, each.counts.value
         if said != counts:
-            text = f"{each.key} {shortened(str(said))} is not voted: a later core says {shortened(str(counts))}"
+            text = f"{each.key} {shortened(str(said))} is not voted: a later core has {shortened(str(counts))}"
             yield Wrong("EXT-25", each.member, text, "write the same into each core")
 
 
@@ -91,11 +91,11 @@ def _inner_files(block: Block) -> Iterator[Wrong]:
 
 
 def _missing(file: ExtensionFile, block: Block) -> Iterator[Wrong]:
-    """Yield the inner files that are neither beside the outer one nor where the command runs."""
+    """Yield the inner files that are neither next to the outer one nor in the current folder."""
     one, several = block.get("config_file_path"), block.get("per_soc_config_file_path")
     for node in (*(() if one is None else (one,)), *(() if several is None else several.items)):
         if node.kind is Kind.TEXT and not _is_there(folder_of(file.path), node.value):
-            said = f"{shortened(node.value)!r} is no file: without it the backend gets no settings"
+            said = f"{shortened(node.value)!r} is not a file: without it the backend gets no settings"
             yield Wrong("EXT-23", node, said, "check the path")
         elif node.kind is Kind.TEXT and _is_outer(beside_or_here(folder_of(file.path), joined(node.value))):
             said = f"{shortened(node.value)!r} is an outer file, too: the backend gets no settings"

@@ -40,12 +40,12 @@ _WHOLE = "the vendor's tools refuse the whole file"
 
 
 class Linted(NamedTuple):
-    """What lint says of one file.
+    """The result of lint for one extension file.
 
     Attributes:
-        findings: what is wrong with it, in the order of its text.
-        suppressions: those in it.
-        wrong: what is wrong with suppressions.
+        findings: its faults, in the order of its text.
+        suppressions: its suppressions.
+        wrong: faults of suppressions.
         lines: its lines.
     """
 
@@ -63,14 +63,15 @@ def lint_extension_file(
     *,
     linked: bool = False,
 ) -> Linted:
-    """Return what lint says of a file, or of what is ``given`` in its place.
+    """Lint a file, or the content ``given`` instead of it.
 
     Args:
         path: the file.
-        given: what is linted instead.
+        given: the content to lint instead.
         platform: the platform that it is checked for.
         prepared: how the context that it runs was prepared, ``raw`` or ``memhandle``.
-        linked: the path is a link that leads out of its folder. The file may be a secret, so nothing else is said.
+        linked: whether the path is a link that leads out of its folder. The file may be a secret, so nothing else is
+            reported.
     """
     if linked:
         message, hint = "is a link that leads out of its folder", "name the file to which it leads"
@@ -99,13 +100,13 @@ def is_refused(data: bytes | str) -> bool:
 
 
 def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -> Iterator[Finding]:
-    """Yield what is wrong with a text; what is ignored or does harm only where it is taken."""
+    """Yield the faults of a text. Ignored and harmful parts count only if the vendor's parser accepts the rest."""
     at_text = refused_text(text)
     if text.problem is not None and is_template(text.path) and has_statements(text.text):
         return
     if text.problem is not None:
         said = text.problem.message
-        # The vendor's parser goes deeper than this one.
+        # The vendor's parser accepts deeper nesting than this one.
         said = said if said == TOO_DEEP else f"{said}: {_WHOLE}"
         yield _finding("EXT-10", text.problem.place, said, text.problem.hint)
     if at_text is not None:
@@ -119,17 +120,17 @@ def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -
     wrong: list[Wrong] = [] if kind is not None and kind.name else refused(file)
     if kind is not None:
         name = f"this is {kind.name}" if kind.name else "the file is of another kind"
-        said = f"no key at the top is one of an extension file: {name}"
+        said = f"no key at the top belongs to an extension file: {name}"
         wrong.append(Wrong("EXT-20", text.accepted().members[0], said, kind.hint))
         yield from _told(text, wrong)
         return
     starts = sorted(each.at.start for each in wrong)
-    # What refuses the file is not ignored, too.
+    # A part that is refused is not reported as ignored, too.
     wrong += (each for each in ignored(file) if not _has_any(each, starts))
     unknown = {each.at.start for each in wrong if each.rule == "EXT-14"}
-    # Devices or cores that are an object in place of a list are there.
+    # Devices or cores that are wrongly an object, instead of a list, do exist.
     unlisted = [each.at.start for each in wrong if each.rule == "EXT-11" and _is_object(each.at)]
-    # What the cores of a device vote, they vote together.
+    # The cores of a device vote together.
     read = file if starts else with_strays(file)
     together = file if starts else with_one_core(file)
     taken = not refusals(file)
@@ -144,7 +145,7 @@ def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -
 
 
 def _told(text: JsonText, wrong: list[Wrong]) -> Iterator[Finding]:
-    """Yield each as a finding; of several of one rule at one place the first."""
+    """Yield each fault as a finding. If several of one rule are at the same place, yield the first."""
     told: set[tuple[str, int]] = set()
     for each in wrong:
         if (each.rule, each.at.start) not in told and not text.placeholder(each.at):
@@ -153,7 +154,7 @@ def _told(text: JsonText, wrong: list[Wrong]) -> Iterator[Finding]:
 
 
 def _has_any(wrong: Wrong, starts: list[int]) -> bool:
-    """Return whether one of these, which are in order, stands in the value of a key that is ignored."""
+    """Return whether one of these sorted places is in the value of a key that is ignored."""
     if not isinstance(wrong.at, Member) or wrong.rule != "EXT-20":
         return False
     return bisect_left(starts, wrong.at.start) < bisect_left(starts, wrong.at.node.end)
@@ -164,7 +165,7 @@ def _is_object(at: Node | Member) -> bool:
 
 
 def _holds(at: Node | Member, starts: list[int]) -> bool:
-    """Return whether one of these stands in a value."""
+    """Return whether one of these places is in a value."""
     return isinstance(at, Node) and any(at.start <= start < at.end for start in starts)
 
 

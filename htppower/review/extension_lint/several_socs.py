@@ -1,4 +1,4 @@
-"""The inner files that an outer file names, one for each SoC, held against each other."""
+"""Compares the inner files that an outer file names, one for each SoC."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def of_several_socs(file: ExtensionFile) -> Iterator[Wrong]:
-    """Yield what is wrong between the inner files that are there; a file that is not can't be looked at."""
+    """Yield faults between the inner files that exist. A missing file can't be checked."""
     for block in file.of(Section.BACKEND_EXTENSIONS):
         named = block.get("per_soc_config_file_path")
         if named is None or named.kind is not Kind.LIST:

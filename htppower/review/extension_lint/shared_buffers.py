@@ -1,4 +1,4 @@
-"""Who allocates and who copies inputs and outputs, by how a context was prepared and how it is run."""
+"""The allocation and copying of inputs and outputs, depending on how a context was prepared and how it is run."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class Row(NamedTuple):
 # Vendor, "QNN HTP Qmem Graph".
 TABLE = (
     Row(RAW, RAW, "when the context is made", "inputs and outputs"),
-    Row(RAW, MEMHANDLE, "when the context is made, though nobody uses it", "nothing"),
+    Row(RAW, MEMHANDLE, "when the context is made, though it is not used", "nothing"),
     Row(MEMHANDLE, RAW, "in the first inference, which is slower", "inputs and outputs"),
     Row(MEMHANDLE, MEMHANDLE, "never", "nothing"),
 )
 
 
 def prepared_with(root: Node) -> str | None:
-    """Return how a context was prepared, as its JSON says of its tensors; None where it says nothing."""
+    """Return how a context was prepared, from the tensors in its JSON; None if they do not show it."""
     waiting = [root]
     found: set[str] = set()
     while waiting:
@@ -61,7 +61,7 @@ def prepared_with(root: Node) -> str | None:
 
 
 def mismatched(file: ExtensionFile, prepared: str | None) -> Iterator[Wrong]:
-    """Yield where a file runs a context in another way than it was prepared."""
+    """Yield a file that runs a context in another way than it was prepared."""
     if prepared is None:
         return
     for block in file.of(Section.TOP):

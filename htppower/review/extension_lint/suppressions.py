@@ -1,4 +1,4 @@
-"""Suppressions in an extension file: JSON has no comments, and the vendor's parser ignores an unknown key at the top.
+"""Suppressions in an extension file. JSON has no comments, but the vendor's parser ignores an unknown key at the top.
 
 "htppower": [{"disable": "EXT-32", "until": "2027-03-01", "because": "a test of long polling"}]
 """
@@ -19,7 +19,7 @@ _WORDS = ("disable", "until", "because")
 
 
 def suppressions_of(text: JsonText) -> tuple[list[Suppression], list[Found]]:
-    """Return the suppressions of a file, and what is wrong with those that are not well-formed."""
+    """Return the suppressions of a file, and the findings about those that are not well-formed."""
     read: list[Suppression] = []
     wrong: list[Found] = []
     if text.root is None:

@@ -1,4 +1,4 @@
-"""Every rule that a finding can name: those of files and votes, and what only lint asks."""
+"""Every rule that a finding can name: the rules of files and votes, and the rules that only lint checks."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def _suppression(rule_id: str, says: str) -> Rule:
 REVIEW_RULES = (
     _review(
         "REV-1",
-        "What one profile states, the profiles beside it state too.",
-        "ONNX Runtime issue 19728: a field that a mode leaves out keeps the value of the mode before",
+        "A field that one profile states is stated by the others of its table, too.",
+        "ONNX Runtime issue 19728: a field that a mode leaves out keeps the value of the previous mode",
     ),
     _review(
         "REV-2",
-        "No profile costs more than one that stands above it in the vendor's table.",
+        "No profile costs more than one above it in the vendor's table.",
         "vendor, profiles table",
         fields=_POLLING,
     ),
@@ -55,7 +55,7 @@ REVIEW_RULES = (
         "A file has the name of the profile or power state in it, since names are looked up by file.",
         fields=(("profile",), ("state",)),
     ),
-    _review("REV-7", "The name of a file leads to it: no other file of that name comes before it."),
+    _review("REV-7", "The name of a file leads to it: no file of the same name hides it."),
     _review(
         "REV-8",
         "Votes stay up for at most 10 s after a phase.",
@@ -89,7 +89,7 @@ CATALOGUE = {
 
 
 def expected(finding: Finding) -> str:
-    """Return what the rule of a finding wants; empty for one that stands for findings of many rules."""
+    """Return what the rule of a finding expects; empty for a rule that summarizes findings of many rules."""
     return "" if finding.left_out else CATALOGUE[finding.rule].says
 
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class LintedModel(NamedTuple):
-    """What lint says of one file.
+    """The result of lint for one device model.
 
     Attributes:
-        findings: what is wrong with it.
+        findings: its faults.
         lines: its lines.
     """
 
@@ -32,7 +32,7 @@ class LintedModel(NamedTuple):
 
 
 def lint_device_model(path: str, given: bytes | None = None) -> LintedModel:
-    """Return what lint says of a file, or of what is ``given`` in its place."""
+    """Lint a file, or the content ``given`` instead of it."""
     examined = examine_device_model(path, given)
     findings = [*examined.problems, *(examined.document.located(finding) for finding in _odd(examined))]
     return LintedModel(tuple(_told(finding, path) for finding in findings), read_lines(path, given))
@@ -43,7 +43,7 @@ def _odd(examined: ExaminedModel) -> Iterator[Finding]:
     if model is None:
         return
     for name, message in odd_order(model):
-        yield Finding("MODEL-1", (name, "value"), message, "measure it again, or say in a suppression why it is so")
+        yield Finding("MODEL-1", (name, "value"), message, "measure it again, or give the reason in a suppression")
     if path != "-" and model.device != stem_of(path):
         hint = f"name the file {model.device}.yaml, or the model {stem_of(path)}"
         yield Finding("REV-6", ("device",), f"the file {os.path.basename(path)} holds the model {model.device}", hint)

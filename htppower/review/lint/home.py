@@ -1,4 +1,4 @@
-"""What the files of one folder share: where names are looked up, and the profiles beside which they are used."""
+"""A folder of profiles: the folders to look up their names, and the profiles to compare them with."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class Home:
-    """A folder of profiles; each file is read once, and only when it is asked for.
+    """A folder of profiles. Each file is read once, and only when it is needed.
 
-    Names are looked up in the folders ``named``, too; ``within`` are those that are linted. Homes share what they have
-    read: ``shipped`` and ``known``.
+    Names are looked up in the folders ``named``, too; ``within`` are the folders that are linted. Homes share
+    ``shipped`` and ``known``, which hold the files that were read.
     """
 
     def __init__(
@@ -41,20 +41,20 @@ class Home:
         self._examined: dict[str, Examined[Profile]] = {}
         self._shelves: dict[tuple[str, ...], Shelf] = {}
         self._shipped_folder = shipped_folder()
-        # Where another folder stands in for the shipped one, the names in shipped files mean other files.
+        # If another folder replaces the shipped one, the names in shipped files mean other files.
         self._shipped = shipped if self.folders.paths[0] == self._shipped_folder else {}
 
     def profile(self, path: str) -> Examined[Profile]:
-        """Return the profile of a file and all that is wrong with it."""
+        """Return the profile of a file and all its problems."""
         if folder_of(path) == self._shipped_folder:
             return self._shipped.get(path) or self._shipped.setdefault(path, self._examine(path))
         real = os.path.realpath(path)
         return self._examined.get(real) or self._examined.setdefault(real, self._examine(path))
 
     def shelf(self, table: tuple[str, ...]) -> Shelf:
-        """Return the profiles here and the shipped ones that are of a table, but for those that are refused.
+        """Return the profiles of a table, from here and from the shipped ones, except those that are refused.
 
-        Nor is a shipped one there whose name a profile of an earlier folder has.
+        A shipped profile is left out if an earlier folder has a profile of its name.
         """
         if table not in self._shelves:
             self._shelves[table] = Shelf.of(table, self._sound(table))
@@ -62,13 +62,13 @@ class Home:
 
     @functools.cached_property
     def used_states(self) -> frozenset[str]:
-        """The files of the power states to which a profile here relaxes."""
+        """The files of the power states that a profile in this folder relaxes to."""
         used = {state.file.path for each in self.profiles for state in each.states.values()}
         return frozenset(map(os.path.realpath, used))
 
     @functools.cached_property
     def first_of_name(self) -> dict[str, str]:
-        """The file to which each name leads."""
+        """The file of each name."""
         first: dict[str, str] = {}
         for file in self._files():
             first.setdefault(stem_of(file), file)
@@ -80,17 +80,17 @@ class Home:
         return tuple({id(each): each for each in map(self.profile, self._files())}.values())
 
     def _sound(self, table: tuple[str, ...]) -> Iterator[Profile]:
-        """Yield the profiles that may be of a table; what is known to be of no use there is not read.
+        """Yield the profiles that may be in the table. Files that can't be in it are not read.
 
         A shipped file has the name of its profile.
         """
         others = set(LISTED_FIRST).difference(table)
-        # One with a name of the first table may extend one of the second, and is of the second then.
+        # A profile with a name of the first table may extend a profile of the second. Then it is in the second.
         second = others.intersection(LLM_DECODE_PROFILES)
         shipped = os.path.realpath(self._shipped_folder)
         named: set[str] = set()
         for folder in self.folders.paths:
-            # The user may spell the shipped folder in another way.
+            # The user may write the path of the shipped folder in another way.
             if os.path.realpath(folder) == shipped:
                 unread = others | named
                 files = [file for file in yaml_files(folder) if stem_of(file) not in unread]

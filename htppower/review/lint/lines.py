@@ -1,4 +1,4 @@
-"""The lines of a file, and the comments in it that are for htppower; YAML itself keeps no comments."""
+"""The lines of a file, and the comments for htppower in it, since YAML itself keeps no comments."""
 
 import codecs
 import contextlib
@@ -14,18 +14,18 @@ from htppower.profiles.quoting import KEYS
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, read_regular_file
 from htppower.profiles.strict_yaml import MOST_VALUES
 
-# No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
+# Annotations are not postponed here: a named tuple would compile each of its types anew, which slows the start.
 
-# What the comment says stands in the group. A comment that only speaks of htppower has no colon and disables nothing.
+# The group holds the text of the comment. A comment that only mentions htppower has no colon and disables nothing.
 _COMMENT = r"#+\s*htppower(?P<said>\s*:.*|\s+(?:disable|until|because)\b.*)$"
-# Where such a comment begins. A search for it looks at each run of # once, however many there are.
+# The beginning of such a comment. A search for it checks each run of # once, however many there are.
 _BEGIN = r"(?:^|(?<=\s))#(?=#*\s*htppower(?:\s*:|\s+(?:disable|until|because)\b))"
 
-# Behind the end of every file.
+# A place after the end of every file.
 _END = (sys.maxsize, 0)
 _LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 LINE_BREAK = r"\r\n|[\n\r\x85\u2028\u2029]"
-# The report repeats the line for every finding on it; more of it helps nobody.
+# The report repeats the line for every finding on it, so a longer excerpt does not help.
 _LONGEST_EXCERPT = 200
 
 
@@ -33,9 +33,9 @@ class Lines(NamedTuple):
     """A file in lines.
 
     Attributes:
-        path: the file, spelt as the user spells it.
-        lines: its lines; none where it can't be read, or is larger than any profile.
-        comments: line and column of the comments in it that are for htppower.
+        path: the file, as the user wrote it.
+        lines: its lines; none if it can't be read, or is larger than any profile.
+        comments: line and column of the comments for htppower in it.
     """
 
     path: str
@@ -48,7 +48,7 @@ class Lines(NamedTuple):
         return any(line.partition(":")[0].strip("-\"' ") in KEYS for line in self.lines)
 
     def excerpt(self, line: int, column: int) -> tuple[str, int]:
-        """Return a line, or the part of it around a column where it is very long, and the column within that."""
+        """Return a line, or the part of it around a column if it is very long, and the column within that."""
         if not 0 < line <= len(self.lines):
             return "", column
         text = self.lines[line - 1]
@@ -59,7 +59,7 @@ class Lines(NamedTuple):
 
 
 def read_lines(path: str, given: bytes | None = None) -> Lines:
-    """Return the lines of a file, or of what is ``given`` in its place."""
+    """Return the lines of a file, or of the content ``given`` instead of it."""
     data = given or b""
     with contextlib.suppress(OSError, ValueError):
         data = read_regular_file(path) if given is None else given
@@ -73,14 +73,14 @@ def read_lines(path: str, given: bytes | None = None) -> Lines:
 
 
 def comment_at(line: str, start: int) -> re.Match[str] | None:
-    """Return the comment for htppower that begins at a 0-based column of a line; what it says is in the group."""
+    """Return the comment for htppower that begins at a 0-based column of a line. The group holds its text."""
     return re.compile(_COMMENT, re.IGNORECASE).match(line, start)
 
 
 def comments_for_htppower(text: str, lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the 1-based line and column of the comments that are for htppower, and are no part of a value.
+    """Yield the 1-based line and column of the comments for htppower that are not part of a value.
 
-    No more are read than a file may have values.
+    At most as many are read as a file may have values.
     """
     values = _values(text)
     first = last = (0, 0)
@@ -94,7 +94,7 @@ def comments_for_htppower(text: str, lines: Sequence[str]) -> Iterator[tuple[int
 
 
 def _candidates(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield where a comment for htppower would begin, if no value holds it."""
+    """Yield the places where a comment for htppower begins, unless a value holds it."""
     for number, line in enumerate(lines, 1):
         # Most files need no pattern, which takes long to compile.
         for match in re.finditer(_BEGIN, line, re.IGNORECASE) if "htppower" in line.lower() else ():
@@ -102,7 +102,7 @@ def _candidates(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _values(text: str) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Yield where every plain key and value begins and ends, as far as the text is YAML that can be a profile."""
+    """Yield the start and end of every plain key and value, as far as the text is YAML that can be a profile."""
     try:
         scalars = (event for event in yaml.parse(text, Loader=_LOADER) if isinstance(event, yaml.ScalarEvent))
         for event in itertools.islice(scalars, 2 * MOST_VALUES):

@@ -1,7 +1,7 @@
-"""Mends what has one right mend: a word of which it is certain what was meant, and a suppression that lifts nothing.
+"""Mends for faults with only one right mend: a word whose meaning is certain, and a suppression that lifts nothing.
 
-Only the characters that are wrong change, so that comments and layout stay. Whether a mend is right is tried: the files
-are linted with all mends in the place of what is on disk, and one that leaves an error where it is, is left out.
+Only the wrong characters change, so that comments and layout stay. Each mend is tried: the files are linted with all
+mends applied, and a mend that leaves an error at its place is dropped.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     Lint = Callable[[Mapping[str, bytes]], LintReport]
 
-# A mend may let lint see what was hidden behind it.
+# A mend may let lint find faults that were hidden before.
 _MOST_ROUNDS = 10
-# The families of the rules by which a value is read at all.
+# The families of the rules that decide whether a value can be read.
 _OF_READING = ("YAML-", "TYPE-", "VALUE-", "KEY-", "NAME-", "HMX-8")
 _TAG = re.compile(r"!!(?:str|int|float|bool|null|map|seq)[ \t]+")
 _MEANT = re.compile(r"did you mean (?P<word>[\w.-]+)\?")
@@ -57,7 +57,7 @@ class Mend(NamedTuple):
 def mend(lint: Lint) -> tuple[dict[str, bytes], tuple[Mend, ...]]:
     """Return the new contents of the files that can be mended, and every mend, in order.
 
-    ``lint`` is called with what is read in the place of files. Nothing is written.
+    ``lint`` is called with the contents to use instead of files. Nothing is written.
     """
     texts: dict[str, bytes] = {}
     done: list[Mend] = []
@@ -79,23 +79,23 @@ def mend(lint: Lint) -> tuple[dict[str, bytes], tuple[Mend, ...]]:
 
 
 def difference(path: str, content: bytes) -> str:
-    """Return what a mended content changes in a file, as a unified diff."""
+    """Return the difference that a mended content makes to a file, as a unified diff."""
     old, new = (_read(path, texts)[1].splitlines(keepends=True) for texts in ({}, {path: content}))
     parts = difflib.unified_diff(old, new, path, path)
-    # The last line of a file may have no end.
+    # The last line of a file may have no line end.
     return "".join(part if part.endswith("\n") else f"{part}\n\\ No newline at end of file\n" for part in parts)
 
 
 def _mends(path: str, report: LintReport, texts: Mapping[str, bytes]) -> list[Mend]:
-    """Return what may be mended in a file, in the order of its text."""
+    """Return the possible mends of a file, in the order of its text."""
     findings = [found for found in report.findings if found.path == path]
     if any(CATALOGUE[found.rule].family is Family.EXTENSION for found in findings) or begins_as_json(
         path, texts.get(path)
     ):
-        # Those are mended by hand: the suppressions of an extension file are no comments.
+        # Extension files are mended by hand: their suppressions are not comments.
         return []
-    # What may not be quoted is not changed either: a link may lead out of the folders being used. What has no lines is
-    # no file, or too large for a profile.
+    # A file that must not be quoted is not changed either: a link may lead out of the folders being used. A file
+    # without lines can't be read, or is too large for a profile.
     quotable = report.lines.get(path)
     if path == STDIN or not findings or quotable is None or not quotable.lines:
         return []
@@ -126,14 +126,14 @@ def _of_value(finding: Finding, text: str, start: int, scalar: Any) -> Mend | No
 
 
 def _meant(finding: Finding, scalar: Any) -> str | None:
-    """Return what is meant by a word that is refused, where that is certain."""
+    """Return the word that is certainly meant by a refused word, if there is one."""
     said: str = scalar.value
-    # The hint names the word for a number or an enumerator of the vendor's header.
+    # For a number or an enumerator of the vendor's header, the hint names the word.
     word = _WORD.fullmatch(finding.hint)
     if word is not None:
         return word["word"]
     if finding.rule == "YAML-3":
-        # What is meant by the word depends on its field, which the hint knows.
+        # The meaning of the word depends on its field, which the hint knows.
         return f'"{said}"' if finding.hint == "quote the word" else truth(said) or decimal(said)
     if finding.rule == "TYPE-1":
         if scalar.style and (said in {"true", "false"} or decimal(said) == said):
@@ -146,7 +146,7 @@ def _meant(finding: Finding, scalar: Any) -> str | None:
 
 
 def _of_suppression(finding: Finding, text: str, start: int) -> Mend | None:
-    """Return the mend of a suppression that lifts nothing, or less than it says."""
+    """Return the mend of a suppression if some of its rules, or all, lift nothing."""
     comment = comment_at(text[start : _end_of_line(text, start)].rstrip("\r"), 0)
     unused = _UNUSED.match(finding.message)
     named = None if comment is None else re.search(r"disable=(\S*)", comment.group())
@@ -173,7 +173,7 @@ def _end_of_line(text: str, start: int) -> int:
 
 
 def _scalars(text: str) -> Iterator[tuple[int, Any]]:
-    """Yield every key and value that is a word, by where it begins, as far as the text is YAML."""
+    """Yield every key and value that is a word, with its start, as far as the text is YAML."""
     try:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             if isinstance(event, yaml.ScalarEvent) and event.start_mark is not None:
@@ -183,7 +183,7 @@ def _scalars(text: str) -> Iterator[tuple[int, Any]]:
 
 
 def _read(path: str, texts: Mapping[str, bytes]) -> tuple[bytes, str]:
-    """Return the mark at the beginning of a file, which may be empty, and its text."""
+    """Return the byte order mark of a file, which may be empty, and its text."""
     data = texts.get(path)
     if data is None:
         data = read_regular_file(path)
@@ -192,7 +192,7 @@ def _read(path: str, texts: Mapping[str, bytes]) -> tuple[bytes, str]:
 
 
 def _applied(path: str, mends: Iterable[Mend], texts: Mapping[str, bytes]) -> bytes:
-    """Return the content of a file with these mends in it."""
+    """Return the content of a file with these mends applied."""
     mark, text = _read(path, texts)
     for each in sorted(mends, key=lambda each: each.start, reverse=True):
         text = f"{text[: each.start]}{each.new}{text[each.end :]}"
@@ -200,7 +200,7 @@ def _applied(path: str, mends: Iterable[Mend], texts: Mapping[str, bytes]) -> by
 
 
 def _right(path: str, mends: Sequence[Mend], after: LintReport, texts: Mapping[str, bytes]) -> list[Mend]:
-    """Return those mends that leave no error of reading where they are, and do away with their finding."""
+    """Return the mends that leave no error of reading at their place, and remove their finding."""
     _, text = _read(path, {path: _applied(path, mends, texts)})
     lines = [0, *(match.end() for match in re.finditer(LINE_BREAK, text))]
     wrong = {

@@ -1,4 +1,4 @@
-"""What lint finds in profiles and power states, and in what they extend and relax to."""
+"""Findings in profiles and power states, and in the files that they extend and relax to."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ if TYPE_CHECKING:
     from htppower.review.lint.lines import Lines
     from htppower.rules.platforms import Platform
 
-# Where the standard input stands.
+# The path of the standard input.
 STDIN = "-"
-# The examination of a file tells what every platform refuses; on one platform these rules refuse more.
+# Examining a file finds what every platform refuses. On a given platform these rules refuse more.
 _REFUSE_ON_A_PLATFORM = rules.ids(lambda rule: rule.refuses and Needs.PLATFORM in rule.needs)
 
-# A finding, and file and line where its value is written where that is not its place.
+# A finding, and the file and line of its value if that is not its place.
 _Written = tuple[Finding, "tuple[str, int] | None"]
 
 
 class ProfileFindings:
-    """What lint finds in the profiles and power states of one run, which share what is read once for many files.
+    """Lint of the profiles and power states of one run, which share the files that they read.
 
     Attributes:
-        unread: the files that could not be read to their end.
-        own_lines: the files that are linted, by their real paths.
-        other_lines: the files of which they inherit something that is told.
+        unread: the files that can't be read to their end.
+        own_lines: the lines of the linted files, by their real paths.
+        other_lines: the lines of files from which they inherit a value with a finding.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class ProfileFindings:
         texts: Mapping[str, bytes],
     ) -> None:
         self.unread: set[str] = set()
-        # The same few files are asked about for every finding, and where a link leads takes calls to the system.
+        # Every finding looks up the same few files, and resolving links takes system calls.
         self._real = functools.cache(os.path.realpath)
         self._sources = {self._real(source.path): source for source in sources}
         self.own_lines = {real: read_lines(source.path, texts.get(real)) for real, source in self._sources.items()}
@@ -90,7 +90,7 @@ class ProfileFindings:
         return {lines.path for real, lines in self.own_lines.items() if real in extended}
 
     def quotable_lines(self) -> Iterator[Lines]:
-        """Yield the lines that the report may quote: of files in the folders being used, and of no other."""
+        """Yield the lines that the report may quote: only those of files in the folders being used."""
         for real, lines in self.own_lines.items():
             source = self._sources[real]
             if self._home(source).folders.hold(source.path, source.path):
@@ -102,7 +102,7 @@ class ProfileFindings:
                 yield lines
 
     def findings(self, source: Source) -> Iterator[Found]:
-        """Yield what is wrong with a file, and, where it is not linted itself, with what it extends or relaxes to."""
+        """Yield the faults of a file, and of files that it extends or relaxes to unless they are linted themselves."""
         home = self._home(source)
         examined: Examined[Profile] | Examined[PowerState]
         if source.kind is Kind.STATE:
@@ -121,10 +121,10 @@ class ProfileFindings:
         profile = examined.value
         case = profile.case(self._platform)
         if not examined.file.complete:
-            # What cannot be read may extend one that the profile is to be taken for.
+            # The unreadable part may extend a profile that decides which rules apply.
             case = case._replace(lineage=())
         findings = [*self._broken(case, readable=examined.readable)]
-        # A record says what another runtime does, which no review changes.
+        # A record states what another runtime does, which no review can change.
         recorded = profile.provenance is not None
         findings += () if recorded else stays_up(profile)
         if source.path != STDIN:
@@ -149,7 +149,7 @@ class ProfileFindings:
         state = examined.value
         findings = [*self._broken(Case(state.votes, self._platform), readable=examined.readable)]
         findings += () if runtime_of(source.path) else polling_left_on(state)
-        # What has no file has no name by which a profile could use it.
+        # Profiles can't refer to the standard input by a file name.
         if source.path != STDIN:
             findings += misnamed(source, state)
         if source.path != STDIN and self._real(source.path) not in self._used:
@@ -157,7 +157,7 @@ class ProfileFindings:
         yield from (self._advice(examined.file, finding) for finding in findings)
 
     def _broken(self, case: Case, *, readable: bool) -> Iterator[Finding]:
-        """Yield what the rules of votes say that is no reason to refuse the file."""
+        """Yield the findings of the rules of votes that do not refuse the file."""
         also = () if case.platform is None else _REFUSE_ON_A_PLATFORM
         chosen = rules.ids(lambda rule: (not rule.refuses or rule.id in also) and (readable or not rule.compares))
         everywhere = rules.check(case._replace(platform=None), also)
@@ -165,7 +165,7 @@ class ProfileFindings:
         yield from (found for found in rules.check(case, chosen) if (found.rule, found.message) not in told)
 
     def _advice(self, file: ResolvedFile, finding: Finding) -> _Written:
-        """Return a finding where it is written, or where a file extends what is not linted."""
+        """Return a finding at the place of its value, or at ``extends`` if that file is not linted."""
         problem = file.written(finding)
         place = file.documents[0].places.get(("extends",))
         if self._real(problem.path) in self._sources or place is None:
@@ -176,7 +176,7 @@ class ProfileFindings:
         return self._finding(at_extends), (base.path, problem.line)
 
     def _finding(self, problem: Finding) -> Finding:
-        """Return a finding as lint tells it: its file spelt as the user spells it, the first line for a whole file."""
+        """Return a finding with its file as the user wrote it, and the first line if it is about a whole file."""
         place = Place(self._lines(problem.path).path, problem.line or 1, problem.column or 1)
         return attrs.evolve(problem, place=place, severity=CATALOGUE[problem.rule].severity)
 
@@ -193,5 +193,5 @@ class ProfileFindings:
 
     @functools.cached_property
     def _used(self) -> frozenset[str]:
-        """The files of the power states to which some profile relaxes, in any folder that is linted."""
+        """The files of the power states that some profile relaxes to, in any linted folder."""
         return frozenset().union(*(self._home(source).used_states for source in self._sources.values()))

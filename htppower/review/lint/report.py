@@ -1,4 +1,4 @@
-"""What a run of lint comes to."""
+"""The result of a run of lint."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 class LintReport(NamedTuple):
-    """A run.
+    """The result of a run.
 
     Attributes:
-        files: the files that were looked at, in order.
+        files: the files that were checked, in order.
         findings: every finding, sorted.
-        suppressed: those that are lifted, sorted.
-        left_out: YAML in the folders that holds neither profile nor power state.
-        strict: warnings count.
-        lines: the files in which something was found, by their paths.
-        help_uri: the page of a rule in the user's own documentation; ``{rule}`` stands for the id. Empty for none.
+        suppressed: the findings that a suppression lifts, sorted.
+        left_out: YAML files in the folders that hold neither a profile nor a power state.
+        strict: whether warnings are a reason to fail.
+        lines: the files with findings, by their paths.
+        help_uri: the page of a rule in the user's own documentation, with ``{rule}`` for the id; empty for none.
     """
 
     files: tuple[str, ...]
@@ -38,7 +38,7 @@ class LintReport(NamedTuple):
 
     @property
     def told(self) -> tuple[Finding, ...]:
-        """The findings as they are shown, of each file at most 100; the last one then stands for the others."""
+        """The findings to show: at most 100 of each file. The last one then stands for the others."""
         return bounded(self.findings)
 
     def counts(self, finding: Finding) -> bool:
@@ -48,11 +48,11 @@ class LintReport(NamedTuple):
     def excerpt(self, finding: Finding) -> tuple[str, int]:
         """Return the line of a finding, or the part of it around its column, and the column within that.
 
-        The text is empty where there is no such line.
+        The text is empty if the line does not exist.
         """
         lines = self.lines.get(finding.path)
         return ("", finding.column) if lines is None else lines.excerpt(finding.line, finding.column)
 
     def count(self, severity: Severity) -> int:
-        """Return how many findings weigh that much, those that are not told included."""
+        """Return how many findings have a severity, including those that are not shown."""
         return sum(finding.severity is severity for finding in self.findings)

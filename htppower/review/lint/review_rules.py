@@ -1,6 +1,6 @@
-"""The review rules: what no single vote breaks, and a reviewer would still ask about.
+"""The review rules: faults that no single vote shows, and that a reviewer would ask about.
 
-Each yields findings of one file, seen beside the profiles with which it is used.
+Each rule yields findings of one file, compared with the profiles that are used with it.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
     from htppower.review.file_selection import Source
     from htppower.votes.vote_set import VoteSet
 
-# Thirty times the vendor's: above that the time between inferences is no reason.
+# Thirty times the vendor's sustain time. The time between inferences does not justify more.
 LONGEST_USUAL_SUSTAIN_US = 10_000_000
 _HMX = ("votes", "hmx_v2")
-# To vote that one is off costs a call that most platforms refuse, and it is taken back where it was on.
+# Voting a switch off costs a call that most platforms refuse. A vote that it is on is taken back anyway.
 _SWITCHES = frozenset(("votes", about.field) for about in VOTE_OPTIONS.values() if about.taken_back is False)
 _CENG = ("votes", "ceng")
 _ADAPTIVE = ("votes", "adaptive_polling_time_us")
 
 
 class Shelf(NamedTuple):
-    """The profiles beside which a file is used: those of its folder, and the shipped ones.
+    """The profiles to compare a file with: the shipped ones, and all in its folder.
 
-    The vendor has two tables of profiles, and a profile is seen beside those of the table that it extends.
+    The vendor has two tables of profiles. A profile is compared with the table of the profile that it extends.
 
     Attributes:
         table: the names in the table.
-        stated: for every field that some profile of the table states, the name of the first that does.
-        profiles: those that are in the table, from highest performance to lowest.
+        stated: the first profile in the table that states each field.
+        profiles: the profiles of the table, from highest performance to lowest.
     """
 
     table: tuple[str, ...]
@@ -56,33 +56,33 @@ class Shelf(NamedTuple):
 
     @classmethod
     def of(cls, table: tuple[str, ...], profiles: Iterable[Profile]) -> Shelf:
-        """Return what is of a table among these profiles; of two with one name the first counts."""
+        """Return the shelf of a table from these profiles. If two have the same name, the first counts."""
         stated: dict[KeyPath, str] = {}
         named: dict[str, Profile] = {}
         for profile in profiles:
             named.setdefault(profile.name, profile)
             for at, value in profile_fields(profile) if table_of(profile) == table else ():
-                # A mapping is stated by what is stated in it.
+                # A profile that states a part of a mapping states the mapping.
                 for length in range(2, len(at) + 1) if value is not None else ():
                     stated.setdefault(at[:length], profile.name)
         return cls(table, stated, tuple(named[name] for name in table if name in named))
 
     def above(self, profile: Profile) -> tuple[Profile, ...]:
-        """Return the profiles that stand above in the table, nearest first; none for one that is not in it.
+        """Return the profiles that are above in the table, nearest first; none for a profile that is not in it.
 
-        A profile that extends one of the table stands where that one does.
+        A profile that extends one of the table has the place of that one.
         """
         place = next((self.table.index(name) for name in profile.lineage if name in self.table), 0)
         return tuple(other for other in reversed(self.profiles) if self.table.index(other.name) < place)
 
 
 def table_of(profile: Profile) -> tuple[str, ...]:
-    """Return the names of the vendor's table that a profile belongs to: the first for one that extends neither."""
+    """Return the names of the vendor's table that a profile belongs to: the first if it extends none of either."""
     return LLM_DECODE_PROFILES if set(profile.lineage) & set(LLM_DECODE_PROFILES) else SHIPPED_PROFILES
 
 
 def unstated(profile: Profile, shelf: Shelf) -> Iterator[Finding]:
-    """REV-1; a profile without votes states nothing on purpose, nor need a switch be stated that is off."""
+    """REV-1. A profile without votes states nothing on purpose, and a switch that is off need not be stated."""
     if not profile.votes:
         return
     stated = shelf.stated
@@ -93,10 +93,10 @@ def unstated(profile: Profile, shelf: Shelf) -> Iterator[Finding]:
 
 
 def costs_more(profile: Profile, shelf: Shelf) -> Iterator[Finding]:
-    """REV-2; a finding a field, against the nearest profile above that costs less.
+    """REV-2: a finding for each field, against the nearest profile above that costs less.
 
-    An HMX that follows the core costs with it, and is not told besides; nor is adaptive polling beside a profile that
-    does not poll.
+    If HMX follows the core, its cost is part of the core's and not reported again. Adaptive polling is not compared
+    with a profile that does not poll.
     """
     above = [(other, _costs(other.votes)) for other in shelf.above(profile) if other.votes]
     follows = profile.votes.hmx_v2 in (None, HMX_DEFAULT)
@@ -112,14 +112,14 @@ def costs_more(profile: Profile, shelf: Shelf) -> Iterator[Finding]:
                 break
 
 
-# Each profile is compared with all that stand above it.
+# Each profile is compared with all profiles above it.
 @functools.lru_cache(maxsize=64)
 def _costs(votes: VoteSet) -> Mapping[KeyPath, Any]:
     return dict(costs(votes))
 
 
 def no_way_down(profile: Profile) -> Iterator[Finding]:
-    """REV-3; a profile whose core target is DISABLE has raised nothing."""
+    """REV-3. A profile whose core target is DISABLE has raised nothing."""
     hvx = profile.votes.hvx
     if hvx is None or not hvx.active:
         return
@@ -129,10 +129,10 @@ def no_way_down(profile: Profile) -> Iterator[Finding]:
 
 
 def stays_up(profile: Profile) -> Iterator[Finding]:
-    """REV-8."""
+    """REV-8: votes stay up for too long."""
     case = profile.case()
     for stay in filter(None, (case.after_init, case.after_inference)):
-        # A time beyond what a field takes is an error of its own.
+        # A longer time than a field takes is an error of its own.
         if LONGEST_USUAL_SUSTAIN_US < stay.most_us <= LONGEST_SUSTAIN_US:
             at = (*stay.at, "adaptive", "most_us") if stay.is_learnt else stay.at
             up_to = "up to " if stay.is_learnt else ""
@@ -141,15 +141,15 @@ def stays_up(profile: Profile) -> Iterator[Finding]:
 
 
 def misnamed(source: Source, value: Profile | PowerState) -> Iterator[Finding]:
-    """REV-6; what is not a name is refused by another rule."""
+    """REV-6. A text that is not a name is refused by another rule."""
     key = "profile" if source.kind is Kind.PROFILE else "state"
     if own_name(value.name) != stem_of(source.path) and is_name(own_name(value.name)):
-        message = f"the {source.kind.value} {value.name!r} stands in a file named {os.path.basename(source.path)!r}"
+        message = f"the {source.kind.value} {value.name!r} is in a file named {os.path.basename(source.path)!r}"
         yield Finding("REV-6", (key,), message, f"rename the file to {value.name}.yaml")
 
 
 def hidden(source: Source, first_of_name: Mapping[str, str]) -> Iterator[Finding]:
-    """REV-7; ``first_of_name`` is the file to which each name leads."""
+    """REV-7. ``first_of_name`` is the file of each name."""
     first = first_of_name.get(stem_of(source.path))
     if first not in (None, source.path) and os.path.realpath(first) != os.path.realpath(source.path):
         message = f"the name {stem_of(source.path)!r} leads to {shown_path(first)}, not to this file"
@@ -159,7 +159,7 @@ def hidden(source: Source, first_of_name: Mapping[str, str]) -> Iterator[Finding
 def _clocks_up(profile: Profile, state: PowerState) -> Iterator[str]:
     """Yield the clocks that a power state leaves as high as the profile holds them.
 
-    A clock is lower where its highest corner is, or where DCVS may take it to a lower one.
+    A clock is lower if its highest corner is, or if DCVS may take it to a lower one.
     """
     for clock in ("core", "bus"):
         ours, theirs = (clock_cost(votes.hvx, clock) for votes in (profile.votes, state.votes))
@@ -189,7 +189,7 @@ def _others_up(profile: Profile, state: PowerState) -> Iterator[str]:
 
 
 def polling_left_on(state: PowerState) -> Iterator[Finding]:
-    """REV-4."""
+    """REV-4: a power state leaves polling on."""
     for option, value in state.votes.items():
         about = VOTE_OPTIONS[option]
         name = about.field
@@ -198,12 +198,12 @@ def polling_left_on(state: PowerState) -> Iterator[Finding]:
 
 
 def _written(votes: VoteSet, at: KeyPath) -> KeyPath:
-    """Return the field of a vote, in the form in which it is cast."""
+    """Return the field of a vote, in the form that is cast."""
     if at[0] != "votes" or not at[1:]:
         return at
     return ("votes", votes.voted_field(BY_FIELD[at[1]].option), *at[2:])
 
 
 def _value(votes: VoteSet, at: KeyPath) -> object:
-    """Return the value of a vote field, None where it is unset."""
+    """Return the value of a vote field; None if it is unset."""
     return value_at(votes, _written(votes, at)[1:])

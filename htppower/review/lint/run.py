@@ -1,4 +1,4 @@
-"""Lint: read the files, collect what is wrong with each, lift what is suppressed."""
+"""Lint: read the files, collect the findings of each, lift those that are suppressed."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ def lint(
     prepared: str | None = None,
     progress: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> LintReport:
-    """Return every finding in the files, and in the folders and below.
+    """Return every finding in the files, and in the folders and their subfolders.
 
     Args:
         paths: files and folders.
-        today: the date, in UTC, against which suppressions expire.
-        profiles: folders in which names are looked up, too.
-        platform: check what degrades on this platform, too.
-        notes: tell of notes, too.
+        today: the date in UTC, which decides whether suppressions have expired.
+        profiles: more folders to look up names.
+        platform: also check what degrades on this platform.
+        notes: also report notes.
         exclude: patterns of files and folders to leave out (``find_sources``).
-        texts: what is read in the place of files; that of ``STDIN`` is linted, too, as a file of the current folder.
-        prepared: how the context was prepared that extension files run, ``raw`` or ``memhandle``; None: not known.
-        progress: is told how many profiles and power states are done, and how many there are.
+        texts: contents to use instead of files. The content of ``STDIN`` is linted as a file of the current folder.
+        prepared: how the context that extension files run was prepared, ``raw`` or ``memhandle``; None if not known.
+        progress: called with the number of profiles and power states that are done, and the number of all.
 
     Raises:
-        ProfileError: FILE-1, a path does not exist or can't be read, or a folder holds no profile; also where patterns
-            leave out all of the folders, and no file is left.
+        ProfileError: FILE-1, a path does not exist or can't be read, or a folder holds no profile; also if patterns
+            leave out all folders, and no file is left.
     """
     paths = tuple(paths)
     selected = find_sources(paths, exclude, extensions=True, devices=True)
@@ -85,8 +85,9 @@ def lint(
         found = [each for each in found if each.finding.severity is not Severity.NOTE]
     suppressions, wrong = read_suppressions((*linting.own_lines.values(), *(linted.lines for linted in models)))
     inherited, _ = read_suppressions(linting.other_lines.values())
-    # A suppression may lift nothing because its rule was not checked: in a file that can't be read to its end, or is
-    # extended by one that is not linted or can't be read, and for a rule that only some platforms break.
+    # A suppression may lift nothing because its rule was not checked. That happens in a file that can't be read to its
+    # end, or that is extended by a file that is not linted or can't be read, and for a rule that depends on the
+    # platform.
     unread = linting.unread | (linting.extended_elsewhere() if suppressions else set())
     for linted in extensions:
         suppressions += linted.suppressions
@@ -107,7 +108,7 @@ def lint(
 def _inner_sources(
     sources: Iterable[Source], instead: Mapping[str, bytes], exclude: tuple[str, ...]
 ) -> tuple[Source, ...]:
-    """Return the extension files that others name, that stand in their folders, and that are not linted yet."""
+    """Return the extension files that others name, that are in their folders, and that are not linted yet."""
     outer = [source.path for source in sources if source.kind is Kind.EXTENSION]
     if not outer:
         return ()
@@ -145,7 +146,7 @@ def _linted_extensions(
 
 
 def _linted_models(sources: Iterable[Source], instead: Mapping[str, bytes]) -> tuple[LintedModel, ...]:
-    """Return what lint says of each device model."""
+    """Return the result of lint for each device model."""
     files = [source.path for source in sources if source.kind is Kind.DEVICE]
     if not files:
         return ()
@@ -155,7 +156,7 @@ def _linted_models(sources: Iterable[Source], instead: Mapping[str, bytes]) -> t
 
 
 def _standard_input(text: bytes | None) -> tuple[Source, ...]:
-    """Return the standard input as a file, if there is any that is no test."""
+    """Return the standard input as a file, unless there is none or it is a vote test."""
     if text is None:
         return ()
     kind = named_kind(STDIN, text)
@@ -163,10 +164,10 @@ def _standard_input(text: bytes | None) -> tuple[Source, ...]:
 
 
 def _each_once(found: Iterable[Found]) -> list[Finding]:
-    """Return the findings without repetition: a base is seen by itself, and in each file that extends it.
+    """Return the findings without repetition. A base is examined by itself, and in each file that extends it.
 
-    Advice about an inherited field names the profile that inherits it; it is told for one profile only, the one that
-    stands in the file itself where there is one.
+    Advice about an inherited field names the profile that inherits it. It is reported for one profile only, if possible
+    for the profile in the file itself.
     """
     once: dict[Finding, None] = {}
     told: dict[tuple[Place | None, str], str] = {}

@@ -18,13 +18,13 @@ _HEAD = ("count", "rule", "severity", "says")
 
 
 def counts(report: LintReport) -> list[tuple[str, Severity, int]]:
-    """Return how often each rule was broken, by weight, the most frequent first; suppressed findings do not count."""
+    """Return how often each rule was broken, by severity, the most frequent first; suppressed findings do not count."""
     found = Counter((finding.rule, finding.severity) for finding in report.findings)
     return sorted(((*key, count) for key, count in found.items()), key=lambda each: (-each[2], each[0]))
 
 
 def as_text(report: LintReport, width: int) -> str:
-    """Return the counts as a table, or a line that there are no findings."""
+    """Return the counts as a table, or a line if nothing was found."""
     rows = [(str(count), rule, severity.value, CATALOGUE[rule].says) for rule, severity, count in counts(report)]
     return "\n".join(table(_HEAD, rows, width)) if rows else "no findings"
 

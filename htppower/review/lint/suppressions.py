@@ -2,8 +2,8 @@
 
     # htppower: disable=RPC-6 until=2027-03-01 because=the host polls only while its camera is open
 
-On a line of its own a suppression is for the whole file; behind a value, for that line. What can't be lifted is an
-error: the file would be refused when it is used, whatever its comments say.
+On a line of its own, a suppression is for the whole file; after a value, for that line. Errors can't be lifted: the
+file would still be refused when it is used.
 """
 
 import datetime
@@ -19,20 +19,20 @@ from htppower.review.lint.lines import comment_at
 if TYPE_CHECKING:
     from htppower.review.lint.lines import Lines
 
-# No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
+# Annotations are not postponed here: a named tuple would compile each of its types anew, which slows the start.
 
-# Each word ends at a space or at the end, so that no run of spaces or letters can be divided in several ways.
+# Each word ends at a space or at the end, so that a run of spaces or letters matches in only one way.
 _WORDS = r"\s*:\s*(?:disable=(?P<rules>\S*)(?:\s+|$))?(?:until=(?P<until>\S*)(?:\s+|$))?(?:because=(?P<why>.*))?$"
 _RULE, _DATE, _WHY = "RPC-6", "2027-03-01", "..."
 
 
 class Found(NamedTuple):
-    """A finding, and the files in which a suppression may lift it.
+    """A finding, and the files whose suppressions may lift it.
 
     Attributes:
         finding: the finding, at its place.
-        about: the file whose examination found it; a value may be written in another, which it extends.
-        written: file and line where the value is written; not its place, where that file is not linted itself.
+        about: the file whose examination found it. The value may be written in another file, which that one extends.
+        written: file and line of the value; not the finding's place if that file is not linted itself.
     """
 
     finding: Finding
@@ -41,7 +41,7 @@ class Found(NamedTuple):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files in which a suppression may lift it."""
+        """The files whose suppressions may lift it."""
         return (self.finding.path, self.about, *(self.written or ())[:1])
 
 
@@ -49,11 +49,11 @@ class Suppression(NamedTuple):
     """One suppression.
 
     Attributes:
-        path, line, column: where it stands.
+        path, line, column: its place.
         rules: the ids of the rules whose findings it lifts.
-        until: the last day on which it holds, in UTC.
+        until: the last day of its validity, in UTC.
         because: the reason.
-        line_only: it is for the findings of its own line.
+        line_only: whether it is only for the findings of its own line.
     """
 
     path: str
@@ -69,10 +69,10 @@ class Suppression(NamedTuple):
         return _found(Place(self.path, self.line, self.column), rule, message, hint)
 
     def lifts(self, found: Found) -> bool:
-        """Return whether it is about this finding, its date aside.
+        """Return whether it is about this finding, apart from its date.
 
-        A finding is at its place, and where its value is written; what is found in a file is about that file, wherever
-        the value is written.
+        A line suppression matches the finding's line, or the line where the value is written. A file suppression
+        matches what was found in that file, wherever the value is written.
         """
         if found.finding.rule not in self.rules:
             return False
@@ -89,7 +89,7 @@ class Suppressed(NamedTuple):
 
 
 def read_suppressions(files: "Iterable[Lines]") -> tuple[list[Suppression], list[Found]]:
-    """Return the suppressions of files, and what is wrong with those that are not well-formed."""
+    """Return the suppressions of files, and the findings about those that are not well-formed."""
     suppressions, findings = [], []
     for file in files:
         for line, column in file.comments:
@@ -106,7 +106,7 @@ def read_suppressions(files: "Iterable[Lines]") -> tuple[list[Suppression], list
 
 
 def from_words(place: Place, said: str) -> Suppression | Found:
-    """Return a suppression for a whole file as its words say it, or what is wrong with them."""
+    """Return a suppression for a whole file from its words, or the finding about them."""
     wrong = _wrong(said)
     return _suppression(place, said, line_only=False) if wrong is None else _found(place, "SUP-1", *wrong)
 
@@ -120,10 +120,10 @@ def apply(
     unchecked: Collection[str] = (),
     unread: Collection[str] = (),
 ) -> tuple[list[Found], list[Suppressed]]:
-    """Return the findings that are left, with those about the suppressions, and those that are lifted.
+    """Return the remaining findings, with findings about the suppressions, and the suppressed findings.
 
-    Inherited suppressions are of files that the linted ones extend: they lift, and nothing is said of them. Nor is
-    anything said of a suppression of an ``unchecked`` rule, or in an ``unread`` file, that lifts nothing.
+    Inherited suppressions are in files that the linted ones extend. They lift findings, and are not checked themselves.
+    A suppression that lifts nothing is not reported if its rule is ``unchecked``, or if it is in an ``unread`` file.
     """
     suppressions = tuple(suppressions)
     by_path: dict[str, list[Suppression]] = {}
@@ -159,7 +159,7 @@ def _found(place: Place, rule: str, message: str, hint: str) -> Found:
 def _suppression(place: Place, said: str, line_only: bool) -> Suppression:
     words = re.match(_WORDS, said)
     until = None if words is None else _date(words["until"])
-    assert words is not None and until is not None  # noqa: PT018, S101 - _wrong has looked
+    assert words is not None and until is not None  # noqa: PT018, S101 - _wrong has checked it
     disabled = tuple(words["rules"].split(","))
     return Suppression(place.path, place.line, place.column, disabled, until, words["why"].strip(), line_only)
 
@@ -169,7 +169,7 @@ def _wrong_rule(rule: str) -> tuple[str, str] | None:
         warnings = [entry.id for entry in CATALOGUE.values() if entry.severity is Severity.WARNING]
         return f"no rule {rule!r}", did_you_mean(rule, warnings)
     if CATALOGUE[rule].severity is not Severity.WARNING:
-        return f"{rule} is no warning, and only warnings can be suppressed", "mend what it is about"
+        return f"{rule} is not a warning, and only warnings can be suppressed", "mend what it is about"
     return None
 
 
@@ -186,16 +186,16 @@ def _wrong(said: str) -> tuple[str, str] | None:
     """Return what is wrong with a suppression, and what to write."""
     words = re.match(_WORDS, said)
     if words is None or words["rules"] is None:
-        return f"{shortened(said.strip(' :'))!r} is no suppression", f"write {_line(_RULE, _DATE, _WHY)}"
+        return f"{shortened(said.strip(' :'))!r} is not a suppression", f"write {_line(_RULE, _DATE, _WHY)}"
     rules, until, why = words["rules"], words["until"], (words["why"] or "").strip()
     for wrong in filter(None, map(_wrong_rule, rules.split(","))):
         return wrong
     if not until:
-        return "no date", f"say until when: {_line(rules, _DATE, shortened(why) or _WHY)}"
+        return "no date", f"write until when: {_line(rules, _DATE, shortened(why) or _WHY)}"
     if _date(until) is None:
-        return f"{until!r} is no date", f"write it as {_DATE}"
+        return f"{until!r} is not a date", f"write it as {_DATE}"
     if not why.strip(" ."):
-        return "no reason", f"say why: {_line(rules, until, _WHY)}"
+        return "no reason", f"write why: {_line(rules, until, _WHY)}"
     return None
 
 

@@ -1,4 +1,4 @@
-"""The forms in which findings are told: one function each, from a report to text."""
+"""The output formats of findings: one function each, which turns a report into text."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ NAMES = ("text", "json", "github", "sarif", "junit")
 
 
 def render(report: LintReport, name: str, width: int | None = None) -> str:
-    """Return the report in one of the forms ``NAMES``; each is imported only when it is asked for.
+    """Return the report in one of the formats ``NAMES``, whose module is imported only here.
 
-    ``width`` is how wide text may be; None breaks no finding, since tools read its first line.
+    ``width`` is the width of text; None breaks no finding, since tools read its first line.
     """
     make: Callable[..., str] = importlib.import_module(f"{__name__}.as_{name}").render
     return make(report, width) if name == "text" else make(report)

@@ -1,6 +1,6 @@
-"""Findings as workflow commands, which GitHub shows beside the lines of a pull request.
+"""Findings as workflow commands, which GitHub shows next to the lines of a pull request.
 
-What is printed in a workflow is taken for commands line by line, so everything that a file may hold is escaped as
+GitHub reads the output of a workflow line by line as commands. So everything that a file may hold is escaped, as
 GitHub's own toolkit does.
 """
 
@@ -21,7 +21,7 @@ _IN_PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", 
 
 
 def render(report: LintReport) -> str:
-    """Return a line for every finding; empty where there is none."""
+    """Return a line for every finding; empty if there are none."""
     return "\n".join(map(_line, report.told))
 
 

@@ -16,7 +16,7 @@ FORMAT_VERSION = 1
 
 
 def render(report: LintReport) -> str:
-    """Return the report; keys keep their order from one version to the next."""
+    """Return the report. Keys keep their order from one version to the next."""
     document = {
         "format_version": FORMAT_VERSION,
         "files": list(report.files),

@@ -1,4 +1,4 @@
-"""Findings as JUnit XML, which build servers show as tests: a suite a file, a failure a finding."""
+"""Findings as JUnit XML, which build servers show as tests: a suite for each file, a failure for each finding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def render(report: LintReport) -> str:
-    """Return the report; what is no reason to fail is the output of a test that passed."""
+    """Return the report. A finding that is not a reason to fail is the output of a test that passed."""
     paths = dict.fromkeys((*report.files, *(finding.path for finding in report.told)))
     suites: dict[str, list[Finding]] = {path: [] for path in paths}
     for finding in report.told:

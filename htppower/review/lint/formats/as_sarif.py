@@ -1,4 +1,4 @@
-"""Findings as SARIF 2.1.0, which code scanning services take in."""
+"""Findings as SARIF 2.1.0, which code scanning services import."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _result(report: LintReport, finding: Finding, suppression: Suppression | Non
         "level": finding.severity.value,
         "message": {"text": f"{finding.message}.{hint}"},
         "locations": [{"physicalLocation": place}],
-        # The line's number is left out, so that a finding is known again when lines above it come or go.
+        # The line number is left out, so that a finding keeps its fingerprint if lines above it are added or removed.
         "partialFingerprints": {_FINGERPRINT: f"{finding.rule}:{PurePath(finding.path).as_posix()}:{finding.message}"},
     }
     if suppression is not None:
@@ -97,8 +97,8 @@ def _result(report: LintReport, finding: Finding, suppression: Suppression | Non
 
 
 def _location(path: str) -> dict[str, str]:
-    """Return a file as a URI: relative to where lint was run, or absolute where it is elsewhere."""
+    """Return a file as a URI: relative to the current folder, or absolute if the file is outside of it."""
     normal = os.path.normpath(path)
     if PurePath(normal).is_absolute() or normal.startswith(os.pardir):
-        return {"uri": Path(os.path.abspath(normal)).as_uri()}  # links stay as they are
+        return {"uri": Path(os.path.abspath(normal)).as_uri()}  # links are not resolved
     return {"uri": quote(os.fsencode(PurePath(normal).as_posix())), "uriBaseId": "ROOT"}

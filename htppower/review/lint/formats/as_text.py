@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 _LONGEST_LINE = 100
 _BEFORE_MARKER = 60
-# Margins, bar and dots around the line of a file.
+# The margins, the bar and the dots around the line of a file.
 _AROUND_EXCERPT = 11
 
 
 def render(report: LintReport, width: int | None = None) -> str:
     """Return the report, styled.
 
-    ``width`` is how wide a line may be; None breaks none.
+    ``width`` is the longest line; None breaks no lines.
     """
     blocks = ["\n".join(_block(report, finding, width)) for finding in report.told]
     return "\n\n".join((*blocks, *_wrapped(_summary(report), width)))
@@ -52,7 +52,7 @@ def _block(report: LintReport, finding: Finding, width: int | None) -> Iterator[
 
 
 def _head(head: str, message: str, width: int | None) -> Iterator[str]:
-    """Yield place, severity, rule and message; what does not fit stands below, and a place is never broken."""
+    """Yield place, severity, rule and message. Long text goes on in lines below, and a place is never broken."""
     bare = plain(head)
     first, *rest = _wrapped(f"{bare} {message}", width)
     if first.startswith(bare):

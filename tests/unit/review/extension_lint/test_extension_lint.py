@@ -53,7 +53,7 @@ def test_what_a_later_core_says_otherwise_is_told_where_it_is_not_voted(command:
     text = json.dumps({"devices": [{"cores": [*cores, {"core_id": 2, "rpc_polling_time": 7}]}]})
     (finding,) = linted(command, written(tmp_path / "htp.json", text))
     assert (finding["rule"], finding["column"]) == ("EXT-25", text.index('"rpc_polling_time"') + 1)
-    assert finding["message"] == "rpc_polling_time 5 is not voted: a later core says 7"
+    assert finding["message"] == "rpc_polling_time 5 is not voted: a later core has 7"
     apart = {"devices": [{"cores": [{"perf_profile": profile}]} for profile in ("burst", "balanced")]}
     assert [each["rule"] for each in linted(command, written(tmp_path / "htp.json", apart))] == ["EXT-22"]
 

@@ -142,7 +142,7 @@ def test_an_inner_file_that_is_missing_is_told(command: Command, tmp_path: Path,
     outer = written(tmp_path / "outer.json", {"backend_extensions": names})
     (finding,) = linted(command, outer)
     assert (finding["rule"], finding["hint"]) == ("EXT-23", "check the path")
-    assert "'in.json' is no file" in finding["message"]
+    assert "'in.json' is not a file" in finding["message"]
     written(tmp_path / "in.json", CHAT_APP)
     assert linted(command, outer) == []
 
