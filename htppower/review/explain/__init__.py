@@ -1,1 +1,1 @@
-"""Explain: what a field of a profile is, where it comes from, what it becomes, and what it does."""
+"""Explain: the meaning of a profile's field, its origin, its native form and its effect."""

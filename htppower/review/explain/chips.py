@@ -1,4 +1,4 @@
-"""SoCs, Hexagon architectures and device models: what a platform is, and which votes it has."""
+"""SoCs, Hexagon architectures and device models: a description of each, and the votes that it has."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def chip_names() -> tuple[str, ...]:
 def chip_subject(name: str) -> Subject | None:
     """Return a SoC by its part number or its name, or an architecture such as V75; None for any other name.
 
-    A bare number is neither: it is a native code.
+    A bare number is not a chip but a native code.
     """
     if name.isdecimal():
         return None
@@ -64,7 +64,7 @@ def _architecture(arch: int) -> Subject:
 
 
 def _votes(platform: Platform) -> tuple[tuple[str, str], ...]:
-    """Return which vote options a platform has, on Linux, and which it lacks."""
+    """Return which vote options a platform has on Linux, and which it lacks."""
     has = [about for about in VOTE_OPTIONS.values() if platform.has(about.option)]
     lacks = [about for about in VOTE_OPTIONS.values() if not platform.has(about.option)]
     return ("votes", _fields(has)), ("lacks", _fields(lacks) or "none of the vote options")
@@ -76,7 +76,7 @@ def _fields(options: Iterable[VoteOption]) -> str:
 
 def device_subject(name: str, folders: tuple[str, ...]) -> Subject | None:
     """Return a device model by its name; None if no file has it."""
-    from htppower.errors import ProfileError  # noqa: PLC0415 - only for a name that nothing else has
+    from htppower.errors import ProfileError  # noqa: PLC0415 - only for a name of nothing else
     from htppower.tuning.models.file import device_names, load_device_model  # noqa: PLC0415
 
     try:

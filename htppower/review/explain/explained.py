@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from htppower.votes.native import NativeConfig
     from htppower.votes.vote_set import VoteSet
 
-# What stands before the fields of the power states to which a profile relaxes: between the phases, after DE-INIT, and
+# The prefixes of the fields of the power states that a profile relaxes to: between the phases, after DE-INIT, and
 # further.
 LOWERED = "lowered"
 AFTER_DEINIT = "after_deinit"
@@ -35,17 +35,17 @@ _SIDES: dict[KeyPath, str] = {
 }
 
 
-class NoSuchField(HtpPowerError, ValueError):  # noqa: N818 - reads as what it is
+class NoSuchField(HtpPowerError, ValueError):  # noqa: N818 - the name states the fault
     """A profile has no field of that name."""
 
 
 class Statement(NamedTuple):
-    """A value in one file of a chain.
+    """A value in one file of a chain of files that extend each other.
 
     Attributes:
-        place: where it stands.
-        value: as it is spelt there.
-        whole: it sets all of the field; False for a mapping, which may set a part of an inherited one.
+        place: its place.
+        value: the value as it is written there.
+        whole: whether it sets all of the field; False for a mapping, which may set a part of an inherited one.
     """
 
     place: Place
@@ -57,15 +57,15 @@ class Explained(NamedTuple):
     """One field.
 
     Attributes:
-        field: its name, such as ``votes.dcvs_v3.core``, or that of a power state: ``lowered.dcvs_v3.core``,
-            ``after_deinit.dcvs_v3.core``, ``further.dcvs_v3.core``.
-        value: its value as it is spelt in a file.
+        field: its name, such as ``votes.dcvs_v3.core``. The field of a power state is named ``lowered.dcvs_v3.core``,
+            ``after_deinit.dcvs_v3.core`` or ``further.dcvs_v3.core``.
+        value: its value as a file writes it.
         meaning: what it does.
-        chain: every statement of it, from the file itself to the last that it extends; the first is in force.
-        native: the option that it is part of; None where it is no vote, or unset.
-        native_fields: the numbers that it becomes, by the names of the C struct.
-        part: it is told only where it is asked for: a corner of a range, the perf mode of a vote on one clock, a number
-            of a time that is learnt, or an option that is left out.
+        chain: every statement of it, from the file itself to the last file that it extends; the first is in force.
+        native: the option that it is part of; None if it is not a vote, or is unset.
+        native_fields: the numbers that are sent for it, by the names in the C struct.
+        part: whether it is shown only if it is named: a corner of a range, the perf mode of a vote on one clock, a
+            number of a learnt time, or an option that is left out.
     """
 
     field: str
@@ -78,7 +78,7 @@ class Explained(NamedTuple):
 
 
 def explain_profile(profile: Examined[Profile]) -> tuple[Explained, ...]:
-    """Return every field of a profile, and of the power states to which it relaxes, each state once."""
+    """Return every field of a profile, and of the power states that it relaxes to, each state once."""
     value, file = profile.value, profile.file
     found = [*_texts("profile", value, file), *_fields(profile_fields(value), "votes", value.votes, file)]
     told = {tuple(each.field.split(".")[:2]) for each in found}
@@ -98,13 +98,13 @@ def explain_state(state: Examined[PowerState]) -> tuple[Explained, ...]:
 
 
 def choose(fields: tuple[Explained, ...], name: str) -> tuple[Explained, ...]:
-    """Return the fields of a name: of the whole of it or its end, or those in the mapping of that name.
+    """Return the fields whose whole name or end of name this is, or the fields in the mapping of that name.
 
-    Fields of the profile come before those of its power states, for which the name begins with ``lowered``,
+    The profile's own fields win over the fields of its power states, whose names begin with ``lowered``,
     ``after_deinit`` or ``further``.
 
     Raises:
-        NoSuchField: there is none; with the nearest.
+        NoSuchField: there is none. The message has the nearest names.
     """
     first, _, rest = name.partition(".")
     of_state = first in _SIDES.values()
@@ -118,7 +118,7 @@ def choose(fields: tuple[Explained, ...], name: str) -> tuple[Explained, ...]:
         within = [field for field in named if not field.part] or named
         if within:
             return with_rules_of_options(within)
-    from htppower.review.explain.relax_words import is_word  # noqa: PLC0415 - only for a field that there is not
+    from htppower.review.explain.relax_words import is_word  # noqa: PLC0415 - only for an unknown field
 
     known = [field.field for field in fields if not field.part]
     near = nearest(name, _names(fields, known))
@@ -126,14 +126,14 @@ def choose(fields: tuple[Explained, ...], name: str) -> tuple[Explained, ...]:
     alike = [near] if near else [each for each in raised if name and name in each]
     hint = f"did you mean {' or '.join(alike)}?" if alike else "leave it out to see all fields"
     if is_word(name):
-        hint = f"it states none; htppower explain {name} tells of it"
+        hint = f"it states none; htppower explain {name} describes it"
     raise NoSuchField(f"no field {name!r}: {hint}")
 
 
 def _names(fields: Iterable[Explained], known: Iterable[str]) -> dict[str, None]:
-    """Return what a field may be named by: any end of its name, or of that of the mapping in which it is.
+    """Return the names that can choose a field: any end of a field's name, or of its mapping's name.
 
-    A field that most profiles leave out may be meant, too.
+    Fields that most profiles leave out have names, too.
     """
     left_out = {".".join(at) for at in LEFT_OUT}
     wholes = [*known, *(field.field for field in fields if field.part and field.field in left_out)]
@@ -143,7 +143,7 @@ def _names(fields: Iterable[Explained], known: Iterable[str]) -> dict[str, None]
 
 
 def with_rules_of_options(fields: Iterable[Explained]) -> tuple[Explained, ...]:
-    """Return the fields, the first of each option with the rules on the option as a whole besides its own."""
+    """Return the fields. To the first of each option, add the rules on the option as a whole."""
     seen, found = set(), []
     for field in fields:
         side, option, *rest = (*field.field.split("."), "")
@@ -157,7 +157,7 @@ def with_rules_of_options(fields: Iterable[Explained]) -> tuple[Explained, ...]:
 
 
 def _side(field: Explained) -> str:
-    """Return which power state a field is of; empty for one of the profile."""
+    """Return the power state that a field belongs to; empty for a field of the profile."""
     first = field.field.partition(".")[0]
     return first if first in _SIDES.values() else ""
 
@@ -174,8 +174,8 @@ def _texts(kind: str, value: Profile | PowerState, file: ResolvedFile) -> Iterat
 def _fields(
     fields: Iterable[tuple[KeyPath, Any]], prefix: str, votes: VoteSet, file: ResolvedFile
 ) -> Iterator[Explained]:
-    """Yield each field, and after a value its parts; then the options that may be left out, and are."""
-    native = votes.native(0)  # any power config id does: no field here shows it
+    """Yield each field, and after a value its parts; then the options that are left out."""
+    native = votes.native(0)  # with any power config id, since no field here shows it
     for at, value in fields:
         name = ".".join((prefix, *at[1:]) if at[0] == "votes" else at)
         whole = _explained(name, at, value, native, file)
@@ -193,7 +193,7 @@ def _fields(
 
 def _explained(name: str, at: KeyPath, value: Any, configs: tuple[NativeConfig, ...], file: ResolvedFile) -> Explained:
     meaning = meaning_of(at)
-    # What a nearer file has replaced as a whole may state a field that is left out now.
+    # If a nearer file has replaced a mapping as a whole, the replaced part may state a field that is left out now.
     stating = file.documents if _statement(file, at) is not None else ()
     chain = tuple(filter(None, (_statement(document, at) for document in stating)))
     voted = value is not None and meaning.native
@@ -203,9 +203,9 @@ def _explained(name: str, at: KeyPath, value: Any, configs: tuple[NativeConfig, 
 
 
 def _statement(document: Document, at: KeyPath) -> Statement | None:
-    """Return what a file says of a field, or of a whole that the field is part of; None where it says nothing.
+    """Return what a file states about a field, or about a mapping that it is part of; None if it states nothing.
 
-    A word, such as unset or a corner, says it of every part; a number stands in the place of parts, and says nothing.
+    A word, such as unset or a corner, sets every part. A number replaces the parts and states nothing about one.
     """
     value: Any = document.tree
     for depth, key in enumerate(at):

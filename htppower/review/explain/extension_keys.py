@@ -1,4 +1,4 @@
-"""What a key of the vendor's extension files is, and who allocates and copies with shared buffers."""
+"""The keys of the vendor's extension files, and who allocates and copies with shared buffers."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 SHARED_BUFFER = "shared_buffer"
 _REFUSED = "the vendor's tools refuse the whole file, and Genie then runs without any vote"
-_READERS = "Genie and the vendor's tools; never by ONNX Runtime, ExecuTorch or LiteRT, whose own settings say the mode"
+_READERS = "Genie and the vendor's tools; never by ONNX Runtime, ExecuTorch or LiteRT, whose own settings set the mode"
 _NUMBERS = (Type.INTEGER, Type.INTEGERS, Type.INTEGER_OR_WORD)
 
 
 def key_names() -> tuple[str, ...]:
-    """Return the names of the 78 keys and of those in them, each once, and what else is explained here."""
+    """Return the names of the 78 keys and of their subkeys, each once, and what else is explained here."""
     return (*dict.fromkeys(key.name for key in (*SETTINGS, *KEYS.values())), SHARED_BUFFER)
 
 
 def key_subjects(name: str) -> tuple[Subject, ...]:
-    """Return what a key is, in each place where one of that name stands."""
+    """Return a subject for each place where a key of that name may be."""
     if name == SHARED_BUFFER:
         return (_shared_buffer(),)
     return tuple(
@@ -48,7 +48,7 @@ def _facts(key: Key) -> Iterator[tuple[str, str]]:
     yield "since", f"QAIRT {'.'.join(map(str, key.since))}{' or earlier' if key.since == OLDEST else ''}"
     yield "when wrong", f"a value of another type or out of range: {_REFUSED}"
     if key.since > OLDEST:
-        known = _REFUSED if key.section in REFUSES_UNKNOWN else "it is ignored without a word"
+        known = _REFUSED if key.section in REFUSES_UNKNOWN else "it is silently ignored"
         yield "before that", known
     if key.note:
         yield "note", key.note
@@ -62,7 +62,7 @@ def _left_out(key: Key) -> str:
     if key.required:
         return _REFUSED
     if key.default is None:
-        return "nothing is set, or it is not known what holds"
+        return "nothing is set, or the default is not known"
     return str(key.default).lower() if isinstance(key.default, bool) else str(key.default)
 
 
@@ -76,10 +76,10 @@ def _shared_buffer() -> Subject:
         ("run", '"memory": {"mem_type": "shared_buffer"} in the extension file; qnn-net-run --shared_buffer'),
         (
             "several SoCs",
-            "a DLC has one context of each SoC, and the one that fits is taken: prepare all of them alike",
+            "a DLC has one context of each SoC, and the fitting one is used: prepare all of them in the same way",
         ),
         ("check", "htppower lint FILE.json --prepared raw|memhandle|CONTEXT.json (rule EXT-39)"),
         ("source", 'vendor, "QNN HTP Qmem Graph"'),
     ]
-    says = "Who allocates and copies inputs and outputs, by how a context was prepared, and how it is run."
+    says = "Who allocates and copies inputs and outputs, depending on how a context was prepared and is run."
     return Subject("key", SHARED_BUFFER, says, tuple(facts))

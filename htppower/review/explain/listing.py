@@ -1,4 +1,4 @@
-"""The list of what can be explained: every rule, native code, corner, state, phase and SoC."""
+"""The list of everything that can be explained: rules, native codes, corners, states, phases and SoCs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from htppower.votes.native_codes import code_name, known_codes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MORE = "htppower explain NAME tells more of each."
+_MORE = "htppower explain NAME explains each."
 
 
 def as_lines(width: int) -> Iterator[str]:

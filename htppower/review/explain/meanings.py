@@ -1,4 +1,4 @@
-"""What each field does, in a sentence, with the rules on it and the section of the vendor's documentation behind it."""
+"""The effect of each field, in a sentence, with its rules and the section of the vendor's documentation."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from htppower.errors import KeyPath
 
 _PROFILES = 'QNN HTP backend, "QNN HTP Backend Extensions", perf_profile'
-_VOTER = "the vendor's documentation names no such state; its own voter ends in one"
+_VOTER = "the vendor's documentation names no such state; its own voter ends in such a state"
 _OURS = "htppower's own; the vendor's documentation names no such field"
 
 
 class Meaning(NamedTuple):
-    """What a field means.
+    """The meaning of a field.
 
     Attributes:
         does: what it does, in a sentence.
-        section: where the vendor documents it.
-        native: the fields of the C struct that it becomes; empty for one that is no vote.
+        section: the section of the vendor's documentation.
+        native: the fields of the C struct that it sets; empty if it is not a vote.
         rules: the ids of the rules on it, as ``meaning_of`` finds them in the catalogue.
     """
 
@@ -45,19 +45,19 @@ def _of_votes() -> Iterator[tuple[KeyPath, Meaning]]:
 
 
 def _of_learning(at: KeyPath) -> Iterator[tuple[KeyPath, Meaning]]:
-    """Yield what stands in the place of a time that is learnt, and below that."""
+    """Yield the mapping that replaces a learnt time, and its fields."""
     yield (
         (*at, "adaptive"),
         Meaning("The time is learnt: each session chooses it anew from the gaps between its inferences.", _OURS),
     )
     says = {
         "break_even_us": "The break-even time: how long votes that are up and idle cost as much as a raise and a "
-        "lowering, in us. The time is the one that would have cost least, within a bound on what it may ever cost.",
-        "cold_starts": "The share of the inferences after a gap that may wait for a raise. The time is the shortest "
-        "that would have kept to it.",
+        "lowering, in us. The chosen time is the cheapest for the gaps so far, within a bound on its cost.",
+        "cold_starts": "The share of the inferences after a gap that may wait for a raise. The chosen time is the "
+        "shortest that kept to it so far.",
         "least_us": "The shortest time that may be chosen, in us; left out, it is 0.",
         "most_us": "The longest time that may be chosen, in us; left out, it is twice the break-even time, and 10 s "
-        "beside cold_starts.",
+        "with cold_starts.",
     }
     for name, does in says.items():
         yield (*at, "adaptive", name), Meaning(does, _OURS)
@@ -65,13 +65,13 @@ def _of_learning(at: KeyPath) -> Iterator[tuple[KeyPath, Meaning]]:
 
 _MEANINGS: Mapping[KeyPath, Meaning] = MappingProxyType(
     {
-        ("profile",): Meaning("The profile's name, by which hosts ask for it.", _PROFILES),
-        ("state",): Meaning("The power state's name, by which profiles relax to it.", _PROFILES),
+        ("profile",): Meaning("The profile's name, which hosts use to choose it.", _PROFILES),
+        ("state",): Meaning("The power state's name, which profiles use to relax to it.", _PROFILES),
         ("summary",): Meaning("What the profile is for; it is shown, and changes no vote.", _OURS),
         ("votes",): Meaning("The votes; unset casts none, creates no power config id and makes no call.", _PROFILES),
         **dict(_of_votes()),
-        ("relax",): Meaning("What is voted between the phases; unset only where nothing is voted.", _PROFILES),
-        ("relax", "to"): Meaning("The power state to which the votes are lowered between the phases.", _PROFILES),
+        ("relax",): Meaning("What is voted between the phases; unset only if nothing is voted.", _PROFILES),
+        ("relax", "to"): Meaning("The power state that the votes are lowered to between the phases.", _PROFILES),
         ("relax", "after_init_us"): Meaning(
             "How long the votes stay up after INIT, in us; 0 lowers at once.", _PROFILES
         ),
@@ -87,12 +87,10 @@ _MEANINGS: Mapping[KeyPath, Meaning] = MappingProxyType(
             _OURS,
         ),
         ("relax", "after_deinit_to"): Meaning(
-            "The power state in which DE-INIT ends; left out, it is that of to.", _VOTER
+            "The power state at the end of DE-INIT; left out, it is the one in to.", _VOTER
         ),
-        ("relax", "then"): Meaning(
-            "What the profile relaxes to further, once it has relaxed; unset, or left out: nothing.", _OURS
-        ),
-        ("relax", "then", "to"): Meaning("The power state to which the votes are lowered further.", _OURS),
+        ("relax", "then"): Meaning("The second, lower power state to relax to; unset, or left out: nothing.", _OURS),
+        ("relax", "then", "to"): Meaning("The power state that the votes are lowered to further.", _OURS),
         ("relax", "then", "after_us"): Meaning(
             "How long after they were relaxed the votes are lowered further, in us; 0 does it at once; adaptive: each "
             "session learns it.",
@@ -100,8 +98,8 @@ _MEANINGS: Mapping[KeyPath, Meaning] = MappingProxyType(
         ),
         **dict(_of_learning(("relax", "then", "after_us"))),
         ("relax", "raise_ahead_us"): Meaning(
-            "How long before a predicted inference the votes are raised for it, in us; 0 never does. What predicts "
-            "is a hint of the host, or gaps that are periodic.",
+            "How long before a predicted inference the votes are raised for it, in us; 0 never does. A prediction "
+            "comes from a hint of the host, or from periodic gaps.",
             _OURS,
         ),
     }
@@ -110,7 +108,7 @@ _MEANINGS: Mapping[KeyPath, Meaning] = MappingProxyType(
 OF_LIMITS: Mapping[str, str] = MappingProxyType(
     {
         "min": "The clock goes no lower.",
-        "target": "The clock is here when the call returns.",
+        "target": "The clock has this corner when the call returns.",
         "max": "The clock goes no higher, as long as no other client is active.",
         "perf_mode": "Which frequency of the corner: HIGH the highest, LOW the lowest.",
     }
@@ -118,7 +116,7 @@ OF_LIMITS: Mapping[str, str] = MappingProxyType(
 
 
 def meaning_of(at: KeyPath) -> Meaning:
-    """Return what a field means, by the keys that lead to it in a file."""
+    """Return the meaning of a field, by the keys that lead to it in a file."""
     if at in _MEANINGS:
         return _MEANINGS[at]._replace(rules=rules_on(at))
     whole = meaning_of(at[:-1])

@@ -1,4 +1,4 @@
-"""The fields of whatever a name means: a profile, or else a power state."""
+"""The fields of the profile or power state that has a name."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def explained_by_name(name: str, folders: Folders) -> tuple[Explained, ...]:
-    """Return the fields of a profile, or of a power state where no profile has the name.
+    """Return the fields of a profile, or of a power state if no profile has the name.
 
     Raises:
-        ProfileError: there is neither, or it is wrong.
+        ProfileError: neither exists, or the file is wrong.
     """
     path, kind = find_either(name, folders)
     try:
@@ -31,5 +31,5 @@ def explained_by_name(name: str, folders: Folders) -> tuple[Explained, ...]:
         profile.accepted()
         return explain_profile(profile)
     except RuleBreach as breach:
-        # A broken rule is an error like any other here: there is nothing to explain.
+        # A broken rule is an error like any other here, since nothing can be explained.
         raise ProfileError(breach.problems) from None

@@ -1,6 +1,6 @@
-"""What the words mean that stand below ``relax`` and that most profiles leave out, or that stand in these.
+"""The meaning of the words below ``relax`` that most profiles leave out, and of the words below those.
 
-A learnt time, a further state, a raise ahead.
+They are about a learnt time, a further state, and a raise ahead.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class _Word(NamedTuple):
     """One word.
 
     Attributes:
-        places: the keys that lead to it, wherever it may stand.
+        places: the keys that lead to it, for each of its places.
         kinds: the classes of a file that have a field of that name.
         example: the lines of a profile that state it.
     """
@@ -63,14 +63,14 @@ def words() -> tuple[str, ...]:
 
 
 def is_word(name: str) -> bool:
-    """Return whether a name is that of a word: alone, by its place, or by the end of that (``then.after_us``)."""
+    """Return whether a name is a word: alone, with its place, or with the end of its place (``then.after_us``)."""
     parts = tuple(name.split("."))
     word = _WORDS.get(parts[-1])
     return word is not None and (len(parts) == 1 or any(place[-len(parts) :] == parts for place in word.places))
 
 
 def word_subjects(name: str) -> tuple[Subject, ...]:
-    """Return what a word means, also one that is named by its place; none for any other name."""
+    """Return what a word means, even if the name includes its place; empty for any other name."""
     if not is_word(name):
         return ()
     word = name.rpartition(".")[2]
@@ -89,7 +89,7 @@ def word_subjects(name: str) -> tuple[Subject, ...]:
 
 
 def _takes(word: _Word, name: str) -> Iterator[tuple[str, str]]:
-    """Yield what the reader of files takes for a word: its range or form."""
+    """Yield what a file may have for a word: its range or form."""
     if not word.kinds:
         yield "takes", "{break_even_us: ...} or {cold_starts: ...}, each with least_us and most_us if wanted"
         return
@@ -98,7 +98,7 @@ def _takes(word: _Word, name: str) -> Iterator[tuple[str, str]]:
         low, high = wants.limits
         yield "range", f"{low} to {high}"
         if AdaptiveFields in choices(kind):
-            yield "or takes", "{adaptive: ...}, by which each session learns it"
+            yield "or takes", "{adaptive: ...}, so that each session learns it"
     elif kind is str and not wants.is_share:
         yield "takes", wants.says.rstrip(".")
     elif wants.is_share:

@@ -43,14 +43,14 @@ _PHASES = {
 
 
 def session_words() -> dict[str, str]:
-    """Return the states, those of the link, and the phases, each with what it is in a line."""
+    """Return the states of a session, the states of the link, and the phases, each with a line about it."""
     phases = {phase.value: f"the phase around {text.around}" for phase, text in _PHASES.items()}
     links = {state.value: f"of the link: {meaning}" for state, meaning in LINK_MEANINGS.items()}
     return {**{state.value: meaning for state, meaning in MEANINGS.items()}, **links, **phases}
 
 
 def session_subject(name: str) -> Subject | None:
-    """Return a state, one of the link, or a phase by its name; None for any other name."""
+    """Return a state of a session, a state of the link, or a phase by its name; None for any other name."""
     upper = name.upper()
     if upper in State.__members__:
         return _state(State[upper])

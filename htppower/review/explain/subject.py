@@ -1,20 +1,20 @@
-"""One thing that is explained besides a profile."""
+"""Something to explain that is not a profile."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-# No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
+# Annotations are not postponed here: a named tuple would compile each of its types anew, which slows the start.
 
 
 class Subject(NamedTuple):
-    """One thing explained.
+    """Something that is explained.
 
     Attributes:
         kind: ``rule``, ``code``, ``corner`` or ``key``.
-        id: its id, number or name; of a key its place.
+        id: its id, number or name; for a key its place.
         says: what it is, in a sentence or a name.
-        facts: what there is to say, by label: texts to wrap.
-        example: files that break it, by name; empty where a fact says it.
+        facts: all facts by label, as texts to wrap.
+        example: files that break it, by name; empty if a fact describes the breach.
         mended: the files that keep it.
         finds: the command that finds it in the example.
     """

@@ -1,4 +1,4 @@
-"""What can be explained besides a profile: a rule, also one of advice, a native code, a corner, a state, a phase."""
+"""All that can be explained except profiles: rules, rules of advice, native codes, corners, states, phases."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _NO_CLOCK = "Vote HMX by its default, or the core above DISABLE."
 
 
 def rule_ids() -> tuple[str, ...]:
-    """Return the ids of all rules, those of advice last."""
-    from htppower.review.advice.rules import ADVICE_RULES  # noqa: PLC0415 - only for what may be a rule
+    """Return the ids of all rules, the rules of advice last."""
+    from htppower.review.advice.rules import ADVICE_RULES  # noqa: PLC0415 - only for a possible rule
 
     return (*CATALOGUE, *ADVICE_RULES)
 
@@ -45,7 +45,7 @@ def corners() -> tuple[str, ...]:
 
 
 def other_names() -> tuple[str, ...]:
-    """Return all that can be explained besides profiles and power states."""
+    """Return the names of all that can be explained except profiles and power states."""
     from htppower.review.explain.chips import chip_names  # noqa: PLC0415 - only for a list, or a wrong name
     from htppower.review.explain.extension_keys import key_names  # noqa: PLC0415
     from htppower.review.explain.relax_words import words  # noqa: PLC0415
@@ -55,12 +55,12 @@ def other_names() -> tuple[str, ...]:
 
 
 def is_subject(name: str) -> bool:
-    """Return whether a name is that of a rule, in either case, of a code or of a corner."""
+    """Return whether a name is a rule's, in upper or lower case, a code's or a corner's."""
     return name.upper() in rule_ids() or name in corners() or _code(name) is not None
 
 
 def alike(name: str) -> str:
-    """Return what to name instead of a name that nothing has; empty where it looks like no rule, code or corner."""
+    """Return names to try instead of an unknown name; empty unless it looks like a rule, code or corner."""
     family = name.upper().rpartition("-")[0]
     of_family = [rule for rule in rule_ids() if family and rule.rpartition("-")[0] == family]
     if of_family:
@@ -69,7 +69,7 @@ def alike(name: str) -> str:
         from htppower.review.explain.texts.fastrpc_codes import FASTRPC_TEXTS, OF_DSP  # noqa: PLC0415 - only for a code
 
         known = ", ".join(map(hex, FASTRPC_TEXTS))
-        return f"the known codes of FastRPC are {known}, and each with {OF_DSP:#x} added, which the DSP does"
+        return f"the known codes of FastRPC are {known}, and each with {OF_DSP:#x} added by the DSP"
     if name.removeprefix("-").isdecimal():
         return f"the codes are {', '.join(code for code in codes() if code.isdecimal())}"
     from htppower.rules.soc_names import NO_HTP, near_soc, soc_of, without_htp  # noqa: PLC0415 - only for a wrong name
@@ -77,17 +77,17 @@ def alike(name: str) -> str:
     old = without_htp(name)
     if old is not None:
         return f"{old} {NO_HTP}"
-    # Part numbers are so alike that a plain comparison of texts offers another generation.
+    # Part numbers are so similar that comparing texts would offer another generation.
     near = near_soc(name) or nearest(name, (each for each in other_names() if soc_of(each) is None))
     return f"did you mean {near}?" if near else ""
 
 
 def subjects_of(name: str) -> tuple[Subject, ...]:
-    """Return what a name means beside a profile or a key: one subject, two for a corner of both kinds, or none."""
+    """Return what a name means, except a profile or a key: one subject, two for a corner of both kinds, or none."""
     if name.upper() in CATALOGUE:
         return (_rule(CATALOGUE[name.upper()]),)
     if "-" in name:
-        from htppower.review.advice.rules import ADVICE_RULES  # noqa: PLC0415 - only for what may be a rule
+        from htppower.review.advice.rules import ADVICE_RULES  # noqa: PLC0415 - only for a possible rule
 
         if name.upper() in ADVICE_RULES:
             return (_advice(ADVICE_RULES[name.upper()]),)
@@ -133,11 +133,11 @@ def _advice(rule: AdviceRule) -> Subject:
 
 
 def _code(name: str) -> int | None:
-    """Return the code of a number, also a hexadecimal one, or of a name; None for anything else."""
+    """Return the code of a decimal or hexadecimal number, or of a name; None for anything else."""
     number = _number(name)
     if number is None and not name.startswith("QNN_") and name != "SUCCESS":
         return None
-    from htppower.votes.native_codes import code_name, known_codes  # noqa: PLC0415 - only for what may be a code
+    from htppower.votes.native_codes import code_name, known_codes  # noqa: PLC0415 - only for a possible code
 
     return next((code for code in known_codes() if number == code or name == code_name(code)), None)
 
@@ -154,7 +154,7 @@ def _fastrpc_code(name: str) -> int | None:
     number = _number(name)
     if number is None:
         return None
-    from htppower.review.explain.texts.fastrpc_codes import BITS, FASTRPC_TEXTS, OF_DSP  # noqa: PLC0415 - as above
+    from htppower.review.explain.texts.fastrpc_codes import BITS, FASTRPC_TEXTS, OF_DSP  # noqa: PLC0415 - only for a code of FastRPC
 
     of_dsp = number & (_32_BITS & ~BITS) == OF_DSP
     plain = number & BITS if of_dsp else number
@@ -162,14 +162,14 @@ def _fastrpc_code(name: str) -> int | None:
 
 
 def _fastrpc_subject(name: str, code: int) -> Subject:
-    from htppower.review.explain.texts.fastrpc_codes import FASTRPC_TEXTS, SOURCE  # noqa: PLC0415 - as above
+    from htppower.review.explain.texts.fastrpc_codes import FASTRPC_TEXTS, SOURCE  # noqa: PLC0415 - only for a code of FastRPC
 
     text = FASTRPC_TEXTS[code]
     number = (_number(name) or 0) & _32_BITS
     facts = (
         ("why", text.why),
         ("from", "FastRPC, on the DSP" if number != code else "FastRPC"),
-        ("then", "Where opening the link fails with it, deviceCreate answers 14001; see htppower explain 14001."),
+        ("then", "If opening the link fails with it, deviceCreate returns 14001: htppower explain 14001."),
         ("mend", _sentence(f"{text.mend}.")),
         ("source", SOURCE),
     )
@@ -191,15 +191,15 @@ def _code_subject(code: int) -> Subject:
     if code == 0:
         then = "The votes are in force."
     elif code in LINK_LOST:
-        anew = "" if code == SYSTEM_COMMUNICATION else "The device is made anew, with back-off. "
-        then = f"{anew}Every session is UNKNOWN; those that should be raised or lowered are voted again."
+        anew = "" if code == SYSTEM_COMMUNICATION else "The device is created again, with back-off. "
+        then = f"{anew}Every session is UNKNOWN, and its votes are cast again if it should be raised or lowered."
     elif code == FAILED:
         then = "If a setting of the process is refused, the session works without it. If votes fail, it is UNKNOWN."
     elif code in NOT_ON_THIS_PLATFORM:
-        then = "The session works without that vote, and its status says so; with strict=True it is refused."
+        then = "The session works without that vote, and its status shows that; with strict=True it is refused."
     else:
-        then = "What a call fails with, nothing is known to be in force of: the session is UNKNOWN, and says so."
-    unset = "leave the vote unset where the profile is for it; " if code in NOT_ON_THIS_PLATFORM else ""
+        then = "After such a call it is not known which votes are in force: the session is UNKNOWN."
+    unset = "leave the vote unset if the profile is for it; " if code in NOT_ON_THIS_PLATFORM else ""
     facts = [
         ("why", text.why),
         ("then", then),
@@ -225,7 +225,7 @@ def _corner(corner: Corner) -> Subject:
         facts.append(("since", f"SDK {corner.since}"))
         header = max(header, corner.since[:4])
     if corner.name == "DISABLE":
-        facts.append(("why", "No vote: this client asks for nothing on that clock. It stands outside the order."))
+        facts.append(("why", "No vote: this client asks for nothing on that clock. It has no place in the order."))
         wrong = "dcvs_v3: {core: DISABLE}, hmx_v2: {min: NOM, target: TUR, max: TUR, perf_mode: HIGH}"
         right, rule = "dcvs_v3: {core: DISABLE}, hmx_v2: default", "HMX-3"
     else:
@@ -264,7 +264,7 @@ def _votes_on(hvx: object, corner: Corner) -> bool:
 
 
 def _other_form(corner: Corner) -> str:
-    """Return the corner of the other kind that stands for the same level, as the simulated HTP takes it."""
+    """Return the corner of the other kind for the same level, as in the simulated HTP."""
     if isinstance(corner, VoltageCorner):
         return f"{EXPANDED_OF_CORE[corner].name} among the expanded corners"
     plain = next((each for each in VoltageCorner if EXPANDED_OF_CORE[each] is corner), None)

@@ -202,7 +202,7 @@ def test_bad_input_is_exit_2(command: Command, tmp_path: Path) -> None:
         (("burst", "relax.thn"), "did you mean relax.then?"),
         (("burst", "dcvs_v3.coer"), "did you mean dcvs_v3.core?"),
         (("burst", "LOWERED"), "did you mean lowered?"),
-        (("burst", "then.after_us"), "it states none; htppower explain then.after_us tells of it"),
+        (("burst", "then.after_us"), "it states none; htppower explain then.after_us describes it"),
         (("to.then",), "did you mean then?"),
         (("burst", "sustain"), "leave it out to see all fields"),
         (("burst", ""), "no field"),

@@ -1,4 +1,4 @@
-"""What explain and the page of the rules tell of rules, codes and corners: why, an example that breaks it, the mend.
+"""The texts of explain and of the page of rules, for rules, codes and corners: why, an example of a breach, the mend.
 
-Only modules that are asked for are imported: a command that explains a field needs none of it.
+Each module is imported only when needed. A command that explains a field needs none of them.
 """

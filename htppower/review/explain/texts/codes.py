@@ -1,6 +1,6 @@
-"""When the library answers each code, and an example. Names and what to do are in ``votes/native_codes.py``.
+"""When the library returns each code, and an example. Names and what to do are in ``votes/native_codes.py``.
 
-Measured on the vendor's library where an example is a call; the others are what the headers say.
+If the example is a call, it was measured on the vendor's library. The other texts are from the headers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ SOURCE = "QnnHtpPerfInfrastructure.h, QnnCommon.h, QnnBackend.h and QnnDevice.h,
 
 
 class CodeText(NamedTuple):
-    """When a code is answered, and a call or a state of things that leads to it."""
+    """When a code is returned, and a call or a situation that leads to it."""
 
     why: str
     example: str
@@ -25,9 +25,9 @@ _HANDLE = CodeText("A handle is unknown to the library, or was freed.", "deviceF
 _CONFIGURATION = CodeText("The library does not know what it was configured with.", "A library of another version.")
 
 CODE_TEXTS: dict[int, CodeText] = {
-    0: CodeText("The call was well-formed and allowed.", "setPowerConfig with DCVS_V3 on an id of one's own."),
+    0: CodeText("The call was well-formed and allowed.", "setPowerConfig with DCVS_V3 on the caller's own id."),
     1000: CodeText("The library has no such function.", "deviceGetInfrastructure of libQnnIr.so."),
-    1002: CodeText("There was no memory for the call.", "A process at its limit of memory."),
+    1002: CodeText("Memory ran out.", "A process at its limit of memory."),
     1003: CodeText("A call of the system failed.", "A device file that went away."),
     1004: CodeText("An argument is not one that the function takes.", "An option of another version of the library."),
     1005: CodeText("The process may not do this.", "A sandbox that keeps the process from the device files."),
@@ -41,35 +41,35 @@ CODE_TEXTS: dict[int, CodeText] = {
     1010: CodeText("Something that the call needs is used up.", "More clients than the DSP serves."),
     1011: CodeText(
         "The link to the DSP was lost, and the library has given up rebuilding it: it never tries again by itself.",
-        "A call while the DSP stays down: it answers after 11 s. Or a second call during the rebuild, which spoils it.",
+        "A call while the DSP stays down: it returns after 11 s. Or a second call during the rebuild, which spoils it.",
     ),
     1100: CodeText("The library does not say what failed.", "deviceGetInfrastructure before backendCreate."),
     4000: _SKELETON,
-    4002: CodeText("The backend could not be ended.", "backendFree while a context is in use."),
+    4002: CodeText("The backend can't be ended.", "backendFree while a context is in use."),
     4003: CodeText("The backend does not exist here.", "A library for another architecture."),
     4004: _CONFIGURATION,
     4010: _CONFIGURATION,
     4011: CodeText("The backend's handle is unknown, or was freed.", "backendFree called twice."),
     4012: _CONFIGURATION,
-    13000: CodeText("The library was given no place for its answer.", "createPowerConfigId of another caller."),
+    13000: CodeText("The library was given no place for its answer.", "createPowerConfigId of another program."),
     13001: CodeText(
-        "The vote set, the power config id, the device or the core is not a valid one. Of a set with one bad vote, "
-        "those before it stay in force.",
+        "The vote set, the power config id, the device or the core is not a valid one. If one vote of a set is bad, "
+        "the votes before it stay in force.",
         "HMX_V2 on an id without DCVS_V3; HMX_TIMEOUT_INTERVAL_US of 50; an id that was destroyed.",
     ),
     13002: CodeText(
-        "The library does not know the option. An old library says so of an option that a newer one has.",
+        "The library does not know the option. An old library returns this for an option of a newer one.",
         "DCVS_V3_EXP on a library of QAIRT 2.47.",
     ),
     13003: CodeText(
-        "The call did not reach the DSP. A healthy link may answer so once; on a dead one every vote fails.",
+        "The call did not reach the DSP. A healthy link may return this once; on a dead link every vote fails.",
         "A vote after the library has given up the link (1011).",
     ),
     13004: CodeText(
-        "The library knows the option, and this Hexagon architecture does not have it.",
+        "The library knows the option, but this Hexagon architecture does not have it.",
         "An explicit HMX_V2 vote below V75; DCVS_V3_EXP below V85.",
     ),
-    13005: CodeText("There was no memory for the call.", "A process at its limit of memory."),
+    13005: CodeText("Memory ran out.", "A process at its limit of memory."),
     13006: CodeText(
         "FastRPC refused a setting of the process; clocks in the same call are not sent then. Or the library does not "
         "say what failed.",
@@ -79,5 +79,5 @@ CODE_TEXTS: dict[int, CodeText] = {
     14001: CodeText("The device can't be made as asked for.", "deviceCreate for an unknown SoC model."),
     14002: CodeText("The DSP is not there, or is off.", "A kernel without the driver."),
     14003: CodeText("A context still uses the device.", "deviceFree before the contexts are freed."),
-    14004: CodeText("The process was refused the device.", "A process that crashed the DSP too often."),
+    14004: CodeText("The process may not use the device.", "A process that crashed the DSP too often."),
 }

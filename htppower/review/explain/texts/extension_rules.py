@@ -1,4 +1,4 @@
-"""Why there are the rules of the vendor's extension files, what breaks each, and the mend."""
+"""The texts of the rules on the vendor's extension files: why, an example of a breach, the mend."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _file(data: Any) -> dict[str, str]:
 
 
 def _core(**keys: Any) -> dict[str, str]:
-    """Return a file with one core that has these keys beside perf_profile burst."""
+    """Return a file with one core that has perf_profile burst and these keys."""
     return _file({"devices": [{"cores": [{**_BURST, **keys}]}]})
 
 
@@ -63,30 +63,30 @@ EXTENSION_TEXTS = {
     ),
     "EXT-11": RuleText(
         f"A number in quotes is a text, and 1 is not true. {_REFUSED}",
-        "Write the value as the key takes it.",
+        "Write a value of the key's type.",
         _core(rpc_polling_time="9999"),
         _core(rpc_polling_time=9999),
     ),
     "EXT-12": RuleText(
         f"Words are compared letter by letter. {_REFUSED}",
-        "Write the word as the vendor spells it.",
+        "Write the word as the vendor writes it.",
         _file({"devices": [{"cores": [{"perf_profile": "BURST"}]}]}),
         _core(),
     ),
     "EXT-13": RuleText(
-        f"A number that does not fit is not cut to size. {_REFUSED}",
+        f"A number that does not fit is not shortened. {_REFUSED}",
         "Write a number in the range.",
         _core(rpc_control_latency=-1),
         _core(rpc_control_latency=100),
     ),
     "EXT-14": RuleText(
-        f"In graphs and cores even a note to the reader is a key that nobody knows. {_REFUSED}",
+        f"In graphs and cores even a note to the reader is an unknown key. {_REFUSED}",
         "Delete it, or put it at the top, where unknown keys are ignored.",
         _core(_comment="as fast as it goes"),
         _core(),
     ),
     "EXT-15": RuleText(
-        f"An item for no state, or for one twice, says nothing. {_REFUSED}",
+        f"An item for no state, or for one state twice, means nothing. {_REFUSED}",
         "Name each state once.",
         _custom(_item([*_START, "init_start"]), _item(_DONE)),
         _custom(*_EVERY),
@@ -98,65 +98,65 @@ EXTENSION_TEXTS = {
         _custom(*_EVERY),
     ),
     "EXT-17": RuleText(
-        f"The profile custom is its items, and items are of no other profile. {_REFUSED}",
-        "Write perf_profile custom beside custom.",
+        f"The profile custom consists of its items, and no other profile has items. {_REFUSED}",
+        "Write perf_profile custom next to custom.",
         _custom(*_EVERY, profile="burst"),
         _custom(*_EVERY),
     ),
     "EXT-18": RuleText(
-        f"The parser counts objects without values differently than others. {_REFUSED}",
+        f"The parser miscounts objects without values. {_REFUSED}",
         "Delete the empty object, or put it last.",
         _file({"graphs": [{}, _GRAPH], "devices": [{"cores": [_BURST]}]}),
         _file({"graphs": [_GRAPH], "devices": [{"cores": [_BURST]}]}),
     ),
     "EXT-20": RuleText(
-        "A key in the wrong place is ignored without a word: perf_profile in a device leaves the profile as it is.",
+        "A key in the wrong place is silently ignored: perf_profile in a device does not change the profile.",
         "Write the key where it is read.",
         _device(perf_profile="power_saver"),
         _device(),
     ),
     "EXT-21": RuleText(
-        "The vendor's parser takes the first, most other readers of JSON take the last.",
+        "The vendor's parser takes the first value, most other readers of JSON the last.",
         "Keep one.",
         _file('{"devices": [{"device_id": 0, "device_id": 0, "cores": [{"perf_profile": "burst"}]}]}'),
         _device(device_id=0),
     ),
     "EXT-22": RuleText(
-        "The settings of the second device are never used, and nothing says so.",
+        "The settings of the second device are never used, and no message reports it.",
         "Write a file for each device.",
         _file({"devices": [{"device_id": 0, "cores": [_BURST]}, {"device_id": 1, "cores": [_BURST]}]}),
         _device(device_id=0),
     ),
     "EXT-23": RuleText(
-        "What stands in the outer file besides its own keys is not read, so that a profile there is never voted.",
+        "Keys that do not belong in the outer file are not read, so a profile there is never voted.",
         "Write the settings into the inner file.",
         {**_file({**_OUTER, "devices": [{"cores": [_BURST]}]}), **_INNER},
         _file(_OUTER),
     ),
     "EXT-24": RuleText(
-        "The vendor's parser looks for the names of keys in all keys that lead to a value, and of several such values "
-        "in a device it takes the last: my_perf_profile behind perf_profile is what is voted.",
+        "The vendor's parser finds a known name inside any key that leads to a value. If a device has several such "
+        "keys, it takes the last: my_perf_profile after perf_profile is voted.",
         "Give the key another name, or delete it.",
         _core(my_perf_profile="power_saver"),
         _core(),
     ),
     "EXT-25": RuleText(
-        "The vendor's parser keeps one value of each key for all cores: burst in the first core is not voted where the "
-        "second says balanced.",
+        "The vendor's parser keeps one value of each key for all cores: burst in the first core is not voted if the "
+        "second has balanced.",
         "Write the same into each core, or leave it out of all but one.",
         _file({"devices": [{"cores": [_BURST, {"core_id": 1, "perf_profile": "balanced"}]}]}),
         _file({"devices": [{"cores": [_BURST, {"core_id": 1}]}]}),
     ),
     "EXT-30": RuleText(
-        "Where the chip lacks a vote the library answers 13004, and the other votes of that call can be lost with it: "
+        "If the chip lacks a vote, the library returns 13004, and the other votes of that call can be lost with it: "
         "with ddr_perf_mode burst runs on the relaxed clocks.",
         "Leave it out, or name a chip that has it.",
         _core(ddr_perf_mode=True),
         _core(),
     ),
     "EXT-31": RuleText(
-        "What is left out is high_performance, which the reader of the file can't see.",
-        "Say which profile is wanted.",
+        "If it is left out, high_performance runs, which a reader of the file can't see.",
+        "State the profile.",
         _file({"devices": [{"cores": [{"core_id": 0}]}]}),
         _core(core_id=0),
     ),
@@ -173,13 +173,13 @@ EXTENSION_TEXTS = {
         _custom(*_EVERY),
     ),
     "EXT-34": RuleText(
-        "The order of the corners is not checked, and what the DSP makes of a wrong one is not known.",
+        "The order of the corners is not checked, and the effect of a wrong order is not known.",
         "Put them in order.",
         _custom(_item(_START, dcvsControl=_clocks(_MAX, _NOM)), _item(_DONE)),
         _custom(_item(_START, dcvsControl=_clocks(_NOM, _MAX)), _item(_DONE)),
     ),
     "EXT-35": RuleText(
-        "Two chips in one file: which of them a tool takes is not said.",
+        "With two chips in one file, it is not documented which of them a tool uses.",
         "Name one chip.",
         _device(soc_model=69, dsp_arch="v73"),
         _device(soc_model=69, dsp_arch="v79"),
@@ -198,8 +198,8 @@ EXTENSION_TEXTS = {
         ("--platform", "qnx"),
     ),
     "EXT-38": RuleText(
-        "Since 2.36 no binary is made with DLBC of weights and weight sharing; reference weight sharing is off without "
-        "a word with DLBC, several cores or LoRA weight sharing.",
+        "Since 2.36 no binary is made with DLBC of weights and weight sharing. Reference weight sharing is silently "
+        "off with DLBC, several cores or LoRA weight sharing.",
         "Leave out one of the two.",
         _file(
             {
@@ -211,21 +211,21 @@ EXTENSION_TEXTS = {
         _file({"graphs": [{**_GRAPH, "dlbc_weights": 1}], "devices": [{"cores": [_BURST]}]}),
     ),
     "EXT-39": RuleText(
-        "A context that was prepared for one kind of memory and is run with the other allocates for nobody, or "
-        "allocates in the first inference and copies in each.",
+        "A context that was prepared for one kind of memory and is run with the other allocates memory that is never "
+        "used, or allocates in the first inference and copies in each.",
         "Prepare and run with the same memory.",
         _core(),
         _file({"devices": [{"cores": [_BURST]}], "memory": {"mem_type": "shared_buffer"}}),
         ("--prepared", "memhandle"),
     ),
     "EXT-40": RuleText(
-        "A DLC takes one context of a SoC: the second one can't be added.",
+        "A DLC holds one context for each SoC: the second one can't be added.",
         "Name each SoC once.",
         {_FILE: json.dumps(_TWO_SOCS) + "\n", "one.json": _of_soc(69), "two.json": _of_soc(69)},
         {"two.json": _of_soc(87)},
     ),
     "EXT-41": RuleText(
-        "Two forms of one vote: the library takes the expanded one, and the other is only read.",
+        "If both forms of a vote are written, only the expanded form is voted.",
         "Keep one form.",
         _custom(
             _item(_START, dcvsExpControl=dict.fromkeys(_clocks(), "DCVS_EXP_VCORNER_SVS")),
@@ -234,7 +234,7 @@ EXTENSION_TEXTS = {
         _custom(*_EVERY),
     ),
     "EXT-42": RuleText(
-        "For a SoC that it does not know the library makes no device, and then casts no vote (999, on x86).",
+        "For an unknown SoC the library creates no device, so no votes are cast (999, on x86).",
         "Write the chip's model number, such as 69 for SM8750.",
         _device(soc_model=999),
         _device(soc_model=69),
@@ -246,14 +246,14 @@ EXTENSION_TEXTS = {
         _core(core_id=0),
     ),
     "EXT-44": RuleText(
-        "Adaptive polling says when the CPU begins to poll. Where polling is off the voter does not cast it.",
+        "Adaptive polling sets when the CPU begins to poll. If polling is off, the voter does not cast it.",
         "Delete it, or turn polling on.",
         _core(rpc_polling_time=0, adaptive_polling_time=1000),
         _core(rpc_polling_time=9999, adaptive_polling_time=1000),
     ),
     "EXT-50": RuleText(
-        "Genie takes the inner file. It does not follow an outer file: it finds no known key there, and votes "
-        "high_performance, as for an empty file.",
+        "Genie reads the inner file. It does not read the file that an outer one names: it finds no known key, and "
+        "votes high_performance, as for an empty file.",
         "For Genie, name the inner file in engine.backend.extensions.",
         {**_file(_OUTER), **_INNER},
         _core(),
@@ -267,15 +267,15 @@ EXTENSION_TEXTS = {
         ("--notes",),
     ),
     "EXT-52": RuleText(
-        "An SDK that does not know a key refuses the file where the key is in graphs or cores.",
-        "Leave it out where older SDKs read the file.",
+        "An SDK that does not know a key refuses the file if the key is in graphs or cores.",
+        "Leave it out if older SDKs read the file.",
         _file({"graphs": [{**_GRAPH, "fp16_clamp_overflow": True}], "devices": [{"cores": [_BURST]}]}),
         _file({"graphs": [_GRAPH], "devices": [{"cores": [_BURST]}]}),
         ("--notes",),
     ),
     "EXT-53": RuleText(
         "Most chips have one core on one device: on these the device can't be created (13001), and nothing is voted.",
-        "Write 0 where the chip has no other.",
+        "Write 0 if the chip has no other.",
         _core(core_id=1),
         _core(core_id=0),
         ("--notes",),

@@ -1,7 +1,7 @@
 """The codes of FastRPC in the vendor's log: the meaning of each, and the mend.
 
-The DSP adds 0x80000400 to its own codes: 0x80000406 is 0x6 from the DSP. The library keeps the low ten bits.
-Source: inc/AEEStdErr.h of https://github.com/qualcomm/fastrpc for names and meanings. The answers of the library were
+The DSP adds 0x80000400 to its own codes: 0x80000406 is 0x6 from the DSP. The library keeps the low ten bits. Names and
+meanings are from inc/AEEStdErr.h of https://github.com/qualcomm/fastrpc. The codes that the library returns were
 measured with a stand-in for FastRPC (QAIRT 2.51).
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-SOURCE = "AEEStdErr.h of qualcomm/fastrpc; what the library answers is measured, QAIRT 2.51"
+SOURCE = "AEEStdErr.h of qualcomm/fastrpc; the codes that the library returns are measured, QAIRT 2.51"
 # The DSP adds this to a code, and the library keeps these bits.
 OF_DSP = 0x8000_0400
 BITS = 0x3FF
@@ -25,7 +25,7 @@ class FastRpcText(NamedTuple):
 
 _SKEL = (
     "put the folder of the skel (libQnnHtpV75Skel.so for V75) first in ADSP_LIBRARY_PATH, folders separated by ';'; "
-    "htppower doctor judges it"
+    "htppower doctor checks it"
 )
 _UNSIGNED = "take the skel from a folder named unsigned/, of the release of the library"
 _NODE = "check that /dev/fastrpc-cdsp is there and that this user may open it"
@@ -33,8 +33,8 @@ _DSP_DOWN = "wait for the DSP, which restarts or is down; htppower votes again w
 _LOG = "look into the vendor's log, and into the kernel's (dmesg), for the line before it"
 
 FASTRPC_TEXTS: dict[int, FastRpcText] = {
-    0x1: FastRpcText("AEE_EFAILED", "The call failed without a nearer reason.", _LOG),
-    0x2: FastRpcText("AEE_ENOMEMORY", "There was no memory for the call.", "close other users of the DSP"),
+    0x1: FastRpcText("AEE_EFAILED", "The call failed without a detailed reason.", _LOG),
+    0x2: FastRpcText("AEE_ENOMEMORY", "Memory ran out.", "close other users of the DSP"),
     0x6: FastRpcText("AEE_EUNABLETOLOAD", "The skel is missing, or can't be loaded.", _SKEL),
     0xC: FastRpcText("AEE_EEXPIRED", "The call took too long, or the process on the DSP has ended.", _DSP_DOWN),
     0xD: FastRpcText("AEE_EBADSTATE", "The process on the DSP has crashed, or was never there.", _DSP_DOWN),
@@ -45,7 +45,7 @@ FASTRPC_TEXTS: dict[int, FastRpcText] = {
         "update FastRPC; without it votes on RPC polling are refused and clocks are still voted",
     ),
     0x16: FastRpcText("AEE_ERESOURCENOTFOUND", "A file that the DSP asks for is not found.", _SKEL),
-    0x27: FastRpcText("AEE_ENOSUCH", "What the call goes to is gone: the DSP restarted.", _DSP_DOWN),
+    0x27: FastRpcText("AEE_ENOSUCH", "The target of the call is gone: the DSP restarted.", _DSP_DOWN),
     0x2C: FastRpcText("AEE_EINVHANDLE", "The handle is unknown: the link was closed.", _DSP_DOWN),
     0x2E: FastRpcText("AEE_EINTERRUPTED", "A signal interrupted the call.", "try again"),
     0x38: FastRpcText("AEE_EINVALIDSIGNATURE", "The signature of the skel is not valid on this device.", _UNSIGNED),
@@ -56,7 +56,7 @@ FASTRPC_TEXTS: dict[int, FastRpcText] = {
     0x52: FastRpcText("AEE_EBADELF", "The skel is not a library for this Hexagon.", _SKEL),
     0x57: FastRpcText("AEE_EFOPEN", "The device file of the DSP can't be opened.", _NODE),
     0x68: FastRpcText(
-        "AEE_ECONNRESET", "The link to the DSP was reset: the DSP restarted. The library answers 1007.", _DSP_DOWN
+        "AEE_ECONNRESET", "The link to the DSP was reset: the DSP restarted. The library returns 1007.", _DSP_DOWN
     ),
     0x69: FastRpcText("AEE_ENOROOTOFTRUST", "The device has nothing to check a signed skel with.", _UNSIGNED),
     0x72: FastRpcText("AEE_ECONNREFUSED", "The DSP does not answer: it is down, or restarts.", _DSP_DOWN),

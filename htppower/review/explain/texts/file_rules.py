@@ -1,4 +1,4 @@
-"""Why there are the rules of files, of review and of suppressions, what breaks each, and the mend."""
+"""The texts of the rules on files, of review and of suppressions: why, an example of a breach, the mend."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COMPLETE = (
 
 FILE_TEXTS = {
     "FILE-1": RuleText(
-        "What is not there, is a folder, or may not be read, says nothing of any vote.",
+        "A file that is missing, is a folder, or may not be read has no votes to check.",
         "Check the path, and who may read the file.",
         said="htppower lint no_such_file.yaml",
     ),
@@ -33,18 +33,18 @@ FILE_TEXTS = {
         said="A file of 2 MiB.",
     ),
     "FILE-3": RuleText(
-        "In another encoding the same bytes are other letters, so readers would not agree on what the file says.",
+        "In another encoding the same bytes are other letters, so readers would not agree on the content.",
         "Save the file as UTF-8.",
         said="A file saved as Latin-1.",
     ),
     "JSON-1": RuleText(
         "The vendor's parser takes no comments, no trailing commas, no byte order mark and no NaN. It refuses the "
         "whole file, and the run goes on without any vote.",
-        "Write what JSON has: keys and texts in double quotes, and a comma between two values alone.",
+        "Write plain JSON: keys and texts in double quotes, and commas only between two values.",
         said="htppower import notes.txt",
     ),
     "YAML-1": RuleText(
-        "What can't be read to its end can't be reviewed: what follows the mistake may mean anything.",
+        "A file that can't be read to its end can't be reviewed: the part after the fault may mean anything.",
         "Write key: value, with a space after the colon, and indent with spaces.",
         {MINE: "profile: [mine\n"},
         {MINE: "profile: mine\nextends: burst\n"},
@@ -56,14 +56,14 @@ FILE_TEXTS = {
         mine("summary: One."),
     ),
     "YAML-3": RuleText(
-        "YAML 1.1 takes on for true and 010 for 8; YAML 1.2 takes the one for a word and the other for 10. The vote "
+        "YAML 1.1 reads on as true and 010 as 8; YAML 1.2 reads on as a word and 010 as 10. The vote "
         "would depend on the reader.",
         "Write true or false; write numbers without leading zeros, and quote words that look like either.",
         votes("dcvs_v3: {dcvs_enable: on}"),
         votes("dcvs_v3: {dcvs_enable: true}"),
     ),
     "YAML-4": RuleText(
-        "An alias to nothing, or to itself, has no value; one that unfolds without end exhausts the memory.",
+        "An alias to nothing, or to itself, has no value; an alias that expands without end exhausts the memory.",
         "Write the value out.",
         mine("votes: &a {dcvs_v3: *a}"),
         votes("dcvs_v3: {core: TURBO}"),
@@ -75,21 +75,21 @@ FILE_TEXTS = {
         votes("hmx_v2: default"),
     ),
     "KEY-1": RuleText(
-        "A misspelt key would be left out silently, and the vote keep its old value.",
-        "Write the key that is meant; a finding names the nearest. Of two that exclude each other, leave one out.",
+        "A misspelt key would be silently ignored, and the vote would keep its old value.",
+        "Write the intended key; a finding names the nearest. If two keys exclude each other, leave one out.",
         votes("dcvs_v3: {sleep_latency: 40}"),
         votes("dcvs_v3: {sleep_latency_us: 40}"),
     ),
     "KEY-2": RuleText(
-        "A field that a profile leaves out keeps the value of the profile before it. What is not voted on is to be "
-        "seen: it says unset.",
+        "A field that a profile leaves out keeps the value of the previous profile. So a field without a vote must "
+        "be visible, as unset.",
         "State every field, or extend a profile that does.",
         {MINE: f"{_COMPLETE}  ddr_perf_mode: unset\nrelax: unset\n"},
         {MINE: f"{_COMPLETE}  hmx_timeout_us: unset\n  ddr_perf_mode: unset\nrelax: unset\n"},
     ),
     "TYPE-1": RuleText(
-        "A number in quotes is a word, and a word is no number of microseconds.",
-        "Write the kind of value that the field has.",
+        "A number in quotes is a word, not a number of microseconds.",
+        "Write a value of the field's type.",
         votes('rpc_polling_time_us: "9999"'),
         votes("rpc_polling_time_us: 9999"),
     ),
@@ -100,13 +100,13 @@ FILE_TEXTS = {
         votes("dcvs_v3: {bus: TURBO}"),
     ),
     "NAME-1": RuleText(
-        "A name that leads nowhere leaves open what is inherited, or what the votes are lowered to.",
+        "If a name leads nowhere, it is unknown what is inherited, or what the votes are lowered to.",
         "Write a name that exists; htppower list has the profiles.",
         mine("relax: {to: relax}"),
         mine("relax: {to: relaxed}"),
     ),
     "EXT-1": RuleText(
-        "Files that extend each other have no first value to begin with.",
+        "If files extend each other, no file has the first value.",
         "Extend a profile that does not extend this one.",
         {MINE: "profile: mine\nextends: ./other.yaml\n", "other.yaml": "profile: other\nextends: ./mine.yaml\n"},
         {"other.yaml": "profile: other\nextends: burst\n"},
@@ -115,8 +115,8 @@ FILE_TEXTS = {
 
 REVIEW_TEXTS = {
     "REV-1": RuleText(
-        "Profiles of one folder are used in turn. What one sets and the next leaves unset looks like the vote of the "
-        "next, and is not.",
+        "Profiles of one folder are used in turn. A value that one sets and the next leaves unset looks like a vote of "
+        "the next, but is not.",
         "State it in every profile of the folder, or in none.",
         {
             MINE: "profile: mine\nextends: burst\n",
@@ -125,14 +125,14 @@ REVIEW_TEXTS = {
         votes("hmx_timeout_us: 500"),
     ),
     "REV-2": RuleText(
-        "Hosts choose profiles by the vendor's order. One that costs more than the next above it turns that choice "
-        "around.",
-        "Lower the vote, or extend a profile that stands higher.",
+        "Hosts choose profiles by the vendor's order. A profile that costs more than the next above it turns that "
+        "choice around.",
+        "Lower the vote, or extend a higher profile.",
         votes("dcvs_v3: {core: TURBO}", "low_balanced"),
         votes("dcvs_v3: {core: NOM}", "low_balanced"),
     ),
     "REV-3": RuleText(
-        "A power state that keeps a clock where the profile has it saves nothing between inferences.",
+        "A power state that leaves a clock as high as the profile's votes saves nothing between inferences.",
         "Relax to a power state below the votes.",
         mine("relax: {to: relaxed}", "low_power_saver"),
         mine("relax: {to: released}", "low_power_saver"),
@@ -144,19 +144,19 @@ REVIEW_TEXTS = {
         {_STATE: f"{_LOW[_STATE]}votes: {{rpc_polling_time_us: 0}}\n"},
     ),
     "REV-5": RuleText(
-        "A power state that nothing uses is changed without effect, or is meant to be used and is not.",
+        "Changes of an unused power state have no effect, or a profile fails to use it by mistake.",
         "Relax to it, or delete it.",
         {**_LOW, MINE: "profile: mine\nextends: burst\n"},
         {MINE: _LOW[MINE]},
     ),
     "REV-6": RuleText(
-        "Names are looked up by file: whoever asks for the name in the file does not get it.",
-        "Give the file and the profile one name.",
+        "Names are looked up by file, so looking up the name in the file does not find it.",
+        "Give the file and the profile the same name.",
         {"camera.yaml": "profile: mine\nextends: burst\n"},
         {"camera.yaml": "profile: camera\nextends: burst\n"},
     ),
     "REV-7": RuleText(
-        "The first file of a name is taken. This one is reviewed, and never used by its name.",
+        "The first file of a name is used. This file is reviewed, but never used by its name.",
         "Give it a name that no other file has.",
         {"burst.yaml": "profile: burst\nextends: balanced\n"},
         {"burst.yaml": "", "my_burst.yaml": "profile: my_burst\nextends: balanced\n"},
@@ -171,14 +171,14 @@ REVIEW_TEXTS = {
 
 SUPPRESSION_TEXTS = {
     "SUP-1": RuleText(
-        "A suppression without a reason, or without an end, outlives whoever knew why.",
-        "Say which rules, until when, and why.",
+        "A suppression without a reason or an end stays after its reason is forgotten.",
+        "State the rules, the last day and the reason.",
         _suppressed("disable=RPC-6 until=2099-12-31"),
         _suppressed("disable=RPC-6 until=2099-12-31 because=the host sleeps in between"),
     ),
     "SUP-2": RuleText(
-        "The date has come at which somebody wanted to look again.",
-        "Mend what is suppressed, or say until when and why it may stay.",
+        "The date for another look has come.",
+        "Mend the cause of the finding, or state a new last day and a reason.",
         _suppressed("disable=RPC-6 until=2026-01-31 because=the host sleeps in between"),
         _suppressed("disable=RPC-6 until=2099-12-31 because=the host sleeps in between"),
     ),

@@ -1,4 +1,4 @@
-"""Why there are the rules of device models, what breaks each, and the mend."""
+"""The texts of the rules on device models: why, an example of a breach, the mend."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from htppower.review.explain.texts.rule_text import RuleText
 
 MODEL_TEXTS = {
     "MODEL-1": RuleText(
-        "Where lowering saves no power by the model, there is no time after which it pays, and every advice from it is "
-        "to stay up.",
+        "If lowering saves no power in the model, it never pays, and all advice from the model is to stay up.",
         "Measure the power again, or correct the value.",
         said="A device model with more power in raised_idle_w than in active_w.",
     ),

@@ -1,4 +1,4 @@
-"""The form of the text of a rule, and what the examples share."""
+"""The form of a rule's text, and the parts that the examples share."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ MINE = "mine.yaml"
 
 
 class RuleText(NamedTuple):
-    """Why there is a rule, what breaks it, and how that is mended.
+    """Why a rule exists, an example of a breach, and the mend.
 
     Attributes:
-        why: what happens where it is broken.
+        why: what happens if it is broken.
         mend: what to do, in a sentence.
         wrong: the files that break it, by name.
         right: the files that keep it, written over the wrong ones.
-        lint: the options of ``htppower lint`` with which it is found.
-        said: what breaks it, where files do not show it.
+        lint: the options of ``htppower lint`` that find the breach.
+        said: a description of the breach, if files can't show it.
     """
 
     why: str

@@ -1,4 +1,4 @@
-"""Why there are the rules of votes, what breaks each, and the mend."""
+"""The texts of the rules on votes: why, an example of a breach, the mend."""
 
 from __future__ import annotations
 
@@ -15,28 +15,29 @@ _V73 = ("--arch", "V73")
 
 HVX_TEXTS = {
     "DCVS-1": RuleText(
-        "The DSP takes a latency outside this range for another one, so the profile would say what does not hold.",
-        "State 10 to 65535 us; 65535 is no wish, and lets the DSP sleep as deeply as it likes.",
+        "The DSP uses another latency instead of one outside this range, so the profile would be wrong.",
+        "State 10 to 65535 us; 65535 means no limit: the DSP may sleep as deeply as it likes.",
         votes("dcvs_v3: {sleep_latency_us: 5}"),
         votes("dcvs_v3: {sleep_latency_us: 40}"),
     ),
     "DCVS-2": RuleText(
-        "Limits that contradict each other can't all be kept. The library takes them and does not say which it drops.",
+        "Limits that contradict each other can't all be kept. The library accepts them and does not report which it "
+        "drops.",
         "Put the corners in order, lowest first.",
         votes("dcvs_v3: {core: {min: TURBO, target: NOM, max: TURBO}}"),
         votes("dcvs_v3: {core: {min: NOM, target: NOM, max: TURBO}}"),
     ),
     "DCVS-3": RuleText(
-        "With DCVS off the clocks stand at their target, and nothing is left for the power mode to steer.",
+        "With DCVS off the clocks stay at their target, so the power mode has no effect.",
         "Leave it as a reminder, or let DCVS move the clocks.",
         votes("dcvs_v3: {dcvs_enable: false, power_mode: POWER_SAVER}"),
         votes("dcvs_v3: {dcvs_enable: true, power_mode: POWER_SAVER}"),
         lint=("--notes",),
     ),
     "DCVS-4": RuleText(
-        "A field of an HVX vote stays until a vote changes it. A DSP that may not sleep any more drains the battery "
+        "A field of an HVX vote stays until a vote changes it. A DSP that can't sleep any more drains the battery "
         "long after the last inference.",
-        "Leave sleep_disable unset, or relax to power states that say false.",
+        "Leave sleep_disable unset, or relax to power states that set it to false.",
         votes("dcvs_v3: {sleep_disable: true}"),
         votes("dcvs_v3: {sleep_disable: unset}"),
     ),
@@ -47,9 +48,9 @@ HVX_TEXTS = {
         votes(f"dcvs_v3: unset, {_EXPANDED}"),
     ),
     "DCVS-6": RuleText(
-        "Older architectures do not know expanded corners for HVX. The nearest plain vote is cast in its place, which "
-        "may be lower than what was asked for.",
-        "Vote by dcvs_v3 where the profile is to run on older architectures, too.",
+        "Older architectures do not know expanded corners for HVX. The nearest plain vote is cast instead, which "
+        "may be lower.",
+        "Vote by dcvs_v3 if the profile also runs on older architectures.",
         votes(f"dcvs_v3: unset, {_EXPANDED}"),
         votes("dcvs_v3: {core: TURBO}"),
         lint=("--arch", "V81"),
@@ -58,19 +59,19 @@ HVX_TEXTS = {
 
 HMX_TEXTS = {
     "HMX-1": RuleText(
-        "Before V75 the HMX clock has no vote of its own: it follows the core clock, whatever the profile says.",
-        "Write hmx_v2: default where the profile is to run on older architectures, too.",
+        "Before V75 the HMX clock has no vote of its own: it follows the core clock, whatever the profile votes.",
+        "Write hmx_v2: default if the profile also runs on older architectures.",
         votes(_HMX),
         votes("hmx_v2: default"),
         lint=_V73,
     ),
     "HMX-2": RuleText(
-        "The library refuses an HMX vote on an id on which nothing is voted for HVX yet.",
+        "The library refuses an HMX vote on an id that has no HVX vote yet.",
         "There is nothing to mend.",
         said="Nothing in a file can break it: htppower sends the HVX vote first.",
     ),
     "HMX-3": RuleText(
-        "The HMX clock is voted on beside an active HVX vote only; without one the library refuses the call.",
+        "The library refuses a vote on the HMX clock unless the HVX vote is active.",
         "Vote a core corner above DISABLE, or leave HMX at its default.",
         votes(f"dcvs_v3: {{core: DISABLE}}, {_HMX}"),
         votes("dcvs_v3: {core: DISABLE}, hmx_v2: default"),
@@ -81,7 +82,7 @@ HMX_TEXTS = {
         said="Nothing in a file can break it: hmx_v2: unset sends nothing.",
     ),
     "HMX-5": RuleText(
-        "An explicit HMX vote outlives the profile that cast it: a power state that does not speak of HMX would leave "
+        "An explicit HMX vote outlives the profile that cast it: a power state without an HMX vote would leave "
         "the matrix unit up.",
         "There is nothing to mend in a file; in calls of your own, send the HMX default (pick default).",
         said="Nothing in a file can break it: htppower adds the default to votes that leave HMX out.",
@@ -89,16 +90,16 @@ HMX_TEXTS = {
     "HMX-6": RuleText(
         "The library refuses to change or revert an HMX vote on an id whose HVX vote is gone or DISABLE.",
         "Send the HVX vote in the same call.",
-        said="A call with another hmx_v2 alone, on an id whose HVX vote is DISABLE. No file leads to one.",
+        said="A call with only another hmx_v2, on an id whose HVX vote is DISABLE. No file leads to one.",
     ),
     "HMX-7": RuleText(
-        "A destroyed id can't hold anything up, so closing a session takes back all its votes.",
+        "A destroyed id has no votes, so closing a session takes back all its votes.",
         "There is nothing to mend.",
         said="Nothing in a file can break it: session.close() destroys the ids.",
     ),
     "ID-1": RuleText(
-        "Votes on id 0 are those of no client: they may override the votes of every other one in the process, and "
-        "nobody takes them back.",
+        "Votes on id 0 belong to no client: they may override all other votes of the process, and "
+        "are never taken back.",
         "There is nothing to mend in a file; in code of your own, create an id and vote on that.",
         said="Nothing in a file can break it: every id is one that the library has given, and 0 is refused.",
     ),
@@ -114,13 +115,13 @@ HMX_TEXTS = {
 CENG_TEXTS = {
     "CENG-1": RuleText(
         "Older architectures have no vote on the compression engine: it stays at its lowest corner.",
-        "Leave ceng out where the profile is to run on older architectures, too.",
+        "Leave ceng out if the profile also runs on older architectures.",
         votes(_CENG),
         votes("ceng: unset"),
         lint=_V73,
     ),
     "CENG-2": RuleText(
-        "The compression engine is voted on beside an active HVX vote only; without one the library refuses the call.",
+        "The library refuses a vote on the compression engine unless the HVX vote is active.",
         "Vote a core or bus corner above DISABLE, or leave ceng unset.",
         votes(f"dcvs_v3: {{core: DISABLE, bus: DISABLE}}, {_CENG}"),
         votes(f"dcvs_v3: {{core: NOM}}, {_CENG}"),
@@ -132,7 +133,8 @@ CENG_TEXTS = {
         votes(_CENG),
     ),
     "CENG-4": RuleText(
-        "Limits that contradict each other can't all be kept. The library takes them and does not say which it drops.",
+        "Limits that contradict each other can't all be kept. The library accepts them and does not report which it "
+        "drops.",
         "Put the corners in order, lowest first.",
         votes("ceng: {min: NOM, target: SVS, max: NOM, perf_mode: HIGH}"),
         votes(_CENG),
@@ -141,50 +143,50 @@ CENG_TEXTS = {
 
 NUMBER_TEXTS = {
     "RPC-1": RuleText(
-        "Longer polling is not defined, and the library takes any number without a word.",
+        "Longer polling is not defined, but the library silently accepts any number.",
         "State 0 to 9999 us; 0 is off.",
         votes("rpc_polling_time_us: 10000"),
         votes("rpc_polling_time_us: 9999"),
     ),
     "RPC-2": RuleText(
-        "Adaptive polling says from when on polling pays. Where nothing polls, it does nothing.",
+        "Adaptive polling sets when polling begins. If nothing polls, it has no effect.",
         "State a polling time above 0, too, or leave adaptive polling unset.",
         votes("rpc_polling_time_us: 0, adaptive_polling_time_us: 1000"),
         votes("rpc_polling_time_us: 9999, adaptive_polling_time_us: 1000"),
     ),
     "RPC-3": RuleText(
-        "A model under 1 ms is done before the sleep that adaptive polling spares the CPU; it only loses time by it.",
+        "Adaptive polling lets the CPU sleep before it polls. A model under 1 ms is done earlier, and only loses time.",
         "State 1000 us or more, or leave it unset.",
         votes("adaptive_polling_time_us: 500"),
         votes("adaptive_polling_time_us: 1000"),
     ),
     "RPC-4": RuleText(
         "QNX has no such settings of remote calls, so the profile is slower to wake up there than elsewhere.",
-        "Leave these votes unset where the profile is for QNX.",
+        "Leave these votes unset if the profile is for QNX.",
         votes("rpc_polling_time_us: 9999"),
         votes("rpc_polling_time_us: unset, rpc_control_latency_us: unset"),
         lint=("--platform", "qnx"),
     ),
     "RPC-5": RuleText(
-        "The latency acts on the whole process, and no value takes an earlier one back: 0 is no vote at all. So what "
-        "was asked for once stays until the process ends.",
-        "Leave it unset where no remote call has to be fast.",
+        "The latency acts on the whole process, and no value takes an earlier one back: 0 casts no vote. So a "
+        "latency stays until the process ends.",
+        "Leave it unset if no remote call has to be fast.",
         votes("rpc_control_latency_us: 0"),
         votes("rpc_control_latency_us: unset"),
         lint=("--notes",),
     ),
     "RPC-6": RuleText(
         "A polling process keeps a CPU core busy while it waits for the DSP: 20 % to 200 % of a core when idle. In a "
-        "profile that is to save power this costs more than the clocks save.",
+        "profile for saving power this costs more than the clocks save.",
         "State 0, or extend burst, sustained_high_performance or high_performance.",
         votes("rpc_polling_time_us: 100", "balanced"),
         votes("rpc_polling_time_us: 0", "balanced"),
     ),
     "RPC-7": RuleText(
-        "The FastRPC library of many boards has no polling: it refuses to turn it on, and to turn it off. Clocks take "
-        "another way, so htppower sends these settings in a call of their own, after the clocks.",
+        "The FastRPC library of many boards has no polling: it refuses to turn it on or off. Clocks do not go through "
+        "it, so htppower sends these settings in a separate call after the clocks.",
         "There is nothing to mend in a file. For polling, install a FastRPC library and a kernel that have it.",
-        said="Nothing in a file can break it: only the FastRPC library of the board can.",
+        said="Nothing in a file can break it, only the FastRPC library of the board.",
     ),
     "TMR-1": RuleText(
         "The library refuses a call with a timeout outside this range.",
@@ -200,8 +202,8 @@ NUMBER_TEXTS = {
     ),
     "DDR-2": RuleText(
         "The vendor has the profile for Hexagon V79 on, and the mode for V81 on: on V79 the other votes are cast "
-        "without it. Any other profile that asks for the mode there is refused (DDR-1).",
-        "Leave it as it is, or set ddr_perf_mode unset in a profile that is for V79 alone.",
+        "without it. Any other profile with the mode is refused there (DDR-1).",
+        "Leave it as it is, or set ddr_perf_mode unset in a profile that is only for V79.",
         mine("summary: Mine.", "llm_decode_burst"),
         votes("ddr_perf_mode: unset", "llm_decode_burst"),
         lint=("--arch", "V79"),
@@ -210,64 +212,64 @@ NUMBER_TEXTS = {
 
 RELAX_TEXTS = {
     "SUS-1": RuleText(
-        "A timer is up to 19 ms late beside one busy thread. A shorter sustain time comes down when it happens to, "
-        "and two runs of the same host are not alike.",
+        "A timer is up to 19 ms late if another thread is busy. After a shorter sustain time the votes are lowered at "
+        "a random time, and two runs of the same host differ.",
         "State 0 to lower at once, or 20000 us and more.",
         mine("relax: {after_inference_us: 5000}"),
         mine("relax: {after_inference_us: 20000}"),
     ),
     "SUS-2": RuleText(
-        "Without a power state nothing says what to lower to, and the votes would stay up between inferences.",
+        "Without a power state there is nothing to lower to, and the votes would stay up between inferences.",
         "Name a power state.",
         mine("relax: unset"),
         mine("relax: {to: relaxed}"),
     ),
     "SUS-3": RuleText(
-        "Where a sustain time runs, the timer's own thread lowers the votes, off the caller's thread in any case.",
+        "With a sustain time the timer's own thread lowers the votes anyway, never the caller's thread.",
         "Leave lowering out, or state a sustain time of 0.",
         mine("relax: {lowering: background}"),
         mine("relax: {lowering: background, after_inference_us: 0}"),
         lint=("--notes",),
     ),
     "SUS-4": RuleText(
-        "A time-out between 0 and 20 ms is one that no timer keeps, so a learnt time is 0, or 20 ms and more. To keep "
+        "No timer keeps a timeout between 0 and 20 ms, so a learnt time is 0, or 20 ms or more. To keep "
         "the bound on its cost it is chosen as if the break-even time were 20 ms.",
-        "State 20000 us and more, or know that 20000 us are gone by.",
+        "State 20000 us or more. A smaller value is treated as 20000 us.",
         mine("relax: {after_inference_us: {adaptive: {break_even_us: 5000}}}"),
         mine("relax: {after_inference_us: {adaptive: {break_even_us: 20000}}}"),
         lint=("--notes",),
     ),
     "SUS-5": RuleText(
-        "No time is both as long as the one and as short as the other. Where most_us is left out, it is twice the "
-        "break-even time, and 10 s beside cold_starts.",
+        "No time is as long as least_us and as short as most_us. If most_us is left out, it is twice the "
+        "break-even time, and 10 s with cold_starts.",
         "State a shorter least_us, or a longer most_us.",
         mine("relax: {after_inference_us: {adaptive: {break_even_us: 100000, least_us: 300000}}}"),
         mine("relax: {after_inference_us: {adaptive: {break_even_us: 100000, least_us: 50000}}}"),
     ),
     "SUS-6": RuleText(
-        "A learnt time costs at most twice what a clairvoyant pays, and two break-even times. Limits that keep it from "
-        "the break-even time take that bound away: gaps just longer than it can then cost any multiple.",
+        "A learnt time costs at most twice the best possible cost, plus two break-even times. If limits keep it from "
+        "the break-even time, there is no such bound: gaps just longer than it can then cost any multiple.",
         "Let the limits enclose the break-even time.",
         mine("relax: {after_inference_us: {adaptive: {break_even_us: 100000, most_us: 50000}}}"),
         mine("relax: {after_inference_us: {adaptive: {break_even_us: 100000, most_us: 200000}}}"),
     ),
     "SUS-7": RuleText(
-        "A second power state is there to save what the first still draws. One that is no lower draws as much, and "
-        "costs a call besides.",
+        "A second power state saves what the first still draws. If it is not lower, it draws as much, and costs "
+        "a call.",
         "Relax to the higher of the two first, and then to the lower.",
         mine("relax: {to: released, then: {to: relaxed, after_us: 2000000}}"),
         mine("relax: {to: relaxed, then: {to: released, after_us: 2000000}}"),
     ),
     "SUS-8": RuleText(
-        "Only options that differ are sent, so a power state with the votes of the one before it is no call and saves "
-        "nothing; a first one with the profile's own votes keeps all up until the second.",
+        "Only options that differ are sent, so a power state with the votes of the previous one makes no call and "
+        "saves nothing. A first state with the profile's own votes keeps everything up until the second.",
         "Name another power state, or leave then out.",
         mine("relax: {to: released, then: {to: released, after_us: 2000000}}"),
         mine("relax: {to: relaxed, then: {to: released, after_us: 2000000}}"),
         lint=("--notes",),
     ),
     "SUS-9": RuleText(
-        "A raise ahead hides the wait for a raise. Where nothing is lowered between inferences, none waits.",
+        "A raise ahead hides the wait for a raise. If nothing is lowered between inferences, none waits.",
         "Leave it out, or relax to a power state that lowers something.",
         mine("votes: unset\nrelax: {raise_ahead_us: 5000}", "balanced"),
         mine("relax: {raise_ahead_us: 5000}", "balanced"),
