@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class InForce:
-    """The votes in force on each power config id, derived from the calls alone.
+    """The votes in force on each power config id, derived only from the calls.
 
     It shares no code with the controller's ledger, so that it can't repeat an error of the controller.
     """
@@ -37,12 +37,12 @@ class InForce:
                 self._ids.pop(call.power_config_id, None)
 
     def lose(self) -> None:
-        """Apply a restart of the DSP: no vote is in force on any id, nor in the process."""
+        """Apply a restart of the DSP: no vote is in force on any id, or in the process."""
         self._process = _Votes()
         self._ids.clear()
 
     def votes(self, power_config_id: int | None) -> VoteSet:
-        """Return the votes in force on an id and in the process; for a destroyed id only the latter."""
+        """Return the votes in force on an id and in the process; for a destroyed id only the votes in the process."""
         if power_config_id is None:
             return VoteSet()
         own = self._ids.get(power_config_id, _Votes())
@@ -53,14 +53,14 @@ class InForce:
         for option, vote in votes.items():
             about = VOTE_OPTIONS[option]
             if about.other_form is not None:
-                # The later form supersedes the earlier.
+                # The later form of a vote replaces the earlier.
                 own.fields.pop(VOTE_OPTIONS[about.other_form].field, None)
                 own.others.pop(VOTE_OPTIONS[about.other_form].field, None)
             if about.partial:
                 stated = {field.name: getattr(vote, field.name) for field in about.fields}
                 _apply(own.fields.setdefault(about.field, {}), stated, accepted=accepted)
             elif about.process_wide:
-                # FastRPC ignores a control latency of 0: it is no vote (rule RPC-5).
+                # FastRPC ignores a control latency of 0, so it does not count as a vote (rule RPC-5).
                 ignored = about.taken_back is None and vote == 0
                 _apply(self._process.others, {} if ignored else {about.field: vote}, accepted=accepted)
             else:
@@ -69,13 +69,13 @@ class InForce:
 
 @attrs.frozen(repr=False, eq=False)
 class _Votes:
-    """Votes in force, by name: the fields of votes that change only what they set, and every other vote."""
+    """Votes in force, by name: the fields of votes that change only the fields they set, and every other vote."""
 
     fields: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     others: dict[str, Any] = attrs.field(factory=dict)
 
     def whole(self) -> dict[str, Any]:
-        """Return the votes, except those of which a field is unknown that every such vote states."""
+        """Return the votes. Leave out a vote if one of its fields is unknown, unless the field may be unset."""
         votes = dict(self.others)
         for name, stated in self.fields.items():
             about = BY_FIELD[name]
@@ -85,7 +85,7 @@ class _Votes:
 
 
 def _apply(held: dict[str, Any], stated: dict[str, Any], *, accepted: bool) -> None:
-    """Apply what a call states. After a failed call all of that is unknown."""
+    """Apply the statement of a call. After a failed call, everything that it states is unknown."""
     for name, value in stated.items():
         if value is None:
             continue  # its set flag is 0

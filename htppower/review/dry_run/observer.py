@@ -26,12 +26,12 @@ class Row:
     """One native call and its circumstances.
 
     Attributes:
-        call: the call; its time is from the start of the run.
+        call: the call. Its time is from the start of the run.
         phase: the phase that began or ended; None outside of phases.
         cause: the reason for it.
         state: the session's state after it.
         in_force: the votes in force on the id, and in the process, after it.
-        goes_on: whether it is a further setPowerConfig of the same step: settings of the process after clocks.
+        goes_on: whether it is a second setPowerConfig of the same step: settings of the process after clocks.
     """
 
     call: Call
@@ -45,7 +45,7 @@ class Row:
 
     @property
     def text(self) -> str:
-        """The call in a line: the function, its ids, and the code where it failed."""
+        """The call in a line: the function, its ids, and the code if it failed."""
         call = self.call
         said = f"{call.function}({call.power_config_id})"
         if call.function == "createPowerConfigId":
@@ -70,14 +70,14 @@ class Span:
 
 @attrs.frozen(repr=False)
 class PhaseSpan(Span):
-    """A phase, its native calls included."""
+    """A phase, with its native calls."""
 
     phase: Phase
 
 
 @attrs.frozen(repr=False)
 class Window(Span):
-    """A time after a phase when votes are up with nothing in flight; a lowering or the next phase ends it."""
+    """A time after a phase when votes are up with nothing in flight. A lowering or the next phase ends it."""
 
     after: Phase
 
@@ -95,12 +95,12 @@ class StateSpan(Span):
 
 
 class Observer:
-    """Observes a run of one session. Each native call belongs to the event that follows it.
+    """Observes a run of one session. Each native call belongs to the event that comes after it.
 
     Args:
-        recorder: has the calls.
+        recorder: holds the calls.
         time: the clock of the run.
-        flush: waits until every event so far was delivered.
+        flush: waits until every event so far is delivered.
     """
 
     def __init__(self, recorder: RecordingBackend, time: Time, flush: Callable[[], object]) -> None:
@@ -139,7 +139,7 @@ class Observer:
                 self._idle_since_us, self._idle_after = end_us, phase
 
     def see(self, event: Event) -> None:
-        """Take in an event, and the calls since the last one."""
+        """Note an event, and the calls since the last one."""
         with self._lock:
             self._calls += isinstance(event, CallMade)
             state = event.dest if isinstance(event, Transition) else self._state
@@ -156,7 +156,7 @@ class Observer:
                 self._change(state, event.time_us - self._start_us)
 
     def end(self) -> int:
-        """End the last state; return when the session was destroyed, in us from the start of the run."""
+        """End the last state. Return the time when the session was destroyed, in us from the start of the run."""
         self._flush()
         end_us = self._since_us if self._state is State.DESTROYED else self._now_us()
         self._change(self._state, end_us)
@@ -168,7 +168,7 @@ class Observer:
         return Row(since_start, phase, cause, state, self._in_force.votes(call.power_config_id), goes_on)
 
     def _lowered(self, event: Transition) -> None:
-        """Take in after how long votes are lowered that an inference has left up, or lowered further."""
+        """Note how long votes stayed up after an inference, or how long they were lowered before a further lowering."""
         if event.trigger is Trigger.LOWER_FURTHER:
             self.further_us.append(event.time_us - self._start_us - self._since_us)
         elif event.cause is Cause.INFERENCE_ENDED:

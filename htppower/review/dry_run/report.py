@@ -1,4 +1,4 @@
-"""What a run did, and its parts in a line of text each."""
+"""The report of a run, and its parts in a line of text each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NO_HARDWARE = "nothing was sent to hardware: this is the simulated HTP"
 
 @attrs.frozen
 class Workload:
-    """What is run. INIT and DE-INIT take as long as one inference."""
+    """The workload of a run. INIT and DE-INIT take as long as one inference."""
 
     inferences: int
     inference_us: int
@@ -39,10 +39,10 @@ class Workload:
 
 @attrs.frozen
 class Report:
-    """What a run did. Times are in us from its start.
+    """The report of a run. Times are in us from its start.
 
     Attributes:
-        profile, backend, workload: what was run, on what.
+        profile, backend, workload: what was run, and the backend.
         virtual: whether it ran in virtual time.
         rows: the native calls, in order.
         phases: the phases, in order.
@@ -50,8 +50,8 @@ class Report:
         windows: the times when votes were up with nothing in flight, in order.
         degradations: the votes of the profile that this platform lacks.
         end_us: when the session was closed.
-        time_outs_us: how long after the last inference the votes were lowered, each time; 0 for at once.
-        further_us: how long after they were lowered they were lowered further, each time.
+        time_outs_us: how long after the last inference the votes were lowered, each time; 0 if at once.
+        further_us: how long after that they were lowered further, each time.
     """
 
     profile: Profile
@@ -79,13 +79,13 @@ class Report:
 
     @property
     def stays_raised(self) -> bool:
-        """Whether the profile keeps its votes in state LOWERED, also after DE-INIT: then nothing is lowered."""
+        """Whether the profile keeps its votes in state LOWERED, and after DE-INIT: then nothing is lowered."""
         relax = self.profile.relax
         return relax is not None and is_held(self.profile) and relax.after_deinit_to.votes == self.profile.votes
 
     @property
     def raised_us(self) -> int:
-        """How long the votes of the profile were in force, in us: in state LOWERED, too, where that keeps them."""
+        """How long the votes of the profile were in force, in us, including state LOWERED if it keeps them."""
         times = self.time_in_state_us
         return times[State.RAISED] + (times[State.LOWERED] if self.stays_raised else 0)
 
@@ -95,7 +95,7 @@ class Report:
 
     @property
     def workload_line(self) -> str:
-        """What was run."""
+        """The workload in a line."""
         work = self.workload
         count = f"{work.inferences} inference{'' if work.inferences == 1 else 's'}"
         time = "virtual time" if self.virtual else "real time"
@@ -104,7 +104,7 @@ class Report:
 
     @property
     def state_line(self) -> str:
-        """How long the session was in each state that it was in; may be empty."""
+        """How long the session was in each of its states; may be empty."""
         times = self.time_in_state_us
         kept = " with the votes of RAISED" if self.stays_raised else ""
         return ", ".join(
@@ -119,15 +119,15 @@ class Report:
         known, relax = self.profile.provenance, self.profile.relax
         if known is None:
             return []
-        said = f"the votes are those of {known.of}, and htppower casts them: it sends all of them again after INIT"
+        said = f"the votes are from {known.of}, but htppower casts them: it sends all of them again after INIT"
         left_us = 0 if relax is None else relax.after_deinit_to.votes.rpc_polling_time_us
         if left_us:
-            said += f", and turns polling off at the end, where the runtime leaves it on ({left_us} us)"
+            said += f", and turns polling off at the end, which the runtime leaves on ({left_us} us)"
         return [said]
 
     @property
     def sustain_lines(self) -> list[str]:
-        """How each time is learnt, and after how long votes were lowered by it; none for a fixed one."""
+        """How each learnt time is chosen, and how long votes stayed up; empty for fixed times."""
         relax = self.profile.relax
         if relax is None:
             return []
@@ -138,14 +138,14 @@ class Report:
 
     @property
     def degradation_lines(self) -> list[str]:
-        """A line for each vote that the platform lacks, or one that it lacks none; none for a profile without votes."""
+        """A line for each vote that the platform lacks, or one if it lacks none; empty for a profile without votes."""
         if self.profile.votes and not self.degradations:
             return ["no: this platform has every vote of the profile"]
         return [f"{lost.rule}: {lost.message}{f' ({lost.hint})' if lost.hint else ''}" for lost in self.degradations]
 
 
 def _learnt(name: str, sustain: Sustain, kept_us: Iterable[int]) -> Iterator[str]:
-    """Yield how a time is learnt, and those that were kept."""
+    """Yield how a time is learnt, and the times that were kept."""
     if isinstance(sustain, Adaptive):
         groups = [(time_us, len(list(alike))) for time_us, alike in itertools.groupby(kept_us)]
         said = (

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "Workload", "run"]
 
-# A real timer may be late by this much before the run goes on without it.
+# If a real timer is later than this, the run goes on without it.
 _LONGEST_LATENESS_US = 5_000_000
 _STEP_US = 1000
 
@@ -33,13 +33,13 @@ def run(profile: Profile, backend: SimulatedHtp, workload: Workload, *, virtual:
 
     Args:
         profile: the profile of the session.
-        backend: answers the calls.
-        workload: what is run.
-        virtual: whether time is virtual, so that waiting takes none; otherwise it is the system's.
+        backend: takes the calls.
+        workload: the phases to run.
+        virtual: whether time is virtual, so that waiting takes none. Otherwise it is the system's time.
     """
     time, wait_us = _virtual_time() if virtual else _real_time()
     recorder = RecordingBackend(backend, time=time)
-    # No heartbeat: a report shows what the profile costs.
+    # No heartbeat, since a report shows the cost of the profile.
     with VoteController(recorder, time=time, heartbeat_us=0) as controller:
         observer = Observer(recorder, time, controller.flush_events)
         controller.subscribe(observer.see)

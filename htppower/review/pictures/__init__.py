@@ -1,1 +1,1 @@
-"""Pictures of a dry run and of the shares of an inference: SVG, a page around it, a trace. The commands print them."""
+"""Pictures of a dry run and of the shares of an inference: SVG, a page around it, a trace. Commands print them."""

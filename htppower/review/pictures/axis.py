@@ -1,8 +1,9 @@
 """The time axis in px, with long idle stretches cut short.
 
-An inference takes milliseconds and a sustain window seconds. A linear axis would leave the phases a pixel or two, and a
-logarithmic one would bend every duration. So the axis is linear, and stretches in which nothing happens are cut, with
-their duration beside the mark. It is cut only where the rest would be too narrow for a name, and where that gains room.
+An inference takes milliseconds and a sustain window seconds. On a linear axis the phases would be a pixel or two wide,
+and a logarithmic axis would distort every duration. So the axis is linear, but stretches where nothing happens are
+cut, with their duration next to the mark. A stretch is cut only if the rest would be too narrow for a name otherwise,
+and if that gains room.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ _LEGIBLE_PX = 24
 # A stretch is cut only if it is this many times as long as the longest that is not.
 _MUCH_LONGER = 5
 _MOST_BREAKS = 4
-# A break is no wider than this, and than this share of its stretch on an axis without breaks.
+# A break is at most this wide, and at most this share of the stretch's width on an axis without breaks.
 _BREAK_PX = 130
 _BREAK_SHARE = 2 / 3
-# It needs this width to name its duration.
+# The least width of a break that shows its duration.
 _NARROWEST_BREAK_PX = 72
-# The mark of a break stands near its right end, so that a name has room before it.
+# The mark of a break is near its right end, so that a name has room before it.
 _MARK_AT = 0.86
-# The width of the mark itself.
+# The width of the mark.
 MARK_PX = 18
 _TICK_PX = 64
 _UNITS = ((1_000_000, "s"), (1000, "ms"), (1, "us"))
@@ -38,7 +39,7 @@ _UNITS = ((1_000_000, "s"), (1000, "ms"), (1, "us"))
 
 @attrs.frozen
 class Piece:
-    """A linear stretch of the axis; a broken one is drawn too short, and says how long it is."""
+    """A linear stretch of the axis. A broken stretch is drawn too short, and shows its duration."""
 
     begin_us: int
     end_us: int
@@ -80,14 +81,14 @@ class TimeAxis:
         return piece.x(time_us)
 
     def widest_room(self, left: float, right: float) -> tuple[float, float]:
-        """Return the widest part of a stretch in px that no mark of a break divides: where a word has most room."""
+        """Return the widest part of a stretch in px that no mark of a break divides, as room for a word."""
         marks = [cut.mark for cut in self.breaks if left < cut.mark < right]
         lefts = [left, *(mark + MARK_PX / 2 for mark in marks)]
         rights = [*(mark - MARK_PX / 2 for mark in marks), right]
         return max(zip(lefts, rights, strict=True), key=lambda room: room[1] - room[0])
 
     def ticks(self) -> Iterator[tuple[float, str]]:
-        """Yield x and label of round times, and of the start of a piece without one."""
+        """Yield x and label of round times, and of the start of a piece without a round time."""
         step_us = self._step_us()
         for piece in self.pieces:
             if piece.broken:
@@ -106,7 +107,7 @@ class TimeAxis:
 def time_axis(timelines: Iterable[Timeline], left: float, right: float) -> TimeAxis:
     """Return one axis for some timelines, from left to right in px.
 
-    A stretch is cut only where nothing begins, ends or is called in any of them.
+    A stretch is cut only if nothing begins, ends or is called in it in any of the timelines.
     """
     edges = sorted({0, *itertools.chain.from_iterable(map(_edges, timelines))})
     stretches = list(itertools.pairwise(edges)) or [(0, 1)]
@@ -124,9 +125,9 @@ def time_axis(timelines: Iterable[Timeline], left: float, right: float) -> TimeA
 
 
 def spell_time(time_us: int, longest_us: int | None = None) -> str:
-    """Return a time in the unit that suits it; on an axis, in the unit that suits the longest.
+    """Return a time in the unit that suits it. On an axis, the longest time decides the unit.
 
-    The longest time of an axis has at least ten of the unit, so that ticks are no fractions.
+    The longest time of an axis is at least ten units, so that ticks are not fractions.
     """
     least, measured_us = (1, time_us) if longest_us is None else (10, longest_us)
     size, unit = next((size, unit) for size, unit in _UNITS if measured_us >= least * size or size == 1)
@@ -145,7 +146,8 @@ def _edges(timeline: Timeline) -> Iterator[int]:
 def _broken(stretches: list[tuple[int, int]], width: float) -> dict[tuple[int, int], float]:
     """Return the stretches to cut, with their widths in px.
 
-    They are the longest few, if they leave the others too narrow, are much longer, and become narrower by the cut.
+    They are the longest few, if they leave too little room for the others, are much longer, and get narrower by the
+    cut.
     """
     longest = sorted(stretches, key=lambda stretch: stretch[0] - stretch[1])
     durations = [end - begin for begin, end in longest]
@@ -165,6 +167,6 @@ def _joined(group: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
 
 def _round_up(step_us: int) -> int:
-    """Return the next of 1, 2, 5, 10, 20, 50 and so on."""
+    """Return the next number among 1, 2, 5, 10, 20, 50 and so on."""
     power = int("1" + "0" * (len(str(step_us)) - 1))
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= step_us)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from htppower.review.pictures.timeline import Timeline
 
 BANDS_PX = 22
-# A word is drawn in the first size that fits.
+# A word is drawn in the first of these sizes that fits.
 _SIZES = {"band": 10, "band tight": 9}
 _PADDING = 5
 # Even a phase without duration is this wide.
@@ -25,7 +25,7 @@ _NARROWEST = 1.5
 
 
 def draw_bands(timeline: Timeline, times: TimeAxis, top: float, bottom: float, name: str) -> Iterator[str]:
-    """Yield the strip, and each band's tint down to the bottom; windows lie behind phases."""
+    """Yield the strip, and each band's tint down to the bottom; windows are behind phases."""
     phases = phase_bands(timeline.phases, times)
     for band in window_bands(timeline.windows, times, phases):
         left, width = _place(band, times)
@@ -51,7 +51,7 @@ def _strip(band: Band, top: float, times: TimeAxis, tip: str, **look: object) ->
 
 
 def _place(band: Band, times: TimeAxis) -> tuple[float, float]:
-    """Return x and width of a band: wide enough to be seen, and within the axis."""
+    """Return x and width of a band, which is wide enough to be seen, and within the axis."""
     width = max(band.right - band.left, _NARROWEST)
     return min(band.left, times.pieces[-1].right - width), width
 

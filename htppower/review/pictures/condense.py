@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Timed(Protocol):
-    """What holds from a moment on."""
+    """Something that starts at a moment."""
 
     @property
     def time_us(self) -> int:
@@ -30,8 +30,8 @@ class Timed(Protocol):
 
 S = TypeVar("S", bound=Timed)
 
-# Merged are: bands narrower than _BAND_PX with less than _GROUND_PX between them, steps narrower than _STEP_PX, and
-# ticks closer than _TICKS_PX. So many ticks stand side by side before they are merged.
+# These are merged: bands narrower than _BAND_PX with less than _GROUND_PX between them, steps narrower than _STEP_PX,
+# and ticks closer than _TICKS_PX. Up to _MOST_APART ticks are drawn side by side.
 _GROUND_PX = 2.5
 _BAND_PX = 4
 _STEP_PX = 2
@@ -61,7 +61,7 @@ class Stretch(Generic[S]):
 
 @attrs.frozen
 class Cluster:
-    """Ticks that are drawn side by side, or as one where they are many."""
+    """Ticks that are drawn side by side, or as one glyph if they are many."""
 
     left: float
     right: float
@@ -69,7 +69,7 @@ class Cluster:
 
     @property
     def many(self) -> bool:
-        """Whether they are drawn as one."""
+        """Whether they are drawn as one glyph."""
         return len(self.ticks) > _MOST_APART
 
 
@@ -89,13 +89,13 @@ def window_bands(windows: Sequence[Window], axis: TimeAxis, covered: Iterable[Ba
 
 
 def stretches(steps: Sequence[S], axis: TimeAxis) -> list[Stretch[S]]:
-    """Return the steps of a lane or a setting as they are drawn; the last ends with the axis."""
+    """Return the steps of a lane or a setting as they are drawn. The last step ends with the axis."""
     ends = [*(step.time_us for step in steps[1:]), axis.end_us]
     placed = [(axis.x(step.time_us), axis.x(end), step) for step, end in zip(steps, ends, strict=True)]
     groups: list[list[tuple[float, float, S]]] = []
     was_narrow = False
     for left, right, step in placed:
-        # A step without width is a rise or a fall, and needs no room.
+        # A step without width is a rise or a fall, and takes no room.
         narrow = 0 < right - left < _STEP_PX
         if narrow and was_narrow:
             groups[-1].append((left, right, step))
@@ -122,7 +122,7 @@ def _bands(spans: Sequence[tuple[Span, str]], axis: TimeAxis) -> list[Band]:
 
 
 def _grouped(items: Sequence[T], place: Callable[[T], tuple[float, float]], nearest_px: float) -> list[list[T]]:
-    """Return the items in lists: neighbours that are narrow and nearer than this in one."""
+    """Return the items in lists. Neighbours that are narrow and nearer than this are in the same list."""
     groups: list[list[T]] = []
     before = (0.0, 0.0)
     for item in items:

@@ -48,10 +48,10 @@ def width_of(said: str, size: float) -> float:
 
 
 def shortened(said: str, size: float, width: float) -> str:
-    """Return a text that fits, with an ellipsis where it was cut."""
+    """Return a text that fits, with an ellipsis if it was cut."""
     if width_of(said, size) <= width:
         return said
-    # No character is narrower: a very long text need not be searched from its end.
+    # No character is narrower, so a very long text need not be searched from its end.
     most = min(len(said), int(width / (size * _CHARACTER)))
     while most and width_of(said[:most], size) > width - size:
         most -= 1

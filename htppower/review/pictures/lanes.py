@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from htppower.review.pictures.rows import CornerAxis
     from htppower.review.pictures.timeline import Lane, Step
 
-# Each kind of line has its own dashes: a target corner, and the rows that stand in its place.
+# Each kind of line has its own dashes: a target corner, and the rows that replace a corner.
 _ROW_LINES = {NO_VOTE: "target no-vote", FOLLOWS: "target follows"}
 LINES = ("target", *_ROW_LINES.values())
-# Half-way between two rows with a gap between them.
+# The middle of a gap between two rows.
 _GAP_MIDDLE = 12.5
 
 
@@ -71,7 +71,7 @@ def _areas(stretch: Stretch[Step], top: float, corners: CornerAxis) -> Iterator[
 
 
 def _line(drawn: list[Stretch[Step]], top: float, corners: CornerAxis, kind: str) -> Iterator[tuple[str, float, float]]:
-    """Yield the line of one kind, broken where the targets are of another."""
+    """Yield the line of one kind, with gaps where the targets are of another kind."""
     down = False
     for stretch in drawn:
         row = row_of(stretch.steps[0])

@@ -1,4 +1,4 @@
-"""The legend of a timeline, with only what occurs in it."""
+"""The legend of a timeline, which explains only what occurs in it."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _of_votes(timeline: Timeline, times: TimeAxis) -> Iterator[Entry]:
         yield "value of a field", _box("value")
     told = [stretch for setting in timeline.settings for stretch in stretches(setting.steps, times)]
     if any(len(stretch.steps) > 1 for stretch in drawn) or any(len(stretch.steps) > 1 for stretch in told):
-        yield "changes too close to be told apart", _box("changes")
+        yield "changes too close to be shown apart", _box("changes")
 
 
 def _of_calls(timeline: Timeline, times: TimeAxis) -> Iterator[Entry]:

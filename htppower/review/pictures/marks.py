@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 CALLS_PX = 60
 AXIS_PX = 38
-# The outline of the glyph for what a call does, around its middle.
+# The outline of the glyph for each kind of call, around its middle.
 GLYPHS = {
     "create": "M-4,0A4,4 0 1 1 4,0A4,4 0 1 1 -4,0Z",
     "raise": "M0,-4.5L4.5,3.5H-4.5Z",
@@ -33,7 +33,7 @@ _GAP_PX = MARK_PX / 2 - 3
 
 
 def draw_calls(ticks: Sequence[Tick], times: TimeAxis, lanes_top: float, top: float) -> Iterator[str]:
-    """Yield for each call a line through the lanes and a glyph below, with its word where there is room."""
+    """Yield for each call a line through the lanes and a glyph below, with its word if there is room."""
     free = 0.0
     for cluster in clusters(ticks, times):
         middle = (cluster.left + cluster.right) / 2
@@ -86,7 +86,7 @@ def draw_breaks(times: TimeAxis, lanes: tuple[float, float], axis: float) -> Ite
 
 
 def _span(left: float, right: float, y: float, room: float) -> Iterator[str]:
-    """Yield a line from end to end of a stretch, with ends across it and room for a word in its middle."""
+    """Yield a line from end to end of a stretch, with ticks at its ends and room for a word in its middle."""
     middle = (left + right) / 2
     ends = ((left + 1, middle - room / 2 - 3), (right - 1, middle + room / 2 + 3))
     for outer, inner in ends:
@@ -112,7 +112,7 @@ def _zigzag(top: float, bottom: float) -> list[tuple[float, float]]:
 
 
 def _many(cluster: Cluster, top: float) -> Iterator[str]:
-    """Yield a bar for calls that are too close for a glyph each."""
+    """Yield a bar for calls that are too close to have a glyph each."""
     left, width = cluster.left - 4, cluster.right - cluster.left + 8
     kinds = {does: sum(tick.does == does for tick in cluster.ticks) for does in GLYPHS}
     tip = title(", ".join(f"{count} x {does}" for does, count in kinds.items() if count))

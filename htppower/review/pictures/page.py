@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from htppower.review.pictures.elements import element, safe
 
-# The page loads and runs nothing, whatever texts a profile holds; its style sheets are inline.
+# The page loads and runs nothing, whatever texts a profile holds. Its style sheets are inline.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 _STYLE = """

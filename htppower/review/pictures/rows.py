@@ -1,4 +1,4 @@
-"""The corner axis of a lane: the voted corners with their neighbours, and below them the rows for no corner."""
+"""The corner axis of a lane: the voted corners with their neighbours, and the rows without a corner below them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOLLOWS = "follows core"
 
 @attrs.frozen
 class CornerRow:
-    """One row, some px below the top of the lane; ``gap``: corners are left out between it and the next one."""
+    """One row, some px below the top of the lane; ``gap``: whether corners between it and the next row are left out."""
 
     label: str
     y: float
@@ -43,7 +43,7 @@ class CornerAxis:
 
 
 def row_of(step: Step) -> str | None:
-    """Return the label of the row of a step's target; None where there is no vote."""
+    """Return the label of the row of a step's target; None without a vote."""
     if step.levels is None:
         return FOLLOWS if step.follows else None
     return NO_VOTE if is_disable(step.levels.target) else step.levels.target.name
@@ -85,7 +85,8 @@ def _labels(step: Step) -> Iterator[str]:
 def _siblings(voted: Iterable[VoltageCorner | ExpandedCorner]) -> list[VoltageCorner | ExpandedCorner]:
     """Return every corner of the kinds that are voted, lowest first, without DISABLE.
 
-    Where both kinds are, a corner of the one stands at the height of the other's; one name is one row.
+    If both kinds are voted, each corner is at the height of the same level in the other kind. The same name has one
+    row.
     """
     kinds = {type(corner) for corner in voted}
     corners = [each for kind in (VoltageCorner, ExpandedCorner) if kind in kinds for each in kind]

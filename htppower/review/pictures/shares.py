@@ -1,4 +1,4 @@
-"""The parts of an inference as bars, one for each measurement, all of one width."""
+"""The parts of an inference as bars, one for each measurement, all equally wide."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from htppower.review.pictures.style import SVG
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# Besides the style sheet of all pictures.
+# Added to the style sheet of all pictures.
 _STYLE = """
 .htp .share { fill-opacity: .22; stroke-opacity: .8; }
 .htp .host { fill: var(--prepare); stroke: var(--prepare); }
@@ -30,7 +30,7 @@ _LEGEND_PX = 22
 _SAMPLE_PX = 26
 _SIZE = 10
 _PADDING = 6
-# Even a part without time is to be seen.
+# Even a part without time is visible.
 _NARROWEST = 1.5
 
 
@@ -39,7 +39,7 @@ class Share:
     """A part of a bar.
 
     Attributes:
-        name: what it is.
+        name: its name.
         kind: its class in the style sheet: ``host``, ``way``, ``around``, ``waits`` or ``work``.
         share: its part of the whole, from 0 to 1.
         says: its time.
@@ -61,7 +61,7 @@ class Bar:
 
 
 def shares_svg(bars: Sequence[Bar], caption: str, name: str = "shares") -> str:
-    """Return the picture. ``name`` begins the ids in it, so that a page can hold several."""
+    """Return the picture. ``name`` begins the ids in it, so that a page can hold several pictures."""
     legend = dict.fromkeys((share.kind, share.name) for bar in bars for share in bar.shares)
     lines = list(_legend_lines(list(legend)))
     top = _MARGIN / 2
@@ -87,7 +87,7 @@ def shares_svg(bars: Sequence[Bar], caption: str, name: str = "shares") -> str:
 
 def _described(bar: Bar) -> str:
     parts = ", ".join(f"{share.name} {share.says}, {100 * share.share:.0f} %" for share in bar.shares)
-    return f"{bar.name}: {bar.says}, of it {parts}."
+    return f"{bar.name}: {bar.says}, of which {parts}."
 
 
 def _bar(bar: Bar, top: float) -> Iterator[str]:
@@ -109,7 +109,7 @@ def _bar(bar: Bar, top: float) -> Iterator[str]:
 
 
 def _legend_lines(entries: Sequence[tuple[str, str]]) -> Iterator[list[tuple[float, str, str]]]:
-    """Yield the lines of the legend: of each entry its x, kind and name."""
+    """Yield the lines of the legend: for each entry its x, kind and name."""
     x = _MARGIN
     line: list[tuple[float, str, str]] = []
     for kind, name in entries:

@@ -1,4 +1,4 @@
-"""Draws what is voted besides the clocks: a strip for each field, with its value from moment to moment."""
+"""Draws the votes on other fields than clocks: a strip for each field, with its value over time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PADDING = 3
 
 
 def settings_of(timeline: Timeline, beside: Sequence[Timeline]) -> list[Setting]:
-    """Return the settings of a timeline, and without a value those that only another one has."""
+    """Return the settings of a timeline, and without a value the settings that only another timeline has."""
     own = {setting.field: setting for setting in timeline.settings}
     named = {setting.field for every in (timeline, *beside) for setting in every.settings}
     return [own.get(field) or Setting(field) for field in FIELDS if field in named]
@@ -43,7 +43,7 @@ def draw_strips(settings: Sequence[Setting], times: TimeAxis, top: float, left: 
 
 
 def _draw(stretch: Stretch[Value], y: float, times: TimeAxis) -> Iterator[str]:
-    """Yield a value as a bar with its text, where that has room; many of them as one block."""
+    """Yield a value as a bar, with its text if there is room; many values as one block."""
     width = stretch.right - stretch.left
     bar = {"x": stretch.left, "y": y, "width": width, "height": _BAR_PX}
     value = stretch.steps[0]

@@ -1,6 +1,6 @@
-"""The style sheet of the pictures: for a file of their own, a page of ours, and the docs."""
+"""The style sheet of the pictures: for a file of their own, for htppower's pages, and for the docs."""
 
-# The colours are those of the docs' theme in a page of the docs, and otherwise of the system's colour scheme.
+# On a page of the docs, the colours are taken from its theme, and otherwise from the system's colour scheme.
 SVG = """
 .htp { --ink: var(--color-foreground-primary, #1f2328); --faint: var(--color-foreground-secondary, #59636e);
   --ground: var(--color-background-primary, #ffffff);

@@ -1,4 +1,4 @@
-"""A timeline as an SVG: self-contained, without a script, light or dark as the reader's system is."""
+"""A timeline as an SVG: self-contained, without a script, light or dark like the reader's system."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NO_CALLS_PX = 14
 _MARGIN = 16.0
 # Core and bus have the same corners, so they share one axis; HMX has corners of its own.
 _SHARING = {"core": ("core", "bus"), "bus": ("core", "bus"), "HMX": ("HMX",)}
-# A description is read aloud, so it has so many moments at most.
+# A description is read aloud, so it has at most this many moments.
 _MOST_SPELT = 12
 NO_VOTES = "no call: this profile does not vote"
 NO_VOTE = "no vote on this clock"
@@ -40,10 +40,10 @@ def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "tim
     """Return the picture.
 
     Args:
-        timeline: what is drawn.
-        beside: timelines to compare it with, drawn elsewhere on the same scale of time and corners.
+        timeline: the timeline to draw.
+        beside: timelines to compare it with, which are drawn elsewhere on the same scales of time and corners.
         name: begins the ids of the picture, so that a page can hold several.
-        head: whether the profile, its summary and the workload stand above.
+        head: whether to draw the profile, its summary and the workload at the top.
     """
     times = time_axis((timeline, *beside), _LEFT, _RIGHT)
     top = _HEAD_PX if head else _MARGIN
@@ -52,7 +52,7 @@ def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "tim
     legend_top = axis_top + AXIS_PX + 6
     legend = draw_legend(timeline, times, legend_top, _MARGIN, _RIGHT, name)
     height = round(legend_top + LINE_PX * len(legend) + _MARGIN / 2)
-    # Later parts lie above earlier ones: votes above bands, breaks above what they cut, words above breaks.
+    # Later parts are drawn over earlier ones: votes over bands, breaks over what they cut, words over breaks.
     parts = (
         *_opening(timeline, name, height),
         *(_head(timeline) if head else ()),
@@ -124,7 +124,7 @@ def _head(timeline: Timeline) -> Iterator[str]:
 
 
 def describe(timeline: Timeline) -> str:
-    """Return the picture in words, for those who do not see it."""
+    """Return the picture in words, for readers who can't see it."""
     if not timeline.ticks:
         return f"{timeline.setting}. {NO_VOTES}."
     calls = "; ".join(_moments(timeline))
@@ -132,7 +132,10 @@ def describe(timeline: Timeline) -> str:
 
 
 def _moments(timeline: Timeline) -> Iterator[str]:
-    """Yield what is in force after each moment with calls: the first few, and the last. Of settings, what is new."""
+    """Yield what is in force after each moment with calls, for the first few and the last.
+
+    Settings are repeated only if they change.
+    """
     *before, last = dict.fromkeys(tick.time_us for tick in timeline.ticks)
     said = before[: _MOST_SPELT - 1]
     told: dict[str, str | None] = {}

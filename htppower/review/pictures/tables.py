@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from htppower.review.dry_run.observer import Row
     from htppower.review.dry_run.report import Report
 
-# A page with more calls than _MOST_ROWS shows the first and the last: nobody reads 20000 rows, and they open slowly.
+# A page with more calls than _MOST_ROWS shows only the first and the last calls. 20000 rows open slowly and are not
+# read.
 _MOST_ROWS = 200
 _FEW_ROWS = 60
 # The columns of the power states, by the fields that name them.
@@ -32,7 +33,7 @@ _HEADS: dict[KeyPath, str] = {
 
 
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], kind: str) -> str:
-    """Return a table of texts with their line breaks; keys scroll it in a narrow window."""
+    """Return a table of texts with their line breaks. In a narrow window, keys scroll it."""
     heads = "".join(f'<th scope="col">{cell(name)}</th>' for name in head)
     # In a narrow window each cell has its heading before it, and the headings are left out.
     opened = [element("td", "", data_head=name).removesuffix("</td>") for name in head]
@@ -50,7 +51,7 @@ def cell(said: object) -> str:
 
 
 def vote_table(report: Report) -> str:
-    """Return the table of each vote, raised, lowered and after DE-INIT, as a file spells it."""
+    """Return the table of each vote, raised, lowered and after DE-INIT, as a file writes it."""
     profile = report.profile
     if not profile.votes or profile.relax is None:
         return "<p>The profile casts no votes: the system's own settings stay as they are.</p>"
@@ -71,7 +72,7 @@ def vote_table(report: Report) -> str:
 
 
 def _time(sustain: Sustain) -> str:
-    """Return a time in us; one that is learnt in words."""
+    """Return a time in us; a learnt time in words."""
     return f"a time that is {sustain_in_words(sustain)}," if isinstance(sustain, Adaptive) else f"{sustain} us"
 
 
@@ -86,7 +87,7 @@ def _ahead(relax: Relax) -> str:
 
 
 def call_table(report: Report) -> str:
-    """Return the table of the native calls; of very many, the first and the last."""
+    """Return the table of the native calls; only the first and the last if there are very many."""
     rows = report.rows
     if not rows:
         return "<p>No call: this profile does not vote.</p>"
@@ -102,7 +103,7 @@ def call_table(report: Report) -> str:
 
 
 def about(report: Report) -> list[tuple[str, str]]:
-    """Return what was run, as label and text; a shipped file by its name, wherever it is installed."""
+    """Return what was run, as labels and texts; a shipped file by its name, wherever it is installed."""
     source = report.profile.source
     return [
         ("file", "none" if source is None else shown_path(str(source))),
@@ -113,9 +114,9 @@ def about(report: Report) -> list[tuple[str, str]]:
 
 
 def summary(report: Report) -> list[tuple[str, str]]:
-    """Return the sums of a run, as label and text."""
+    """Return the sums of a run, as labels and texts."""
     return [
-        ("native calls", f"{len(report.rows)}, of them {report.count('setPowerConfig')} setPowerConfig"),
+        ("native calls", f"{len(report.rows)}, {report.count('setPowerConfig')} of them setPowerConfig"),
         ("time", report.state_line or "none"),
         *(("sustain", line) for line in report.sustain_lines),
         *(("degraded", line) for line in report.degradation_lines),
@@ -128,7 +129,7 @@ def label_list(rows: Iterable[tuple[str, str]]) -> str:
 
 
 def finding_table(findings: Sequence[Finding]) -> str:
-    """Return the table of the findings, or that there are none."""
+    """Return the table of the findings, or a sentence if there are none."""
     if not findings:
         return "<p>None.</p>"
     rows = [

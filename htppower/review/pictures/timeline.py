@@ -1,6 +1,6 @@
 """A run as a timeline: the votes of each clock as steps, phases and windows as spans, native calls as ticks.
 
-It is data, exact to the microsecond; other modules draw it.
+It is data, exact to the microsecond, which other modules draw.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NO_VOTE = "no vote (DISABLE)"
 
 
 def is_disable(corner: VoltageCorner | ExpandedCorner) -> bool:
-    """Return whether a corner is DISABLE, which means "no vote" and stands outside the order of corners."""
+    """Return whether a corner is DISABLE, which means "no vote" and has no place in the order of corners."""
     return corner.name == "DISABLE"
 
 
@@ -52,7 +52,7 @@ class Levels:
 
     @property
     def all(self) -> tuple[VoltageCorner | ExpandedCorner, ...]:
-        """The three."""
+        """The three corners."""
         return self.min, self.target, self.max
 
     @property
@@ -62,7 +62,7 @@ class Levels:
         return None if is_disable(low) or is_disable(high) else (low, high)
 
     def __str__(self) -> str:
-        """Return one corner where all three are the same, else min / target / max."""
+        """Return one corner if all three are the same, else min / target / max."""
         if self.min is self.target is self.max:
             return NO_VOTE if is_disable(self.target) else self.target.name
         return f"{self.min.name} / {self.target.name} / {self.max.name}"
@@ -70,7 +70,7 @@ class Levels:
 
 @attrs.frozen
 class Step:
-    """The vote on a clock from a moment on.
+    """The vote on a clock that starts at a moment.
 
     Attributes:
         time_us: the moment, from the start of the run.
@@ -88,7 +88,7 @@ class Step:
         return None if self.levels is None else self.levels.limits
 
     def __str__(self) -> str:
-        """Return the corners, or the text in their place."""
+        """Return the corners, or the text that replaces them."""
         return "follows the core clock" if self.follows else "no vote" if self.levels is None else str(self.levels)
 
 
@@ -111,7 +111,7 @@ class Lane:
 
 @attrs.frozen
 class Value:
-    """What a field says from a moment on, as it is spelt in a file; None where nothing votes on it."""
+    """The value of a field that starts at a moment, as a file writes it; None if nothing votes on the field."""
 
     time_us: int
     text: str | None
@@ -119,7 +119,7 @@ class Value:
 
 @attrs.frozen
 class Setting:
-    """A field that is voted besides the clocks, such as ``rpc_polling_time_us``; its steps are as those of a lane."""
+    """A voted field that is not a clock, such as ``rpc_polling_time_us``. Its steps are like those in a lane."""
 
     field: str
     steps: tuple[Value, ...] = (Value(0, None),)
@@ -134,9 +134,9 @@ class Tick:
     """A native call, or the setPowerConfig calls of one step: clocks, then settings of the process.
 
     Attributes:
-        time_us: when the first was made.
+        time_us: the time of the first call.
         does: ``create``, ``raise``, ``lower``, ``cast``, ``destroy`` or ``fail``.
-        says: why.
+        says: the cause.
         calls: how many calls it stands for.
     """
 
@@ -148,9 +148,9 @@ class Tick:
 
 @attrs.frozen
 class Timeline:
-    """A run as data for drawing; a profile without votes has no lanes. ``setting`` is platform and workload.
+    """A run as data for drawing. A profile without votes has no lanes. ``setting`` is the platform and the workload.
 
-    ``settings`` are the fields besides the clocks that anything votes on in the run, in the order of a file.
+    ``settings`` are all other fields than clocks that are voted in the run, in the order of a file.
     """
 
     profile: str
@@ -185,7 +185,7 @@ def _lane(clock: str, rows: tuple[Row, ...]) -> Lane:
 
 
 def _changes(clock: str, rows: tuple[Row, ...]) -> Iterator[Step]:
-    """Yield a step for every call that changes the vote on the clock, and always one at 0."""
+    """Yield a step for every call that changes the vote on the clock, and always a step at 0."""
     last = Step(0, None)
     if not rows or rows[0].call.time_us > 0:
         yield last
@@ -197,7 +197,7 @@ def _changes(clock: str, rows: tuple[Row, ...]) -> Iterator[Step]:
 
 
 def _settings(rows: tuple[Row, ...]) -> Iterator[Setting]:
-    """Yield the fields that are voted besides the clocks, which have lanes."""
+    """Yield the voted fields that are not clocks, since clocks have lanes."""
     said = [(row.call.time_us, dict(_said(row.in_force))) for row in rows]
     voted = {name for _, fields in said for name in fields}
     for field in (name for name in FIELDS if name in voted):
@@ -206,7 +206,7 @@ def _settings(rows: tuple[Row, ...]) -> Iterator[Setting]:
             value = Value(time_us, fields.get(field))
             if value.text != values[-1].text:
                 values.append(value)
-        # What is voted at 0 is the first value.
+        # A vote at 0 is the first value.
         yield Setting(field, tuple(values[1:] if values[1:] and values[1].time_us == 0 else values))
 
 
@@ -225,7 +225,7 @@ def _bus(time_us: int, votes: VoteSet) -> Step:
 
 
 def _hmx(time_us: int, votes: VoteSet) -> Step:
-    """Return the explicit vote; without one HMX follows the core clock (rule HMX-4)."""
+    """Return the explicit vote. Without one, HMX follows the core clock (rule HMX-4)."""
     if votes.hmx_v2 is not None and not votes.hmx_v2.pick_default:
         return Step(time_us, _levels(votes.hmx_v2))
     return Step(time_us, None, follows=votes.hvx is not None)

@@ -70,7 +70,7 @@ def test_a_dry_run_of_a_record_says_where_the_runtime_does_otherwise(name: str, 
     report = run(load_profile(name), SimulatedHtp(arch=75), Workload(1, 5000, 1000))
     (line,) = report.record_lines
     assert "htppower casts them: it sends all of them again after INIT" in line
-    assert (f"where the runtime leaves it on ({left_us} us)" in line) is bool(left_us)
+    assert (f"which the runtime leaves on ({left_us} us)" in line) is bool(left_us)
     turned_off = any(config.option == "RPC_POLLING_TIME" for config in report.rows[-2].call.configs)
     assert turned_off is bool(left_us)
     assert line in " ".join(as_text.render(report).split())

@@ -16,13 +16,13 @@ NAMES = ("text", "json", "svg", "html", "trace")
 
 
 def render(report: Report, name: str, folders: Sequence[str] = (), width: int = WIDTH) -> str:
-    """Return the report in one of the formats ``NAMES``; each is imported only when it is asked for.
+    """Return the report in one of the formats ``NAMES``, whose module is imported only here.
 
     Args:
         report: the run.
         name: the format.
-        folders: where the findings of a page look up names, besides the shipped profiles.
-        width: how wide text may be.
+        folders: more folders, where the findings of a page look up names.
+        width: the width of text.
     """
     make: Callable[..., str] = importlib.import_module(f"{__name__}.as_{name}").render
     more: dict[str, tuple[object, ...]] = {"html": (folders,), "text": (width,)}

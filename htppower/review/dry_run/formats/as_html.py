@@ -1,4 +1,4 @@
-"""A run as one page: its timeline, its votes, its native calls, and what lint finds in its file."""
+"""A run as one page: its timeline, its votes, its native calls, and the findings of lint in its file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def render(report: Report, folders: Iterable[str] = ()) -> str:
 
 
 def page_of(report: Report, findings: Sequence[Finding] = ()) -> str:
-    """Return the page: self-contained, without a script, light or dark as the reader's system is."""
+    """Return the page: self-contained, without a script, light or dark like the reader's system."""
     profile = report.profile
     sections = (
         ("Summary", label_list(summary(report))),

@@ -13,7 +13,7 @@ FORMAT_VERSION = 1
 
 
 def render(report: Report) -> str:
-    """Return the report; keys keep their order between versions."""
+    """Return the report. Keys keep their order between versions."""
     platform = report.backend.platform
     soc = platform.soc
     document = {

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 _HEADINGS = ("time", "phase", "why", "state")
 _CALL = "call and votes"
 _GAP = "  "
-# Where votes stand below their call: beside it in a wide terminal, else nearer to the margin.
+# The place of votes below their call: under its column in a wide terminal, else nearer to the margin.
 _BESIDE_FROM = 120
 _INDENT = 8
-# Where a line goes on whose columns do not fit.
+# The indent of the rest of a line whose columns do not fit.
 _FURTHER = " " * 12
 _COLOURS = {State.RAISED: "red", State.LOWERED: "green", State.UNKNOWN: "yellow"}
 _PREFIXES = (
@@ -53,14 +53,14 @@ def _head(report: Report, width: int) -> Iterator[str]:
         ("workload", report.workload_line),
         ("hardware", NO_HARDWARE),
         *(("record", line) for line in report.record_lines),
-        ("reading", "a call carries what differs from what is in force; corners are min / target / max"),
+        ("reading", "a call carries the votes that differ from those in force; corners are min / target / max"),
     )
     for label, text in rows:
         yield from labelled(label, text, width)
 
 
 def _timeline(report: Report, width: int) -> Iterator[str]:
-    """Yield a line for each step and further call of it, as wide as its columns need, and below each call its votes."""
+    """Yield a line for each call, as wide as its columns need, and below it the votes of the call."""
     cells = [_cells(row) for row in report.rows]
     widths = [max(map(len, column)) for column in zip(_HEADINGS, *cells, strict=True)]
     margin = sum(widths) + len(_GAP) * len(widths)
@@ -93,7 +93,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def _line(texts: Sequence[str], widths: Sequence[int], width: int) -> list[str]:
-    """Return the line of cells side by side, the first to the right; more lines where they do not fit the width."""
+    """Return the line of cells side by side, the first aligned right; several lines if they do not fit."""
     first = f"{texts[0]:>{widths[0]}}"
     line = _GAP.join((first, *(f"{text:<{each}}" for text, each in zip(texts[1:], widths[1:], strict=True))))
     return [line] if len(line.rstrip()) <= width else flowed((first, *filter(None, texts[1:])), width, "", _FURTHER)
@@ -105,7 +105,7 @@ def _below(parts: Sequence[str], indent: int, width: int) -> list[str]:
 
 
 def _vote(config: NativeConfig) -> Iterator[tuple[str, ...]]:
-    """Yield the parts of a vote: its option and numbers, and then the corners of each of its clocks."""
+    """Yield the parts of a vote: its option and numbers, then the corners of each of its clocks."""
     about = VOTE_OPTIONS[Option[config.option]]
     if not about.fields:
         unit = " us" if about.field.endswith("_us") else ""

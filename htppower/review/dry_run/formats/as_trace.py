@@ -1,8 +1,8 @@
-"""A run as a trace in Chrome's JSON format, for Perfetto or chrome://tracing, beside the vendor's own chrometrace.
+"""A run as a trace in Chrome's JSON format, for Perfetto or chrome://tracing, next to the vendor's own chrometrace.
 
 Corners are counters with the vendor's numbers, and slices with their names, since Perfetto refuses a name as the value
-of a counter. A counter is 0 where nothing is voted, and for DISABLE, whose own number would look like a corner. HMX has
-counters only where a vote on it is explicit; they are 0 while HMX follows the core clock.
+of a counter. A counter is 0 if nothing is voted, and for DISABLE, whose own number would look like a corner. HMX has
+counters only if some vote on it is explicit; they are 0 while HMX follows the core clock.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 _THREADS = ("phases", "state", "native calls", "core votes", "bus votes", "HMX votes")
 _THREAD = {name: PROCESS + number for number, name in enumerate(_THREADS, start=1)}
-# Among events of the same time, those that enclose others come first.
+# Of events at the same time, those that enclose others are first.
 _ORDER = {"M": 0, "X": 1, "C": 2, "i": 3}
 
 
 def render(report: Report) -> str:
-    """Return the trace; times are in us from the start of the run."""
+    """Return the trace. Times are in us from the start of the run."""
     events = sorted(_events(report), key=lambda each: (each["ph"] != "M", each["ts"], _ORDER[each["ph"]]))
     lines = ",\n".join(json.dumps(each) for each in events)
     other = json.dumps(_about(report))
