@@ -1,4 +1,4 @@
-"""The JSON Schemas of the files that people write, by which an editor completes and checks them.
+"""The JSON Schemas of the files that people write. An editor uses them to complete and check these files.
 
-May import what ``review`` may.
+It may import all that ``review`` may import.
 """

@@ -1,4 +1,4 @@
-"""Those rules between the fields of one file that JSON Schema can say, for files that state every field."""
+"""The rules between the fields of one file that JSON Schema can express, for files that state every field."""
 
 from __future__ import annotations
 

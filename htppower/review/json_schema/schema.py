@@ -1,7 +1,7 @@
-"""JSON Schemas (draft-07) of the files that people write, made from the classes by which they are read.
+"""JSON Schemas (draft-07) of the files that people write, made from the classes that read these files.
 
-An editor completes and checks a file by them. They can't see what only reading tells: what YAML itself means, what a
-file extends, whether a name exists, the order of corners.
+An editor uses them to complete and check a file. They can't check what only reading finds: YAML's own rules, the files
+that a file extends, whether a name exists, the order of corners.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Mode(enum.Enum):
     Attributes:
         WHOLE: every field.
         EXTENDING: none, since the rest is inherited.
-        STATED: at least one vote, and at least one field of an HVX vote; these are expected, and not voted.
+        STATED: at least one vote, and at least one field of an HVX vote; for expected votes, which are not cast.
     """
 
     WHOLE = ""
@@ -57,7 +57,7 @@ def json_schema(name: str) -> Schema:
     whole = maker.reference(kind, Mode.WHOLE)
     top: Schema = whole
     if kind in EXTENDING:
-        # The property says nothing that the branches do not: an editor proposes it in a file that has none yet.
+        # The branches below state all of this again. An editor uses this property in a file that has none of them yet.
         top = {
             "properties": {"extends": _extends(name)},
             "if": {"required": ["extends"]},
@@ -81,7 +81,7 @@ class _Maker:
         self.definitions: dict[str, Schema] = {}
 
     def reference(self, kind: type[Any], mode: Mode) -> Schema:
-        """Return a reference to the definition of a class or enumeration, which is made where there is none yet."""
+        """Return a reference to the definition of a class or enumeration, and make the definition if it is missing."""
         is_word = issubclass(kind, enum.Enum)
         name = kind.__name__.removesuffix("Fields") + ("" if is_word else mode.value)
         if name not in self.definitions:
@@ -90,7 +90,7 @@ class _Maker:
         return {"$ref": f"#/definitions/{name}"}
 
     def _value(self, kind: Any, mode: Mode) -> Schema:
-        """Return what a type of a field says."""
+        """Return the schema of a field's type."""
         if kind in _PLAIN:
             return {"type": _PLAIN[kind]}
         if get_origin(kind) is tuple:
@@ -99,13 +99,13 @@ class _Maker:
         if len(members) < len(choices(kind)):
             return {"anyOf": [self._value(members[0], mode), {"const": UNSET}]}
         if len(members) > 1:
-            # A file that inherits the key by which its mapping is told need not state it.
+            # A file may inherit the key that selects its mapping, and need not state it.
             either = "anyOf" if mode is Mode.EXTENDING else "oneOf"
             return {either: [self._value(member, mode) for member in members]}
         return self._class(kind, mode)
 
     def _class(self, kind: type[Any], mode: Mode) -> Schema:
-        """Return what a class says, with what may be written in the place of its fields."""
+        """Return the schema of a class, with what a file may write instead of its fields."""
         if kind is StatedVotes:
             return {"anyOf": [self.reference(VoteSet, Mode.STATED), {"const": UNSET}]}
         whole = self.reference(kind, mode)
@@ -115,13 +115,13 @@ class _Maker:
         return whole if about is None or about.default is None else {"anyOf": [whole, {"const": "default"}]}
 
     def _fields(self, kind: type[Any], mode: Mode) -> Schema:
-        """Return what a class says: its fields, which of them must be there, and nothing else."""
+        """Return the schema of a class: its fields, which of them are required, and no others."""
         said = said_of_fields(kind)
         properties: dict[str, Schema] = {}
         required = []
         for name, (of, wants) in declared(kind).items():
             if name == "pick_default":
-                continue  # written as the word default
+                continue  # it is written as the word default
             value = _limited(self._value(stated_type(of, wants), mode), wants, LIMITS.get((kind, name)))
             if of is Quantity:
                 value = _of_quantity(value, *LIMITS_OF_VALUES[name])
@@ -139,7 +139,7 @@ class _Maker:
         if mode is Mode.STATED and not required:
             made["minProperties"] = 1
         if kind is ExpectFields:
-            made["minProperties"] = len(required) + 1  # something is expected
+            made["minProperties"] = len(required) + 1  # at least one expectation
         conditions = {VoteSet: of_votes(), ProfileFields: of_a_profile()}.get(kind) if mode is Mode.WHOLE else None
         return {
             **made,
@@ -150,12 +150,12 @@ class _Maker:
 
 
 def _described(text: str, value: Schema) -> Schema:
-    """Return a schema with a description; draft-07 takes no notice of what stands beside a reference."""
+    """Return a schema with a description. In draft-07 all keys next to a reference are ignored."""
     return {"description": text, **({"allOf": [value]} if "$ref" in value else value)}
 
 
 def _of_quantity(reference: Schema, least: int, most: int) -> Schema:
-    """Return the schema of a quantity whose numbers lie in a range."""
+    """Return the schema of a quantity whose numbers are in a range."""
     number = {"minimum": least, "maximum": most}
     limited = {"value": number, "spread": number, "range": {"items": number}}
     return {"allOf": [reference, {"properties": limited}]}
@@ -166,7 +166,7 @@ def _extends(name: str) -> Schema:
 
 
 def _limited(value: Schema, wants: Wanted, of_vote: Limits | None) -> Schema:
-    """Return the schema of a value with what its field wants besides."""
+    """Return the schema of a value with the further limits of its field."""
     either = next((word for word in ("anyOf", "oneOf") if word in value), None)
     if either is not None:
         inner, *others = value[either]
@@ -201,7 +201,7 @@ def _words(words: Iterable[str]) -> Schema:
 
 
 def said_of(kind: type[Any]) -> str:
-    """Return what a class is, in a sentence."""
+    """Return the description of a class, in a sentence."""
     if kind is VoteSet:
         return f"The votes of one setPowerConfig call. {UNSET}: no vote on that option."
     if kind in BY_CLASS:
@@ -211,7 +211,7 @@ def said_of(kind: type[Any]) -> str:
 
 
 def said_of_fields(kind: type[Any]) -> dict[str, str]:
-    """Return what the fields of a class are, by name."""
+    """Return the descriptions of a class's fields, by name."""
     if kind is VoteSet:
         return {name: about.does for name, about in BY_FIELD.items()}
     of_struct = {field.name: field.does for field in BY_CLASS[kind].fields} if kind in BY_CLASS else {}
