@@ -1,1 +1,1 @@
-"""The check of a host's own settings: what breaks the rules SET-... in options, configurations and command lines."""
+"""The check of a host's own settings: breaches of the rules SET-... in options, configurations and command lines."""

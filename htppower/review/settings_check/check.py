@@ -1,4 +1,4 @@
-"""Check files of settings: read them, hold what they say against the table of the runtimes, and collect findings."""
+"""Check files of settings: read them, compare them with the table of the runtimes, and collect findings."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ if TYPE_CHECKING:
     from htppower.runtimes.statements import Said, Statement
 
 _POST_RUN = "qnn.htp_perf_mode_post_run"
-# A number as std::stoul of Linux finds it: what stands behind it is left. None with more digits fits.
+# A number as std::stoul of Linux reads it: text after the number is ignored. A number with more digits does not fit.
 _OF_C = re.compile(r"\s*(?P<sign>[+-]?)0*(?P<digits>[0-9]{1,20})(?![0-9])", re.ASCII)
 _LARGEST_OF_C = 2**64 - 1
 
 
 @attrs.frozen
 class Checked:
-    """What came of some files.
+    """The result of checking some files.
 
     Attributes:
         report: the findings.
-        forms: what each file is, in words; empty if unknown.
+        forms: the kind of each file, in words; empty if unknown.
         notes: other remarks on a file, one sentence each, that are too uncertain for findings.
     """
 
@@ -100,14 +100,14 @@ def why_unread(found: Said) -> str:
 
 
 def findings_of(found: Said, path: str) -> Iterator[Finding]:
-    """Yield what is wrong with what a file says."""
+    """Yield the faults in the statements of a file."""
     for statement in found.statements:
         yield from _of_statement(statement)
     yield from _of_runs(found.statements)
     for wrong in found.no_texts:
         yield no_text(*wrong)
     for key, place, hint in found.unread:
-        yield Finding("SET-1", (), f"{key} is read by nobody: SNPE has no such field", hint, place=place)
+        yield Finding("SET-1", (), f"{key} is never read: SNPE has no such field", hint, place=place)
     for key, value, place, hint in found.unknown:
         yield Finding("SET-2", (), f"{key} is {value}, which SNPE does not have", hint, place=place)
     for key, place in found.refused:
@@ -127,7 +127,7 @@ def _of_statement(statement: Statement) -> Iterator[Finding]:
     if option is None:
         meant = statement.meant
         hint = f"write {meant}" if meant else "leave it out"
-        message = f"{statement.key} is read by nobody in {statement.where}"
+        message = f"{statement.key} is never read in {statement.where}"
         yield Finding("SET-1", (), message, hint, place=statement.key_place)
         return
     if is_unquoted(statement):
@@ -147,12 +147,12 @@ def _of_time(statement: Statement, option: Option) -> Iterator[Finding]:
         return
     taken = _taken_us(value)
     then = option.unknown if taken is None else f"{taken} is taken"
-    message = f"{statement.key} is {value!r}, no whole number of us up to {LARGEST_TIME_US}: {then}"
+    message = f"{statement.key} is {value!r}, not a whole number of us up to {LARGEST_TIME_US}: {then}"
     yield Finding("SET-7", (), message, "write a whole number of us, such as 100", place=statement.place)
 
 
 def _taken_us(value: str) -> int | None:
-    """Return what ONNX Runtime takes a time for: as C reads an unsigned long, cut to 32 bits; None where it is none."""
+    """Return the time that ONNX Runtime reads: C's unsigned long, cut to 32 bits; None if it is not a number."""
     found = _OF_C.match(value)
     if found is None or int(found["digits"]) > _LARGEST_OF_C:
         return None
@@ -161,7 +161,7 @@ def _taken_us(value: str) -> int | None:
 
 
 def _of_mode(statement: Statement, option: Option) -> Finding:
-    """Return what is wrong with a mode that the runtime does not know as it is spelt."""
+    """Return the fault of a mode that the runtime does not know as it is written."""
     value, modes = statement.value, option.modes
     told = f"{statement.key} is {value!r}"
     numbers = {name: spelt for spelt, name in modes.items()}
@@ -183,20 +183,20 @@ def _of_mode(statement: Statement, option: Option) -> Finding:
 
 
 def _name_of(number: str, option: Option) -> str:
-    """Return what to write for a number: the name that has it, where the runtime's numbers are one enumeration."""
+    """Return what to write for a number: the name with that number, if the runtime's numbers are one enumeration."""
     meant = {str(each): name for name, each in NUMBERS.items()} if option.runtime == "litert" else {}
     name = next((spelt for spelt, mode in option.modes.items() if mode == meant.get(number)), None)
     return f"write its name, {name}" if name else f"write its name, such as {next(iter(option.modes))}"
 
 
 def _plain(value: str) -> str:
-    """Return a mode however it is spelt, ``kHtpHighPerformance`` or ``BURST``, as profiles spell it."""
+    """Return a mode in any writing, such as ``kHtpHighPerformance`` or ``BURST``, as profiles write it."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", value.strip().removeprefix("kHtp"))
     return words.lower().replace("-", "_")
 
 
 def _of_runs(statements: tuple[Statement, ...]) -> Iterator[Finding]:
-    """Yield the runs that raise and leave it so; what follows a run may stand anywhere in the file."""
+    """Yield the runs that raise the votes and leave them up. The setting for after runs may be anywhere in the file."""
     if any(each.key == _POST_RUN for each in statements):
         return
     for statement in statements:
@@ -206,13 +206,13 @@ def _of_runs(statements: tuple[Statement, ...]) -> Iterator[Finding]:
 
 
 def _of_extensions(named: str, place: Place, path: str) -> Iterator[Finding]:
-    """Yield that a dialog names the outer file, or a file that is not beside it.
+    """Yield a finding if a dialog names the outer file, or a file that is not next to it.
 
-    An absolute path that is not here is left alone, since it is the device's.
+    An absolute path that does not exist here is left alone, since it is a path on the device.
     """
     file = _extension_file(path, named)
     if file is None and not os.path.isabs(named):
-        message = f"the extension file {shortened(named)!r} is not beside the dialog, and is not checked"
+        message = f"the extension file {shortened(named)!r} is not next to the dialog, and is not checked"
         yield Finding("SET-10", (), message, "check the name, and that the file is on the device", place=place)
     if file is not None:
         yield from outer_of_dialog(file, place)
@@ -225,7 +225,7 @@ def _extension_file(path: str, named: str) -> str | None:
 
 
 def outer_of_dialog(file: str, place: Place) -> Iterator[Finding]:
-    """Yield that the extension file that a dialog names is an outer one, with what Genie votes for it."""
+    """Yield a finding if the extension file of a dialog is an outer one, with the votes that Genie casts for it."""
     try:
         read = read_extension_file(file)
     except ProfileError:
@@ -234,7 +234,7 @@ def outer_of_dialog(file: str, place: Place) -> Iterator[Finding]:
         return
     inner = read.text.at(("backend_extensions", "config_file_path"))
     hint = f"name {shortened(inner.value) if inner is not None and inner.value else 'the inner file'}"
-    said = f"{shortened(os.path.basename(file))} is the outer file of the vendor's tools, which Genie does not follow"
+    said = f"{shortened(os.path.basename(file))} is an outer file, and Genie does not read its inner file"
     yield Finding("SET-9", (), f"{said}: it {votes_of_genie(read)}", hint, place=place)
 
 
@@ -250,7 +250,7 @@ def _linted(found: Said, path: str) -> Iterator[Linted]:
 
 
 def _weighed(finding: Finding) -> Finding:
-    """Return a finding with the weight of its rule, and a file as a whole at its first line."""
+    """Return a finding with the severity of its rule; at the first line if it is about the whole file."""
     place = Place(finding.path, finding.line or 1, finding.column or 1)
     return attrs.evolve(finding, place=place, severity=CATALOGUE[finding.rule].severity)
 

@@ -85,7 +85,7 @@ def test_an_outer_file_in_a_dialog_is_imported_as_genie_reads_it(
     assert f"extends: {voted}\n" in told.stdout
     said = " ".join(told.stderr.split())
     assert (
-        f"SET-9: outer.json is the outer file of the vendor's tools, which Genie does not follow: it votes {voted}"
+        f"SET-9: outer.json is an outer file, and Genie does not read its inner file: it votes {voted}"
         in said
     )
     assert "(name inner.json)" in said

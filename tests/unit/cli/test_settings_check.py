@@ -90,12 +90,12 @@ def test_a_file_that_is_not_there_is_a_use_of_the_command_that_fails(command: Co
 
 
 def test_the_other_extension_file_is_looked_at_where_it_is(command: Command, tmp_path: Path) -> None:
-    """A missing file may be on the device, so it is a warning; an absolute path is always on the device."""
+    """One that is not next to the dialog may be on the device, which is a warning; an absolute path is the device's."""
     dialog = tmp_path / "dialog.json"
     backend = {"type": "QnnHtp", "extensions": "outer.json"}
     dialog.write_text(json.dumps({"dialog": {"engine": {"backend": backend}}}), encoding="utf-8")
     told = " ".join(command.output("settings", "--check", str(dialog)).split())
-    assert "warning SET-10 the extension file 'outer.json' is not beside the dialog" in told
+    assert "warning SET-10 the extension file 'outer.json' is not next to the dialog" in told
     outer = tmp_path / "outer.json"
     outer.write_text('{"backend_extensions": {"config_file_path": "inner.json"}}', encoding="utf-8")
     assert "hint: name inner.json" in command.output("settings", "--check", str(dialog), exit_code=1)
@@ -163,7 +163,7 @@ def test_what_genie_votes_for_an_outer_file_is_told(
     whole = {"backend_extensions": {"config_file_path": "inner.json"}, **outer}
     (tmp_path / "outer.json").write_text(json.dumps(whole), encoding="utf-8")
     told = " ".join(command.output("settings", "--check", dialog_naming(tmp_path, "outer.json"), exit_code=1).split())
-    assert f"SET-9 outer.json is the outer file of the vendor's tools, which Genie does not follow: it {voted}" in told
+    assert f"SET-9 outer.json is an outer file, and Genie does not read its inner file: it {voted}" in told
 
 
 @pytest.mark.parametrize(
