@@ -1,7 +1,7 @@
-"""A trace as an SVG: of each session a strip of time with its bursts, and a histogram of its gaps.
+"""A trace as an SVG: for each session a strip of time with its bursts, and a histogram of its gaps.
 
-All sessions share one axis of time and one of lengths, so that they can be compared. Lengths are logarithmic: a bar is
-an octave.
+All sessions share an axis of time and an axis of lengths, so that they can be compared. Lengths are logarithmic: a bar
+is an octave.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from htppower.tuning.traces.describe import Octave, SessionDescription, TraceDescription
     from htppower.tuning.traces.trace import SessionTrace, Trace
 
-# Besides the style sheet of all pictures.
+# Added to the style sheet of all pictures.
 _STYLE = """
 .htp .burst { fill: var(--inference); fill-opacity: .13; stroke: none; }
 .htp .busy { fill: var(--inference); stroke: none; }
@@ -44,9 +44,9 @@ _BARS_PX = 84.0
 _LENGTH_AXIS_PX = 24.0
 _BELOW_PX = 34.0
 _SESSION_PX = _NAME_PX + _STRIP_PX + _TIME_AXIS_PX + _MARKS_PX + _BARS_PX + _LENGTH_AXIS_PX + _BELOW_PX
-# So many sessions are drawn; the text tells more.
+# The most sessions to draw. The text shows more.
 MOST_DRAWN = 6
-# A column of the strip is so wide; one in which anything runs is at least so high.
+# The width of a column of the strip, and the least height of a column that is not idle.
 _COLUMN_PX = 1.0
 _LOWEST_PX = 3.0
 _SIZE = 11
@@ -60,7 +60,7 @@ _UNITS = (
     (1_000, "ms"),
     (1, "us"),
 )
-# Where the axis of lengths has a mark: decades up to the second, and round times beyond, which are about as far apart.
+# The marks on the axis of lengths: decades up to the second, and then round times, which are about as far apart.
 _LENGTHS = (
     *((10**exponent, spell_time(10**exponent)) for exponent in range(8)),
     (60_000_000, "1 min"),
@@ -69,7 +69,7 @@ _LENGTHS = (
     (36_000_000_000, "10 h"),
     *((86_400_000_000 * 10**exponent, f"{10**exponent} day{'s' if exponent else ''}") for exponent in range(6)),
 )
-# An axis of time has at least so many of its unit.
+# An axis of time is at least so many units long.
 _FEWEST_UNITS = 5
 
 
@@ -78,9 +78,9 @@ def as_svg(trace: Trace, described: TraceDescription, name: str = "trace", *, he
 
     Args:
         trace: the trace.
-        described: what it holds.
+        described: its content.
         name: begins the ids of the picture, so that a page can hold several.
-        head: whether the file and what it holds stand above.
+        head: whether to show the file and its content at the top.
     """
     traces = {each.name: each for each in trace.sessions}
     drawn = described.sessions[:MOST_DRAWN]
@@ -112,20 +112,20 @@ def as_svg(trace: Trace, described: TraceDescription, name: str = "trace", *, he
 
 
 def _in_words(described: TraceDescription, drawn: Sequence[SessionDescription]) -> str:
-    """Return the picture in words, for those who do not see it."""
+    """Return the picture in words, for readers who can't see it."""
     said = (f"{title_of(each)}: {'; '.join(f'{label} {fact}' for label, fact in facts(each))}" for each in drawn)
     return f"{headline(described)}. {'. '.join(said)}."
 
 
 class _Picture:
-    """Draws the sessions on axes that they share."""
+    """Draws the sessions on shared axes."""
 
     def __init__(self, sessions: Sequence[SessionDescription]) -> None:
         self._begin_us = min(each.begin_us for each in sessions)
         self._end_us = max(*(each.end_us for each in sessions), self._begin_us + 1)
         octaves = [octave for each in sessions for octave in each.octaves]
         marked = [time_out.time_out_us for each in sessions[:1] for time_out in each.time_outs if time_out.time_out_us]
-        # An octave is known by the power of two that ends it; that of the gaps below 1 us ends with 2 ** 0.
+        # An octave is named by the power of two at its end. The octave of gaps below 1 us ends with 2 ** 0.
         ends = [octave.to_us.bit_length() - 1 for octave in octaves]
         ends += [time_out_us.bit_length() for time_out_us in marked]
         self._first, self._last = min(ends), max(ends)
@@ -143,7 +143,7 @@ class _Picture:
         yield from self._histogram(session, top + _STRIP_PX + _TIME_AXIS_PX)
 
     def _strip(self, trace: SessionTrace, session: SessionDescription, top: float) -> Iterator[str]:
-        """Yield when it was busy, in columns as high as the share of time, with the bursts behind."""
+        """Yield when the session was busy, in columns as high as the busy share of time, with the bursts behind."""
         columns = round((_RIGHT - _LEFT) / _COLUMN_PX)
         shares = busy_shares(trace, self._begin_us, self._end_us, columns).tolist()
         counts = begun(trace, self._begin_us, self._end_us, columns).tolist()
@@ -163,11 +163,11 @@ class _Picture:
         yield element("path", tip, class_="busy", d=path(points))
 
     def _at(self, since_us: float) -> float:
-        """Return the x of a moment, from the first begin on."""
+        """Return the x of a moment since the first begin."""
         return _LEFT + since_us / (self._end_us - self._begin_us) * (_RIGHT - _LEFT)
 
     def _time_axis(self, top: float) -> Iterator[str]:
-        """Yield the axis of time, in the largest unit of which the whole has several."""
+        """Yield the axis of time, in the largest unit that fits into it several times."""
         whole_us = self._end_us - self._begin_us
         size_us, unit = next(((size, unit) for size, unit in _UNITS if whole_us >= _FEWEST_UNITS * size), _UNITS[-1])
         most = (_RIGHT - _LEFT) / _TICK_PX
@@ -180,7 +180,7 @@ class _Picture:
             yield text(x, top + 17, f"{count} {'day' if count == 1 and unit == 'days' else unit}", "time", "middle")
 
     def _bursts(self, trace: SessionTrace, below_us: int, top: float) -> Iterator[str]:
-        """Yield a band for each burst; those too close to be told apart share one."""
+        """Yield a band for each burst. Bursts too close to be shown apart share a band."""
         begins_us, ends_us = burst_spans(trace, below_us)
         bands: list[tuple[float, float, int]] = []
         for begin_us, end_us in zip(begins_us.tolist(), ends_us.tolist(), strict=True):
@@ -194,7 +194,7 @@ class _Picture:
             yield element("rect", title(counted(count, "burst")), class_="burst", **place)
 
     def _histogram(self, session: SessionDescription, top: float) -> Iterator[str]:
-        """Yield a bar for each octave of gaps, with the time-outs as lines."""
+        """Yield a bar for each octave of gaps, with the sustain times as lines."""
         bars_top = top + _MARKS_PX
         bottom = bars_top + _BARS_PX
         most = max((octave.count for octave in session.octaves), default=0)
@@ -250,17 +250,17 @@ class _Picture:
                 free = x + half + 3
 
     def _x(self, power: int) -> float:
-        """Return the left of the octave that begins with a power of two, of 2 ** -1 the one of gaps below 1 us."""
+        """Return the left of the octave that begins with a power of two. Gaps below 1 us begin with 2 ** -1."""
         return _LEFT + (power + 1 - self._first) * self._octave_px
 
     def _x_of(self, length_us: int) -> float:
         """Return the x of a length."""
         whole = length_us.bit_length() - 1
-        # Within an octave linear by the logarithm.
+        # Within an octave the scale is linear by the logarithm.
         return self._x(whole) + (math.log2(length_us) - whole) * self._octave_px
 
 
 def _warm(session: SessionDescription, top: float) -> Iterator[str]:
-    """Yield how many find the votes up, by the sustain time."""
+    """Yield how many inferences find the votes up, by sustain time."""
     parts = [f"{spell_time(each.time_out_us)} {percent(each.share)}" for each in session.time_outs]
     yield text(_LEFT, top + 12, f"inferences that find the votes up, by sustain time: {', '.join(parts)}", "faint")

@@ -1,4 +1,4 @@
-"""What a trace holds, in words that text and page share."""
+"""The content of a trace, in words that the text and the page share."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ FORMAT_NAMES = {
     "csv": "a table",
 }
 _UNITS = ((1_000_000, "s"), (1_000, "ms"), (1, "us"))
-# Shares so near to none, or to all, are told with a digit more, in percent.
+# If a share in percent is this near to none or to all, it has one digit more.
 _FEW = 10
-# What is rarer is told by its interval alone.
+# If the rate is lower, only the interval is shown.
 _SLOWEST_HZ = 0.1
 _LONG_UNITS = ((86_400_000_000, "days"), (3_600_000_000, "h"), (60_000_000, "min"))
 
@@ -44,7 +44,7 @@ def _three(number: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share; all is said only of all, and none only of none: ``0 %``, ``0.03 %``, ``17 %``, ``99.9 %``."""
+    """Return a share. Only all is written as 100 %, and only none as 0 %: ``0.03 %``, ``17 %``, ``99.9 %``."""
     said = 100 * share
     if said in (0, 100):
         return f"{said:.0f} %"
@@ -56,13 +56,13 @@ def percent(share: float) -> str:
 
 
 def more_sessions(count: int, how: str) -> str:
-    """Return that some sessions are left out, and where they are."""
+    """Return a sentence about the sessions that are left out."""
     are = "is" if count == 1 else "are"
     return f"{counted(count, 'more session')} {are} not {how} here; --format json has every one."
 
 
 def headline(described: TraceDescription) -> str:
-    """Return in a sentence what a trace is."""
+    """Return a sentence about a trace."""
     begins = min(each.begin_us for each in described.sessions)
     ends = max(each.end_us for each in described.sessions)
     return (
@@ -72,12 +72,12 @@ def headline(described: TraceDescription) -> str:
 
 
 def title(session: SessionDescription) -> str:
-    """Return the name of a session, with its profile where there is one."""
+    """Return the name of a session, with its profile if it has one."""
     return session.name if session.profile is None else f"{session.name}, {session.profile}"
 
 
 def facts(session: SessionDescription) -> Iterator[tuple[str, str]]:
-    """Yield what is said of a session, as label and text."""
+    """Yield the facts of a session, as labels and texts."""
     overlap = f"; {session.overlapping:,} began while another ran" if session.overlapping else ""
     busy = f", busy {percent(session.busy_us / session.span_us)} of it" if session.span_us else ""
     yield "inferences", f"{session.inferences:,} in {time(session.span_us)}{busy}{overlap}"
@@ -117,7 +117,7 @@ def _period(session: SessionDescription) -> str:
 
 
 def time_outs(session: SessionDescription) -> list[tuple[str, ...]]:
-    """Return a row for each fixed sustain time: the time, who finds the votes up, and how long they are up in vain."""
+    """Return a row for each fixed sustain time: the time, how many find votes up, how long they are up in vain."""
     return [
         (
             duration(each.time_out_us),

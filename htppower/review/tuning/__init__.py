@@ -1,1 +1,1 @@
-"""What is found by tuning, as text, JSON and a page."""
+"""The results of tuning, as text, JSON and a page."""

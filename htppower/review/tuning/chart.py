@@ -13,7 +13,7 @@ from htppower.review.pictures.style import SVG
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-# Besides the style sheet of all pictures.
+# Added to the style sheet of all pictures.
 _STYLE = """
 .htp .point { fill: var(--faint); fill-opacity: .35; stroke: none; }
 .htp .best-of { fill: var(--bus); stroke: none; }
@@ -35,16 +35,16 @@ _STEPS = (1, 2, 5, 10)
 _RADIUS = 5.5
 _SMALL = 2.2
 _LABEL_PX = 14.0
-# A word stands so far from the point that it names.
+# The distance of a word from the point that it names.
 _BESIDE_PX = 9.0
-# How large words are, how far they stay apart, and which share of them is left of where they are put.
+# The size of words, the least distance between them, and the share of a word that is left of its place.
 _WORD_PX, _APART_PX = 12.5, 8.0
 _BEFORE = {"start": 0.0, "middle": 0.5, "end": 1.0}
 
 
 @attrs.frozen
 class Scale:
-    """A scale from the least to the most, on which 0 has a place even where it is logarithmic: at its begin."""
+    """A scale from the least to the most. Even on a logarithmic scale 0 has a place, at its begin."""
 
     least: float
     most: float
@@ -53,7 +53,7 @@ class Scale:
 
     @classmethod
     def of(cls, values: Iterable[float], spell: Callable[[float], str], *, logarithmic: bool) -> Scale:
-        """Return a scale that holds some values; there is one at least."""
+        """Return a scale that holds some values, at least one."""
         found = [each for each in values if not logarithmic or each > 0] or [1.0]
         least, most = min(found), max(found)
         if logarithmic:
@@ -62,7 +62,7 @@ class Scale:
         return cls(max(0.0, least - room) if least >= 0 else least - room, most + room, False, spell)
 
     def place(self, value: float) -> float:
-        """Return where a value is, from 0 to 1."""
+        """Return the place of a value, from 0 to 1."""
         if self.logarithmic:
             if value <= self.least:
                 return 0.0
@@ -91,8 +91,8 @@ class Chart:
 
     Args:
         name: begins the ids in it, so that a page can hold several.
-        caption: what it shows, in a sentence.
-        across, up: the scales, each with what it is of.
+        caption: its content, in a sentence.
+        across, up: the scales, each with its quantity.
     """
 
     def __init__(self, name: str, caption: str, across: tuple[str, Scale], up: tuple[str, Scale]) -> None:
@@ -101,7 +101,7 @@ class Chart:
         self._across_says, self._across = across
         self._up_says, self._up = up
         self._parts: list[str] = []
-        # Words lie above all else, and none on another.
+        # Words are drawn over all else, and do not overlap each other.
         self._words: list[str] = []
         self._taken: list[tuple[float, float, float]] = []
 
@@ -116,7 +116,7 @@ class Chart:
             self._parts.append(element("path", class_=kind, d=dots))
 
     def line(self, points: Sequence[tuple[float, float]], kind: str, *, steps: bool = False) -> None:
-        """Add a line through points; with ``steps`` it goes across first, and then up or down."""
+        """Add a line through points. With ``steps`` it goes across first, and then up or down."""
         moves: list[tuple[str, float, float]] = []
         for x, y in points:
             at = (self._x(x), self._y(y))
@@ -134,7 +134,7 @@ class Chart:
         self._parts.append(element("rect", title(tip), class_="gap-bar", **place))
 
     def mark(self, x: float, y: float, kind: str, said: str, tip: str) -> None:
-        """Add a large point with a word beside it."""
+        """Add a large point with a word next to it."""
         left, top = self._x(x), self._y(y)
         self._parts.append(element("circle", title(tip), class_=kind, cx=left, cy=top, r=_RADIUS))
         beyond = left + _BESIDE_PX + width_of(said, _WORD_PX) > _RIGHT
@@ -173,7 +173,7 @@ class Chart:
     def _say(self, x: float, y: float, said: str, kind: str, anchor: str) -> None:
         width = width_of(said, _WORD_PX)
         left = x - width * _BEFORE[anchor]
-        # One word below the other where they would touch.
+        # Words that would touch are placed below each other.
         while any(
             abs(y - other_y) < _LABEL_PX and left < end + _APART_PX and begin < left + width + _APART_PX
             for begin, end, other_y in self._taken

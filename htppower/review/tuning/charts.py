@@ -1,4 +1,4 @@
-"""The charts of a session that is tuned: its front, what each sustain time costs, how long its gaps are."""
+"""The charts of a tuned session: its front, the cost of each sustain time, the lengths of its gaps."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from htppower.tuning.choices import Choice, Offer
     from htppower.tuning.tune import Tuned
 
-# So many points of a curve are drawn.
+# The most points of a curve to draw.
 _POINTS = 400
 _LEAST_US = 20_000
 _US = 1_000_000
 
 
 def front_chart(tuned: Tuned, name: str) -> str:
-    """Return the chart of energy over the p99 latency: all points of the front, and those that are best of both."""
+    """Return the chart of energy over the p99 latency: all points of the front, and those that are best in both."""
     front = tuned.advice.front
     points = [(float(each.latency.p99), each.energy_j) for each in front]
     marked = _marked(tuned)
@@ -53,9 +53,9 @@ def front_chart(tuned: Tuned, name: str) -> str:
 
 
 def cost_chart(tuned: Tuned, name: str) -> str:
-    """Return the chart of energy over the sustain time: of the advised profile, and of the present one.
+    """Return the chart of energy over the sustain time, for the advised profile and the present one.
 
-    Where latency has a price, that of waiting for raises is added in a line of its own.
+    If latency has a price, a line of its own adds the price of waiting for raises.
     """
     marked = [each for each in _marked(tuned) if isinstance(each[2].sustain, int)]
     present = _offer(tuned, tuned.advice.present)
@@ -86,11 +86,11 @@ def cost_chart(tuned: Tuned, name: str) -> str:
 
 
 def cost_caption(tuned: Tuned) -> str:
-    """Return what the lines of that chart are."""
+    """Return the meaning of the lines of that chart."""
     own = tuned.advice.present if tuned.best is None else tuned.best
     said = f"Blue: the energy under {own.variant}."
     if tuned.aim.price_in_cost_w:
-        said += " Yellow: with the price of the time that inferences wait for raises, the least of which is advised."
+        said += " Yellow: with the price of the time that inferences wait for raises, whose least is advised."
     if own.variant != tuned.advice.present.variant:
         said += f" Dashed: the energy under {tuned.advice.present.variant}."
     return said
@@ -121,15 +121,15 @@ def gap_chart(tuned: Tuned, name: str) -> str:
 
 
 def gap_caption(tuned: Tuned) -> str:
-    """Return what the bars of that chart are."""
+    """Return the meaning of the bars of that chart."""
     said = "As recorded, by thirds of an octave."
     if tuned.best is not None and tuned.best.variant.profile.votes != tuned.advice.present.variant.profile.votes:
-        said += f" The gaps under {tuned.best.variant} are others, since inferences take another time."
+        said += f" The gaps under {tuned.best.variant} differ, since inferences take another time."
     return said
 
 
 def _marked(tuned: Tuned) -> list[tuple[str, str, Choice]]:
-    """Return what is marked: its word, its class in the style sheet, and the choice."""
+    """Return the marked choices, each with its word and its class in the style sheet."""
     found = [("now", "now", tuned.advice.present)]
     if tuned.best is not None:
         found.append(("advised", "advised", tuned.best))
@@ -137,7 +137,7 @@ def _marked(tuned: Tuned) -> list[tuple[str, str, Choice]]:
 
 
 def _least_of(points: Iterable[tuple[float, float]]) -> Iterable[tuple[float, float]]:
-    """Yield the points of which none is better in both, from the left."""
+    """Yield the points, from the left, unless another point is better in both."""
     least = float("inf")
     for x, y in sorted(points):
         if y < least:
@@ -150,16 +150,16 @@ def _offer(tuned: Tuned, choice: Choice) -> Offer:
 
 
 def _energy_spelling(energies_j: list[float]) -> Callable[[float], str]:
-    """Return how to tell energies on an axis, with as many digits as it takes to tell them apart."""
+    """Return a function that writes energies on an axis with enough digits to distinguish them."""
     least, most = min(energies_j), max(energies_j)
     digits = 4 if most <= least else max(4, math.ceil(math.log10(most / (most - least))) + 2)
     return lambda energy_j: energy_text(energy_j, digits)
 
 
 def _curve(offer: Offer, to_us: int, price_w: float = 0.0) -> list[tuple[float, float]]:
-    """Return the energy of an offer over the sustain time, with the price of what raises keep waiting.
+    """Return the energy of an offer over the sustain time, with the price of the waits for raises.
 
-    0 has a place left of the shortest that a timer keeps.
+    The time 0 is drawn left of the shortest time that a timer keeps.
     """
     trial = offer.trial
     time_outs = _drawn_us(trial.time_outs_us, to_us)
@@ -169,9 +169,10 @@ def _curve(offer: Offer, to_us: int, price_w: float = 0.0) -> list[tuple[float, 
 
 
 def _drawn_us(time_outs_us: NDArray[np.int64], to_us: int) -> NDArray[np.int64]:
-    """Return the time-outs of a curve: those that keep one gap more, and steps between, where the cost rises evenly.
+    """Return the sustain times of a curve: the times that keep one gap more, and steps between them.
 
-    On a logarithmic scale an even rise is no straight line. The steps go on to the longest that is marked.
+    Between those times the cost rises evenly, which is not a straight line on a logarithmic scale. The steps go on to
+    the longest time that is marked.
     """
     least_us, most_us = min((_LEAST_US, *time_outs_us[:1])), max((_LEAST_US, to_us, *time_outs_us[-1:]))
     steps = np.geomspace(least_us, most_us, _POINTS).astype(np.int64)
@@ -179,7 +180,7 @@ def _drawn_us(time_outs_us: NDArray[np.int64], to_us: int) -> NDArray[np.int64]:
 
 
 def _shown(choice: Choice) -> float:
-    """Return where a sustain time is on the scale."""
+    """Return the place of a sustain time on the scale."""
     return float(max(choice.sustain, _LEAST_US // 2)) if isinstance(choice.sustain, int) else 0.0
 
 

@@ -1,4 +1,4 @@
-"""The table of what is advised beside the vendor's profile, and of points of the front."""
+"""The table of the advice next to the vendor's profile, and of points of the front."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ HEAD = ("", "profile", "sustain", "energy", "p50", "p99", "cold", "calls")
 
 @attrs.frozen
 class Line:
-    """A line of the table: what it is, and the choice."""
+    """A line of the table: its label and the choice."""
 
     name: str
     choice: Choice
 
     def cells(self, present: Choice) -> tuple[str, ...]:
-        """Return its cells, with the energy as a share of what is drawn at present, too."""
+        """Return its cells, with the energy also as a share of the present energy."""
         choice, latency = self.choice, self.choice.latency
         share = f" ({choice.energy_j / present.energy_j:.0%})" if present.energy_j else ""
         return (
@@ -42,7 +42,7 @@ class Line:
 
 
 def lines(tuned: Tuned, most: int = 8) -> list[Line]:
-    """Return the lines: what is now, what is advised, and points of the front from one end to the other."""
+    """Return the lines: the present, the advice, and points of the front from one end to the other."""
     advice = tuned.advice
     found = [Line("now", advice.present)]
     if tuned.best is not None:
@@ -53,7 +53,7 @@ def lines(tuned: Tuned, most: int = 8) -> list[Line]:
 
 
 def spread(front: Sequence[Choice], most: int) -> list[Choice]:
-    """Return points of a front at equal steps of their place, without such as look the same."""
+    """Return points of a front at equal steps of their place. Points that look the same are left out."""
     if not front or most < 1:
         return []
     step = max(1, (len(front) - 1) / max(1, most - 1))

@@ -1,4 +1,4 @@
-"""What is found by tuning, in sentences."""
+"""The results of tuning, in sentences."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 # Below this share two energies hardly differ.
 _HARDLY = 0.005
-# Of so many sessions the choices of each are told.
+# With more sessions, the choices of each are not listed.
 _MOST_NAMED = 4
 
 
 def advice_line(tuning: Tuning, tuned: Tuned) -> str:
-    """Return what is advised for a session, and what that saves."""
+    """Return the advice for a session, and what it saves."""
     best, present = tuned.best, tuned.advice.present
     if best is None:
         return f"no profile and no sustain time keeps to {_limits(tuning)}"
@@ -38,7 +38,7 @@ def advice_line(tuning: Tuning, tuned: Tuned) -> str:
 
 
 def _compared(less: float) -> str:
-    """Return how much less something is than another; where they hardly differ, with the digits to say so."""
+    """Return how much less something is than another, with enough digits to show a small difference."""
     if not less:
         return "as much as"
     share = f"{abs(less):.0%}" if abs(less) >= _HARDLY else percent(abs(less)).replace(" %", "%")
@@ -51,7 +51,7 @@ def counted_sessions(tuning: Tuning) -> str:
 
 
 def aim_line(tuning: Tuning) -> str:
-    """Return what was wanted."""
+    """Return the aim of the tuning."""
     if tuning.question.limits:
         return f"the least energy with {_limits(tuning)}"
     worth = duration(tuning.question.break_even_us)
@@ -69,7 +69,7 @@ def firm_lines(tuned: Tuned) -> Iterator[tuple[str, str]]:
 
 
 def impossible_lines(tuned: Tuned) -> Iterator[str]:
-    """Yield which limits can't be kept to, and what comes nearest."""
+    """Yield the limits that can't be kept, and the nearest values."""
     shown: set[Choice] = set()
     for limit, choice in tuned.advice.nearest:
         if choice in shown:
@@ -79,7 +79,7 @@ def impossible_lines(tuned: Tuned) -> Iterator[str]:
         if limit.holds(value):
             all_limits = " and ".join(str(each) for each, _ in tuned.advice.nearest)
             nearest = f"{choice_text(choice)}: {_all(choice)}"
-            yield f"each limit alone can be kept to, but not {all_limits} together; nearest is {nearest}"
+            yield f"each limit alone can be kept, but not {all_limits} together; nearest is {nearest}"
         else:
             yield f"{limit} is impossible: the nearest is {_value(limit, choice)}, by {choice_text(choice)}"
 
@@ -101,7 +101,7 @@ def together_line(tuning: Tuning) -> str | None:
 
 
 def _choices(kept: Sequence[int]) -> str:
-    """Return how many choices there are of each session."""
+    """Return how many choices each session has."""
     if len(kept) <= _MOST_NAMED:
         return f"{' x '.join(map(str, kept))} choices"
     least, most = min(kept), max(kept)
@@ -109,7 +109,7 @@ def _choices(kept: Sequence[int]) -> str:
 
 
 def verified_line(verified: Verified) -> str:
-    """Return how the controller's replay compares with what was worked out."""
+    """Return how the controller's replay compares with the computed result."""
     found = verified.replayed
     if verified.differences:
         return f"{choice_text(verified.choice)}: NOT equal: {'; '.join(verified.differences)}"

@@ -1,4 +1,4 @@
-"""The output formats of what a trace holds. Each is a module ``as_NAME`` with a function ``render``."""
+"""The output formats of a trace's content. Each is a module ``as_NAME`` with a function ``render``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES = ("text", "json", "html", "svg")
 
 
 def render(trace: Trace, described: TraceDescription, name: str, width: int = WIDTH) -> str:
-    """Return a trace in one of the formats ``NAMES``, which is imported only now. ``width`` is that of text."""
+    """Return a trace in one of the formats ``NAMES``, whose module is imported here. ``width`` is for text."""
     make: Callable[..., str] = importlib.import_module(f"{__name__}.as_{name}").render
     if name in ("html", "svg"):
         return make(trace, described)

@@ -1,4 +1,4 @@
-"""What a trace holds as one page: the picture, and each session in words."""
+"""The content of a trace as one page: the picture, and each session in words."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from htppower.tuning.traces.trace import Trace
 
 _FOOT = "It reads a trace; nothing was sent to hardware."
-# So many sessions are told; the rest are in the JSON.
+# The most sessions to show. The rest are in the JSON.
 _MOST_TOLD = 40
 
 
 def render(trace: Trace, described: TraceDescription) -> str:
-    """Return the page: self-contained, without a script, light or dark as the reader's system is."""
+    """Return the page: self-contained, without a script, light or dark like the reader's system."""
     left_out = len(described.sessions) - _MOST_TOLD
     body = "\n".join(
         (
@@ -35,5 +35,5 @@ def render(trace: Trace, described: TraceDescription) -> str:
 
 
 def _session(session: SessionDescription) -> str:
-    rows = table("What a fixed sustain time would have done", TIME_OUT_HEADINGS, time_outs(session), "time-outs")
+    rows = table("The effect of a fixed sustain time", TIME_OUT_HEADINGS, time_outs(session), "time-outs")
     return f"<section><h2>{cell(title(session))}</h2>\n{label_list(list(facts(session)))}\n{rows}</section>"

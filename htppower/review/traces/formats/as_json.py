@@ -1,4 +1,4 @@
-"""What a trace holds as JSON, format version 1."""
+"""The content of a trace as JSON, format version 1."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FORMAT_VERSION = 1
 
 
 def render(described: TraceDescription) -> str:
-    """Return the report; keys keep their order from one version to the next. Times are in us, shares from 0 to 1."""
+    """Return the report. Keys keep their order from one version to the next. Times are in us, shares from 0 to 1."""
     document = {
         "format_version": FORMAT_VERSION,
         "says": headline(described),

@@ -1,4 +1,4 @@
-"""What a trace holds as a picture."""
+"""The content of a trace as a picture."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ if TYPE_CHECKING:
 
 
 def render(trace: Trace, described: TraceDescription) -> str:
-    """Return the picture: self-contained, without a script, light or dark as the reader's system is."""
+    """Return the picture: self-contained, without a script, light or dark like the reader's system."""
     return as_svg(trace, described)

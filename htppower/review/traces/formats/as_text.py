@@ -1,4 +1,4 @@
-"""What a trace holds, for people."""
+"""The content of a trace, for people."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
     from htppower.tuning.traces.describe import Octave, SessionDescription, TraceDescription
 
-# So many sessions are told; the rest are in the JSON.
+# The most sessions to show. The rest are in the JSON.
 _MOST_TOLD = 12
-# So many rows has a histogram at most: neighbours are counted together.
+# The most rows of a histogram. Neighbours are counted together.
 _MOST_ROWS = 14
 _BAR_LEAST = 10
 _BAR_MOST = 40
 
 
 def render(described: TraceDescription, width: int = WIDTH) -> str:
-    """Return the report, styled, in lines as wide as given."""
+    """Return the report, styled, in lines of the given width."""
     head = [*wrapped(described.source, width, "  "), *wrapped(headline(described), width)]
     blocks = [[styled(head[0], "bold"), *head[1:], *(line for note in described.notes for line in _note(note, width))]]
     blocks += [list(_session(each, width)) for each in described.sessions[:_MOST_TOLD]]
@@ -62,7 +62,7 @@ def _session(session: SessionDescription, width: int) -> Iterator[str]:
 
 
 def _histogram(octaves: Sequence[Octave], width: int) -> Iterator[str]:
-    """Yield a line for each length of gaps, with a bar where there is room."""
+    """Yield a line for each length of gaps, with a bar if there is room."""
     step = -(-len(octaves) // _MOST_ROWS)
     groups = [octaves[place : place + step] for place in range(0, len(octaves), step)]
     total = sum(each.count for each in octaves)

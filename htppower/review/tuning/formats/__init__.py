@@ -16,6 +16,6 @@ NAMES = ("text", "json", "html")
 
 
 def render(tuning: Tuning, name: str, width: int = WIDTH) -> str:
-    """Return what was found in one of the formats ``NAMES``; each is imported only when it is asked for."""
+    """Return the results in one of the formats ``NAMES``, whose module is imported only here."""
     make: Callable[..., str] = importlib.import_module(f"{__name__}.as_{name}").render
     return make(tuning, width) if name == "text" else make(tuning)

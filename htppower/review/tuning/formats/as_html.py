@@ -1,4 +1,4 @@
-"""What is found by tuning, as one page: self-contained, without a script, light or dark as the reader's system is."""
+"""The results of tuning as one page: self-contained, without a script, light or dark like the reader's system."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from htppower.tuning.sensitivity import Assumption
     from htppower.tuning.tune import Tuned, Tuning
 
-_SAYS = "Energy is worked out from a device model; nothing was measured here."
+_SAYS = "Energy is computed from a device model; nothing was measured here."
 _MOST_DRAWN = 12
 
 
@@ -73,11 +73,11 @@ def _session(tuning: Tuning, tuned: Tuned, name: str) -> Iterator[str]:
     yield from (f"<p>{cell(line)}</p>" for line in impossible_lines(tuned))
     yield label_list(firm_lines(tuned))
     rows = [each.cells(advice.present) for each in lines(tuned)]
-    yield table("What is now, what is advised, and points of the front", HEAD, rows, "front")
+    yield table("The present, the advised, and points of the front", HEAD, rows, "front")
     yield "<h3>Energy and latency</h3>"
-    yield f"<p>{cell(front_line(tuned))}. The line joins what is best in energy and p99.</p>"
+    yield f"<p>{cell(front_line(tuned))}. The line joins the choices that are best in energy and p99.</p>"
     yield figure(front_chart(tuned, f"{name}-front"), "Energy over p99 latency")
-    yield "<h3>What each sustain time costs</h3>"
+    yield "<h3>The cost of each sustain time</h3>"
     yield f"<p>{cell(cost_caption(tuned))}</p>"
     yield figure(cost_chart(tuned, f"{name}-cost"), "Energy over the sustain time")
     gaps = gap_chart(tuned, f"{name}-gaps")
@@ -86,9 +86,9 @@ def _session(tuning: Tuning, tuned: Tuned, name: str) -> Iterator[str]:
         yield f"<p>{cell(gap_caption(tuned))}</p>"
         yield figure(gaps, "Histogram of the gaps")
     if tuned.assumptions:
-        yield "<h3>On what it hangs</h3>"
-        yield "<p>Values that nobody has measured, and between which the advice stands while all others stay.</p>"
-        head = ("value", "assumed", "stands down to", "stands up to", "of what")
+        yield "<h3>Assumptions</h3>"
+        yield "<p>Values that were not measured. Between these bounds of one value the advice stays the same.</p>"
+        head = ("value", "assumed", "same down to", "same up to", "of what")
         rows = [_assumption(each) for each in sorted(tuned.assumptions, key=lambda each: not each.matters)]
         yield table("Assumed values of the device model", head, rows, "assumed")
     if tuned.best is not None:

@@ -1,4 +1,4 @@
-"""What is found by tuning, as JSON, format version 1."""
+"""The results of tuning as JSON, format version 1."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMAT_VERSION = 1
 
 
 def render(tuning: Tuning) -> str:
-    """Return what was found; keys keep their order from one version to the next. Times are in us, energies in J."""
+    """Return the results. Keys keep their order from one version to the next. Times are in us, energies in J."""
     together = tuning.together
     document = {
         "format_version": FORMAT_VERSION,

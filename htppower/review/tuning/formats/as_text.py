@@ -1,4 +1,4 @@
-"""What is found by tuning, for people."""
+"""The results of tuning, for people."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _INDENT = "  "
 
 
 def render(tuning: Tuning, width: int = WIDTH) -> str:
-    """Return what was found, styled, in lines as wide as given."""
+    """Return the results, styled, in lines of the given width."""
     blocks = [list(_head(tuning, width))]
     blocks += [list(_session(tuning, each, width)) for each in tuning.sessions]
     together = together_line(tuning)
@@ -80,7 +80,7 @@ def _session(tuning: Tuning, tuned: Tuned, width: int) -> Iterator[str]:
 
 
 def _table(tuned: Tuned, width: int) -> Iterator[str]:
-    """Yield the table, or, where that is too wide, each of its lines with what it has below."""
+    """Yield the table. If it is too wide, yield each of its lines with the rest below it."""
     rows = [each.cells(tuned.advice.present) for each in lines(tuned)]
     whole = aligned([HEAD, *rows])
     if max(map(shown_width, whole)) <= width:
