@@ -1,1 +1,1 @@
-"""Vote tests: expected states and votes in YAML beside the profiles, run through the real controller."""
+"""Vote tests: expected states and votes in YAML next to the profiles, run through the real controller."""

@@ -1,4 +1,4 @@
-"""A vote test as values: its cases, with profiles loaded and every moment of the sequence at its time."""
+"""A vote test as values: its cases, with their profiles loaded and each moment of the sequence at its time."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Moment:
     """One moment of a sequence.
 
     Attributes:
-        at_us: when, from the start of the case.
-        happens: what.
-        step: the place of its step in the sequence: the end of a phase belongs to the beginning in the same step.
+        at_us: the time, from the start of the case.
+        happens: the kind of moment.
+        step: the place of its step in the sequence. The end of a phase belongs to the beginning in the same step.
         phase: the phase that begins or ends.
         profile: the profile that is used from now on.
     """
@@ -56,7 +56,7 @@ class Moment:
 
 @attrs.frozen(eq=False)
 class Timeline:
-    """The moments of a sequence, when it ends, and what is wrong with its times."""
+    """The moments of a sequence, its end, and faults in its times."""
 
     moments: tuple[Moment, ...]
     end_us: int
@@ -65,16 +65,16 @@ class Timeline:
 
 @attrs.frozen(eq=False)
 class Expectation:
-    """What is expected at a time; None where that is not looked at.
+    """The expectation at a time. A field that is None is not checked.
 
     Attributes:
         at: the keys that lead to it in the test file.
-        at_us: when, from the start of the case, after everything that is due then.
+        at_us: the time, from the start of the case, after everything that is due then.
         state: the session's state.
         votes: the votes in force, by the keys that lead to them below ``votes``.
-        calls: the native calls since the expectation before.
+        calls: the number of native calls since the previous expectation.
         sent: the options that those calls carried.
-        degraded: the rules for which votes of the profile are left out.
+        degraded: the rules that leave out votes of the profile.
     """
 
     at: KeyPath
@@ -88,7 +88,7 @@ class Expectation:
 
 @attrs.frozen(eq=False)
 class VoteCase:
-    """A fresh session on a platform, what happens to it until the sequence ends, and what is expected."""
+    """A fresh session on a platform, what happens to it until the end of the sequence, and the expectations."""
 
     name: str
     profile: Profile
@@ -103,7 +103,7 @@ class VoteCase:
         return (self.profile, *(moment.profile for moment in self.moments if moment.profile is not None))
 
     def with_profiles(self, replace: Callable[[Profile], Profile]) -> VoteCase:
-        """Return the case with other profiles, also those that come in on the way."""
+        """Return the case with other profiles, including those that it changes to."""
         moments = (
             moment if moment.profile is None else attrs.evolve(moment, profile=replace(moment.profile))
             for moment in self.moments
@@ -113,7 +113,7 @@ class VoteCase:
 
 @attrs.frozen(eq=False)
 class VoteTest:
-    """A test file; its ``document`` knows the place of every value."""
+    """A test file. Its ``document`` knows the place of every value."""
 
     path: str
     name: str
@@ -124,10 +124,10 @@ class VoteTest:
 def timeline(steps: Sequence[Any], used: Sequence[Profile | None], at: KeyPath) -> Timeline:
     """Return the moments of a sequence.
 
-    At one time, phases of earlier steps end before later steps begin.
+    At the same time, phases of earlier steps end before later steps begin.
 
     Args:
-        steps: as they stand in the file.
+        steps: the steps as in the file.
         used: for each step, the profile that it changes to.
         at: the keys that lead to the sequence.
     """
@@ -139,7 +139,7 @@ def timeline(steps: Sequence[Any], used: Sequence[Profile | None], at: KeyPath) 
         begin_us = end_us if stated_us is None else stated_us
         if begin_us < earliest_us:
             message = f"the step begins at {begin_us} us, before the step above it, or within its idle time"
-            hint = f"{earliest_us} or more; steps stand in the order in which they begin"
+            hint = f"{earliest_us} or more; sort steps by the time when they begin"
             findings.append(Finding("VALUE-1", (*at, str(number), "at_us"), message, hint))
         made = _moments(step, number, begin_us, used[number])
         duration_us = step.idle_us if isinstance(step, IdleStep) else made[-1].at_us - begin_us

@@ -1,4 +1,4 @@
-"""What is wrong with a test file that reading its fields one by one does not tell."""
+"""Faults of a test file that reading its fields one by one does not find."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from htppower.review.vote_tests.cases import Expectation
     from htppower.review.vote_tests.fields import CaseFields
 
-# Rules that look at one value alone: what breaks them is never voted.
+# Rules that check a single value. A profile that breaks them is never voted.
 _OF_ONE_VALUE = rules.ids(lambda rule: rule.refuses and not rule.needs)
 
 
 def same_names(cases: Iterable[CaseFields]) -> Iterator[Finding]:
-    """Yield a finding for every case that is called as one above it."""
+    """Yield a finding for every case with the name of a case above it."""
     seen = set()
     for number, case in enumerate(cases):
         if case.case in seen:
             message = f"another case is called {shortened(case.case)!r}, too"
-            yield Finding("VALUE-1", ("cases", str(number), "case"), message, "say what is different about this one")
+            yield Finding("VALUE-1", ("cases", str(number), "case"), message, "name what is different about this one")
         seen.add(case.case)
 
 
 def findings_of(expectations: Sequence[Expectation], end_us: int) -> Iterator[Finding]:
-    """Yield what is wrong with the expectations of a case, whose sequence ends at this time."""
+    """Yield faults in the expectations of a case whose sequence ends at this time."""
     before_us = 0
     for expectation in expectations:
         at = (*expectation.at, "at_us")
         if expectation.at_us < before_us:
-            message = f"the expectation at {expectation.at_us} us stands below one at {before_us} us"
-            yield Finding("VALUE-1", at, message, "expectations stand in the order of time")
+            message = f"the expectation at {expectation.at_us} us is below one at {before_us} us"
+            yield Finding("VALUE-1", at, message, "sort expectations by time")
         if expectation.at_us > end_us:
             message = f"at {expectation.at_us} us the sequence is over: it ends at {end_us} us"
             yield Finding("VALUE-1", at, message, "let time pass with a step idle_us")

@@ -1,4 +1,4 @@
-"""What was expected against what was got, field by field, each at its place in the test file."""
+"""Compares what was expected with what was got, field by field, each at its place in the test file."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Difference:
-    """One thing that is not as expected.
+    """A field that differs from the expectation.
 
     Attributes:
         at: the keys that lead to it below the expectation.
-        expected, got: as they are spelt in a file.
-        place: where the expected value stands.
-        origin: where the value that was got is written in a profile or power state, or None.
+        expected, got: the values as a file writes them.
+        place: the place of the expected value.
+        origin: the place of the other value in a profile or power state, or None.
     """
 
     at: KeyPath
@@ -44,7 +44,7 @@ class Difference:
 
 @attrs.frozen(eq=False)
 class Failure:
-    """An expectation at a time from the start of a case, what holds then, and each difference, in the file's order."""
+    """A failed expectation: its time from the start of the case, what holds then, each difference in file order."""
 
     case: VoteCase
     at_us: int
@@ -54,7 +54,7 @@ class Failure:
 
 @attrs.frozen(eq=False)
 class CaseResult:
-    """What became of a case: passed where there is no failure."""
+    """The result of a case. Without failures, it has passed."""
 
     test: VoteTest
     case: VoteCase
@@ -62,13 +62,13 @@ class CaseResult:
 
 
 def run_tests(tests: Iterable[VoteTest], folders: Iterable[str | os.PathLike[str]] = ()) -> tuple[CaseResult, ...]:
-    """Run every case of the tests, each for itself; power states are looked up as by ``Folders.of(folders)``."""
+    """Run every case of the tests on its own; power states are looked up as by ``Folders.of(folders)``."""
     where = Folders.of(folders)
     return tuple(CaseResult(test, case, tuple(_failures(test, case, where))) for test in tests for case in test.cases)
 
 
 def chosen(tests: Iterable[VoteTest], pattern: str) -> tuple[VoteTest, ...]:
-    """Return the tests with those of their cases whose name, or that of its test, holds a text, in any case.
+    """Return the tests, each with only those cases whose name, or whose test's name, contains a text in any case.
 
     The text may be a pattern, such as ``*qnx*``.
     """
@@ -84,7 +84,7 @@ def _matches(name: str, pattern: str) -> bool:
 
 
 def holds(case: VoteCase, run: CaseRun) -> bool:
-    """Return whether every expectation of a case held in this run of it."""
+    """Return whether every expectation of a case held in this run."""
     return not any(_differing(*pair) for pair in zip(case.expectations, run.seen, strict=True))
 
 
@@ -107,7 +107,7 @@ def _failures(test: VoteTest, case: VoteCase, where: Folders) -> Iterator[Failur
 
 
 def _differing(expectation: Expectation, seen: Seen) -> dict[KeyPath, tuple[Any, Any]]:
-    """Return what is not as expected, by the keys below the expectation: expected and got."""
+    """Return what differs from the expectation, by the keys below it: expected and got."""
     pairs: dict[KeyPath, tuple[Any, Any]] = {}
     for name in ("state", "calls", "sent", "degraded"):
         expected, got = getattr(expectation, name), getattr(seen, name)
@@ -122,12 +122,12 @@ def _differing(expectation: Expectation, seen: Seen) -> dict[KeyPath, tuple[Any,
 
 
 def _unordered(value: Any) -> Any:
-    """Return a list without its order, which says nothing in an expectation, and any other value as it is."""
+    """Return a list without its order, which does not matter in an expectation, and any other value unchanged."""
     return frozenset(value) if isinstance(value, tuple) else value
 
 
 def spell_any(value: Any) -> str:
-    """Return a value of an expectation as it is spelt in a file."""
+    """Return a value of an expectation as a file writes it."""
     if isinstance(value, tuple):
         return f"[{', '.join(value)}]"
     about = BY_CLASS.get(type(value))
@@ -137,18 +137,18 @@ def spell_any(value: Any) -> str:
 
 
 def _origin(seen: Seen, at: KeyPath, got: Any, where: Folders) -> Place | None:
-    """Return where the value that is in force is written, if it is the profile's or that of a power state of its."""
+    """Return the place of the value in force, if the value is from the profile or from one of its power states."""
     if at[0] != "votes" or got is None:
         return None
     origins, votes = seen.profile.origins, seen.profile.votes
     if seen.state == "LOWERED" and seen.profile.relax is not None:
         states = [state for _, state in power_states(seen.profile)]
-        # Which of them it is in is told by the votes; of fields that are the same in both, the first serves.
+        # The votes show which power state is in force. If several have the same votes, the first is used.
         to = next((state for state in states if _in_force(state.votes, seen.votes)), states[0])
         votes, origins = to.votes, {} if (file := file_of(to)) is None else resolve_file(file, where, "state").places
     return origins.get(at) if value_at(votes, at[1:]) == got else None
 
 
 def _in_force(votes: VoteSet, seen: VoteSet) -> bool:
-    """Return whether the HVX vote of a power state is the one that is in force."""
+    """Return whether the HVX vote of a power state is in force."""
     return votes.hvx == seen.hvx

@@ -1,6 +1,6 @@
-"""Which fields of which profiles and power states no test looks at.
+"""The fields of profiles and power states that no test checks.
 
-The tests look at a field if one of them fails whenever another value of the field makes other calls, or brings another
+The tests check a field if one of them fails whenever another value of the field makes other calls, or leads to another
 state. So every field is changed, one at a time and to several values, and the cases that use its profile are run again.
 """
 
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     _File = TypeVar("_File", Profile, PowerState)
 
 
-# It names the thread that lowers the votes, which no test can see in virtual time.
+# It selects the thread that lowers the votes, which no test can see in virtual time.
 _NO_VOTE = (("relax", "lowering"),)
 
 
 class Look(enum.Enum):
-    """What the tests make of a field."""
+    """Whether the tests check a field."""
 
     SEEN = "a test looks at it"
     HELD_BY_RULES = "the rules refuse every other value"
@@ -48,7 +48,7 @@ class Look(enum.Enum):
 
 @attrs.frozen
 class Field:
-    """A field of a file: the keys that lead to it, its value as it is spelt, where it is written, who looks at it."""
+    """A field of a file: its keys, its value as the file writes it, its place, and whether a test checks it."""
 
     at: KeyPath
     value: str
@@ -58,14 +58,14 @@ class Field:
 
 @attrs.frozen
 class Coverage:
-    """How much of one file the tests look at; ``kind`` is profile or state."""
+    """How much of one file the tests check; ``kind`` is profile or state."""
 
     kind: str
     name: str
     fields: tuple[Field, ...]
 
     def those(self, look: Look) -> tuple[Field, ...]:
-        """Return the fields of which this is so."""
+        """Return the fields with this result."""
         return tuple(field for field in self.fields if field.look is look)
 
 
@@ -75,9 +75,9 @@ def coverage(
     states: Iterable[PowerState] = (),
     folders: Iterable[str | os.PathLike[str]] = (),
 ) -> tuple[Coverage, ...]:
-    """Return how much cases that pass look at: of the profiles that they use, and of the states that those relax to.
+    """Return how much passing cases check of the profiles that they use, and of the states that those relax to.
 
-    The other profiles and states are looked for, too. ``folders`` are searched after the shipped folder.
+    The other profiles and states are included. ``folders`` are searched after the shipped folder.
     """
     where = Folders.of(folders)
     unchanged = [_Unchanged(case, run_case(case)) for case in cases]
@@ -91,13 +91,13 @@ def coverage(
 
 @attrs.frozen(eq=False)
 class _Unchanged:
-    """A case, and what comes of it with no field changed."""
+    """A case, and its run with no field changed."""
 
     case: VoteCase
     run: CaseRun
 
     def reaches(self, state: State, names: Container[str]) -> bool:
-        """Return whether the session comes into a state under a profile of one of these names."""
+        """Return whether the session gets into a state under a profile with one of these names."""
         return any(change.dest is state and change.profile in names for change in self.run.transitions)
 
 
@@ -131,16 +131,16 @@ def _of_state(state: PowerState, cases: Iterable[_Unchanged], folders: Folders) 
 
 
 class _Effect(enum.Enum):
-    """What comes of the cases with a field changed."""
+    """The result of the cases with a field changed."""
 
     NOTICED = "a case fails"
-    MISSED = "the calls or states are others, and no case fails"
-    NONE = "nothing is another"
+    MISSED = "the calls or states differ, and no case fails"
+    NONE = "nothing differs"
     REFUSED = "a rule refuses it in every case"
 
 
 def _look(cases: Collection[_Unchanged], changes: Iterable[_Change], *, cast: bool) -> Look:
-    """Return what the cases make of a field, by its changes; ``cast``: whether its votes come to be cast in one."""
+    """Return whether the cases check a field, from its changes; ``cast``: whether its votes are cast in one of them."""
     effects = set()
     for change in changes:
         effect = _effect(cases, change)
@@ -186,7 +186,7 @@ def _with_state(profile: Profile, state: PowerState, other: PowerState) -> Profi
 
 
 def _is_same(one: Profile | PowerState, other: Profile | PowerState) -> bool:
-    """Return whether both are of the same file; those that are built in code are told apart by their values."""
+    """Return whether both are from the same file. If they are built in code, their values are compared."""
     return _identity(one) == _identity(other)
 
 

@@ -1,4 +1,4 @@
-"""A test file, as attrs classes: the types of the fields say how it is read, and make its JSON Schema."""
+"""A test file, as attrs classes. The types of the fields decide how it is read, and make its JSON Schema."""
 
 from typing import Any, ClassVar
 
@@ -13,17 +13,17 @@ from htppower.rules.platforms import ARCHITECTURES, OPERATING_SYSTEMS
 from htppower.rules.socs import SOCS
 from htppower.votes.options import LARGEST_UINT32, VOTE_OPTIONS
 
-# No postponed annotations here: the types of the fields are read, and resolving them would cost start-up.
+# Annotations are not postponed here: the types of the fields are read, and resolving them would slow the start.
 
 _DURATION: dict[str, Any] = {"limits": (0, LONGEST_SUSTAIN_US)}
-# A day: longer than any sequence of an hour's steps that somebody would read.
+# A day, which is longer than any sequence of hour-long steps that is still readable.
 _TIME: dict[str, Any] = {"limits": (0, 24 * LONGEST_SUSTAIN_US)}
-_AFTER_ALL = "in us from the start of the case; when all before it has ended, where it is left out."
-# The rules under which a platform degrades.
+_AFTER_ALL = "in us from the start of the case; left out, it begins once all before it has ended."
+# The rules that degrade votes on a platform.
 _DEGRADING = tuple(
     sorted({*rules.ids(lambda rule: rule.degrades), *(about.rule_if_missing for about in VOTE_OPTIONS.values())} - {""})
 )
-_SYSTEM = wanted("its operating system; linux where it is left out.", words=OPERATING_SYSTEMS, optional=True)
+_SYSTEM = wanted("its operating system; linux if it is left out.", words=OPERATING_SYSTEMS, optional=True)
 
 
 def _optional(says: str, **wants: Any) -> Any:
@@ -101,7 +101,7 @@ class RestartStep:
     """A step ``subsystem_restart``."""
 
     SAYS: ClassVar[str] = (
-        "The DSP subsystem restarts: every vote is lost, and the next call to the library is told so (1007)."
+        "The DSP subsystem restarts: every vote is lost, and the next call to the library returns 1007."
     )
 
     subsystem_restart: bool = attrs.field(metadata=wanted("true.", only=True))
@@ -126,7 +126,7 @@ StepFields = InitStep | InferenceStep | IdleStep | UseStep | RestartStep | Deini
 class ExpectFields:
     """An item of ``expect``."""
 
-    SAYS: ClassVar[str] = "What holds at a time, once all that is due then has run; only what is stated is looked at."
+    SAYS: ClassVar[str] = "What holds at a time, once all that is due then has run; only stated fields are checked."
 
     at_us: int = attrs.field(metadata=wanted("when, in us from the start of the case.", **_TIME))
     state: str | None = _optional(
@@ -135,12 +135,12 @@ class ExpectFields:
     votes: StatedVotes | None = attrs.field(
         default=None,
         metadata=wanted(
-            "what is in force on the power config id, spelt as in a profile; unset: no vote on any option.",
+            "the votes in force on the power config id, written as in a profile; unset: no vote on any option.",
             optional=True,
         ),
     )
     calls: int | None = _optional(
-        "how many native calls were made since the expectation before, or since the start of the case.",
+        "how many native calls were made since the previous expectation, or since the start of the case.",
         limits=(0, LARGEST_UINT32),
     )
     sent: tuple[str, ...] | None = _optional(
@@ -159,27 +159,27 @@ class ExpectFields:
 class CaseFields:
     """An item of ``cases``."""
 
-    SAYS: ClassVar[str] = "One case: a fresh session, what happens to it, and what is expected then."
+    SAYS: ClassVar[str] = "One case: a fresh session, what happens to it, and what is expected."
 
     case: str = attrs.field(metadata=wanted("what it is about, in a few words.", one_line=True))
     sequence: tuple[StepFields, ...] = attrs.field(
-        metadata=wanted("what happens, in the order in which it begins.", fewest=1)
+        metadata=wanted("what happens, in the order of the beginnings.", fewest=1)
     )
     expect: tuple[ExpectFields, ...] = attrs.field(metadata=wanted("what holds, in the order of time.", fewest=1))
-    profile: str | None = _optional("the profile, by name or by path, where it is another than the file's.")
+    profile: str | None = _optional("the profile, by name or by path, if it differs from the file's.")
     platform: PlatformFields | None = attrs.field(
-        default=None, metadata=wanted("where it runs, where that is another than the file's.", optional=True)
+        default=None, metadata=wanted("the platform, if it differs from the file's.", optional=True)
     )
 
 
 @attrs.frozen(repr=False, eq=False)
 class VoteTestFields:
-    """What stands in a test file."""
+    """The content of a test file."""
 
     SAYS: ClassVar[str] = "Expected states and votes of a profile."
 
     test: str = attrs.field(metadata=wanted("its name.", is_name=True))
     summary: str = attrs.field(metadata=wanted("one sentence.", one_line=True))
     profile: str = attrs.field(metadata=wanted("the profile that is tested, by name or by path."))
-    platform: PlatformFields = attrs.field(metadata=wanted("where it runs."))
+    platform: PlatformFields = attrs.field(metadata=wanted("the platform."))
     cases: tuple[CaseFields, ...] = attrs.field(metadata=wanted("the cases, each with a session of its own.", fewest=1))

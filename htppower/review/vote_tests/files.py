@@ -1,4 +1,4 @@
-"""Where test files are found, and how one becomes a test: read, checked, with its profiles loaded."""
+"""Finds test files, and makes tests of them: each is read and checked, and its profiles are loaded."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
     _File = TypeVar("_File", Profile, PowerState)
 
-# The folder of tests, in one of profiles.
+# The name of the folder of tests in a folder of profiles.
 FOLDER = "tests"
-_A_LINK_ELSEWHERE = "a link to what is no valid test, and not in the folders being used; nothing of it is shown"
-_WHERE_TESTS_STAND = f"tests stand beside the profiles, in a folder {FOLDER}"
+_A_LINK_ELSEWHERE = "not a valid test, but a link out of the folders being used; its content is not shown"
+_WHERE_TESTS_STAND = f"put tests next to the profiles, in a folder {FOLDER}"
 
 
 def test_files(path: str) -> tuple[str, ...]:
-    """Return the test files of a path: a file itself; of a folder those in its folder ``tests``, or in itself.
+    """Return the test files of a path: the file itself; for a folder, those in its subfolder ``tests``, or in itself.
 
-    A folder that holds profiles, and no folder ``tests``, has none.
+    A folder that holds profiles, and no subfolder ``tests``, has none.
 
     Raises:
         VoteTestError: FILE-1, there is none.
@@ -55,7 +55,7 @@ def test_files(path: str) -> tuple[str, ...]:
 
 
 def _other_kind(tree: Any) -> str | None:
-    """Return what a file holds by the keys at its top, where that is a profile or power state; None for a test."""
+    """Return the kind of a file by the keys at its top, if it is a profile or power state; None for a test."""
     keys = set(tree) if isinstance(tree, dict) else set()
     if keys & {"test", "cases"}:
         return None
@@ -67,10 +67,10 @@ def _other_kind(tree: Any) -> str | None:
 def load_beside(
     paths: Iterable[str | os.PathLike[str]], folders: Iterable[str | os.PathLike[str]] = ()
 ) -> tuple[tuple[Profile, ...], tuple[PowerState, ...]]:
-    """Return every profile and power state of those paths that are folders of profiles, or of their tests.
+    """Return every profile and power state in those paths that are folders of profiles, or of their tests.
 
     Raises:
-        VoteTestError: one is invalid; with every problem.
+        VoteTestError: one is invalid; the error holds every problem.
     """
     named = folder_list(folders)
     known = Known()
@@ -102,7 +102,7 @@ def _folder_of_profiles(path: str) -> str | None:
 
 
 def _holds_tests(folder: str) -> bool:
-    """Return whether a folder, or the one to which a link leads, is one of tests."""
+    """Return whether a folder, or the folder that a link leads to, is a folder of tests."""
     return os.path.basename(os.path.realpath(folder)) == FOLDER
 
 
@@ -113,10 +113,10 @@ def load_tests(
 
     Args:
         paths: test files; folders of profiles with a folder ``tests``; folders of test files.
-        folders: where to look for profiles by name, after those beside a test file and the shipped ones.
+        folders: where to look up profiles by name, after the folder of a test file's profiles and the shipped one.
 
     Raises:
-        VoteTestError: a test can't be run; with every problem of every file.
+        VoteTestError: a test can't be run; the error holds every problem of every file.
     """
     folders = folder_list(folders)
     files: dict[str, str] = {}
@@ -174,7 +174,7 @@ def _home(test: str, named: Iterable[str | os.PathLike[str]]) -> tuple[str, Fold
 
 
 class _Maker:
-    """Makes the cases of one file, and collects what is wrong with them on the way."""
+    """Makes the cases of one file, and collects its faults."""
 
     def __init__(self, document: Document, folders: Iterable[str | os.PathLike[str]]) -> None:
         self.problems: dict[Finding, None] = {}
@@ -183,7 +183,7 @@ class _Maker:
         self._loaded: dict[str, Profile | None] = {}
 
     def case(self, test: VoteTestFields, case: CaseFields, at: KeyPath) -> VoteCase | None:
-        """Return a case, or None where something is wrong with it."""
+        """Return a case, or None if it has a fault."""
         own_profile, own_platform = case.profile is not None, case.platform is not None
         profile_at = (*at, "profile") if own_profile else ("profile",)
         platform_at = (*at, "platform") if own_platform else ("platform",)
@@ -210,7 +210,7 @@ class _Maker:
         return tuple(self.problems)
 
     def _profile(self, name: str, at: KeyPath) -> Profile | None:
-        """Return a profile: the one beside the test, or else as everywhere."""
+        """Return a profile: the one next to the test, or else the one that its name leads to everywhere."""
         if name not in self._loaded:
             self._loaded[name] = None
             try:
@@ -228,7 +228,7 @@ class _Maker:
         return next(beside, None) or self._where.find(name, "profile")
 
     def _note_profile(self, name: str, error: ProfileError, at: KeyPath) -> None:
-        """Note what is wrong with a profile: in its own file, or, where it is not found, where it is named."""
+        """Note a fault of a profile: in its own file, or if that is not found, at its name in the test."""
         for problem in error.problems:
             if problem.line:
                 self.problems[problem] = None
@@ -249,7 +249,7 @@ class _Maker:
                 )
 
     def note(self, findings: Iterable[Finding]) -> None:
-        """Note what is wrong with the file."""
+        """Note faults of the file."""
         self.problems.update(dict.fromkeys(map(self._document.located, findings)))
 
 

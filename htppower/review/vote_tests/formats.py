@@ -1,4 +1,4 @@
-"""What became of test files, as text, as JSON, and as JUnit's XML."""
+"""The results of test files, as text, as JSON, and as JUnit's XML."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FORMAT_VERSION = 1
 
 
 def as_text(results: Sequence[CaseResult], covered: Sequence[Coverage] | None, *, verbose: bool = False) -> str:
-    """Return every failure as a block, then a line on all cases; quiet where everything passed, unless verbose."""
+    """Return every failure as a block, then a line on all cases; empty if everything passed, unless verbose."""
     blocks = ["\n".join(map(_line, results))] if verbose else []
     blocks += ["\n".join(_block(failure)) for result in results for failure in result.failures]
     if covered is not None:
@@ -33,7 +33,7 @@ def as_text(results: Sequence[CaseResult], covered: Sequence[Coverage] | None, *
 
 
 def as_json(results: Sequence[CaseResult], covered: Sequence[Coverage] | None) -> str:
-    """Return one document; ``coverage`` is null where it was not asked for, or a case failed."""
+    """Return one document; ``coverage`` is null if it was not asked for, or a case failed."""
     document = {
         "format_version": FORMAT_VERSION,
         "cases": [_json_of_case(result) for result in results],
@@ -61,14 +61,14 @@ def as_junit(results: Sequence[CaseResult]) -> str:
     for suite in suites.values():
         suite.set("tests", str(len(suite)))
         suite.set("failures", str(sum(case.find("failure") is not None for case in suite)))
-        suite.set("errors", "0")  # what can't be run is never reported as a part
+        suite.set("errors", "0")  # tests that can't be run are an error of the command
     ElementTree.indent(root)
     made = ElementTree.tostring(root, encoding="unicode")
     return f"<?xml version='1.0' encoding='utf-8'?>\n{made}"
 
 
 def _block(failure: Failure) -> Iterator[str]:
-    """Yield the lines of a failure: which case, when and what held then, and each difference at its place."""
+    """Yield the lines of a failure: the case, its time and what held then, and each difference at its place."""
     seen = failure.seen
     held = f"{seen.state} under {seen.profile.name} on {failure.case.platform}"
     yield f"{failure.case.name}, at {failure.at_us} us: {held}"
@@ -79,7 +79,7 @@ def _block(failure: Failure) -> Iterator[str]:
 
 
 def _line(result: CaseResult) -> str:
-    """Return what became of a case in a line."""
+    """Return the result of a case in a line."""
     said = "failed" if result.failures else "passed"
     return f"{said}  {_from_here(result.test.path)}: {result.case.name}"
 
@@ -163,11 +163,11 @@ def _jump(place: Place) -> str:
 
 
 def _shown(path: str) -> str:
-    """Return a path for people: a shipped file by its name, wherever it is installed; any other from here."""
+    """Return a path for people: a shipped file by its name, wherever it is; any other from the current folder."""
     shown = shown_path(path)
     return _from_here(path) if shown == path else shown
 
 
 def _from_here(path: str) -> str:
-    """Return a path from the working folder, if it is in there: the same for everybody who has a checkout."""
+    """Return a path from the current folder, if it is in there, so that it is the same in every checkout."""
     return path.removeprefix(f"{Path.cwd()}{os.sep}")

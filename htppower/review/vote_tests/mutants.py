@@ -1,4 +1,4 @@
-"""A profile or power state with one field changed: what a test that looks at the field must notice."""
+"""A profile or power state with one field changed. A test that checks the field must notice the change."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ _EXP_LOW = attrs.evolve(HVX_EXP_REMOVED, sleep_disable=None, core=_EXP_SVS, bus=
 _CENG = Ceng(VoltageCorner.SVS, VoltageCorner.NOM, VoltageCorner.NOM, ClkPerfMode.HIGH)
 _CENG_EXP = CengExp(ExpandedCorner.SVS, ExpandedCorner.NOM, ExpandedCorner.NOM, ClkPerfMode.HIGH)
 
-# For each field values that differ, so that one of them is another than the field's own and breaks no rule beside the
-# others; None is unset. Most fields need only the first two.
+# Values to try for each field. One of them differs from the field's own value and breaks no rule with the other fields;
+# None is unset. Most fields need only the first two.
 _OF_HVX: Mapping[str, tuple[Any, ...]] = {
     "dcvs_enable": (True, False),
     "power_mode": (PowerMode.PERFORMANCE, PowerMode.POWER_SAVER),
@@ -72,7 +72,7 @@ _VALUES: Mapping[KeyPath, tuple[Any, ...]] = {
     ("hmx_timeout_us",): (77_777, 177_777),
     ("ddr_perf_mode",): (False, True, None),
 }
-# What a profile may relax to instead; the last clears a sleep_disable (rule DCVS-4).
+# Power states to relax to instead. The last clears a sleep_disable (rule DCVS-4).
 _STATES = tuple(
     PowerState("another", "", VoteSet(hvx, HMX_DEFAULT, rpc_polling_time_us=0))
     for hvx in (_LOW, attrs.evolve(HVX_REMOVED, sleep_disable=None), HVX_REMOVED)
@@ -82,14 +82,14 @@ _STATES = tuple(
 def profile_mutants(profile: Profile, at: KeyPath) -> Iterator[Profile]:
     """Yield the profile with another value in one field of ``profile_fields``, except ``relax.lowering``.
 
-    A rule may refuse it when it is used.
+    A rule may refuse the changed profile when it is used.
     """
     relax = profile.relax
     if at[0] == "votes" and len(at) > 1:
         for votes in _other_votes(profile.votes, at[1:]):
             yield attrs.evolve(profile, votes=votes)
     elif relax is None:
-        # No votes, and so nothing to relax to: one goes with the other.
+        # A profile without votes has nothing to relax to, so both change together.
         for state in _STATES:
             yield attrs.evolve(profile, votes=VoteSet(dcvs_v3=_LOW), relax=Relax(state, 0, 0))
     elif at[0] == "relax":
@@ -100,10 +100,10 @@ def profile_mutants(profile: Profile, at: KeyPath) -> Iterator[Profile]:
 
 
 def state_mutants(state: PowerState, at: KeyPath) -> Iterator[PowerState]:
-    """Yield the power state with another value in one field; a rule may refuse it when it is used."""
+    """Yield the power state with another value in one field. A rule may refuse it when it is used."""
     votes = _other_votes(state.votes, at[1:]) if len(at) > 1 else [VoteSet(dcvs_v3=HVX_REMOVED)]
     for other in votes:
-        # A state takes back what it leaves unset, so stating that changes nothing.
+        # A state takes back the votes that it leaves unset, so stating that changes nothing.
         same = (
             {getattr(state.votes, about.field), getattr(other, about.field)} == {None, about.taken_back}
             for about in BY_CLASS.values()
@@ -116,8 +116,8 @@ def state_mutants(state: PowerState, at: KeyPath) -> Iterator[PowerState]:
 def _others(value: Any) -> Iterator[Any]:
     """Yield other values of a field of ``relax``: power states with other votes, or other times.
 
-    Of a time they are one that is later, one that is earlier, and at once; of one that is learnt the time from which it
-    sets out, which learns nothing, and at once.
+    For a time, yield a later time, an earlier time and 0. For a learnt time, yield its first value as a fixed time, and
+    0.
     """
     if isinstance(value, PowerState):
         yield from (state for state in _STATES if state.votes != value.votes)

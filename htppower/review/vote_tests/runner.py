@@ -1,4 +1,4 @@
-"""A case through the real controller, on the recorder over the simulated HTP, in virtual time."""
+"""Runs a case through the real controller, on the recorder over the simulated HTP, in virtual time."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 @attrs.frozen(eq=False)
 class Seen:
-    """What holds at the time of an ``Expectation``, by its fields, under which profile.
+    """What holds at the time of an ``Expectation``, by its fields, and the profile in use.
 
-    The votes are those on the session's id and in the process, as told by the recorded calls alone.
+    The votes are those on the session's id and in the process, derived only from the recorded calls.
     """
 
     state: str
@@ -44,7 +44,7 @@ class Seen:
 
 @attrs.frozen(eq=False)
 class CaseRun:
-    """What came of a case: what held at each of its expectations, every native call, every change of state."""
+    """The run of a case: what held at each of its expectations, every native call, every change of state."""
 
     seen: tuple[Seen, ...]
     calls: tuple[Call, ...]
@@ -62,7 +62,7 @@ def run_case(case: VoteCase) -> CaseRun:
     simulated = SimulatedHtp(platform.arch, None if platform.soc is None else platform.soc.model, platform.os)
     recorder = RecordingBackend(simulated, time=time)
     transitions: list[Transition] = []
-    # No heartbeat: what is expected is what the profile costs.
+    # No heartbeat, since the expectations are about the cost of the profile.
     with VoteController(recorder, time=time, handle_sigterm=False, heartbeat_us=0) as controller:
         controller.subscribe(lambda event: transitions.append(event) if isinstance(event, Transition) else None)
         run = _Run(time, simulated, recorder, controller.session(case.profile))
@@ -76,12 +76,12 @@ def run_case(case: VoteCase) -> CaseRun:
         for moment in waiting:
             run.happen(moment)
         run.advance_to(case.end_us)
-        # No test can look at what closing the session does.
+        # Closing the session comes after the end of the case, so no test can check it.
         return CaseRun(tuple(seen), recorder.calls, tuple(transitions))
 
 
 class _Run:
-    """A session under way, and what its calls have told so far."""
+    """A running session, and what its calls have shown so far."""
 
     def __init__(
         self, time: VirtualTime, simulated: SimulatedHtp, recorder: RecordingBackend, session: Session
@@ -98,11 +98,11 @@ class _Run:
         self._sent: set[Option] = set()
 
     def advance_to(self, at_us: int) -> None:
-        """Let time pass, with everything that falls due on the way and at its end."""
+        """Let time pass, with everything that is due until then."""
         self._time.advance_us(at_us - self._time.now_us)
 
     def happen(self, moment: Moment) -> None:
-        """Let a moment come, and happen."""
+        """Let time pass until a moment, and let the moment happen."""
         self.advance_to(moment.at_us)
         if moment.happens is Happens.BEGIN:
             phase = self._begun[moment.step] = self._phase(moment.phase)
@@ -121,7 +121,7 @@ class _Run:
         self._take_in()
         calls, self._counted = self._taken_in - self._counted, self._taken_in
         sent, self._sent = self._sent, set()
-        # An id that is gone has no votes in force; settings of the process that were sent with it may last.
+        # A destroyed id has no votes in force. Settings of the process that were sent with it may last.
         return Seen(
             str(self._session.state),
             self._session.profile,

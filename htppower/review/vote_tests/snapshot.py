@@ -1,4 +1,4 @@
-"""A test of a profile as it is: its votes after each change."""
+"""Writes a test of a profile as it is: its votes after each change."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _STEPS = {InitStep: "init_us", InferenceStep: "inference_us", IdleStep: "idle_us
 
 
 def snapshot_path(profile_path: str) -> str:
-    """Return the path of a profile's test: its own file name, in the folder of tests next to it."""
+    """Return the path of a profile's test: the same file name, in the folder of tests next to it."""
     return joined(folder_of(profile_path), FOLDER, os.path.basename(profile_path))
 
 
 def snapshot_text(profile: Profile, platform: Platform) -> str:
-    """Return the text of a test that passes as long as the profile votes as it does now on a platform.
+    """Return the text of a test that passes as long as the profile votes on a platform as it does now.
 
     One case has two inferences and the idle time after them, the other INIT and DE-INIT. Every field of the votes is
-    stated after a call, and the state a microsecond before a timer lowers, too.
+    stated after a call. The state is stated a microsecond before a timer lowers, too.
 
     Raises:
         RuleBreach: a rule refuses the profile on the platform.
@@ -95,7 +95,7 @@ def _expectation(at_us: int, seen: Seen) -> Iterator[str]:
     yield f"      - at_us: {at_us}"
     yield f"        state: {seen.state}"
     yield f"        calls: {seen.calls}"
-    if seen.calls:  # without a call the votes are as they were
+    if seen.calls:  # without a call the votes are unchanged
         yield f"        sent: [{', '.join(seen.sent)}]"
         yield f"        degraded: [{', '.join(seen.degraded)}]"
         yield from (f"        {line}" for _, line in field_lines(vote_fields(seen.votes)))

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def vote_diff(failure: Failure) -> Iterator[str]:
-    """Yield every vote in force, a line each, as a file spells it; ``-`` what was expected instead, ``+`` what is.
+    """Yield every vote in force in a line, as a file writes it, after ``+``; after ``-`` the vote that was expected.
 
-    Nothing is yielded where no vote differs. What begins with a space was not looked at, or is as expected.
+    Nothing is yielded if no vote differs. A line that begins with a space was not checked, or is as expected.
     """
     differing = [each for each in failure.differences if each.at[0] == "votes"]
     if not differing:
@@ -31,7 +31,7 @@ def vote_diff(failure: Failure) -> Iterator[str]:
 
 
 def _expected(differences: list[Difference], told: set[KeyPath]) -> Iterator[str]:
-    """Yield what was expected, each thing once."""
+    """Yield the expected votes, each once."""
     for each in differences:
         if each.at not in told:
             told.add(each.at)
@@ -39,7 +39,7 @@ def _expected(differences: list[Difference], told: set[KeyPath]) -> Iterator[str
 
 
 def _is_same(expected: KeyPath, got: KeyPath) -> bool:
-    """Return whether one of two fields is the other, or holds it."""
+    """Return whether two fields are the same, or one holds the other."""
     length = min(len(expected), len(got))
     return expected[:length] == got[:length]
 
