@@ -4,9 +4,9 @@ from __future__ import annotations
 
 _US = {"us": 1, "ms": 1_000, "s": 1_000_000, "min": 60_000_000, "h": 3_600_000_000}
 _DAYS_FROM_H = 72
-# More digits than any time needs; Python refuses to read thousands of them.
+# Longer than any time. Python refuses to read a number with thousands of digits.
 _MOST_DIGITS = 30
-# An age of up to two of a unit says more in the smaller one.
+# An age of at most two units is clearer in the next smaller unit.
 _ROUGH = ((1_000, "us"), (1_000_000, "ms"), (120_000_000, "s"), (7_200_000_000, "min"))
 
 
@@ -21,7 +21,7 @@ def duration(duration_us: int) -> str:
 
 
 def rough_duration(duration_us: int) -> str:
-    """Return a duration about as exactly as an age is of interest: ``1.3 s``, ``17 min``, ``5 days``."""
+    """Return a duration as exactly as an age needs: ``1.3 s``, ``17 min``, ``5 days``."""
     for below, unit in _ROUGH:
         if abs(duration_us) < below:
             return f"{duration_us / _US[unit]:.{1 if unit == 's' else 0}f} {unit}"

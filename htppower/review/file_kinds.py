@@ -1,6 +1,6 @@
-"""Tells what a file holds, by its folder and the keys at its top: a profile, a test, an extension file, and so on.
+"""Finds the kind of a file by its folder and the keys at its top: a profile, a test, an extension file, and so on.
 
-These functions don't note a file as opened: it may be an earlier report in the folder, which may be replaced.
+These functions do not note a file as opened: it may be an earlier report in the folder, which may be replaced.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ _DEVICE = "device"
 _OF_DEVICES = frozenset({"active_w", "raised_idle_w", "raise_late_us", "raise_call_us", "speeds", "wakes"})
 _KNOWN_KEYS = _OF_TESTS.union(KEYS, _OF_DEVICES, {_DEVICE})
 JSON = ".json"
-# The usual names of extension files: any other name may be one, too, by its content.
+# The usual names of extension files. A file with any other name may be one by its content.
 EXTENSION_SUFFIXES = (JSON, ".conf", ".cfg", ".config", *TEMPLATES)
 # Each line of these files is JSON by itself.
 _LINES_OF_JSON = (".jsonl", ".ndjson", ".log")
 _HEAD_BYTES = 256
-# Keys at the top of an extension file that hardly another file has, and those of other files.
+# Keys at the top of an extension file that hardly any other file has, and keys of other files.
 _EXTENSION_TOP = frozenset({"devices", "graphs", "groupContext", "backend_extensions"})
 _NO_EXTENSION = frozenset({"$schema", *KEYS})
 _EXTENSION_KEY = rb'"(?:devices|graphs|groupContext|backend_extensions)"\s*:\s*[\[{]'
-# Other tools have lists of devices and graphs, too: what tells them apart is a key of the HTP, in any spelling.
+# Other tools have lists of devices and graphs, too. A key of the HTP, in any spelling, tells them apart.
 _HTP_KEY = (
     rb'"(?:[^"\n]{0,40}(?:perf_?profile|vtcm|rpc_|hmx|hvx|dlbc)[^"\n]{0,40}|cores?|core_(?:id|type)|graph_?names?'
     rb'|soc_?(?:id|model)|dsp_?arch|pd_?session|O|backend_extensions|groupContext)"\s*:'
 )
-# A key of a profile or power state, wherever it stands.
+# A key of a profile or power state, at any place.
 _OWN_KEY = rf"\b(?:{'|'.join(sorted(KEYS))})\b[\"']?\s*:".encode()
-# The name of a profile, before which only comments and empty lines stand: within a text a line may read like one.
+# The name of a profile, after comments and empty lines only, since a line inside a text may look the same.
 _NAME = rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*profile: +(?P<name>[a-z_]+)[ \t\r]*\n"
 _KEY = r"^[\"']?(?P<key>\w+)[\"']?\s*:"
 
 
 class Kind(enum.Enum):
-    """What a file holds; OTHER is any other YAML."""
+    """The kind of a file; OTHER is any other YAML."""
 
     PROFILE = "profile"
     STATE = "power state"
@@ -56,12 +56,12 @@ class Kind(enum.Enum):
 
 
 def kind_of(path: str, given: bytes | None = None) -> Kind:
-    """Return what a file holds, or what is ``given`` in its place, by its folder and its top keys.
+    """Return the kind of a file, or of the content ``given`` instead of it, by its folder and its top keys.
 
-    A file that can't be read counts as a profile; reading it then says what is wrong.
+    A file that can't be read counts as a profile. Reading it then reports the fault.
     """
     folder = folder_name(path)
-    of_tests = 1 if folder == "tests" else len(_OF_TESTS)  # how many keys of a test make it one
+    of_tests = 1 if folder == "tests" else len(_OF_TESTS)  # how many keys of a test make a file a test
     keys = _keys(path, given, of_tests)
     if len(keys & _OF_TESTS) >= of_tests:
         return Kind.TEST
@@ -73,7 +73,7 @@ def kind_of(path: str, given: bytes | None = None) -> Kind:
 
 
 def extension_kind(path: str, given: bytes | None = None) -> Kind:
-    """Return whether a JSON file is an extension file, by the keys at its top; a broken one, by a key anywhere."""
+    """Return whether a JSON file is an extension file, by the keys at its top; a broken file, by a key at any place."""
     try:
         data = read_regular_file(path, noted=False) if given is None else given
     except (OSError, ValueError):
@@ -93,7 +93,7 @@ def extension_kind(path: str, given: bytes | None = None) -> Kind:
 
 
 def begins_as_json(path: str, given: bytes | None = None) -> bool:
-    """Return whether a file, or what is ``given`` in its place, begins as an object of JSON does."""
+    """Return whether a file, or the content ``given`` instead of it, begins like an object of JSON."""
     try:
         head = read_regular_file(path, _HEAD_BYTES) if given is None else given[:_HEAD_BYTES]
     except (OSError, ValueError):
@@ -102,7 +102,7 @@ def begins_as_json(path: str, given: bytes | None = None) -> bool:
 
 
 def is_extension_in_folder(path: str) -> bool:
-    """Return whether a file of any name that is found in a folder is an extension file, by its content."""
+    """Return whether a file in a folder, of any name, is an extension file, by its content."""
     if not path.endswith(JSON) and (path.endswith(_LINES_OF_JSON) or not begins_as_json(path)):
         return False
     if extension_kind(path) is not Kind.EXTENSION:
@@ -115,9 +115,9 @@ def is_extension_in_folder(path: str) -> bool:
 
 
 def named_kind(path: str, given: bytes | None = None) -> Kind:
-    """Return what a named file is, or what is ``given`` in its place, whatever its name.
+    """Return the kind of a named file, or of the content ``given`` instead of it, whatever its name.
 
-    JSON is an extension file, unless it has a key of a profile or power state: these may be JSON, too. YAML is an
+    JSON is an extension file unless it has a key of a profile or power state, which may be JSON, too. YAML is an
     extension file only if its content shows it.
     """
     is_json = path.endswith(JSON) or begins_as_json(path, given)
@@ -130,9 +130,9 @@ def named_kind(path: str, given: bytes | None = None) -> Kind:
 
 
 def named_first(path: str, given: bytes | None = None) -> str:
-    """Return the name of a profile whose file, or what is ``given`` in its place, begins with it; else nothing.
+    """Return the profile's name if a file, or the content ``given`` instead of it, begins with it; else nothing.
 
-    Only comments may stand before it. Any other file must be parsed to know the name.
+    Only comments may be above it. Any other file must be parsed to find the name.
     """
     try:
         found = re.match(_NAME, read_regular_file(path, noted=False) if given is None else given)
@@ -142,7 +142,7 @@ def named_first(path: str, given: bytes | None = None) -> str:
 
 
 def _has_a_key(path: str, given: bytes | None = None) -> bool:
-    """Return whether a key of a profile or power state stands anywhere in a file, which may be broken."""
+    """Return whether a file, which may be broken, has a key of a profile or power state at any place."""
     try:
         return re.search(_OWN_KEY, read_regular_file(path, noted=False) if given is None else given) is not None
     except (OSError, ValueError):
@@ -151,14 +151,14 @@ def _has_a_key(path: str, given: bytes | None = None) -> bool:
 
 def folder_name(path: str) -> str:
     """Return the name of a file's folder, even if the path does not contain it."""
-    return os.path.basename(os.path.dirname(os.path.abspath(path)))  # links stay
+    return os.path.basename(os.path.dirname(os.path.abspath(path)))  # links are kept
 
 
 def _keys(path: str, given: bytes | None, of_tests: int) -> set[str]:
     """Return the keys at the top of a file.
 
-    Keys of a profile at the beginning of lines count. Without any, or with a key of a test, which would leave the file
-    out, the file is parsed: until it has so many keys ``of_tests`` that it is one.
+    Keys of a profile at the beginning of a line count. The file is parsed if it has none, or if it has a key of a test,
+    since a test is left out. Parsing stops after ``of_tests`` keys of a test.
     """
     try:
         data = (read_regular_file(path, noted=False) if given is None else given)[:LARGEST_FILE_BYTES]

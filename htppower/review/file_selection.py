@@ -1,4 +1,4 @@
-"""Selects the files for a command: finds them in folders and below, and leaves out what is not reviewed."""
+"""Selects the files for a command: finds them in folders and subfolders, and leaves out files that are not reviewed."""
 
 import contextlib
 import functools
@@ -15,18 +15,18 @@ from htppower.profiles.paths import folder_of, joined
 from htppower.profiles.regular_file import NotRegular, leads_out
 from htppower.review.file_kinds import Kind, folder_name, is_extension_in_folder, kind_of, named_kind
 
-# No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
+# Annotations are not postponed here: a named tuple would compile each of its types anew, which slows the start.
 
 
 class Source(NamedTuple):
-    """A file, spelt as the user spells it, and what it holds."""
+    """A file, with its path as the user wrote it, and its kind."""
 
     path: str
     kind: Kind
 
     @property
     def home(self) -> str:
-        """The folder of profiles of the file; a power state's is above its folder ``states``."""
+        """The folder of profiles of the file. A power state's file is in a subfolder ``states`` of it."""
         folder = folder_of(self.path)
         above = self.kind is Kind.STATE and folder_name(self.path) == "states"
         return os.path.normpath(os.path.join(folder, os.pardir)) if above else folder
@@ -37,7 +37,7 @@ class Found(NamedTuple):
 
     Attributes:
         sources: the profiles and power states, each once, sorted.
-        left_out: other YAML in the folders.
+        left_out: other YAML files in the folders.
         empty: folders without profiles and power states.
     """
 
@@ -53,17 +53,17 @@ def find_sources(
     extensions: bool = False,
     devices: bool = False,
 ) -> Found:
-    """Return the files, and the profiles and power states in the folders and below.
+    """Return the files, and the profiles and power states in the folders and their subfolders.
 
-    With ``extensions``, the vendor's extension files are sources, too, whatever their names: a named file of JSON, and
-    those in folders that hold a key of such a file at their top. Other JSON is left alone. With ``devices``, device
-    models are; they count as other YAML without.
+    With ``extensions``, the vendor's extension files are sources, too, whatever their names: named JSON files, and
+    files in folders that have a key of such a file at their top. Other JSON is left out. With ``devices``, device
+    models are sources, too; else they count as other YAML.
 
-    What matches a pattern of ``exclude`` is left out, named or not: a pattern is held against every part of a path,
-    such as the name of a file, of a folder, or ``drafts/*.yaml``.
+    A file that matches a pattern of ``exclude`` is left out, even if it is named. A pattern is compared with every part
+    of a path, such as the name of a file, of a folder, or ``drafts/*.yaml``.
 
     A named file counts as a profile or power state, whatever it holds. In folders, hidden files and other YAML are left
-    out. Tests of profiles are left out everywhere: ``htppower test`` checks them.
+    out. Vote tests are left out everywhere: ``htppower test`` checks them.
 
     Raises:
         ProfileError: FILE-1, a path does not exist, can't be read, or is a pipe or a device.
@@ -72,7 +72,7 @@ def find_sources(
     below: dict[str, str] = {}
     folders: dict[str, set[str]] = {}
     problems = []
-    # An empty one is no folder, as it would be: it may come from a variable that is not set.
+    # An empty path is not taken for the current folder, since it may come from a variable that is not set.
     for path in (joined(given) if os.fspath(given) else "" for given in paths):
         try:
             if os.path.isdir(path):
@@ -100,7 +100,7 @@ def find_sources(
         elif kind is not Kind.TEST:
             sources.append(Source(file, Kind.PROFILE if kind is Kind.OTHER else kind))
             read.add(real)
-    # A folder of which all is left out on purpose is not the wrong folder.
+    # A folder whose files are all left out on purpose is not a wrong folder.
     empty = [folder for folder, files in folders.items() if not files & read and not files - set(below)]
     return Found(tuple(sources), tuple(left_out), tuple(empty))
 
@@ -108,7 +108,7 @@ def find_sources(
 def leads_elsewhere(path: str, folders: Iterable[str] = ()) -> bool:
     """Return whether a path leads out of its folder by a link.
 
-    The current folder and ``folders`` count, too, if the path seems to lie below them.
+    Leading into the current folder or one of ``folders`` is allowed if the path seems to be below it.
     """
     seems = os.path.abspath(path)
     below = (each for each in (os.curdir, *folders) if seems.startswith(os.path.join(os.path.abspath(each), "")))
@@ -116,7 +116,7 @@ def leads_elsewhere(path: str, folders: Iterable[str] = ()) -> bool:
 
 
 def _kind(file: str, *, named: bool, extensions: bool, devices: bool) -> Kind:
-    """Return what a file is to a command that takes extension files, or device models, or neither."""
+    """Return the kind of a file for a command that takes extension files, or device models, or neither."""
     kind = named_kind(file) if extensions and named else None
     if kind is None:
         kind = Kind.EXTENSION if extensions and is_extension_in_folder(file) else kind_of(file)
@@ -125,7 +125,7 @@ def _kind(file: str, *, named: bool, extensions: bool, devices: bool) -> Kind:
 
 def _require_regular(path: str) -> None:
     if not stat.S_ISREG(os.stat(path).st_mode):
-        raise NotRegular("no regular file")
+        raise NotRegular("not a regular file")
 
 
 def matches(path: str, patterns: Iterable[str]) -> bool:
@@ -137,7 +137,7 @@ def matches(path: str, patterns: Iterable[str]) -> bool:
 
 @functools.lru_cache(maxsize=1)
 def _matcher(names: tuple[str, ...]) -> Callable[[str], object]:
-    """Return what matches a path that begins with a match of a pattern and ends there, or goes on below it."""
+    """Return a function that matches a path from its start to the end of a pattern's match, or to below it."""
     import fnmatch  # noqa: PLC0415 - only for a pattern
 
     said = "|".join(fnmatch.translate(each) for name in names for each in (name, f"{name}/*"))
@@ -145,17 +145,17 @@ def _matcher(names: tuple[str, ...]) -> Callable[[str], object]:
 
 
 def _files(path: str, *, extensions: bool = False) -> Iterator[str]:
-    """Yield the YAML files of a folder and below, and extension files with ``extensions``, except hidden ones.
+    """Yield the YAML files of a folder and its subfolders, with ``extensions`` also extension files; no hidden files.
 
-    A folder behind several links is walked once.
+    A folder is visited once, even if several links lead to it.
 
-    The records of the shipped folder, or of a copy of it, are left out: they are no work of its reviewer.
+    The records in the shipped folder, or in a copy of it, are left out, since its reviewer does not write them.
 
     Raises:
         OSError: the folder itself can't be read.
     """
-    os.listdir(path)  # only folders below may be unreadable
-    # os.walk recurses in Python 3.11 and earlier, and folders may be deeper than that allows.
+    os.listdir(path)  # only subfolders may be unreadable
+    # os.walk recurses in Python 3.11 and earlier, and folders may be nested deeper than that allows.
     waiting = [path]
     walked: set[tuple[int, int]] = set()
     while waiting:
@@ -176,14 +176,14 @@ def _files(path: str, *, extensions: bool = False) -> Iterator[str]:
 
 
 def _are_shipped_records(folder: str) -> bool:
-    """Return whether a folder holds the records beside the shipped profiles, or a copy of both."""
+    """Return whether a folder holds the records next to the shipped profiles, or is a copy of that folder."""
     if os.path.basename(folder) != RECORDS:
         return False
     return holds_all(folder_of(folder), SHIPPED_PROFILES)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Return whether an entry is a folder. A broken link is a file; reading it says what is wrong."""
+    """Return whether an entry is a folder. A broken link counts as a file, and reading it reports the fault."""
     try:
         return entry.is_dir()
     except OSError:

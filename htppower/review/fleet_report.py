@@ -1,4 +1,4 @@
-"""What is best for a fleet, as text, as JSON and as a profile."""
+"""The best sustain time for a fleet, as text, as JSON and as a profile."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ if TYPE_CHECKING:
     from htppower.tuning.fleet.records import Cost, Question
     from htppower.tuning.fleet.settle import Aim, Device, Settled
 
-# How many devices, and how many files that can't be read, a text names; JSON has all.
+# How many devices, and how many unreadable files, the text names. JSON has all.
 _MOST_NAMED = 10
 _HEADINGS = ("Sustain time", "Cold starts", "Cost", "Ratio", "")
 _LEGEND = (
-    "Cold starts are the inferences that wait for a raise. Cost is the time up and idle, and a break-even time for each"
-    " cold start after a gap; the ratio is that to whoever knows each gap when it begins."
+    "Cold starts are inferences that wait for a raise. Cost is the time up and idle, plus a break-even time for each"
+    " cold start after a gap. The ratio compares it with the cost if each gap were known when it begins."
 )
 _GAPS_SHOWN = (("half", 500_000), ("90 %", 900_000), ("99 %", 990_000))
 
 
 @attrs.frozen
 class FleetReport:
-    """All that a report says.
+    """The content of a report.
 
     Attributes:
-        folder: where the trace files are.
-        question: what was asked of each.
+        folder: the folder of the trace files.
+        question: the question to each trace file.
         extends: the profile that is tuned.
-        aim: what the sustain time must keep to.
-        fleet: what the files answer.
-        settled: what is best for all.
+        aim: the aim that the sustain time must keep.
+        fleet: the answers of the files.
+        settled: the best choice for all.
         device: the device model, if one was named.
-        saved_w: by that model, the power that lowering the votes of the profile saves, in W.
+        saved_w: the power in W that lowering the votes saves, according to the device model.
     """
 
     folder: str
@@ -80,13 +80,13 @@ class FleetReport:
         if gaps.gaps:
             bounds = ((share, gaps.quantile_us(ppm)[1]) for share, ppm in _GAPS_SHOWN)
             said = [f"{share} shorter than {duration(most)}" for share, most in bounds if most is not None]
-            yield f"Of the gaps {', '.join(said)}" if said else "Most gaps are longer than 105 min"
+            yield f"Gaps: {', '.join(said)}" if said else "Most gaps are longer than 105 min"
         yield f"Break-even time {duration(self.question.break_even_us)} of {self.extends}"
         if self.device is not None and self.saved_w is not None:
             yield f"By the device model {self.device} a second of cost is {self.saved_w:.3g} J"
         noted = sum(1 for each in answers if each.notes)
         if noted:
-            yield f"In {_many(noted, 'file')} something was left out; JSON says what"
+            yield f"In {_many(noted, 'file')} something was left out; JSON shows what"
 
     def _total(self, name: str) -> int:
         return sum(getattr(each, name) for each in self.fleet.answers)
@@ -112,7 +112,7 @@ class FleetReport:
         return lines
 
     def _holds(self) -> str:
-        """Return the longest gaps that a fixed time holds for, in words."""
+        """Return the longest gaps that a fixed time is valid for, in words."""
         sustain, gap_us = self.settled.chosen.sustain, self.settled.gap_us
         if not sustain or not gap_us:
             return "for gaps of any length"
@@ -198,7 +198,7 @@ class FleetReport:
         gaps, worth = _many(settled.gaps.gaps, "gap"), duration(self.question.break_even_us)
         comments = (
             f"The sustain time of {self.extends} for {traces} with {gaps}, at a break-even time of {worth}.",
-            f"Cost over that of whoever knows each gap when it begins: {', '.join(ratios)}.",
+            f"Cost compared with the cost if each gap were known when it begins: {', '.join(ratios)}.",
             f"Against its own best fixed time half of the devices lose {half} at most, and none more than {most}.",
             *(() if settled.gap_us is None else (f"Holds {self._holds()}.",)),
         )
@@ -247,12 +247,12 @@ def _percent(share: float) -> str:
 
 
 def _gain(loss: float) -> str:
-    """Return a loss as a share; one below 0 gains."""
+    """Return a loss as a share. A negative loss is a gain."""
     return "all" if math.isinf(loss) else f"{loss * 100:+.1f} %"
 
 
 def _rough(cost_us: int) -> str:
-    """Return a cost to be compared with others."""
+    """Return a cost, rounded for comparison."""
     return f"{cost_us / 1e6:.1f} s"
 
 

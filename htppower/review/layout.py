@@ -1,7 +1,7 @@
-"""Text that fits the width it is shown in: wrapped, labelled, in tables. Widths count the columns of a terminal.
+"""Text that fits the width of its output: wrapped, labelled, in tables. Widths count the columns of a terminal.
 
-Every function takes text without styles, makes it printable, so that no line of its own begins in it, and returns lines
-at most ``width`` wide. Styles are laid on afterwards.
+Every function takes text without styles, and makes it printable, so that a text can't begin a line of its own. It
+returns lines of at most ``width`` columns. Styles are added afterwards.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from htppower.errors import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# The width of files, of pipes, and of terminals that do not tell theirs.
+# The width of files and pipes, and of terminals that do not report theirs.
 WIDTH = 80
 _HEIGHT = 24
-# In less than this nothing can be laid out; a narrower terminal wraps by itself.
+# Nothing can be laid out in less. A narrower terminal wraps the lines itself.
 NARROWEST = 40
 LABEL = 10
 # The system keeps the size of a terminal in 16 bits.
 _MOST_DIGITS = 5
-# What is left out of a table, and said nowhere else.
+# Shown in a table for a missing value.
 NONE = "-"
 _GAP = "  "
 _BENEATH = "    "
 _NARROWEST_PROSE = 24
-# A word that is too long is broken behind one of these, at best of the first.
+# A word that is too long is broken after one of these, if possible after one of the first group.
 _JOINTS = (" ", "/\\", ",;:=_.-|)")
 
 
 def terminal_width() -> int:
-    """Return the width to print in: ``COLUMNS`` where it is set, that of the terminal, or 80 where there is none."""
+    """Return the width to print in: ``COLUMNS`` if it is set, or the terminal's, or 80 without a terminal."""
     columns = columns_said()
     if columns:
         return max(NARROWEST, columns)
@@ -49,7 +49,7 @@ def columns_said() -> int:
 
 
 def terminal_height() -> int:
-    """Return how many lines the terminal shows: ``LINES`` where it is set, or 24 where there is none."""
+    """Return how many lines the terminal shows: ``LINES`` if it is set, or the terminal's, or 24 without a terminal."""
     lines = _said("LINES")
     if lines:
         return lines
@@ -60,7 +60,7 @@ def terminal_height() -> int:
 
 
 def _said(variable: str) -> int:
-    """Return the number in a variable of the environment; 0 where there is none that a terminal can have."""
+    """Return the number in an environment variable; 0 if it is not a possible size of a terminal."""
     said = os.environ.get(variable, "")
     return int(said) if said.isdecimal() and len(said) <= _MOST_DIGITS else 0
 
@@ -78,12 +78,12 @@ def shown_width(text: str) -> int:
 
 
 def padded(text: str, width: int) -> str:
-    """Return a text followed by as many spaces as the width asks for."""
+    """Return a text, filled up with spaces to the width."""
     return text + " " * (width - shown_width(text))
 
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    """Return the lines of a text, broken between words where that is possible; all but the first are indented."""
+    """Return the lines of a text, broken between words if possible. All lines except the first are indented."""
     whole = printable(text)
     if shown_width(whole) <= width and not whole.startswith(" "):
         return [whole.rstrip()]
@@ -93,7 +93,7 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
 
 
 def flowed(parts: Sequence[str], width: int, lead: str = "", indent: str = "", gap: str = _GAP) -> list[str]:
-    """Return the lines of parts with gaps between them; a part is broken only where it is too long for a line.
+    """Return the lines of parts with gaps between them. A part is broken only if it is too long for a line.
 
     The first line begins with ``lead``, every other with ``indent``.
     """
@@ -116,7 +116,7 @@ def flowed(parts: Sequence[str], width: int, lead: str = "", indent: str = "", g
 
 
 def _joint(text: str, start: int, width: int) -> int:
-    """Return where to break a word that begins at ``start``: behind its last joint that fits, or else where it must."""
+    """Return where to break a word that begins at ``start``: after its last joint that fits, or else anywhere."""
     most = start + 1
     while most < len(text) and shown_width(text[: most + 1]) <= width:
         most += 1
@@ -125,7 +125,7 @@ def _joint(text: str, start: int, width: int) -> int:
 
 
 def labelled(label: str, text: str, width: int = WIDTH, label_width: int = LABEL, indent: str = "") -> Iterator[str]:
-    """Yield the lines of a text beside its label; all but the first are indented."""
+    """Yield the lines of a text next to its label. All lines except the first are indented."""
     margin = label_width + len(_GAP)
     for number, line in enumerate(wrapped(text, width - margin, indent)):
         yield f"{padded('' if number else label, label_width)}{_GAP}{line}".rstrip()
@@ -144,7 +144,7 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
 
 
 def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return a line for each row, with every column as wide as its longest cell, whatever width that makes."""
+    """Return a line for each row, with every column as wide as its longest cell, whatever the whole width."""
     rows = [tuple(map(printable, row)) for row in rows]
     widths = _widths(rows)
     return [_GAP.join(padded(cell, width) for cell, width in zip(row, widths, strict=True)) for row in rows]
@@ -153,7 +153,7 @@ def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
 def table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], width: int = WIDTH) -> list[str]:
     """Return a table, whose last column is prose.
 
-    As many columns as fit stand side by side. What does not fit follows beneath each row, after its heading.
+    As many columns as fit are side by side. The others are below each row, after their headings.
     """
     rows = [tuple(map(printable, row)) for row in rows]
     widths = _widths([headings, *rows])

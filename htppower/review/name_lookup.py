@@ -1,4 +1,4 @@
-"""Where the names in the files of a folder are looked up, and which file a name on the command line means."""
+"""Finds the folders to look up the names in a folder's files, and the file that a name on the command line means."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def find_either(name: str, folders: Folders) -> tuple[str, Kind]:
-    """Return the file of a profile, or of a power state where no profile has the name, by name or path.
+    """Return the file of a profile, or of a power state if no profile has the name, by name or path.
 
     Raises:
-        ProfileError: there is neither.
+        ProfileError: neither exists.
     """
     try:
         path = folders.find(name, "profile")
@@ -33,18 +33,18 @@ def find_either(name: str, folders: Folders) -> tuple[str, Kind]:
 
 
 def folders_of(home: str, named: Iterable[str] = (), shipped: str | None = None) -> Folders:
-    """Return where names in the files of a folder are looked up; ``shipped`` replaces the shipped folder.
+    """Return the folders to look up names in the files of a folder; ``shipped`` replaces the shipped folder.
 
-    The shipped folder comes first, as when a profile is used, then the folder itself, then the named ones. A folder
-    with a profile for every shipped name is a copy of the shipped folder, and takes its place. Records of what a
-    runtime votes are used with the folder in which their runtime's is.
+    The shipped folder is first, as when a profile is used, then the folder itself, then the named ones. A folder with a
+    profile for every shipped name is a copy of the shipped folder, and replaces it. Records of a runtime's votes use
+    the folder above theirs.
     """
     above = above_records(home)
     if above is not None:
         return folders_of(above, (home, *named), shipped)
     shipped = shipped_folder() if shipped is None else shipped
     if holds_all(home, SHIPPED_PROFILES):
-        # The user may spell the shipped folder in another way; its files are read once.
+        # The user may write the path of the shipped folder in another way. Its files are still read once.
         is_shipped = os.path.realpath(home) == os.path.realpath(shipped)
         return Folders((home, *named) if is_shipped else (home, *named, shipped))
     return Folders((shipped, home, *named))

@@ -1,10 +1,10 @@
 """Text with styles, and text from files made safe for a terminal.
 
-A renderer marks what it styles with ``styled``. ``plain`` and ``coloured`` turn a finished text into what is written:
-they know a style by its marks, and write everything else that a terminal could act on as an escape. So no name, summary
-or path can move the cursor, colour a line or forge one, whatever it holds and wherever it comes in.
+A renderer marks text with ``styled``. ``plain`` and ``coloured`` turn a finished text into the output: they turn the
+marks into styles, and escape everything else that a terminal could act on. So a name, summary or path can't move the
+cursor, colour a line or forge one, whatever it holds.
 
-The marks are noncharacters of Unicode, which no text that is exchanged holds.
+The marks are noncharacters of Unicode, which no exchanged text should hold.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ _FIRST_MARK = 0xFDD0
 _STYLES = {name: chr(_FIRST_MARK + place) for place, name in enumerate(_CODES)}
 _SEQUENCES = {_STYLES[name]: f"\x1b[{code}m" for name, code in _CODES.items()}
 _END = _STYLES["end"]
-# Each pattern is compiled where it is first used: most commands use one of them.
+# Each pattern is compiled when it is first used, since most commands use only one.
 _MARKS = f"[{''.join(_SEQUENCES)}]"
-# Everything but a line's end, a tab and plain ASCII is looked at.
+# Everything except line ends, tabs and plain ASCII.
 _UNUSUAL = r"[^\n\t -~]"
-# What markup may not hold: control characters, and halves of characters.
+# Characters that markup may not hold: control characters and surrogates.
 _CONTROLS = "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]"
 
 
 def styled(text: str, *styles: str | None) -> str:
     """Return a text of one line, made printable and marked with styles: ``bold``, ``red``, ``green`` and so on.
 
-    None is no style, so that a table of colours need not have all. Pad a text to its column before it is styled: the
-    marks count in ``len``.
+    The style None is ignored, so that a table of colours need not have all. Pad a text to its column before it is
+    styled, because the marks count in ``len``.
     """
     marks = "".join(_STYLES[style] for style in styles if style is not None)
     return f"{marks}{printable(text)}{_END}" if marks else printable(text)
 
 
 def plain(text: str) -> str:
-    """Return a finished text without its styles; of what is not printable, only tabs and ends of lines stay."""
+    """Return a finished text without its styles. Of unprintable characters, only tabs and line ends stay."""
     unmarked = text
     for mark in _SEQUENCES:
         unmarked = unmarked.replace(mark, "")
@@ -49,7 +49,7 @@ def plain(text: str) -> str:
 
 
 def coloured(text: str) -> str:
-    """Return a finished text with the sequences of its styles, made safe as by ``plain``."""
+    """Return a finished text with the escape sequences of its styles, made safe as by ``plain``."""
     unmarked, marked = text, text
     for mark, sequence in _SEQUENCES.items():
         unmarked, marked = unmarked.replace(mark, ""), marked.replace(mark, sequence)
@@ -59,15 +59,15 @@ def coloured(text: str) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether a text without styles needs no escapes, as most do: a pattern takes long to compile."""
+    """Return whether a text without styles needs no escapes, as most do, since compiling a pattern takes long."""
     return text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
 
 
 def width(text: str) -> int:
-    """Return how many characters a text with styles has without them."""
+    """Return the number of characters in a text without its styles."""
     return len(re.sub(_MARKS, "", text))
 
 
 def safe_markup(text: str) -> str:
-    """Return HTML, SVG or XML without what a terminal would obey; every letter of every script stays."""
+    """Return HTML, SVG or XML without characters that a terminal would obey. Letters of every script stay."""
     return re.sub(_CONTROLS, lambda found: printable(found[0]), text)

@@ -1,4 +1,4 @@
-"""Times for which votes stay up, as people read them: ``300 ms``, or ``learnt, break-even 100 ms, 0 to 200 ms``."""
+"""Times that votes stay up, in words: ``300 ms``, or ``learnt, break-even 100 ms, 0 to 200 ms``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def sustain_in_short(sustain: Sustain) -> str:
-    """Return a time, of one that is learnt its limits."""
+    """Return a time; for a learnt time its limits."""
     return f"learnt, {_limits(sustain)}" if isinstance(sustain, Adaptive) else duration(sustain)
 
 
 def sustain_in_words(sustain: Sustain) -> str:
-    """Return a time, of one that is learnt all that the profile says."""
+    """Return a time; for a learnt time all its settings."""
     if not isinstance(sustain, Adaptive):
         return duration(sustain)
     if sustain.break_even_us is not None:

@@ -8,5 +8,5 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def xml_text(text: str) -> str:
-    """Return a text in which U+FFFD stands for every character that XML can't hold; it is not escaped."""
+    """Return a text with U+FFFD in place of each character that XML can't hold. The text is not escaped."""
     return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

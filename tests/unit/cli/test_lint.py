@@ -86,7 +86,7 @@ def test_exit_codes(command: Command, tmp_path: Path) -> None:
     assert command.run("lint", clean, str(tmp_path / "none")).exit_code == 2
     assert command.run("lint").exit_code == 2
     device = command.run("lint", clean, os.devnull)
-    assert (device.exit_code, "can't be read: no regular file (check the path)" in device.stderr) == (2, True)
+    assert (device.exit_code, "can't be read: not a regular file (check the path)" in device.stderr) == (2, True)
 
 
 def test_a_path_that_is_not_there_is_named(command: Command, tmp_path: Path) -> None:

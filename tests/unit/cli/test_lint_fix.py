@@ -178,7 +178,7 @@ def test_a_pipe_is_not_waited_for(command: Command, folder: Path) -> None:
     os.mkfifo(folder / "cam.yaml")
     assert rules(command, ".", "--fix") == ["FILE-1"]
     named = command.run("lint", "cam.yaml", "--fix")
-    assert (named.exit_code, "FILE-1: can't be read: no regular file" in named.stderr) == (2, True)
+    assert (named.exit_code, "FILE-1: can't be read: not a regular file" in named.stderr) == (2, True)
 
 
 WORDS = st.sampled_from(

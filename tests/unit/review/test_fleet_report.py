@@ -60,7 +60,7 @@ def test_the_text_says_what_is_out_of_the_ordinary() -> None:
     text = made.as_text()
     assert "/fleet: 2 files read (1 of them by an earlier run), 12 left out" in text
     assert "2 results of an earlier run broken, and read again" in text
-    assert "In 1 file something was left out; JSON says what" in text
+    assert "In 1 file something was left out; JSON shows what" in text
     assert "adaptive, 100 ms" in text
     assert "learnt on each device: chosen" in text
     assert "Left out: 12 files that can't be read\n  /fleet/bad0: is empty\\x1b[2J\n" in text
