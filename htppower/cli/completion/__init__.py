@@ -1,1 +1,1 @@
-"""``htppower completion``: what a shell completes behind ``htppower``."""
+"""``htppower completion``: the completions of a shell after ``htppower``."""

@@ -1,4 +1,4 @@
-"""``htppower completion``: the script with which a shell completes ``htppower``."""
+"""``htppower completion``: the script that lets a shell complete ``htppower``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from htppower.cli.help import Command
 from htppower.cli.terminal import echo
 
 SHELLS = ("bash", "zsh", "fish")
-# The variable in which the script asks for completions; ``main`` looks at it by the name of the program.
+# The environment variable that the script sets to ask for completions. ``main`` finds it by the name of the program.
 _VARIABLE = "_HTPPOWER_COMPLETE"
 
 
@@ -27,6 +27,6 @@ def command(shell: str) -> None:
     made = get_completion_class(shell)
     if made is None:
         raise click.UsageError(f"click has no completion for {shell}")
-    # The text of the script alone; ``source`` would also run bash to look at its version.
+    # Only the text of the script: ``source`` would also run bash to find its version.
     template = made(click.get_current_context().find_root().command, {}, "htppower", _VARIABLE)
     echo(template.source_template % template.source_vars())

@@ -1,4 +1,4 @@
-"""What can stand at an argument or option: profiles, fields, rules, SoCs. A wrong file completes nothing, quietly."""
+"""Completions of arguments and options: profiles, fields, rules, SoCs. A wrong file silently gives no completions."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ if TYPE_CHECKING:
     import click
     from click.shell_completion import CompletionItem
 
-# What click calls a value that the shell completes as a file.
+# Click's type for a value that the shell completes as a file.
 _FILE = "file"
 
 
 def profiles(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the profiles that ``--profiles`` and the shipped folder have; files where none begins so.
+    """Return matching profiles from ``--profiles`` and the shipped folder; files if none matches.
 
-    The records of what runtimes vote are offered where nothing else begins so.
+    The records of runtimes' votes are offered only if no other profile matches.
     """
     return _or_files(_with_records(ctx, _profile_names(ctx), incomplete), incomplete)
 
 
 def profiles_and_states(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the profiles and the power states likewise."""
+    """Return matching profiles and power states in the same way."""
     return _or_files(_with_records(ctx, (*_profile_names(ctx), *_state_names(ctx)), incomplete), incomplete)
 
 
 def subjects(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return what can be explained: profiles, power states, rules; once some of it is typed, all else."""
+    """Return what can be explained: profiles, power states and rules; all else only if some text is typed."""
     from htppower.review.explain.subjects import other_names, rule_ids  # noqa: PLC0415 - only to complete
 
     names = (*_profile_names(ctx), *_state_names(ctx), *(other_names() if incomplete else rule_ids()))
@@ -36,9 +36,9 @@ def subjects(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -
 
 
 def fields(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the fields of the profile or power state that is named before, by their ends and in full.
+    """Return the fields of the profile or power state before it on the command line, in short and in full.
 
-    What most profiles leave out is offered by its word, such as ``then``, and so is what a learnt time has.
+    Fields that most profiles leave out, and those in a learnt time, are offered by their words, such as ``then``.
     """
     from htppower.errors import HtpPowerError  # noqa: PLC0415 - as above
     from htppower.profiles.discovery import Folders  # noqa: PLC0415
@@ -56,7 +56,7 @@ def fields(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> 
 
 
 def devices(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the device models that ``--profiles`` and the shipped folder have; files where none begins so."""
+    """Return matching device models from ``--profiles`` and the shipped folder; files if none matches."""
     from htppower.profiles.discovery import DEVICES  # noqa: PLC0415 - only to complete
 
     return _or_files(_names_in(ctx, DEVICES), incomplete)
@@ -133,7 +133,7 @@ def _beginning(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
 
 
 def _or_files(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """Return the names that begin so; where there is none, let the shell complete files."""
+    """Return the names that match; if none does, let the shell complete files."""
     from click.shell_completion import CompletionItem  # noqa: PLC0415 - as above
 
     return _beginning(names, incomplete) or [CompletionItem(incomplete, type=_FILE)]

@@ -1,1 +1,1 @@
-"""``htppower doctor``: what votes can be cast here."""
+"""``htppower doctor``: which votes can be cast here."""

@@ -1,4 +1,4 @@
-"""``htppower doctor``: whether votes can be cast here, and what to do where they can't."""
+"""``htppower doctor``: whether votes can be cast here, and what to do if not."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 1
 NOT_USABLE = 1
-# What can override all that can be voted here; another client's votes are not to be seen.
+# A client that can override all votes from here. The votes of other clients can't be seen.
 _NULL_CLIENT = "the NULL client: a vote on it may override every other setting of the process; none is cast here (ID-1)"
 _VERSIONS = {"core_api": "core API", "htp_api": "HTP API"}
 
@@ -39,16 +39,16 @@ _VERSIONS = {"core_api": "core API", "htp_api": "HTP API"}
     shell_complete=completion.socs,
     help="Make the device for this SoC; leave it out on a device.",
 )
-@folders_option("See to the profiles in this folder, too; may be repeated.")
+@folders_option("Also check the profiles in this folder; may be repeated.")
 def command(form: str, library: str | None, soc: str | None, folders: tuple[str, ...]) -> None:
-    """Say whether votes can be cast here, and what to do where they can't.
+    """Check whether votes can be cast here, and what to do if not.
 
-    It tells which library is used, what it runs on, which votes it takes, and which profiles degrade.
+    It shows which library is used, its platform, which votes it accepts, and which profiles degrade.
 
-    Votes of every kind are cast that ask for nothing, and destroyed. The exit code is 0 where votes are taken, 1 where
+    Harmless votes of every kind are cast, and taken back. The exit code is 0 if votes are accepted, 1 if
     they are not.
     """
-    from htppower.cli.doctor.diagnosis import diagnose  # noqa: PLC0415 - help needs no library
+    from htppower.cli.doctor.diagnosis import diagnose  # noqa: PLC0415 - not needed for help
     from htppower.cli.vendor_output import kept_off_stdout  # noqa: PLC0415
 
     with kept_off_stdout():
@@ -64,12 +64,12 @@ def _text(diagnosis: Diagnosis, width: int) -> Iterator[str]:
     for label, text in _rows(diagnosis):
         yield from labelled(label, text, width, indent="  ")
     for place, line in enumerate(diagnosis.skel_paths.lines):
-        # Whole, however wide, so that it can be pasted into a shell.
+        # The line is kept whole, so that it can be pasted into a shell.
         yield f"{'' if place else 'type':<{LABEL}}  {line}"
 
 
 def _rows(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
-    """Yield what was found, each with its label; the label of a group stands at its first."""
+    """Yield the results, each with its label. The label of a group is on its first line."""
     yield "usable", "yes" if diagnosis.usable else "no"
     if diagnosis.problem is not None:
         yield "problem", diagnosis.what_is_wrong
@@ -96,12 +96,12 @@ def _group(label: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _answer(code: int) -> str:
-    # The end of the vendor's name says it; the whole of it is in ``htppower explain CODE``.
+    # The end of the vendor's name is enough here; ``htppower explain CODE`` shows the whole name.
     return "taken" if code == SUCCESS else f"{code} {code_name(code).rpartition('_ERROR_')[2]}"
 
 
 def _codes(diagnosis: Diagnosis) -> dict[int, None]:
-    """Return the codes that votes were refused with, each once."""
+    """Return the codes of refused votes, each once."""
     code = getattr(diagnosis.problem, "code", None)
     said = (*diagnosis.answers.values(), *(() if code is None else (code,)))
     return dict.fromkeys(code for code in said if code != SUCCESS)
@@ -119,7 +119,7 @@ def _rows_of_platform(description: Description) -> Iterator[tuple[str, str]]:
             f"signed process domains: {signed}"
         )
         yield f"device {device.device_id}", text
-    yield "hardware", "yes" if description.hardware else "no: votes are answered, and move no clock"
+    yield "hardware", "yes" if description.hardware else "no: votes are accepted, and move no clock"
 
 
 def _tried(diagnosis: Diagnosis) -> tuple[Step, ...]:

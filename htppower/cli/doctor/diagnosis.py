@@ -1,4 +1,4 @@
-"""What ``htppower doctor`` finds out: the library, the platform, which votes it takes, which profiles degrade."""
+"""The diagnosis of ``htppower doctor``: the library, the platform, the votes it accepts, the profiles that degrade."""
 
 from __future__ import annotations
 
@@ -35,18 +35,19 @@ if TYPE_CHECKING:
     from htppower.backends.base import Backend, Description
     from htppower.cli.doctor.skel_paths import SkelPaths
 
-# Votes that ask for nothing, one of each option: what takes a vote back, and a control latency of 0, which is no vote.
+# One vote of each option that asks for nothing: the value that takes a vote back, or a control latency of 0, which
+# casts no vote.
 HARMLESS = {option: 0 if about.taken_back is None else about.taken_back for option, about in VOTE_OPTIONS.items()}
 VARIABLES = (VARIABLE, *SDK_VARIABLES, "LD_LIBRARY_PATH", *skel_paths.VARIABLES)
-# The number of the chip, as the kernel has it.
+# The kernel's number of the chip.
 _SOC_ID = "/sys/devices/soc0/soc_id"
 
-_ON_A_DEVICE = "run it on a Snapdragon device: here votes are answered, and no clock is moved"
+_ON_A_DEVICE = "run it on a Snapdragon device: here votes are accepted, but move no clock"
 
 
 @attrs.frozen
 class ProfileHere:
-    """A profile on this platform: what it lacks, or, with ``refused``, why it can't be used at all."""
+    """A profile on this platform: what it lacks, or, with ``refused``, why it can't be used."""
 
     name: str
     degradations: tuple[Degradation, ...] = ()
@@ -55,16 +56,16 @@ class ProfileHere:
 
 @attrs.frozen
 class Diagnosis:
-    """Everything that was found out.
+    """All results of the diagnosis.
 
     Attributes:
-        description: what answers, or None.
+        description: the library that was opened, or None.
         problem: why it can't be used, or None.
-        answers: the native code for a vote of each option that asks for nothing, in the order in which they are sent.
-        profiles: the profiles on this platform, where it can be used.
-        environment: the variables that matter, as far as they are set.
+        answers: the native code for a harmless vote of each option, in the order of the calls.
+        profiles: the profiles on this platform, if the library can be used.
+        environment: the environment variables that matter and are set.
         steps: what to do next.
-        skel_paths: what is wrong with the variables that lead FastRPC to the skel, and the lines that mend it.
+        skel_paths: the faults of the variables that lead FastRPC to the skel, and the lines that mend them.
     """
 
     description: Description | None
@@ -77,7 +78,7 @@ class Diagnosis:
 
     @property
     def what_is_wrong(self) -> str:
-        """The problem in a sentence, without what to do; empty where there is none."""
+        """The problem in a sentence, without what to do; empty if there is none."""
         if isinstance(self.problem, VoteRejected):
             core = self.problem.core
             where = "" if core is None else f" for device {core[0]}, core {core[1]}"
@@ -91,7 +92,7 @@ class Diagnosis:
 
 
 def diagnose(library: str | None, soc_model: str | None, folders: Iterable[str]) -> Diagnosis:
-    """Open the library, cast a vote of each kind that asks for nothing, and close it."""
+    """Open the library, cast a harmless vote of each kind, and close it."""
     environment = {name: os.environ[name] for name in VARIABLES if name in os.environ}
     try:
         backend = QnnHtp(library, soc_model)
@@ -110,7 +111,7 @@ def diagnose(library: str | None, soc_model: str | None, folders: Iterable[str])
 
 
 def _arch(description: Description | None, soc_model: str | None) -> int | None:
-    """Return the Hexagon architecture from the library, else from the SoC that was named, else from this chip."""
+    """Return the Hexagon architecture: from the library, else from the named SoC, else from this chip."""
     platform = None if description is None else description.platform
     if platform is not None and platform.arch is not None:
         return platform.arch
@@ -122,7 +123,7 @@ def _arch(description: Description | None, soc_model: str | None) -> int | None:
 
 
 def _ask(backend: Backend) -> tuple[dict[Option, int], VoteRejected | None]:
-    """Return the answers, and the failure without which nothing can be voted."""
+    """Return the answers, and the failure that prevents all votes."""
     devices = backend.describe().devices
     device_id = devices[0].device_id if devices else 0
     core_ids = devices[0].core_ids if devices else ()
@@ -131,7 +132,7 @@ def _ask(backend: Backend) -> tuple[dict[Option, int], VoteRejected | None]:
     except VoteRejected as rejected:
         return {}, rejected
     if power_config_id == NULL_CLIENT:
-        # A vote on it may override every other one of the process, harmless or not (rule ID-1).
+        # A vote on this id may override all other votes of the process, harmless or not (rule ID-1).
         core = (device_id, core_ids[0] if core_ids else 0)
         return {}, VoteRejected(INVALID_INPUT, function="createPowerConfigId", core=core)
     answers: dict[Option, int] = {}
@@ -155,9 +156,10 @@ def _profiles(description: Description, answers: dict[Option, int], folders: Ite
     missing = Missing()
     planner = Planner(description.platform, missing, strict=False)
     for option, code in answers.items():
-        # The planner itself leaves out what the table of platforms lacks; it knows that a default HMX vote is no loss.
+        # The planner itself leaves out what the table of platforms lacks. It also knows that a default HMX vote can be
+        # left out.
         if code != SUCCESS and (description.platform is None or description.platform.has(option)):
-            message = f"the library answers {code} {code_name(code)} to {option.name}"
+            message = f"the library returns {code} {code_name(code)} for {option.name}"
             missing.add(Degradation(VOTE_OPTIONS[option].rule_if_missing, message, option))
     loaded, errors = load_profiles(folders)
     found = []
@@ -177,5 +179,5 @@ def _steps(description: Description, rejected: VoteRejected | None) -> tuple[str
     if rejected is not None:
         return (what_to_do_at_start(rejected.code, rejected.function),)
     passed_over = [step.origin for step in description.tried[:-1] if step.origin in SDK_VARIABLES]
-    steps = [f"{name} is set, and the library is not from there: see tried" for name in dict.fromkeys(passed_over)]
+    steps = [f"{name} is set, but the library is not from there: see tried" for name in dict.fromkeys(passed_over)]
     return (*steps, *(() if description.hardware else (_ON_A_DEVICE,)))

@@ -1,4 +1,4 @@
-"""Judge the variables whose folders FastRPC searches for the skel: report the faults, and the line that mends them.
+"""Checks the variables whose folders FastRPC searches for the skel: faults, and the line that mends them.
 
 Source: apps_std of https://github.com/qualcomm/fastrpc, which separates the folders by ``;`` on every system.
 """
@@ -35,7 +35,7 @@ def judged(environment: Mapping[str, str], arch: int | None, library: str = "") 
 
     Args:
         environment: the variables of the process.
-        arch: the Hexagon architecture whose skel is needed; None takes any.
+        arch: the Hexagon architecture whose skel is needed; None accepts any.
         library: the file of the library; a skel near it is named in the line.
     """
     values = {name: environment[name] for name in VARIABLES if name in environment}
@@ -68,7 +68,7 @@ def _faults(name: str, value: str, parts: list[str]) -> Iterator[str]:
     if not parts:
         yield f"{name} is empty"
     if not set(parts) <= set(value.split(_SEPARATOR)):
-        yield f"{name} has ':' between folders: FastRPC separates them by ';', and takes all of it as one folder"
+        yield f"{name} has ':' between folders: FastRPC separates folders by ';', and reads all of it as one folder"
     for part in parts:
         if not os.path.isabs(part):
             yield f"{name} has the relative folder {part}, which depends on where the process starts"

@@ -1,1 +1,1 @@
-"""``htppower profile``: the dry run of a profile, and a command that is run under its votes."""
+"""``htppower profile``: the dry run of a profile, and running a command under its votes."""

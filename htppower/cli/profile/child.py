@@ -1,4 +1,4 @@
-"""A command run as a child process: signals are passed on to it, and its exit code is the one that a shell gives."""
+"""A command that runs as a child process. It gets the signals of this process, and has the exit code of a shell."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import TypeAlias
 
 from htppower.cli.profile.signals import SIGNALED
 
-# The exit codes of a shell for a command that it can't run.
+# The exit codes of a shell for a command that can't be run.
 NOT_FOUND = 127
 NOT_EXECUTABLE = 126
 
 
-class CommandFailed(Exception):  # noqa: N818 - reads as what it is
-    """A command could not be started; ``code`` is the exit code for it."""
+class CommandFailed(Exception):  # noqa: N818 - the name states the fault
+    """A command can't be started; ``code`` is the exit code for it."""
 
     def __init__(self, command: str, error: OSError) -> None:
         self.code = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
@@ -31,8 +31,8 @@ def start(command: tuple[str, ...], mask: frozenset[int] | None, stdout: int | N
 
     Args:
         command: the program and its arguments.
-        mask: the signals that it blocks; None where this process has not blocked any.
-        stdout: the descriptor of its standard output; None for the one of this process.
+        mask: the signals that it blocks; None if this process has not blocked any.
+        stdout: the descriptor of its standard output; None for this process's own.
 
     Raises:
         CommandFailed: it can't be started.
@@ -44,7 +44,7 @@ def start(command: tuple[str, ...], mask: frozenset[int] | None, stdout: int | N
     script = shutil.which(command[0]) if failed.errno == errno.ENOEXEC and os.name == "posix" else None
     if script is not None:
         try:
-            # As a shell and env do: an executable file that is no binary and has no #! is a shell's script.
+            # A shell and env run an executable file as a shell's script if it is not a binary and has no #!.
             return _started(("sh", "--", script, *command[1:]), mask, stdout)
         except OSError as error:
             failed = error
@@ -58,8 +58,8 @@ def _started(command: tuple[str, ...], mask: frozenset[int] | None, stdout: int 
 
 
 def in_this_group(child: Child) -> bool:
-    """Return whether the terminal sends its keys to the child, too: it is in the process group of this process."""
-    # Without process groups the console sends its keys to every process.
+    """Return whether the terminal sends its keys also to the child, which is then in this process's group."""
+    # Without process groups, the console sends its keys to every process.
     return not hasattr(os, "getpgid") or os.getpgid(child.pid) == os.getpgrp()
 
 
@@ -68,7 +68,7 @@ class _SpawnedChild:
 
     def __init__(self, command: tuple[str, ...], mask: frozenset[int], stdout: int | None) -> None:
         actions = [] if stdout is None else [(os.POSIX_SPAWN_DUP2, stdout, 1)]
-        # Python ignores these, and a child would inherit that.
+        # Python ignores these signals, and a child would inherit that.
         defaults = [signal.SIGPIPE, signal.SIGXFSZ]
         self.pid = os.posix_spawnp(
             command[0], command, os.environ, file_actions=actions, setsigmask=mask, setsigdef=defaults
@@ -76,7 +76,7 @@ class _SpawnedChild:
         self._code: int | None = None
 
     def exit_code(self) -> int | None:
-        """Return its exit code, 128 and the number of the signal that killed it, or None while it runs."""
+        """Return its exit code, or 128 plus the number of the signal that killed it; None while it runs."""
         if self._code is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -94,7 +94,7 @@ class _SpawnedChild:
 
 
 class _PlainChild:
-    """A child where signals can't be blocked."""
+    """A child on a system where signals can't be blocked."""
 
     def __init__(self, command: tuple[str, ...], stdout: int | None) -> None:
         self._process = subprocess.Popen(command, stdout=stdout)  # noqa: S603 - the user's own command
@@ -118,12 +118,12 @@ def _as_a_shell(code: int) -> int:
 
 
 def open_descriptors() -> frozenset[int]:
-    """Return the descriptors that are open; none where the system does not tell."""
+    """Return the descriptors that are open; empty if the system can't list them."""
     try:
         listed = [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]
     except OSError:
         return frozenset()
-    # One of them was open only for the listing.
+    # One descriptor was open only for the listing.
     return frozenset(descriptor for descriptor in listed if _is_open(descriptor))
 
 
@@ -136,9 +136,10 @@ def _is_open(descriptor: int) -> bool:
 
 
 def keep_from_children(descriptors: frozenset[int]) -> None:
-    """Let no child inherit these; a closed one is left alone.
+    """Let no child inherit these descriptors. Closed ones are left alone.
 
-    The vendor's library opens the device inheritably, and the driver removes votes only when no process holds it.
+    The vendor's library opens the device so that children inherit it. The driver removes the votes only when no process
+    has the device open.
     """
     for descriptor in descriptors:
         with contextlib.suppress(OSError):

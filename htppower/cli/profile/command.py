@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 BACKEND = click.Choice(["qnn", "simulated"])
 FOR = Duration(1, 31_536_000_000_000)
 ID = WholeNumber(0, 2**32 - 1)
-# The simulated HTP has as many devices and cores as are named, up to four. The vendor's library refuses a core that a
-# device lacks (13001), so a mistyped number is refused here, too.
+# The simulated HTP has as many devices and cores as are named, up to four. So a mistyped number is refused, as the
+# vendor's library refuses a core that a device lacks (13001).
 MOST_SIMULATED = 3
 
-# Where a context keeps whether ``--`` was given.
+# The key in a context that keeps whether ``--`` was given.
 _SEPARATOR = f"{__name__}.separator"
-# The parameters of a dry run only, and of a run on the device only.
+# The parameters that are only for a dry run, and those that are only for a run on the device.
 _OF_A_WORKLOAD = (*OF_A_WORKLOAD, "form", "outputs")
 _OF_A_LIVE_RUN = ("for_us", "library", "device_id", "core_ids")
 
 
 class _WithCommandLine(Command):
-    """Takes a command after ``--``."""
+    """Accepts a command after ``--``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own, separator, command = args, False, []
@@ -62,7 +62,7 @@ class _WithCommandLine(Command):
         return [*super().collect_usage_pieces(ctx), "[-- COMMAND ARGS...]"]
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        # Click would offer the options of this command among those of the other.
+        # Click would also offer the options of ``htppower profile`` after the other command.
         if ctx.meta[_SEPARATOR]:
             return completion.files(ctx, self.params[0], incomplete)
         return super().shell_complete(ctx, incomplete)
@@ -80,8 +80,8 @@ class _WithCommandLine(Command):
     type=FormAndFile(NAMES, bare=True),
     multiple=True,
     group=OUTPUT,
-    help="Write the report to a file, whole or not at all. FILE alone is in the form of its suffix, or else of "
-    "--format, and nothing is printed but another form that --format names; FORM=FILE is written besides. May be "
+    help="Write the report to a file, whole or not at all. A bare FILE has the form of its suffix, or else of "
+    "--format, and is printed only if --format names another form. FORM=FILE does not change what is printed. May be "
     "repeated.",
 )
 @option("--backend", type=BACKEND, group=DEVICE, help="Vote on this.  [default: qnn]")
@@ -104,22 +104,22 @@ class _WithCommandLine(Command):
     group=DEVICE,
     help="Vote on this core; may be repeated.  [default: 0]",
 )
-@sdk_option("Take the profile as the vendor's table of this SDK had it, such as 2.25.")
-@folders_option("Look for profiles in this folder, too; may be repeated.")
+@sdk_option("Use the profile from the vendor's table of this SDK, such as 2.25.")
+@folders_option("Also look for profiles in this folder; may be repeated.")
 def command(**options: Any) -> None:
     """Hold a profile up while a command runs, or until Ctrl-C; with --dry-run, show every vote that it casts.
 
-    On the device the profile is raised, the command is run, and at its end, whichever that is, the votes are lowered
+    On the device the profile is raised and the command is run. When it ends, even by a failure, the votes are lowered
     and the power config ids destroyed. Signals are passed on, and the command's exit code is returned.
 
-    A dry run is INIT, some inferences and DE-INIT. INIT and DE-INIT take as long as one inference; after the last
-    inference the run idles until the sustain timer has run out. --backend simulated does the same in real time.
+    A dry run is INIT, some inferences and DE-INIT. INIT and DE-INIT take as long as one inference. After the last
+    inference the run idles until the sustain timer has expired. --backend simulated does the same in real time.
     """
     ctx = click.get_current_context()
     options["command_line"] = ctx.obj
     live = not options["dry_run"] and (_asks_to_hold(options) or options["backend"] != "simulated")
     _check_options(ctx, live=live)
-    from htppower.profiles.loading import load_profile  # noqa: PLC0415 - a usage error need not wait for it
+    from htppower.profiles.loading import load_profile  # noqa: PLC0415 - not needed for a usage error
 
     profile = load_profile(of_sdk(options["profile"], options["sdk"]), options["folders"])
     if live:
@@ -128,14 +128,14 @@ def command(**options: Any) -> None:
 
 
 def _asks_to_hold(options: dict[str, Any]) -> bool:
-    """Return whether it is said for how long the profile is to be up."""
+    """Return whether the options set how long the profile is to be held up."""
     return options["for_us"] is not None or bool(options["command_line"])
 
 
 def _check_options(ctx: click.Context, *, live: bool) -> None:
     options = {**ctx.params, "command_line": ctx.obj}
     if options["backend"] == "simulated" and options["library"] is not None:
-        raise click.UsageError("--library is the vendor's; leave it out with --backend simulated")
+        raise click.UsageError("--library is for the vendor's library; leave it out with --backend simulated")
     if options["backend"] == "simulated" and max(*options["core_ids"], options["device_id"], 0) > MOST_SIMULATED:
         raise click.UsageError(f"the simulated HTP has devices and cores up to {MOST_SIMULATED} here")
     if options["dry_run"] and options["backend"] is not None:
@@ -156,6 +156,8 @@ def _check_options(ctx: click.Context, *, live: bool) -> None:
 def _show_dry_run(profile: Profile, options: dict[str, Any]) -> None:
     from htppower.review.dry_run.workload import run  # noqa: PLC0415
 
+    if not options["dry_run"]:
+        gc.enable()  # it is off at start-up; the length of this run depends on its workload
     report = run(profile, simulated_htp(options), workload(options), virtual=options["dry_run"])
 
     def make(form: str, width: int) -> str:
@@ -171,6 +173,7 @@ def _show_dry_run(profile: Profile, options: dict[str, Any]) -> None:
 
 
 def _hold_on_device(profile: Profile, options: dict[str, Any]) -> int:
+    gc.enable()  # it is off at start-up; the length of this run depends on its command
     from htppower.cli.profile.child import CommandFailed  # noqa: PLC0415
     from htppower.cli.profile.hold import Holding, hold  # noqa: PLC0415
     from htppower.cli.vendor_output import kept_off_stdout  # noqa: PLC0415

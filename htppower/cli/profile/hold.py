@@ -29,21 +29,20 @@ if TYPE_CHECKING:
     from htppower.events import Event
     from htppower.profiles.profile import Profile
 
-# The end of a command is looked for this often, where no signal tells of it.
+# How often to check for the end of a command, if no signal reports it.
 _LONGEST_WAIT_S = 10
 
 
 @attrs.frozen
 class Holding:
-    """What is held up, and how long.
+    """The profile to hold up, and how long.
 
     Attributes:
-        profile: the profile that is raised.
-        device_id, core_ids: where it is raised.
-        command: runs meanwhile; empty for none.
+        profile: the profile to raise.
+        device_id, core_ids: the device and the cores.
+        command: the command to run under the profile; empty for none.
         seconds: how long; None for as long as the command runs, or until Ctrl-C.
-        revote_s: how often everything is voted again, by the heartbeat of the controller: the command may be what
-            restarts the DSP.
+        revote_s: how often the controller's heartbeat votes everything again, since the command may restart the DSP.
     """
 
     profile: Profile
@@ -58,14 +57,14 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
     """Raise the profile, wait, lower it and destroy the ids; return the exit code.
 
     Args:
-        holding: what is held up.
-        open_backend: makes the backend; called after signals are blocked, since it may start threads.
-        stdout: the descriptor of the command's standard output; None for the one of this process.
+        holding: the profile to hold up.
+        open_backend: makes the backend. It is called after signals are blocked, since it may start threads.
+        stdout: the descriptor of the command's standard output; None for this process's own.
 
     Raises:
-        BackendUnavailable: there is nothing to vote on.
-        VoteRejected: the profile could not be raised, and the command was not run.
-        CommandFailed: the command could not be started.
+        BackendUnavailable: votes can't be cast here.
+        VoteRejected: the profile was not raised, and the command was not run.
+        CommandFailed: the command can't be started.
     """
     signals = take_signals()
     holding = attrs.evolve(holding, profile=_without_process_settings(holding.profile))
@@ -86,7 +85,7 @@ def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | No
 
 
 def _serve_status(controller: VoteController) -> None:
-    """Let ``htppower status`` list this process; that it can't must not keep the command from running."""
+    """Let ``htppower status`` list this process. If that fails, the command runs anyway."""
     try:
         controller.serve_status()
     except OSError as error:
@@ -97,7 +96,7 @@ def _serve_status(controller: VoteController) -> None:
 
 
 def _without_process_settings(profile: Profile) -> Profile:
-    """Leave out what acts on this process only: the inferences run in another, and polling would cost CPU."""
+    """Leave out votes that act only on this process: the inferences run in another, and polling would cost CPU."""
     if profile.relax is None:
         return profile
     relax = with_states(profile.relax, lambda state: attrs.evolve(state, votes=state.votes.without(*PROCESS_WIDE)))
@@ -117,11 +116,12 @@ class _Wait:
         self._served = False
 
     def run(self) -> int:
-        """Wait to the end, lowered while the process is stopped; return the exit code."""
+        """Wait until the end, lowered while the process is stopped, and return the exit code."""
         while True:
             with self._raised():
                 if not self._served:
-                    # Once the profile is raised, so that the command finds that in the status.
+                    # The status is served after the profile is raised, so that the command finds the raised profile in
+                    # it.
                     self._served = True
                     _serve_status(self._controller)
                 ended = self._wait()
@@ -163,7 +163,7 @@ class _Wait:
     def _failed(self, error: VoteRejected) -> None:
         if self._child is None:
             raise error
-        _print_error(f"nothing is known to be voted: {error}")
+        _print_error(f"the votes are unknown: {error}")
 
     def _wait(self) -> int | TakenSignal:
         """Wait for the end and return the exit code, or for a signal that stops the process and return it."""
@@ -186,7 +186,7 @@ class _Wait:
             taken = self._signals.next(min(left_s, _LONGEST_WAIT_S))
 
     def _end(self, taken: TakenSignal | None) -> int | TakenSignal | None:
-        """Handle a signal; return what ends the wait, None where it goes on."""
+        """Handle a signal. Return what ends the wait, or None if the wait goes on."""
         if taken is None:
             return None
         if taken.number in STOPPING:
@@ -207,14 +207,14 @@ class _Wait:
             _print_error(f"can't pass {signal.Signals(taken.number).name} on to the command: {error.strerror}")
 
     def _stop(self, taken: TakenSignal) -> None:
-        """Stop until the shell continues this process; nothing is voted meanwhile."""
+        """Stop until the shell continues this process. Nothing is voted until then."""
         self._pass_on(taken)
         self._signals.stop()
         self._pass_on(TakenSignal(signal.SIGCONT, by_a_key=False))
 
 
 def _print_event(event: Event) -> None:
-    """Print what the user must know."""
+    """Print events that the user must know about."""
     if isinstance(event, ReleaseFailed):
         _print_error(str(event.error))
     elif isinstance(event, LinkChanged):
@@ -222,12 +222,12 @@ def _print_event(event: Event) -> None:
             _print_error(f"the link to the DSP is {event.dest}: {LINK_MEANINGS[event.dest]}")
     elif isinstance(event, Transition):
         if event.trigger is Trigger.LOSE:
-            _print_error(f"nothing is known to be voted: {event.error or 'the link to the DSP was lost'}")
+            _print_error(f"the votes are unknown: {event.error or 'the link to the DSP was lost'}")
         elif event.source is State.UNKNOWN and event.cause in (Cause.LINK_LOST, Cause.RETRIED):
             _print_error("voted again")
 
 
 def _print_error(what: str) -> None:
-    """Print on the standard error; a closed one must not end the command."""
+    """Print on the standard error. A closed standard error must not end the command."""
     with contextlib.suppress(OSError):
         echo(f"htppower: {printable(what)}", err=True)

@@ -1,7 +1,7 @@
 """Signals, taken one by one while a profile is held up.
 
-They are blocked before the first thread starts, so that every thread blocks them; then the main thread waits for them.
-So no handler runs in the middle of anything, and no signal is lost between a check and a wait. SIGQUIT is left alone:
+They are blocked before the first thread starts, so that every thread blocks them. Then the main thread waits for them.
+So no handler runs in the middle of other code, and no signal is lost between a check and a wait. SIGQUIT is not taken:
 it ends the process even while a native call hangs, and the driver removes the votes.
 """
 
@@ -27,11 +27,11 @@ _POLL_S = 0.05
 
 
 def _named(*names: str) -> frozenset[int]:
-    """Return the signals that the system has."""
+    """Return those of these signals that the system has."""
     return frozenset(getattr(signal, name) for name in names if hasattr(signal, name))
 
 
-# These end a process that does not handle them, these stop it, and these only end the wait.
+# The first end a process that does not handle them, the second stop it, the third only end the wait.
 ENDING = _named(
     *("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM", "SIGPROF"),
     *("SIGXCPU", "SIGIO", "SIGPWR", "SIGSTKFLT"),
@@ -42,11 +42,11 @@ NOTICED = _named("SIGCHLD", "SIGCONT")
 
 @attrs.frozen
 class TakenSignal:
-    """A signal that was taken.
+    """A signal that has arrived.
 
     Attributes:
         number: the signal.
-        by_a_key: whether a key of the terminal caused it: the kernel then sends it to the whole foreground group.
+        by_a_key: whether a key of the terminal caused it. Then the kernel sends it to the whole foreground group.
     """
 
     number: int
@@ -54,46 +54,46 @@ class TakenSignal:
 
 
 def take_signals() -> Signals:
-    """Take the signals of this process from now on: blocked where the system can wait for them, else by handlers."""
+    """Take the signals of this process from now on: block them if the system can wait for them, else use handlers."""
     can_wait = hasattr(signal, "sigtimedwait") and hasattr(os, "posix_spawnp")
     return _BlockedSignals() if can_wait else _PolledSignals()
 
 
 class _BlockedSignals:
-    """The signals of this process, blocked for good. Ignored ones stay ignored, except SIGCHLD."""
+    """The signals of this process, blocked permanently. Ignored signals stay ignored, except SIGCHLD."""
 
     def __init__(self) -> None:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # the kernel reports no child while it is ignored
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # while it is ignored, the kernel reports no child
         taken = ENDING | STOPPING | NOTICED
         self._taken = {number for number in taken if signal.getsignal(number) is not signal.SIG_IGN}
         self.mask: frozenset[int] | None = frozenset(signal.pthread_sigmask(signal.SIG_BLOCK, self._taken))
 
     def next(self, timeout_s: float) -> TakenSignal | None:
-        """Wait for a signal and return it; None where time runs out first, or a child may have ended."""
+        """Wait for a signal and return it; None after the timeout, or if a child may have ended."""
         info = signal.sigtimedwait(self._taken, max(timeout_s, 0))
         if info is None:
             return None
-        # When a terminal goes away, only the leader of its session gets SIGHUP.
+        # If a terminal closes, only the leader of its session gets SIGHUP.
         alone = info.si_signo == signal.SIGHUP and os.getsid(0) == os.getpid()
         return TakenSignal(info.si_signo, info.si_code == _SI_KERNEL and not alone)
 
     def stop(self) -> None:
-        """Stop this process by SIGTSTP, as a shell expects, until it is continued; not where nobody could do that."""
+        """Stop this process by SIGTSTP, as a shell expects, until it is continued; not if no shell can continue it."""
         if signal.SIGCONT in signal.sigpending():
-            return  # it has been continued already
+            return  # the process was continued already
         os.kill(os.getpid(), signal.SIGTSTP)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP})
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
 
 
 class _PolledSignals:
-    """Signals noted by handlers where no wait is possible, as on Windows. ``next`` returns after 50 ms at most."""
+    """Signals that handlers note, on a system that can't wait for signals (Windows). ``next`` takes up to 50 ms."""
 
     def __init__(self) -> None:
         self.mask: frozenset[int] | None = None
         self._noted: deque[int] = deque()
         if hasattr(signal, "SIGCHLD"):
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # as above
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # while it is ignored, the kernel reports no child
         for number in ENDING:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._note)
@@ -113,5 +113,5 @@ class _PolledSignals:
         """Do nothing: SIGTSTP is not taken here."""
 
 
-# A source of signals; ``mask`` are those that were blocked before, for a child, and None where none are blocked.
+# A source of signals. ``mask`` has the signals that were blocked before, for a child; None if none are blocked.
 Signals: TypeAlias = _BlockedSignals | _PolledSignals

@@ -1,1 +1,1 @@
-"""``htppower status``: what a controller in another process has in force."""
+"""``htppower status``: the votes in force of a controller in another process."""

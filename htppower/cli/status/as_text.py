@@ -1,6 +1,6 @@
 """A status as text: each session with its votes, since when and why, and the unknown parts.
 
-Ages reach up to now if the file still holds. Otherwise they reach up to the moment when the file was written.
+Ages count up to now if the file still holds. Otherwise they count up to the time when the file was written.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _LABEL = 11
 _WITH_STATES = ("state", "states")
 _NO_WISH_US = 65535
-# While a session is up the file is written every second; a busy machine may be late.
+# While a session is up, the file is written every second. A busy machine may be late.
 _LATE_US = 5_000_000
 
 
@@ -35,7 +35,7 @@ def as_text(
     strips: Mapping[int, str] | None = None,
     rates: Mapping[int, Rate | None] | None = None,
 ) -> str:
-    """Return a status, styled; ``strips`` and ``rates`` are what the sessions did of late, by their numbers."""
+    """Return a status, styled; ``strips`` and ``rates`` show the recent past of the sessions, by their numbers."""
     document = seen.document
     owners = {session["number"]: session["owner"] for session in document["sessions"]}
     blocks = [
@@ -77,11 +77,11 @@ def _head(seen: Seen) -> list[Line]:
     if document["orphans"]:
         ids = _numbers(document["orphans"])
         lines.append(
-            ("orphans", f"{ids}: power config ids that no session has any more, and that could not be destroyed yet")
+            ("orphans", f"{ids}: power config ids that no session has any more, and that are not destroyed yet")
         )
     if document["events_lost"]:
         lines.append(("events", f"{document['events_lost']} lost by subscribers that are too slow"))
-    # Older files have none.
+    # Files of older versions have none.
     lines += [("calling", _calling(call, seen)) for call in document.get("calls_under_way", ())]
     if document["recording"]:
         lines.append(("recording", _recording(document["recording"])))
@@ -110,7 +110,7 @@ def _written(seen: Seen) -> str:
     said = {
         Life.RUNNING: f"by process {pid}, which is running",
         Life.ELSEWHERE: f"by process {pid} of another boot, container or machine: whether it runs can't be seen here",
-        Life.UNKNOWN: f"by process {pid}; whether it still runs can't be told here",
+        Life.UNKNOWN: f"by process {pid}; whether it still runs can't be seen here",
     }[seen.process]
     return f"{ago} {said}"
 
@@ -120,7 +120,7 @@ def _utc(written: str) -> datetime.datetime:
 
 
 def _so_far(seen: Seen) -> Line:
-    """Return the line that says whether the file is up to date; if not, also what is unknown."""
+    """Return the line about whether the file is up to date; if not, also what is unknown."""
     if seen.holds:
         return "still so", "nothing is up, and the process writes any change: ages are up to now"
     return "not known", _not_known(seen)
@@ -137,7 +137,7 @@ def _not_known(seen: Seen) -> str:
 
 
 def _is_late(seen: Seen) -> bool:
-    """Return whether a running process has left out the writing that a raised session makes due."""
+    """Return whether a running process has missed the write that a raised session makes due."""
     up = any(session["state"] == State.RAISED or session["in_flight"] for session in seen.document["sessions"])
     running = seen.process is Life.RUNNING and not seen.document["closed"]
     return up and running and seen.age_us > _LATE_US
@@ -179,10 +179,10 @@ def _session(
 
 
 def _rate(rate: Rate) -> str:
-    """Return how many inferences a second there were of late, and how many of them waited."""
+    """Return how many inferences per second there were recently, and how many of them waited."""
     cold = "" if rate.cold is None else f"; {rate.cold:.0%} waited for a call"
     mean = "" if rate.wait_us is None else f", {wait(rate.wait_us)} on average"
-    return f"{rate.each_s:.1f} inferences a second{cold}{mean}"
+    return f"{rate.each_s:.1f} inferences per second{cold}{mean}"
 
 
 def _profile(session: dict[str, Any], seen: Seen) -> str:
@@ -201,7 +201,7 @@ def _hold_or_cap(claim: dict[str, Any], seen: Seen) -> str:
 
 
 def _tickets(session: dict[str, Any], seen: Seen) -> Iterator[Line]:
-    """Yield how many inferences wait for their end, and for how long the oldest has: it may have been abandoned."""
+    """Yield how many inferences wait for their end, and how long the oldest has waited, since it may be abandoned."""
     tickets = session["tickets"]
     if tickets:
         oldest = lasted(seen, tickets[0]["since_us"])
@@ -209,7 +209,7 @@ def _tickets(session: dict[str, Any], seen: Seen) -> Iterator[Line]:
 
 
 def _time_to_lowering(session: dict[str, Any], seen: Seen) -> str:
-    """Return when a session comes down; once that is past, only that it was to: the next writing will tell."""
+    """Return when a session is lowered. After that time, return only when it was due: the next write will show it."""
     until_us = session["sustained_until_us"]
     if until_us is None:
         return ""
@@ -221,7 +221,7 @@ def _time_to_lowering(session: dict[str, Any], seen: Seen) -> str:
 
 
 def _learnt(session: dict[str, Any]) -> Iterator[Line]:
-    """Yield the times that were learnt, and what they have cost beside the vendor's. Older files have none."""
+    """Yield the learnt times, and their cost compared with the vendor's time. Files of older versions have none."""
     for name, title, stays in (("learnt", "sustain", "idle and up"), ("learnt_further", "further", "relaxed")):
         learnt = session.get(name)
         if learnt is not None:
@@ -251,7 +251,7 @@ def _core(core: dict[str, Any], owners: dict[int, str | None]) -> list[Line]:
         corners = " / ".join(core[clock][limit] for limit in ("min", "target", "max"))
         lines.append((f"  {clock}", corners + _decided(decided[clock], owners) if decided[clock] else "no vote"))
     latency_us = core["sleep_latency_us"]
-    asleep = "no wish" if latency_us == _NO_WISH_US else f"wakes within {duration(latency_us)}"
+    asleep = "no limit" if latency_us == _NO_WISH_US else f"wakes within {duration(latency_us)}"
     kept = ", kept from sleeping" if core["sleep_disable"] else ""
     lines.append(("  sleep", f"{asleep}{kept}{_decided(decided['sleep_latency_us'], owners)}"))
     lines.append(("  dcvs", "may move the clocks" if core["dcvs_enable"] else "off"))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 1
 _POLL_S = 0.25
-# A terminal is redrawn this often, since ages grow while the file stays the same.
+# A terminal is redrawn this often, since ages grow even if the file does not change.
 _DRAWN_AGAIN_S = 1.0
 _SORTS = {"s": 1, ">": 1, ".": 1, "S": -1, "<": -1, ",": -1}
 
@@ -45,14 +45,14 @@ _SORTS = {"s": 1, ">": 1, ".": 1, "S": -1, "<": -1, ",": -1}
     help="Show it again whenever it changes. On a terminal q quits, the arrows and PgUp and PgDn scroll, and s sorts by"
     " the next column.",
 )
-@option("--all", "everything", is_flag=True, group=WHAT, help="List processes that are gone and left no vote up, too.")
+@option("--all", "everything", is_flag=True, group=WHAT, help="Also list processes that are gone and left no vote up.")
 @format_option(("text", "json"))
 def command(path: str | None, watch: bool, everything: bool, form: str) -> None:
-    """Show what hosts have voted, since when and why.
+    """Show the votes of hosts, since when and why.
 
-    Without PATH, every controller of this user that serves its status in the runtime folder is listed, as
-    controller.serve_status() does, and htppower profile NAME -- COMMAND. Root sees those of all users. With the PATH of
-    one file, or the process id of a listed host, everything in that file is shown.
+    Without PATH, it lists every controller of this user whose status is in the runtime folder. Hosts write it there
+    with controller.serve_status(), and so does htppower profile NAME -- COMMAND. Root sees the controllers of all
+    users. With the PATH of a file, or the process id of a listed host, it shows everything in that file.
     """
     terminal = form == "text" and is_screen()
     if path is None:
@@ -71,7 +71,7 @@ def command(path: str | None, watch: bool, everything: bool, form: str) -> None:
 
 
 def _look_for_good(watch: Watch | Overview) -> None:
-    """Show what changes until Ctrl-C, on a terminal until q is pressed, too."""
+    """Show changes until Ctrl-C, or on a terminal until q is pressed."""
     if not watch.terminal:
         while True:
             watch.look(time.monotonic())
@@ -86,7 +86,7 @@ def _look_for_good(watch: Watch | Overview) -> None:
 
 
 class _Watched:
-    """A view that is drawn in place on a terminal. Elsewhere each change is printed below the last one."""
+    """A view that is drawn in place on a terminal. Otherwise each change is printed below the last one."""
 
     def __init__(self, form: str, *, terminal: bool) -> None:
         self.terminal = terminal
@@ -97,12 +97,12 @@ class _Watched:
         self._histories = Histories()
 
     def press(self, key: str) -> None:
-        """Take a key."""
+        """Handle a key."""
         if key == REDRAW:
             self._drawn_s = None
 
     def _is_due(self, news: object, now_s: float) -> bool:
-        """Return whether to draw again: there is news, another size, or a second has passed. Note that it is drawn."""
+        """Return whether to draw again: after a change, with another size, or after a second. Note the time."""
         news = (news, terminal_width(), terminal_height())
         due = news != self._shown or self._drawn_s is None or now_s - self._drawn_s >= _DRAWN_AGAIN_S
         if due:
@@ -111,7 +111,7 @@ class _Watched:
 
 
 class Overview(_Watched):
-    """Lists every status that is served, again whenever one changes or a second has passed."""
+    """Lists every served status, again whenever one changes or a second has passed."""
 
     def __init__(self, form: str, *, terminal: bool, everything: bool = False) -> None:
         super().__init__(form, terminal=terminal)
@@ -119,7 +119,7 @@ class Overview(_Watched):
         self._sorted_by = 0
 
     def look(self, now_s: float) -> None:
-        """Read the statuses, and show what changed."""
+        """Read the statuses, and show changes."""
         found = find_served(datetime.datetime.now(datetime.timezone.utc))
         news = [_news(each) for each in found]
         if self.terminal:
@@ -136,7 +136,7 @@ class Overview(_Watched):
             self._shown = news
 
     def press(self, key: str) -> None:
-        """Take a key: sort by another column."""
+        """Handle a key: sort by another column."""
         step = _SORTS.get(key, 0)
         if step:
             self._sorted_by = (self._sorted_by + step) % len(COLUMNS)
@@ -151,7 +151,7 @@ class Overview(_Watched):
 
 
 def _news(served: Served) -> object:
-    """Return a value that is another where there is something new to show."""
+    """Return a value that changes whenever there is something new to show."""
     view = served.seen
     return served.path, served.problem, view and (view.document["written"], view.process)
 
@@ -170,7 +170,7 @@ class Watch(_Watched):
         self._trouble: str | None = None
 
     def look(self, now_s: float) -> None:
-        """Read the file if it is another, and show what changed."""
+        """Read the file if it has changed, and show the changes."""
         held = stamp(self._path)
         if held is None or held != self._stamp:
             try:
@@ -222,7 +222,7 @@ def _with_seen(view: Seen) -> dict[str, Any]:
 
 
 def _listed(found: tuple[Served, ...]) -> str:
-    """Return the statuses of a list as one line of JSON, also those of processes that are gone."""
+    """Return the statuses of a list as one line of JSON, including those of processes that are gone."""
     listed_ones = [
         {
             "path": str(each.path),

@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 # Ten thousand sessions on two cores each take 40 MB.
 _LARGEST = 64 * 2**20
-# Root reads what other users have written, and must not run out of memory by it.
+# Root reads files of other users, which must not make it run out of memory.
 _LARGEST_OF_OTHERS = 20 * 2**20
-# A change is written within a second and a little. An older file of an idle host still holds.
+# A change is written after slightly more than a second. An older file of an idle host is still true.
 WRITTEN_WITHIN_US = 1_500_000
 _SERVED = "name a file that a host writes with controller.serve_status(path), or none to list those of this user"
 
 
-class StatusUnreadable(HtpPowerError):  # noqa: N818 - reads as what it is
+class StatusUnreadable(HtpPowerError):  # noqa: N818 - the name states the fault
     """A file that can't be read as a status."""
 
 
 @attrs.frozen
 class Seen:
-    """A status as it is seen now.
+    """A status at the present time.
 
     Attributes:
         document: the content of the file.
@@ -59,21 +59,21 @@ class Seen:
 
     @property
     def until_us(self) -> int:
-        """The controller's clock up to when it holds, as far as is known."""
+        """The controller's clock at the time until which the content is known to be true."""
         return self.time_us + self.age_us if self.holds else self.time_us
 
 
 def read_status(path: Path, uid: int | None = None) -> dict[str, Any]:
-    """Return the content of a file; ``uid``: its owner must be this user, if that is another user.
+    """Return the content of a file. With ``uid``, the owner must be this other user.
 
     Raises:
-        StatusUnreadable: it can't be read, or holds no status of a known format.
+        StatusUnreadable: it can't be read, or is not a status of a known format.
     """
     shown, largest = printable(str(path)), _LARGEST if uid is None else _LARGEST_OF_OTHERS
     try:
         held = _content(path, uid, largest)
     except NotRegular:
-        raise StatusUnreadable(f"{shown} is no file: {_SERVED}") from None
+        raise StatusUnreadable(f"{shown} is not a file: {_SERVED}") from None
     except (OSError, ValueError) as error:
         reason = (error.strerror or error) if isinstance(error, OSError) else error
         raise StatusUnreadable(f"can't read {shown}: {reason}: {_SERVED}") from None
@@ -86,7 +86,7 @@ def read_status(path: Path, uid: int | None = None) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise StatusUnreadable(f"{shown} is not JSON: {_SERVED}") from None
     if not isinstance(document, dict) or document.get("kind") != KIND:
-        raise StatusUnreadable(f"{shown} is no status of htppower: {_SERVED}")
+        raise StatusUnreadable(f"{shown} is not a status of htppower: {_SERVED}")
     form = document.get("format")
     if type(form) is int and form > FORMAT:
         newer = printable(str(document.get("htppower")))
@@ -95,7 +95,7 @@ def read_status(path: Path, uid: int | None = None) -> dict[str, Any]:
         )
     found = _wrong(document)
     if found:
-        raise StatusUnreadable(f"{shown} is no status of htppower: {printable(found)}")
+        raise StatusUnreadable(f"{shown} is not a status of htppower: {printable(found)}")
     return document
 
 
@@ -108,7 +108,7 @@ def _content(path: Path, uid: int | None, largest: int) -> bytes:
 
 
 def seen(document: dict[str, Any], now: datetime.datetime, uid: int | None = None) -> Seen:
-    """Return a status as it is seen at a time. A file of another user can't vouch for the process of a third one."""
+    """Return a status at a time. A file of another user can't vouch for a third user's process."""
     age = now - datetime.datetime.fromisoformat(document["written"])
     process = life(document["pid"], document["started_ticks"], document["place"])
     if uid is not None and process is Life.RUNNING and not owns_process(uid, document["pid"]):
@@ -119,7 +119,7 @@ def seen(document: dict[str, Any], now: datetime.datetime, uid: int | None = Non
 
 
 def stamp(path: Path) -> object:
-    """Return a value that is another for every new file at this path; None where there is none."""
+    """Return a value that differs for every new file at this path; None without a file."""
     try:
         held = os.stat(path)
     except (OSError, ValueError):
@@ -134,4 +134,4 @@ def _wrong(document: dict[str, Any]) -> str | None:
     with contextlib.suppress(ValueError):
         if datetime.datetime.fromisoformat(document["written"]).tzinfo is not None and document["pid"] > 0:
             return None
-    return "written is no time of UTC, or pid no process"
+    return "written is not a time in UTC, or pid is not a process"

@@ -1,7 +1,7 @@
 """The status folders of other users, for root, and how a file in such a folder is opened.
 
-A user can change the own folder at any time, also while root reads it. So root follows no link there, and each folder
-and file must belong to that user alone. The process id in a file must be one of the user's processes.
+A user can change the own folder at any time, even while root reads it. So root reads no link there, and each folder and
+file must belong to that user alone. The process id in a file must be one of the user's processes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Folder(NamedTuple):
 
 
 def folders_of_others() -> Iterator[Folder]:
-    """Yield the folders of all other users to root, and none to another user."""
+    """Yield the folders of all other users if this user is root, and none otherwise."""
     if os.name == "nt" or os.geteuid() != 0:
         return
     named = [(path.name, path / NAME) for path in _listed(USERS)]
@@ -93,7 +93,7 @@ def user_name(uid: int) -> str:
 
 
 def owns_process(uid: int, pid: int) -> bool:
-    """Return whether a process belongs to a user, as far as the system says."""
+    """Return whether a process belongs to a user, as far as the system shows."""
     try:
         return os.stat(f"/proc/{pid}").st_uid == uid
     except OSError:

@@ -1,4 +1,4 @@
-"""What watched sessions did of late: how much of each second they were raised, and how many inferences they had."""
+"""The recent past of watched sessions: how much of each second they were raised, and how many inferences they had."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from htppower.control.status.process_identity import Life
 if TYPE_CHECKING:
     from htppower.cli.status.document import Seen
 
-# From nothing to all of a second; for terminals that lack the first, the second.
+# From nothing to a whole second. Terminals that lack the first use the second.
 _BLOCKS = " \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"
 _PLAIN = " .:-=+*#@"
 _UNKNOWN = "\u00b7"
 _PLAIN_UNKNOWN = "?"
 _COLUMN_US = 1_000_000
 COLUMNS = 40
-# A narrow terminal has fewer: what stands beside a strip, its label and its length, takes this much.
+# The width of the label and the length of a strip. A narrow terminal has fewer columns in the strip.
 _BESIDE = len("  timeline   || last 40 s")
-# A rate is that of at most so long: a host that writes once a second has some writings in it.
+# A rate covers at most this time, so that it includes several writes of a host that writes once a second.
 _RATE_US = 5_000_000
 
 # The file of a controller, and the number of a session.
@@ -30,7 +30,7 @@ Key = tuple[str, int]
 
 
 class Sample(NamedTuple):
-    """The counts of a session when its status was written. A file of an earlier version has no inferences."""
+    """The counts of a session when its status was written. Files of older versions have no inferences."""
 
     time_us: int
     raised_us: int
@@ -44,9 +44,9 @@ class Rate:
     """The recent rate of a session.
 
     Attributes:
-        each_s: how many inferences began in a second.
-        cold: which share of them waited for a call, None if there were none.
-        wait_us: how long these waited on average, None if there were none.
+        each_s: how many inferences began per second.
+        cold: the share of them that waited for a call; None without inferences.
+        wait_us: how long these waited on average; None if none waited.
     """
 
     each_s: float
@@ -55,22 +55,22 @@ class Rate:
 
 
 def now_of(view: Seen) -> int:
-    """Return the controller's clock now, as far as it goes on: not of a process that is gone or has closed it."""
+    """Return the controller's present clock. It has stopped if the process is gone or has closed the controller."""
     time_us: int = view.document["time_us"]
     return time_us if view.process is Life.GONE or view.document["closed"] else time_us + view.age_us
 
 
 class Histories:
-    """The watched sessions, each by what it had done at each writing of its status."""
+    """The watched sessions, each with its counts at each write of its status."""
 
     def __init__(self) -> None:
         self._seen: dict[Key, deque[Sample]] = {}
         self._voteless: set[Key] = set()
-        # Up to when the last writing of a file holds, if it does.
+        # Until when the last write of a file is true, if it still is.
         self._holds_us: dict[str, int] = {}
 
     def see(self, path: str, view: Seen) -> None:
-        """Note what each session of a status had done when it was written."""
+        """Note the counts of each session in a status."""
         self._holds_us.pop(path, None)
         if view.holds:
             self._holds_us[path] = now_of(view)
@@ -83,10 +83,10 @@ class Histories:
             self._note(key, Sample(view.document["time_us"], raised_us, *counts))
 
     def strip(self, key: Key, now_us: int, width: int = COLUMNS + _BESIDE) -> str:
-        """Return a strip that ends now, a column for each second; an unknown second is a dot.
+        """Return a strip that ends now, with a column for each second. An unknown second is a dot.
 
-        Seconds before the first writing are unknown, and seconds after the last one unless that still holds. With its
-        label the strip fits a terminal of this width.
+        Seconds before the first write are unknown, and so are seconds after the last one unless that is still true.
+        With its label the strip fits a terminal of this width.
         """
         most = min(COLUMNS, width - _BESIDE)
         samples = self._samples(key)
@@ -99,14 +99,14 @@ class Histories:
         return f"|{''.join(columns)}| last {most} s"
 
     def rate(self, key: Key) -> Rate | None:
-        """Return what a session did in the last seconds; None before there are two writings to compare.
+        """Return the rate of a session in the last seconds; None until there are two writes to compare.
 
         It is also None for a session without votes: its inferences do not cause a write of the file.
         """
         if key in self._voteless:
             return None
         samples = self._samples(key)
-        if len(samples) < 2:  # noqa: PLR2004 - a first and a last
+        if len(samples) < 2:  # noqa: PLR2004 - two samples make a rate
             return None
         last = samples[-1]
         first = next(each for each in samples if each.time_us >= last.time_us - _RATE_US or each is samples[-2])
@@ -118,7 +118,7 @@ class Histories:
         )
 
     def _samples(self, key: Key) -> list[Sample]:
-        """Return the samples of a session, with one of now if the last one still holds."""
+        """Return the samples of a session, with a present one if the last is still true."""
         samples = list(self._seen.get(key, ()))
         holds_us = self._holds_us.get(key[0])
         if samples and holds_us is not None and holds_us > samples[-1].time_us:
@@ -130,14 +130,14 @@ class Histories:
         if samples and sample.time_us == samples[-1].time_us:
             return
         if samples and (sample.time_us < samples[-1].time_us or sample.raised_us < samples[-1].raised_us):
-            samples.clear()  # another controller has taken the file
+            samples.clear()  # another controller uses the file now
         samples.append(sample)
         while len(samples) > 1 and samples[1].time_us < sample.time_us - (COLUMNS + 1) * _COLUMN_US:
             samples.popleft()
 
 
 def _share(samples: list[Sample], begin_us: int, end_us: int) -> float | None:
-    """Return for how much of the known part of a time a session was raised; None where none of it is known."""
+    """Return the share of the known part of a time that a session was raised; None if no part is known."""
     begin_us, end_us = max(begin_us, samples[0].time_us), min(end_us, samples[-1].time_us)
     if end_us <= begin_us:
         return None
@@ -145,7 +145,7 @@ def _share(samples: list[Sample], begin_us: int, end_us: int) -> float | None:
 
 
 def _raised_at(samples: list[Sample], time_us: int) -> float:
-    """Return how long a session had been raised at a time, between two writings in proportion."""
+    """Return the raised time of a session up to a time, interpolated between two writes."""
     before = samples[0]
     for after in samples:
         if after.time_us >= time_us:

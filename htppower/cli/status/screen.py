@@ -32,14 +32,14 @@ _SEQUENCES = {
     "\x1b[H": "home", "\x1bOH": "home", "\x1b[1~": "home", "g": "home",
     "\x1b[F": "end", "\x1bOF": "end", "\x1b[4~": "end", "G": "end", "Q": QUIT, "\x0c": REDRAW,
 }  # fmt: skip
-# What msvcrt.getwch gives after "\x00" or "\xe0".
+# The second character from msvcrt.getwch, after "\x00" or "\xe0".
 _WINDOWS = {"H": "up", "P": "down", "I": "page up", "Q": "page down", "G": "home", "O": "end"}
 _KEY = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]|[\s\S]")
 _ENDED_BY_SIGTERM = 143
 
 
 class Screen:
-    """The terminal of a watched status. As a context manager it takes keys, and leaves the terminal as it was.
+    """The terminal of a watched status. As a context manager it reads keys, and restores the terminal at the end.
 
     Attributes:
         has_keys: whether there is a keyboard.
@@ -69,7 +69,7 @@ class Screen:
             signal.signal(number, handler)
 
     def keys(self, timeout_s: float) -> Iterator[str]:
-        """Yield the keys that are pressed within a time, by name; scroll by those that do that."""
+        """Yield the names of keys that are pressed within a time. Scroll keys scroll."""
         for key in self._pressed(timeout_s):
             name = _SEQUENCES.get(key, key)
             steps = {"up": -1, "down": 1, "page up": -self._page, "page down": self._page}
@@ -112,13 +112,13 @@ class Screen:
         if self.has_keys and termios is not None:
             self._before = termios.tcgetattr(sys.stdin)
             own = termios.tcgetattr(sys.stdin)
-            # Keys come one by one and are not shown; Ctrl-C and Ctrl-Z signal as ever.
+            # Keys are read one by one and not shown; Ctrl-C and Ctrl-Z still send signals.
             own[3] &= ~(termios.ICANON | termios.ECHO)
             termios.tcsetattr(sys.stdin, termios.TCSADRAIN, own)
         draw(_ENTER)
 
     def _give_back(self) -> None:
-        # A terminal that was closed takes nothing back.
+        # A closed terminal can't be restored.
         with contextlib.suppress(OSError):
             draw(_LEAVE)
         if self._before is not None:
@@ -126,19 +126,19 @@ class Screen:
                 termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)
 
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
-        """Stop as by Ctrl-Z, and go on here when the shell continues the process."""
+        """Stop like Ctrl-Z, and go on here when the shell continues the process."""
         self._give_back()
         os.kill(os.getpid(), signal.SIGSTOP)
         self._take()
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
-    """End as by SIGTERM, after the terminal was given back."""
+    """End as by SIGTERM, after restoring the terminal."""
     sys.exit(_ENDED_BY_SIGTERM)
 
 
 def _pressed_on_windows(timeout_s: float) -> list[str]:
-    import msvcrt  # noqa: PLC0415 - there alone
+    import msvcrt  # noqa: PLC0415 - only on Windows
 
     end_s = time.monotonic() + timeout_s
     keys: list[str] = []

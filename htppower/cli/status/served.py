@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 _LABEL = 11
 NONE_SERVED = (
-    "no controller of this user serves a status; a host does so by controller.serve_status(), and "
-    "htppower profile NAME -- COMMAND by itself"
+    "no controller of this user serves a status; a host does so with controller.serve_status(), and "
+    "htppower profile NAME -- COMMAND by default"
 )
 _ONE_GONE = "1 process, which left no vote up: htppower status --all shows it"
 _MORE_GONE = "{} processes, which left no vote up: htppower status --all shows them"
@@ -46,8 +46,8 @@ class Served(NamedTuple):
     Attributes:
         path: its file.
         seen: its content, or None if it can't be read.
-        problem: why not.
-        uid: the user whose it is, if that is another one.
+        problem: why it can't be read.
+        uid: the user who owns it, if that is another user.
     """
 
     path: Path
@@ -62,7 +62,7 @@ class Served(NamedTuple):
 
     @property
     def may_be_up(self) -> bool:
-        """Whether votes of it may be in force on hardware."""
+        """Whether its votes may be in force on hardware."""
         if self.seen is None or not self.seen.document["backend"]["hardware"]:
             return False
         sessions = self.seen.document["sessions"]
@@ -70,14 +70,14 @@ class Served(NamedTuple):
 
 
 def _folders() -> tuple[Folder, ...]:
-    """Return the folders of this user, and for root those of every other user after them."""
+    """Return the folders of this user, and for root then the folders of every other user."""
     return (*(Folder(path) for path in runtime_folders() if is_own(path)), *folders_of_others())
 
 
 def find_served(now: datetime.datetime) -> tuple[Served, ...]:
     """Return every status in the folders of this user, and for root of all users.
 
-    Running processes come first and processes that are gone last; the oldest is the first of each group. A folder that
+    Running processes are first and processes that are gone last; within each group, the oldest is first. A folder that
     another user may write to is left out.
     """
     found = []
@@ -107,7 +107,7 @@ def file_of(name: str) -> Folder:
 
 
 def listed(found: Iterable[Served], *, everything: bool) -> tuple[tuple[Served, ...], int]:
-    """Return the statuses to list, and how many are left out: of processes that are gone, and left no vote up."""
+    """Return the statuses to list, and how many are left out because the process is gone and left no vote up."""
     every = tuple(found)
     kept = tuple(each for each in every if everything or not each.gone or each.may_be_up)
     return kept, len(every) - len(kept)
@@ -140,7 +140,7 @@ def _block(served: Served) -> Iterable[tuple[str, str]]:
         ("backend", f"{backend['name']}{'' if backend['hardware'] else '; no vote reaches hardware'}"),
     ]
     if served.gone and served.may_be_up:
-        block.append(("not known", "whether the driver has removed its votes; all below is as it was written last"))
+        block.append(("not known", "whether the driver has removed its votes; all below is as last written"))
     block += link_lines(document)
     for session in document["sessions"]:
         block += _session(session, view)
@@ -151,7 +151,7 @@ def _block(served: Served) -> Iterable[tuple[str, str]]:
 
 
 def process_name(served: Served) -> str:
-    """Return a process by its id, the name of what runs, and its user if that is another one."""
+    """Return a process by its id, the name of its program, and its user if that is another user."""
     if served.seen is None:
         return served.path.name
     user = "" if served.uid is None else f" of user {user_name(served.uid)}"
@@ -167,13 +167,13 @@ def life(view: Seen) -> str:
         Life.RUNNING: "running",
         Life.GONE: "gone",
         Life.ELSEWHERE: "of another boot, container or machine",
-        Life.UNKNOWN: "whether it runs can't be told",
+        Life.UNKNOWN: "whether it runs is not known",
     }[view.process]
     return f"{said}; {written}"
 
 
 def _command(view: Seen) -> str:
-    """Return the name of a running process, where the system tells it."""
+    """Return the name of a running process, if the system has it."""
     if view.process is not Life.RUNNING:
         return ""
     comm = Path(f"/proc/{view.document['pid']}/comm")
@@ -207,7 +207,7 @@ def why(session: dict[str, Any], view: Seen) -> str:
 
 
 def _holds_something(path: Path) -> bool:
-    """Return whether there is a file: a controller that begins has reserved an empty one, one that ends removes it."""
+    """Return whether a file has content. A controller reserves an empty one at its start, and removes it at its end."""
     try:
         found = path.lstat()
     except OSError:
@@ -216,9 +216,9 @@ def _holds_something(path: Path) -> bool:
 
 
 def _place(served: Served) -> tuple[bool, float, tuple[int, ...], Path]:
-    """Return what sorts by whether the process may run, when it was started, and the numbers in the name of the file.
+    """Return the sort key: whether the process may run, when it was started, and the numbers in the name of the file.
 
-    Each writing makes a new file, of which the time says nothing. What can't be told comes last.
+    Each write makes a new file, so the file's time does not help. Unknown starts are last.
     """
     ticks = None if served.seen is None else served.seen.document["started_ticks"]
     numbers = tuple(int(part) for part in served.path.stem.split("-") if part.isdecimal())

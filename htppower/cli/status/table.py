@@ -1,4 +1,4 @@
-"""The sessions of all hosts as a table that is watched: one row each, with its rate, and beneath it why it is so."""
+"""The table of the watched sessions of all hosts: one row each, with its rate, and the reasons below it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from htppower.cli.status.served import Served
 
 _LABEL = 11
-# A narrower terminal has no room for the name of what runs.
+# A narrower terminal has no room for the name of the program.
 _ROOMY = 60
 _LEAST_NAME, _MOST_NAME = 8, 24
 
@@ -53,7 +53,7 @@ class Row:
 
     @property
     def state(self) -> str:
-        """Its state, unless its process is gone, or tells nothing more."""
+        """Its state, or that its process is gone."""
         if self.view.process is Life.GONE:
             return "gone"
         return NONE if self.session is None else str(self.session["state"])
@@ -65,10 +65,10 @@ class Column:
 
     Attributes:
         title: its heading.
-        width: how wide it is; 0 for the names, which take the rest of the line.
-        from_width: how wide a terminal has it.
-        cell: what stands in it.
-        order: what sorts by it.
+        width: its width; 0 for the names, which take the rest of the line.
+        from_width: the least width of a terminal that shows it.
+        cell: the text in it.
+        order: the key to sort by it.
     """
 
     title: str
@@ -120,7 +120,7 @@ COLUMNS = (
 def table(found: Iterable[Served], histories: Histories, width: int, sorted_by: int) -> tuple[list[str], list[str]]:
     """Return the heading of a table, and its lines; ``sorted_by``: the place of a column in ``COLUMNS``.
 
-    Rows of running processes come first, whatever is sorted by.
+    Rows of running processes are first, in any order of sorting.
     """
     found = tuple(found)
     columns = [column for column in COLUMNS if width >= column.from_width]

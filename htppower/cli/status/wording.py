@@ -1,4 +1,4 @@
-"""Parts of a status in words: the link, since when, which profile and why, how many inferences, and which waited."""
+"""Parts of a status in words: the link, times, the profile and its reason, the inferences and their waits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CLOCKS = (("core", "DCVS_V3", "coreVoltageCornerTarget"), ("bus", "DCVS_V3", "b
 
 
 def link_lines(document: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the line of a link to the DSP that is not well. Older files do not have it."""
+    """Return the line of a link to the DSP that has trouble. Files of older versions do not have it."""
     state = document.get("link", LinkState.WELL)
     if state == LinkState.WELL:
         return []
@@ -29,18 +29,18 @@ def link_lines(document: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def lasted(view: Seen, since_us: int) -> str:
-    """Return for how long something has lasted: up to now if the file still holds, or else up to its writing."""
+    """Return how long something has lasted: up to now if the file is still true, or else up to its write."""
     return rough_duration(view.until_us - since_us)
 
 
 def lasted_in_list(view: Seen, since_us: int) -> str:
-    """Return the same, marked if it reaches up to a writing so long ago that the difference matters."""
+    """Return the same, with a mark if the last write is so long ago that the difference matters."""
     small = view.age_us < WRITTEN_WITHIN_US and 2 * view.age_us <= view.until_us - since_us
     return lasted(view, since_us) + ("" if view.holds or small else " when written")
 
 
 def clock_time(view: Seen, time_us: int) -> str:
-    """Return a time of the controller's clock as one of the wall clock, in UTC; with the date if a day has passed."""
+    """Return a time of the controller's clock as a wall-clock time in UTC; with the date if a day has passed."""
     ago = datetime.timedelta(microseconds=view.time_us - time_us)
     then = datetime.datetime.fromisoformat(view.document["written"]).astimezone(datetime.timezone.utc) - ago
     old = ago + datetime.timedelta(microseconds=view.age_us) >= _DAY
@@ -57,18 +57,18 @@ def profile_in_use(session: dict[str, Any]) -> str:
 
 
 def share_up(session: dict[str, Any], view: Seen) -> str:
-    """Return for how much of the time since it was opened a session was raised."""
+    """Return the share of its time that a session was raised, in words."""
     return f"up {up(session, view):.0%} of {rough_duration(_whole_us(session, view))}"
 
 
 def up(session: dict[str, Any], view: Seen) -> float:
-    """Return the same as a share."""
+    """Return the share of its time that a session was raised."""
     whole_us = _whole_us(session, view)
     return session["time_in_state_us"].get("RAISED", 0) / whole_us if whole_us else 0.0
 
 
 def _whole_us(session: dict[str, Any], view: Seen) -> int:
-    # What still holds is not raised: the file of a session that is up is written again and again.
+    # The time since a file that is still true is not raised: the file of a raised session is written every second.
     whole_us: int = sum(session["time_in_state_us"].values())
     return whole_us + view.until_us - view.time_us
 
@@ -81,7 +81,7 @@ def time_in_states(session: dict[str, Any], view: Seen) -> dict[str, int]:
 
 
 def inferences(session: dict[str, Any], document: dict[str, Any]) -> str:
-    """Return how many inferences there were, how many of them waited for a call, and how long; "" in an older file."""
+    """Return how many inferences there were, how many waited for a call, and how long; "" for an older file."""
     cold = session.get("cold_starts")
     if cold is None:
         return ""
@@ -102,7 +102,7 @@ def inferences(session: dict[str, Any], document: dict[str, Any]) -> str:
 
 
 def wait(wait_us: float) -> str:
-    """Return how long an inference waited; a raise takes about a millisecond."""
+    """Return how long an inference waited. A raise takes about a millisecond."""
     return f"{wait_us / 1000:.3g} ms" if wait_us < 1_000_000 else rough_duration(round(wait_us))  # noqa: PLR2004
 
 

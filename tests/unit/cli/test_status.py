@@ -270,8 +270,8 @@ def test_what_became_of_the_votes_of_a_process_that_is_gone(command: Command, se
         ("", "is not JSON"),
         ("profile: burst", "is not JSON"),
         ("[" * 100_000, "is not JSON"),
-        ("[]", "is no status of htppower"),
-        ('{"format_version": 1}', "is no status of htppower"),
+        ("[]", "is not a status of htppower"),
+        ('{"format_version": 1}', "is not a status of htppower"),
         ('{"kind": "htppower status", "format": 2, "htppower": "9.1"}', "has format 2, written by htppower 9.1"),
         ('{"kind": "htppower status", "format": 1}', "htppower is missing"),
     ],
@@ -290,9 +290,9 @@ def test_what_is_no_status(command: Command, tmp_path: Path, content: str | None
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"written": "yesterday"}, "written is no time"),
-        ({"written": "2026-01-01T12:00:00"}, "written is no time"),
-        ({"pid": -1}, "pid no process"),
+        ({"written": "yesterday"}, "written is not a time"),
+        ({"written": "2026-01-01T12:00:00"}, "written is not a time"),
+        ({"pid": -1}, "pid is not a process"),
         ({"pid": True}, "pid is not a number"),
         ({"time_us": 1 << 70}, "time_us is not a number"),
         ({"sessions": {}}, "sessions is not a list"),

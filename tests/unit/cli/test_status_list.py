@@ -159,7 +159,7 @@ def test_what_can_not_be_read_is_named(command: Command, bench: Bench) -> None:
     (folder / "1-1.json").write_text("[]", encoding="ascii")
     (folder / "2-1.json").write_text("", encoding="ascii")
     said = command.output("status", columns=400)
-    assert f"unreadable   {folder / '1-1.json'} is no status of htppower" in said
+    assert f"unreadable   {folder / '1-1.json'} is not a status of htppower" in said
     assert "2-1.json" not in said
     assert f"process      {os.getpid()}" in said
 

@@ -57,7 +57,7 @@ def test_root_sees_the_hosts_of_all_users(command: Command, folder: Path) -> Non
 def test_a_process_of_a_third_user_is_not_taken_for_the_writer(command: Command, folder: Path) -> None:
     """A user can write any process id into a file, so a process of a third user is not called running."""
     assert folder.exists()
-    assert "whether it runs can't be told" in " ".join(command.output("status").split())
+    assert "whether it runs is not known" in " ".join(command.output("status").split())
 
 
 def test_other_users_see_their_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
