@@ -1,4 +1,4 @@
-"""The command line: a file or folder for each command. Nothing else prints.
+"""The command line: a file or folder for each command. No other package prints.
 
-May import everything.
+It may import everything.
 """

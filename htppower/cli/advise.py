@@ -1,4 +1,4 @@
-"""``htppower advise``: advice on power from what a profiler has written."""
+"""``htppower advise``: advice on power from the output of a profiler."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     multiple=True,
     group=WHAT,
     shell_complete=completion.profiles,
-    help="The profile that was in force, by name or path. Where the files were made under several, name one for each "
+    help="The profile that was in force, by name or path. If the files were made under several, name one for each "
     "FILE, in their order.",
 )
-@folders_option("Look for names in this folder, too; may be repeated.")
+@folders_option("Also look for names in this folder; may be repeated.")
 @option(
     "--soc",
     metavar="NAME",
@@ -59,12 +59,12 @@ def command(
 
     FILE is recognised by its content: text or CSV of qnn-profile-viewer, CSV of ONNX Runtime's QNN provider, a profile
     of Genie, a profile job of AI Hub, a report of qairt.Profiler, a trace of optrace, lines of llama.cpp's QNN backend,
-    or an ETDump where executorch is installed; each may be packed with gzip. The path - is the standard input.
+    or an ETDump if executorch is installed; each may be packed with gzip. The path - is the standard input.
 
-    The advice that gains most comes first. Each names its rule, which htppower explain RULE tells of, its evidence, and
-    what to do. Where no rule has anything to say it says so.
+    The advice with the largest gain is first. Each piece of advice names its rule, which htppower explain RULE
+    describes, its evidence, and what to do. If no rule finds anything, that is printed.
 
-    Exit code 0: the files were read; 2: one can't be.
+    Exit code 0: the files were read; 2: a file can't be read.
     """
     profiles = _profiles(names, folders, len(files))
     if files.count(STANDARD_INPUT) > 1:
@@ -86,7 +86,7 @@ def _measurements(
         measurements += (attrs.evolve(each, profile=profile) for each in found)
     progress.begin("looking for advice")
     if soc is not None:
-        from htppower.rules.platforms import find_soc  # noqa: PLC0415 - only where one is named
+        from htppower.rules.platforms import find_soc  # noqa: PLC0415 - only if a SoC is named
 
         model = find_soc(soc)
         measurements = [attrs.evolve(each, soc=model) for each in measurements]
@@ -100,7 +100,7 @@ def _profiles(names: tuple[str, ...], folders: tuple[str, ...], count: int) -> S
     if len(names) not in (1, count):
         files = counted(count, "file")
         raise click.UsageError(f"--profile is named {len(names)} times for {files}; name one for all, or one each")
-    from htppower.profiles.loading import load_profile  # noqa: PLC0415 - only where one is named
+    from htppower.profiles.loading import load_profile  # noqa: PLC0415 - only if a profile is named
 
     loaded = {name: load_profile(name, folders=folders) for name in dict.fromkeys(names)}
     return [loaded[name] for name in (names * count if len(names) == 1 else names)]

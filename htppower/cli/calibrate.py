@@ -1,4 +1,4 @@
-"""``htppower calibrate``: measure on a device what can be measured of a device model."""
+"""``htppower calibrate``: measure the values of a device model that can be measured on a device."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from htppower.tuning.models.calibration.steps import Step
     from htppower.tuning.models.model import DeviceModel, Quantity
 
-# As in calibration/meter.py, which takes long to import.
+# The same as in calibration/meter.py, which takes long to import.
 _UNITS = ("uW", "mW", "W", "uJ", "mJ", "J")
 _US = 1_000_000
 _SLEEP_LATENCIES_US = (40, 100, 1000)
@@ -40,24 +40,24 @@ _ID = WholeNumber(0, 2**32 - 1)
 @click.command(name="calibrate", cls=Command, example="htppower calibrate -o phone.yaml --run host:infer")
 @option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), group=OUTPUT, help="Write the model here.")
 @force_option()
-@option("--dry-run", is_flag=True, group=WHAT, help="Print what would be measured, and vote on nothing.")
-@device_option("Keep the values of this device model where nothing is measured.")
+@option("--dry-run", is_flag=True, group=WHAT, help="Print what would be measured, and cast no votes.")
+@device_option("Keep the values of this device model that are not measured.")
 @option(
     "--run",
     metavar="MODULE:FUNCTION|ONNX",
     group=WHAT,
-    help="Run this as an inference: a Python function without arguments, or an ONNX model on the HTP. Without one only "
+    help="Run this as an inference: a Python function without arguments, or an ONNX model on the HTP. Without it only "
     "calls and idle power are measured.",
 )
 @option("--power-file", metavar="FILE", type=click.Path(), group=WHAT, help="Read a power rail from this file.")
-@option("--power-command", metavar="COMMAND", group=WHAT, help="Read a power rail from what this prints.")
+@option("--power-command", metavar="COMMAND", group=WHAT, help="Read a power rail from the output of this command.")
 @option(
     "--power-unit",
     type=click.Choice(_UNITS),
     default="uW",
     show_default=True,
     group=WHAT,
-    help="The unit of the rail: of a power at this moment, or of the energy so far.",
+    help="The unit of the rail, which has the present power, or the energy so far.",
 )
 @option(
     "--count",
@@ -65,7 +65,7 @@ _ID = WholeNumber(0, 2**32 - 1)
     default=20,
     show_default=True,
     group=WHAT,
-    help="Measure each call and each lateness this often.",
+    help="Measure each call and each lateness this many times.",
 )
 @option(
     "--idle",
@@ -102,30 +102,31 @@ _ID = WholeNumber(0, 2**32 - 1)
     metavar="NAME",
     group=DEVICE,
     shell_complete=completion.socs,
-    help="The SoC, by name, part or model number, where the library does not say it.",
+    help="The SoC, by name, part or model number, if the library does not report it.",
 )
 @option("--device-id", type=_ID, default=0, show_default=True, group=DEVICE, help="Vote on this device.")
 @option("--core", "core_id", type=_ID, default=0, show_default=True, group=DEVICE, help="Vote on this core.")
 def command(**options: Any) -> None:
     """Measure what calls, idling and inferences cost on a device, and write its device model.
 
-    How long calls take that raise and lower votes; how late the first inference after idle is, at several sleep
-    latencies and where it has to raise; what polling saves; how fast profiles are; where a power rail is named, the
-    power at work, raised, relaxed and released. What is not measured keeps the value of --device, and says so.
+    It measures how long calls that raise and lower votes take; how late the first inference after idle is, at several
+    sleep latencies and if it has to raise; what polling saves; how fast profiles are; with a power rail, the power at
+    work, raised, relaxed and released. A value that is not measured is kept from --device, and marked so.
 
-    The votes are given back at the end, whichever that is, and FILE is written whole or not at all. To add to what was
-    measured before, name the same file twice: --device ./phone.yaml -o phone.yaml.
+    At the end, even after a failure, the votes are taken back. FILE is written whole or not at all. To add to earlier
+    measurements, name the same file twice: --device ./phone.yaml -o phone.yaml.
 
-    Exit code 0: measured; 2: it could not be.
+    Exit code 0: measured; 2: it failed.
     """
     _check_options(options)
-    from htppower.tuning.models.calibration.inference import find_inference  # noqa: PLC0415 - usage errors need not wait
+    from htppower.tuning.models.calibration.inference import find_inference  # noqa: PLC0415 - not needed for usage errors
     from htppower.tuning.models.calibration.steps import plan  # noqa: PLC0415
     from htppower.tuning.models.file import load_device_model  # noqa: PLC0415
 
     base, settings, meter = load_device_model(options["device"]), _settings(options), _meter(options)
     steps = plan(settings, base, infers=options["run"] is not None, metered=meter is not None)
     sort = _refuse_to_lose(options, base, {name for step in steps for name in step.names})
+    gc.enable()  # it is off at start-up; a host's module may allocate a lot
     make = None if options["run"] is None else find_inference(options["run"])
     if options["dry_run"]:
         echo(_plan_text(steps))
@@ -154,13 +155,13 @@ def _check_options(options: dict[str, Any]) -> None:
     if options["output"] is None and not options["dry_run"]:
         raise click.UsageError("name the file to write with -o, or add --dry-run to see what would be measured")
     if options["output"] is not None and not Path(options["output"]).absolute().parent.is_dir():
-        raise click.UsageError(f"{options['output']} is in no folder that there is; make the folder first")
+        raise click.UsageError(f"{options['output']} is in a folder that does not exist; make the folder first")
     if options["power_file"] is not None and options["power_command"] is not None:
-        raise click.UsageError("--power-file and --power-command are both a power rail; name one of them")
+        raise click.UsageError("--power-file and --power-command both name a power rail; name only one of them")
     if options["backend"] == "simulated" and options["library"] is not None:
-        raise click.UsageError("--library is the vendor's; leave it out with --backend simulated")
+        raise click.UsageError("--library is for the vendor's library; leave it out with --backend simulated")
     if len(set(options["sleep_latencies_us"])) < len(options["sleep_latencies_us"]):
-        raise click.UsageError("--sleep-latency names one twice")
+        raise click.UsageError("--sleep-latency names a latency twice")
 
 
 def _refuse_to_lose(options: dict[str, Any], base: DeviceModel, anew: Collection[str]) -> Sort:
@@ -209,7 +210,7 @@ def _settings(options: dict[str, Any]) -> Settings:
 
 
 def _meter(options: dict[str, Any]) -> Meter | None:
-    """Return the power rail, read once: one that can't be is refused before anything is voted."""
+    """Return the power rail. It is read once, so that an unreadable rail is refused before anything is voted."""
     from htppower.tuning.models.calibration.meter import command_meter, file_meter  # noqa: PLC0415 - as above
 
     if options["power_file"] is not None:
@@ -224,10 +225,10 @@ def _meter(options: dict[str, Any]) -> Meter | None:
 
 def _backend(options: dict[str, Any]) -> Backend:
     if options["backend"] == "simulated":
-        from htppower.backends.simulated.htp import SimulatedHtp  # noqa: PLC0415 - only where it is named
+        from htppower.backends.simulated.htp import SimulatedHtp  # noqa: PLC0415 - only if it is named
 
         return SimulatedHtp(None, options["soc"], devices=options["device_id"] + 1, cores=options["core_id"] + 1)
-    from htppower.backends.qnn.htp import QnnHtp  # noqa: PLC0415 - only where votes reach a library
+    from htppower.backends.qnn.htp import QnnHtp  # noqa: PLC0415 - only if votes reach a library
 
     return QnnHtp(options["library"], options["soc"])
 
@@ -240,10 +241,10 @@ def _plan_text(steps: Sequence[Step]) -> str:
         filled = f", and as many as fit in {rough_duration(step.works_us)}" if step.works_us else ""
         lines.append(f"{number}. {step.does}")
         lines.append(f"   measures {', '.join(step.names)}")
-        lines.append(f"   takes {step.inferences} inferences{filled}; {rough_duration(step.waits_us)} beside them")
+        lines.append(f"   takes {step.inferences} inferences{filled}; {rough_duration(step.waits_us)} besides")
     total_us = sum(step.waits_us + step.works_us for step in steps)
     return "\n".join(
-        (*lines, f"In all {rough_duration(total_us)} beside calls and counted inferences. Nothing was voted.")
+        (*lines, f"In all {rough_duration(total_us)} besides calls and counted inferences. Nothing was voted.")
     )
 
 
@@ -255,7 +256,7 @@ def _write(path: Path, found: Calibration, base: DeviceModel, sort: Sort, *, for
     from htppower.tuning.models.text import model_text  # noqa: PLC0415
 
     measured = ", ".join(sorted({name.partition(".")[0] for name in found.found}))
-    summary = f"Measured by htppower calibrate: {measured}; all else as in {base.device}."
+    summary = f"Measured by htppower calibrate: {measured}; all else is from {base.device}."
     model = attrs.evolve(found.model, device=profile_name(path.stem), summary=summary)
     text = model_text(model)
     _refuse_implausible(path, text)
@@ -269,10 +270,10 @@ def _write(path: Path, found: Calibration, base: DeviceModel, sort: Sort, *, for
 
 
 def _refuse_implausible(path: Path, text: str) -> None:
-    """Refuse a model that nobody could load: a rail in another unit gives a million times the power.
+    """Refuse a model that can't be loaded: a rail in another unit gives a million times the power.
 
     Raises:
-        CalibrationFailed: with what is wrong.
+        CalibrationFailed: the message has the faults.
     """
     from htppower.tuning.models.calibration.failed import CalibrationFailed  # noqa: PLC0415 - as above
     from htppower.tuning.models.file import examine_device_model  # noqa: PLC0415
@@ -280,7 +281,7 @@ def _refuse_implausible(path: Path, text: str) -> None:
     problems = examine_device_model(str(path), text.encode()).problems
     if problems:
         said = "; ".join(f"{problem.message} ({problem.hint})" for problem in problems)
-        raise CalibrationFailed(f"what was measured can't be: {said}. Nothing was written; is the unit right?")
+        raise CalibrationFailed(f"the measured values are impossible: {said}. Nothing was written; check the unit")
 
 
 def _said(quantity: Quantity) -> str:

@@ -1,16 +1,16 @@
-"""The commands, in the sections in which help shows them: the module of each, and what it does."""
+"""The commands, in the sections of the help: the module of each, and its description."""
 
 from typing import NamedTuple
 
-# No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
+# Annotations are not postponed here: a named tuple would compile each of its types anew, which slows the start.
 
 
 class Entry(NamedTuple):
     """A command.
 
     Attributes:
-        module: what is imported when it is called; its ``command`` is the command.
-        does: the first sentence of its help, told of all commands where none of them is imported.
+        module: the module that is imported when it is called; its ``command`` is the command.
+        does: the first sentence of its help, for lists of all commands that import none of them.
     """
 
     module: str
@@ -25,11 +25,11 @@ SECTIONS = {
         ),
         "show": Entry(
             "htppower.cli.show",
-            "Show a profile or power state as it is resolved.",
+            "Show a resolved profile or power state.",
         ),
         "explain": Entry(
             "htppower.cli.explain",
-            "Explain a profile, a power state, a rule, a native code, a corner, a SoC, or what else a message names",
+            "Explain a profile, a power state, a rule, a native code, a corner, a SoC, or another name from a message",
         ),
     },
     "Run under a profile": {
@@ -39,22 +39,21 @@ SECTIONS = {
         ),
         "status": Entry(
             "htppower.cli.status.command",
-            "Show what hosts have voted, since when and why.",
+            "Show the votes of hosts, since when and why.",
         ),
         "doctor": Entry(
             "htppower.cli.doctor.command",
-            "Say whether votes can be cast here, and what to do where they can't.",
+            "Check whether votes can be cast here, and what to do if not.",
         ),
     },
     "Review profiles": {
         "lint": Entry(
             "htppower.cli.lint",
-            "Find what is wrong in profiles, power states, device models and the vendor's extension files, and in "
-            "folders.",
+            "Find faults in profiles, power states, device models and the vendor's extension files, and in folders.",
         ),
         "diff": Entry(
             "htppower.cli.diff",
-            "Compare resolved profiles, and tell the effect of each change.",
+            "Compare resolved profiles, and show the effect of each change.",
         ),
         "test": Entry(
             "htppower.cli.test",
@@ -72,7 +71,7 @@ SECTIONS = {
         ),
         "trace": Entry(
             "htppower.cli.trace",
-            "Say what is in a trace of inferences.",
+            "Describe a trace of inferences.",
         ),
         "tune": Entry(
             "htppower.cli.tune",
@@ -82,15 +81,15 @@ SECTIONS = {
     "Exchange with other tools": {
         "import": Entry(
             "htppower.cli.import_",
-            "Make profiles of a backend extension file of the vendor's, or of the settings of an inference runtime.",
+            "Make profiles from the vendor's backend extension file, or from the settings of an inference runtime.",
         ),
         "export": Entry(
             "htppower.cli.export",
-            "Write a profile as a backend extension file, which the vendor's tools and Genie vote by.",
+            "Write a profile as a backend extension file for the vendor's tools and Genie.",
         ),
         "settings": Entry(
             "htppower.cli.settings",
-            "Print what to set in an inference runtime for a profile, ready to paste.",
+            "Print the settings of an inference runtime for a profile, ready to paste.",
         ),
     },
     "Set up": {

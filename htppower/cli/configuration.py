@@ -16,26 +16,26 @@ from htppower.profiles.regular_file import LARGEST_FILE_BYTES, read_regular_file
 OWN_FILE = "htppower.toml"
 PROJECT_FILE = "pyproject.toml"
 _TABLE = ("tool", "htppower")
-# The reader of TOML takes time and memory that grow with the square of how many parts a dotted key has.
+# The TOML reader takes time and memory that grow with the square of the number of parts of a dotted key.
 _MOST_PARTS = 100
 _TEXT_OR_COMMENT = (
     r'''#[^\n]*|"""(?:[^\\]|\\[\s\S])*?(?:"""|\\?\Z)|"(?:[^"\\\n]|\\.)*"?'''
     r"""|'''[\s\S]*?(?:'''|\Z)|'[^'\n]*'?"""
 )
 _BETWEEN_KEYS = r"[=,{}\[\]\n]"
-# The characters of all texts of a list: each file is compared with each pattern.
+# The most characters of all texts of a list, since each file is compared with each pattern.
 _LONGEST_LIST = 10_000
 
 
 class ConfigurationError(HtpPowerError, ValueError):
-    """A configuration file can't be read, or says something that no command takes."""
+    """A configuration file can't be read, or has a value that no command accepts."""
 
 
 class _Key(NamedTuple):
     """A key of the file.
 
     Attributes:
-        parameter: the parameter of the commands that take it.
+        parameter: the parameter of the commands that accept it.
         commands: their names; None for every command.
         is_list: whether it is a list of texts; otherwise it is true or false.
     """
@@ -53,9 +53,9 @@ KEYS = {
 
 
 def default_map(folder: str) -> dict[str, dict[str, Any]]:
-    """Return the defaults of the options of each command, as click takes them.
+    """Return the defaults of the options of each command, in the form of click.
 
-    The first of a folder and those above it that has a configuration counts; its paths start at that folder.
+    The nearest configuration file counts, in the folder or above it. Its paths are relative to its folder.
 
     Raises:
         ConfigurationError: the file can't be read, or is wrong.
@@ -75,7 +75,7 @@ def default_map(folder: str) -> dict[str, dict[str, Any]]:
 
 
 def _find(folder: str) -> tuple[str, dict[str, Any]] | None:
-    """Return the nearest configuration file with what it says."""
+    """Return the nearest configuration file with its settings."""
     while True:
         for name in (OWN_FILE, PROJECT_FILE):
             path = joined(folder, name)
@@ -89,11 +89,11 @@ def _find(folder: str) -> tuple[str, dict[str, Any]] | None:
 
 
 def _settings(path: str) -> dict[str, Any] | None:
-    """Return what a file says; None for a file of a project that says nothing of htppower."""
+    """Return the settings in a file; None if it is a project's file without settings for htppower."""
     try:
         data = read_regular_file(path)
         if path.endswith(PROJECT_FILE) and b"[tool.htppower" not in data:
-            return None  # as most projects; to read TOML takes some ms
+            return None  # as in most projects; reading TOML takes some ms
         if len(data) > LARGEST_FILE_BYTES:
             raise ConfigurationError(f"{path}: is larger than {LARGEST_FILE_BYTES} bytes: make it smaller")
         table: Any = _toml(data.decode("utf-8"))
@@ -122,7 +122,7 @@ def _toml(text: str) -> dict[str, Any]:
     if any(key.count(".") >= _MOST_PARTS for key in re.split(_BETWEEN_KEYS, bare)):
         raise ValueError(f"a key has more than {_MOST_PARTS} parts: make it shorter")
     if sys.version_info >= (3, 11):
-        import tomllib  # noqa: PLC0415 - only where there is such a file
+        import tomllib  # noqa: PLC0415 - only if there is such a file
     else:
         import tomli as tomllib  # noqa: PLC0415
     try:
@@ -133,7 +133,7 @@ def _toml(text: str) -> dict[str, Any]:
 
 
 def _spelled(value: Any) -> str:
-    """Return a value as a message quotes it."""
+    """Return a value for a quotation in a message."""
     try:
         return shortened(repr(value))
     except (ValueError, RecursionError):
@@ -141,7 +141,7 @@ def _spelled(value: Any) -> str:
 
 
 def _checked(path: str, name: str, key: _Key, value: Any) -> Any:
-    """Return the value of a key as its option takes it."""
+    """Return the value of a key in the form of its option."""
     if not key.is_list:
         if isinstance(value, bool):
             return value

@@ -10,12 +10,12 @@ from htppower.cli.help import WHAT, option
 if TYPE_CHECKING:
     from htppower.cli.help import Decorator
 
-# As in tuning/models/file.py, which takes long to import.
+# The same as in tuning/models/file.py, which takes long to import.
 DEFAULT_DEVICE = "hexagon_assumed"
 
 
 def device_option(meaning: str) -> Decorator:
-    """Return ``--device`` as the parameter ``device``; it is loaded by ``load_device_model``."""
+    """Return ``--device`` as the parameter ``device``, which ``load_device_model`` loads."""
     return option(
         "--device",
         metavar="NAME|FILE",

@@ -1,4 +1,4 @@
-"""``htppower diff``: what changes between two profiles, extension files, folders, or a git revision and now."""
+"""``htppower diff``: the changes between two profiles, extension files, folders, or a git revision and now."""
 
 from __future__ import annotations
 
@@ -52,22 +52,22 @@ _PAIR = 2
     metavar="EFFECT",
     multiple=True,
     group=WHAT,
-    help="Exit with 1 only where a change has this effect; may be repeated. A new profile that votes raises power. "
+    help="Exit with 1 only if a change has this effect; may be repeated. A new profile that votes raises power. "
     f"EFFECT is {', '.join(_EFFECTS)}, {_ADDED}, {_REMOVED} or {_RENAMED}.",
 )
-@folders_option("Look for names in this folder, too; may be repeated.")
+@folders_option("Also look for names in this folder; may be repeated.")
 @workload_options
 def command(**options: Any) -> None:
-    """Compare resolved profiles, and tell the effect of each change.
+    """Compare resolved profiles, and show the effect of each change.
 
-    A change in a file shows in every profile that it reaches. A new profile is compared with what it extends. OLD and
-    NEW are profiles or folders, or the vendor's backend extension files (JSON). Each core and graph of an extension
-    file is compared as the profile that it votes; REV:PATH is a path in a git revision. With --against,
-    each PATH (by default the folder profiles, or else the folder where it is run) is compared with itself in the
-    revision. The platform and the workload are those of the dry runs of --timeline, and of the pictures of --format
+    A change in a file shows in every profile that it reaches. A new profile is compared with the profile that it
+    extends. OLD and NEW are profiles or folders, or the vendor's backend extension files (JSON). Each core and graph of
+    an extension file is compared as the profile that it votes. REV:PATH is a path in a git revision. With --against,
+    each PATH is compared with itself in the revision; by default this is the folder profiles, or else the current
+    folder. The options of platform and workload are for the dry runs of --timeline, and for the pictures of --format
     html.
 
-    Exit code 0: nothing differs; 1: something does; 2: it could not be compared.
+    Exit code 0: nothing differs; 1: something does; 2: the comparison failed.
     """
     ctx = click.get_current_context()
     draws = options["timeline"] or "html" in (options["form"], *(form for form, _ in options["outputs"]))
@@ -77,7 +77,7 @@ def command(**options: Any) -> None:
     with _comparison(options["paths"], options["revision"], options["folders"]) as comparison:
         runs: tuple[RunPair, ...] | None = None
         if draws:
-            from htppower.review.diff.runs import run_both  # noqa: PLC0415 - only where something is run
+            from htppower.review.diff.runs import run_both  # noqa: PLC0415 - only for dry runs
 
             runs = run_both(comparison, lambda: simulated_htp(options), workload(options))
 
@@ -91,11 +91,11 @@ def command(**options: Any) -> None:
 
 
 def _fails(comparison: Comparison, effects: tuple[str, ...]) -> bool:
-    """Return whether anything differs; where effects are named, whether a change has one of them."""
+    """Return whether anything differs; if effects are named, whether a change has one of them."""
     if not effects:
         return not comparison.same
     wanted = {_EFFECTS[name] for name in effects if name in _EFFECTS}
-    # A renamed profile is gone under its old name, and new under the other.
+    # A renamed profile counts as removed under its old name, and as new under its new name.
     return (
         any(change.effect in wanted for change in comparison.changes)
         or (_ADDED in effects and bool(comparison.added or comparison.renamed))
@@ -107,13 +107,13 @@ def _fails(comparison: Comparison, effects: tuple[str, ...]) -> bool:
 
 @contextlib.contextmanager
 def _comparison(paths: tuple[str, ...], revision: str | None, folders: tuple[str, ...]) -> Iterator[Comparison]:
-    """Yield the comparison; the files that it was read from exist until the end of the block."""
+    """Yield the comparison. The files that it was read from exist until the end of the block."""
     if revision is not None:
         with _comparison_with_revision(paths, revision, folders) as comparison:
             yield comparison
         return
     if len(paths) != _PAIR:
-        raise click.UsageError("name OLD and NEW, or --against REF and what to compare with it")
+        raise click.UsageError("name OLD and NEW, or --against REF and the paths to compare with it")
     with _side(paths[0], folders) as (old, old_tree), _side(paths[1], folders) as (new, new_tree):
         if Path(old).is_dir() is not Path(new).is_dir():
             raise click.UsageError("OLD and NEW are two profiles or two folders, not one of each")
@@ -136,17 +136,17 @@ def _side(name: str, folders: tuple[str, ...]) -> Iterator[tuple[str, Tree]]:
     """Yield a path or the name of a profile, and its tree; for ``REV:PATH``, the path in the files of that revision."""
     tree = here(folders)
     revision, colon, path = name.partition(":")
-    # A record of what a runtime votes has such a name, too: onnxruntime:burst.
+    # The name of a record, such as onnxruntime:burst, has the same form.
     is_name = is_record(name) and not Path(path).exists()
     if not (colon and revision and path) or is_name or Path(name).exists() or Path(name).drive:
         yield name, tree
         return
-    from htppower.review.diff.revision import checked_out  # noqa: PLC0415 - only where git is asked
+    from htppower.review.diff.revision import checked_out  # noqa: PLC0415 - only if git is needed
 
     with checked_out(revision, (path, *folders)) as then:
         found = then.path_of(path)
         if found is None or not found.exists():
-            hint = f"name a path that {revision} has, from the working folder"
+            hint = f"name a path that {revision} has, from the current folder"
             raise ProfileError([Finding.of_file(path, "FILE-1", f"is not in {revision}", hint)])
         yield str(found), _tree_of(then, revision, folders)
 
@@ -159,7 +159,7 @@ def _tree_of(then: Revision, name: str, folders: tuple[str, ...]) -> Tree:
 
 @contextlib.contextmanager
 def _comparison_with_revision(paths: tuple[str, ...], revision: str, folders: tuple[str, ...]) -> Iterator[Comparison]:
-    from htppower.review.diff.revision import checked_out  # noqa: PLC0415 - only where git is asked
+    from htppower.review.diff.revision import checked_out  # noqa: PLC0415 - only if git is needed
 
     paths = paths or (("profiles",) if Path("profiles").is_dir() else (".",))
     with checked_out(revision, (*paths, *folders)) as then:
@@ -189,10 +189,10 @@ def _comparison_with_revision(paths: tuple[str, ...], revision: str, folders: tu
 
 
 def _refuse_empty(paths: tuple[str, ...], *sides: Side) -> None:
-    """Refuse to compare nothing with nothing.
+    """Refuse a comparison if both sides are empty.
 
     Raises:
-        ProfileError: no side has any profile or power state.
+        ProfileError: neither side has any profile or power state.
     """
     if not any(side.profiles or side.states or side.extensions for side in sides):
         hint = "name the folder in which they are"

@@ -1,4 +1,4 @@
-"""``htppower explain``: a field's value, where it is written, its native form and what it does."""
+"""``htppower explain``: a field's value, its place, its native form and its effect."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 # The origin of a value that no file states.
 DEFAULT = "default"
-# Every profile has the same fields.
+# Used for a field that is named without a profile, since every profile has the same fields.
 ANY_PROFILE = "burst"
-# The kinds of which one name may mean several.
+# The kinds whose names may have several meanings.
 _SEVERAL = ("corner", "key")
 # The native fields of the option that can't be taken back.
 LATENCY = ("rpcControlLatencyConfig",)
@@ -47,25 +47,25 @@ LATENCY = ("rpcControlLatencyConfig",)
 @click.argument("name", metavar="[NAME|PATH|RULE|CODE|CORNER|KEY]", required=False, shell_complete=completion.subjects)
 @click.argument("field", required=False, shell_complete=completion.fields)
 @format_option(("text", "json"))
-@folders_option("Look for profiles and power states in this folder, too.")
+@folders_option("Also look for profiles and power states in this folder.")
 def command(name: str | None, field: str | None, form: str, folders: tuple[str, ...]) -> None:
-    """Explain a profile, a power state, a rule, a native code, a corner, a SoC, or what else a message names.
+    """Explain a profile, a power state, a rule, a native code, a corner, a SoC, or another name from a message.
 
     Without a name it lists all rules, codes, corners, states, phases and SoCs.
 
-    Of a profile or power state it tells each field in short, or FIELD in full: its value, where that is written, its
-    native form, its rules. FIELD is a name such as core, dcvs_v3.core.min or relax.to; lowered.core is a field of the
-    power state to which the profile relaxes, after_deinit.core of that in which DE-INIT ends, further.core of that to
-    which it relaxes then. A mapping such as dcvs_v3 stands for all that is in it.
+    For a profile or power state, it shows each field in short, or FIELD in full: its value, its place, its native form,
+    its rules. FIELD is a name such as core, dcvs_v3.core.min or relax.to. A field of a power state is named
+    lowered.core for the state that the profile relaxes to, after_deinit.core for the state at the end of DE-INIT,
+    further.core for the state that it relaxes to later. A mapping such as dcvs_v3 stands for all its fields.
 
-    Of a rule such as RPC-6, a code such as 13004 and a corner such as TURBO it tells why, an example that breaks it,
-    the mend, and the source. Of a KEY of the vendor's extension files, such as rpc_polling_time, it tells where it
-    stands, what it takes, and what happens where that is wrong; of shared_buffer, who allocates and who copies. Of the
-    keys of a sustain time that is learnt, such as adaptive or break_even_us, of then and its keys and of raise_ahead_us
-    it tells likewise, if no profile has that name. For a SoC such as SM8650, or an architecture such as V75, it tells
-    which votes it has; for a state such as RAISED, or a phase such as INIT, what it means.
+    For a rule such as RPC-6, a code such as 13004 and a corner such as TURBO it shows why, an example that breaks it,
+    the mend, and the source. For a KEY of the vendor's extension files, such as rpc_polling_time, it shows its place,
+    its values, and what happens if it is wrong; for shared_buffer, who allocates and who copies. It explains the keys
+    of a learnt sustain time, such as adaptive or break_even_us, then and its keys, and raise_ahead_us in the same way,
+    if no profile has that name. For a SoC such as SM8650, or an architecture such as V75, it shows its votes; for a
+    state such as RAISED, or a phase such as INIT, its meaning.
 
-    A profile that is named like one of them is named by its path.
+    Name a profile by its path if it has the same name as one of these.
     """
     width = terminal_width()
     where = Folders.of(folders)
@@ -119,8 +119,8 @@ def _fields(name: str, folders: Folders) -> tuple[Explained, ...]:
     """Return the fields of a profile or power state.
 
     Raises:
-        ProfileError: there is none; where the name is a field, or looks like something else that is explained, the
-            hint says so.
+        ProfileError: there is none. If the name is a field, or looks like something else that is explained, the hint
+            shows it.
     """
     try:
         return explained_by_name(name, folders)
@@ -147,7 +147,7 @@ def _is_field(name: str) -> bool:
 
 
 def _as_json(document: dict[str, Any]) -> str:
-    import json  # noqa: PLC0415 - text needs none
+    import json  # noqa: PLC0415 - not needed for text
 
     return json.dumps({"format_version": FORMAT_VERSION, **document}, indent=2)
 
@@ -158,7 +158,7 @@ def _subject(subject: Subject, width: int) -> Iterator[str]:
         yield f"{subject.id}  {styled(subject.says, 'bold')}"
     else:
         yield from wrapped(head, width, "  ")
-    # The labels of a key are longer than those of what has files to show.
+    # The labels of a key's facts are longer than other labels.
     label_width = max([LABEL, *(shown_width(label) for label, _ in subject.facts)])
     for label, text in subject.facts:
         if label == "mend":
@@ -171,15 +171,15 @@ def _subject(subject: Subject, width: int) -> Iterator[str]:
 
 
 def _files(label: str, files: Mapping[str, str], width: int) -> Iterator[str]:
-    """Yield files, each with its name where there are more than one or it has another name than usual."""
-    from htppower.review.explain.texts.rule_text import MINE  # noqa: PLC0415 - fields have no files to show
+    """Yield files, with their names if there are several, or if the name is not the usual one."""
+    from htppower.review.explain.texts.rule_text import MINE  # noqa: PLC0415 - not needed for fields
 
     names = len(files) > 1 or MINE not in files
     lines = [line for name, text in files.items() for line in _file(name if names else "", text)]
     margin = " " * (LABEL + 2)
     for number, line in enumerate(lines):
         lead = "" if number else label
-        # A long line is broken behind a comma, where YAML may be broken, too.
+        # A long line is broken after a comma, where YAML may also be broken.
         told = flowed(
             line.lstrip(" ").replace(", ", ",\n").split("\n"),
             width - len(margin),
@@ -211,11 +211,11 @@ def _subject_as_dict(subject: Subject) -> dict[str, Any]:
 
 
 def _in_short(explained: Explained, width: int, *, says: bool) -> Iterator[str]:
-    """Yield a field in short; ``says``: with what it does, which the first of several fields says for all."""
+    """Yield a field in short. With ``says`` its effect is added, which the first of several similar fields has."""
     where = _place_text(explained.chain[0].place) if explained.chain else DEFAULT
     yield from _head(explained, width, f" ({where})")
     if explained.native is not None:
-        # A native field stands beside its number on one line, where that has room.
+        # A native field and its number are on the same line, if there is room.
         *most, last = _native(explained, explained.native)
         parts = [line for each in (*(f"{each}," for each in most), last) for line in wrapped(each, width - 4)]
         yield from flowed(parts, width, "  ", "    ", " ")
@@ -230,7 +230,7 @@ def _in_full(explained: Explained, width: int) -> Iterator[str]:
 
 
 def _head(explained: Explained, width: int, where: str = "") -> Iterator[str]:
-    """Yield a field and its value, in bold where both fit a line."""
+    """Yield a field and its value, in bold if both fit in a line."""
     value = printable(explained.value) + _in_words(explained)
     first = f"{explained.field}  {value}{where and f'  {where}'}"
     if len(first) <= width:
@@ -240,17 +240,17 @@ def _head(explained: Explained, width: int, where: str = "") -> Iterator[str]:
 
 
 def _in_words(explained: Explained) -> str:
-    """Return a time with its unit, for a field that is spelt in us."""
+    """Return a time with its unit, for a field in us."""
     spelt = explained.value
     return f" ({duration(int(spelt))})" if explained.field.endswith("_us") and spelt.isdecimal() else ""
 
 
 def _parts(explained: Explained) -> Iterator[tuple[str, str]]:
-    """Yield what there is to say of a field, each with its label."""
+    """Yield the facts about a field, each with its label."""
     yield "does", explained.meaning.does
     label, covered = "written", False
     for statement in explained.chain:
-        # What is no mapping in both is replaced as a whole.
+        # Unless both are mappings, the field is replaced as a whole.
         how = "" if label else " (overridden)" if covered or statement.whole else " (overridden in part)"
         yield label, f"{_place_text(statement.place)}  {printable(statement.value)}{how}"
         label = ""
@@ -266,7 +266,7 @@ def _parts(explained: Explained) -> Iterator[tuple[str, str]]:
     elif explained.meaning.native:
         yield "native", "none: unset casts no vote here, and htppower takes an earlier one back"
     else:
-        yield "native", "none: it is no vote"
+        yield "native", "none: it is not a vote"
     for rule in explained.meaning.rules:
         entry = CATALOGUE[rule]
         yield "rule", f"{rule}  {entry.says} ({entry.source}; {entry.pointer})"

@@ -1,4 +1,4 @@
-"""``htppower export``: a profile as a file of the vendor's."""
+"""``htppower export``: a profile as a file for the vendor's tools."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ _FORMATS = ("extensions",)
     "--soc", metavar="NAME", group=WHAT, shell_complete=completion.socs, help="The SoC, by name, part or model number."
 )
 @option("--core", type=WholeNumber(0, _MOST_CORES), default=0, group=WHAT, help="The core.  [default: 0]")
-@option("--strict", is_flag=True, group=WHAT, help="Refuse a profile that the file can't say in full.")
-@option("--notes", is_flag=True, group=WHAT, help="Tell also of what makes no difference; it never counts.")
-@folders_option("Look for profiles in this folder, too; may be repeated.")
+@option("--strict", is_flag=True, group=WHAT, help="Refuse a profile that the file can't express in full.")
+@option("--notes", is_flag=True, group=WHAT, help="Also report losses without effect; they never count.")
+@folders_option("Also look for profiles in this folder; may be repeated.")
 @option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), group=OUTPUT, help="Write this file.")
 @option(
     "--into",
@@ -55,10 +55,10 @@ _FORMATS = ("extensions",)
     group=OUTPUT,
     help="Put the profile into this file, and leave the rest of it as it is; with --output write the result there.",
 )
-@force_option("With --output: overwrite a file that is there and differs.")
+@force_option("With --output: overwrite an existing file that differs.")
 def command(
     profile: str,
-    form: str,  # noqa: ARG001 - there is one as yet
+    form: str,  # noqa: ARG001 - there is only one so far
     soc: str | None,
     core: int,
     strict: bool,
@@ -69,13 +69,13 @@ def command(
     *,
     force: bool,
 ) -> None:
-    """Write a profile as a backend extension file, which the vendor's tools and Genie vote by.
+    """Write a profile as a backend extension file for the vendor's tools and Genie.
 
-    The votes are those of a custom profile. What the file can't say is told on standard error, as are votes that are
-    left out since the SoC, of --soc or of the file of --into, lacks them. Without a SoC every vote is written, and one
-    that takes others with it where a SoC lacks it is told.
+    The votes are written as a custom profile. Losses are reported on standard error: what the file can't express, and
+    votes that are left out because the SoC, from --soc or from the file of --into, lacks them. Without a SoC every vote
+    is written, and a vote is reported if other votes are lost with it on a SoC that lacks it.
 
-    Exit code 0: written; 1: with --strict, something would be lost; 2: it could not be written.
+    Exit code 0: written; 1: with --strict, something would be lost; 2: it failed.
     """
     loaded = load_profile(profile, folders)
     found = None if soc is None else _soc(soc)
@@ -88,7 +88,7 @@ def command(
         click.get_current_context().exit(REFUSED)
     if into is not None and file is not None:
         content = merged(file, exported, soc=found, core=core).text.encoded()
-        # The file was read, and the rest of it is kept.
+        # The command has read the file, and keeps the rest of it.
         sort = Sort.KEPT if output is not None and not _is_same(output, into) else Sort.EDITED
         write_files({str(output or into): File(content, sort)}, force=force)
     elif output is not None:
@@ -102,7 +102,7 @@ def _is_same(path: Path, other: Path) -> bool:
 
 
 def _file(path: Path) -> ExtensionFile:
-    """Return the file to put a profile into; the settings of a runtime, which name such a file, are refused."""
+    """Return the file to put a profile into. The settings of a runtime, which name such a file, are refused."""
     from htppower.runtimes.json_settings import DIALOG, GENAI, POLICY, said_by_json  # noqa: PLC0415 - only for --into
 
     file = read_extension_file(path)
@@ -117,12 +117,12 @@ def _file(path: Path) -> ExtensionFile:
             hint = "it names no extension file: write one with --output, and name it in engine.backend.extensions"
         else:
             hint = "write the profile's settings with htppower settings"
-        raise ProfileError([Finding.of_file(str(path), "TYPE-1", f"{said.form}, and no extension file", hint)])
+        raise ProfileError([Finding.of_file(str(path), "TYPE-1", f"{said.form}, not an extension file", hint)])
     return file
 
 
 def _soc(name: str) -> Soc:
-    from htppower.rules.platforms import find_soc  # noqa: PLC0415 - only where one is named
+    from htppower.rules.platforms import find_soc  # noqa: PLC0415 - only if a SoC is named
 
     return find_soc(name)
 

@@ -1,4 +1,4 @@
-"""What a command needs beyond the plain installation: an extra of the package."""
+"""An extra of the package that a command needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def needs_extra(extra: str) -> Iterator[None]:
-    """Say which extra to install where an import in the body fails.
+    """If an import in the body fails, raise an error that names the extra to install.
 
     Raises:
         HtpPowerError: a module of another package can't be imported.

@@ -1,4 +1,4 @@
-"""The forms of a command's reports, and the suffixes of the files that have them."""
+"""The forms of a command's reports, and the suffixes of their files."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
-# The forms that are markup; every other is text, JSON included.
+# The forms that are markup. All others are text, including JSON.
 MARKUP = frozenset({"html", "svg", "junit"})
-# The forms that a file with this suffix may have; a command uses the first that it supports. No report has a suffix
-# without forms.
+# The forms of a file with this suffix. A command uses the first that it supports. No report has a suffix without forms.
 _FORMS_OF = {
     ".svg": ("svg",),
     ".html": ("html",),
@@ -37,7 +36,7 @@ _FORMS_OF = {
 
 
 def form_of(path: str, forms: Iterable[str]) -> str:
-    """Return the form for the suffix of a path; empty if the suffix belongs to none of these forms."""
+    """Return the form for the suffix of a path; empty if the suffix is for none of these forms."""
     known = _FORMS_OF.get(_suffix(path), ())
     return next((form for form in known if form in forms), "")
 
@@ -50,7 +49,7 @@ def misfit(path: str, forms: Sequence[str]) -> str:
     if not _FORMS_OF[suffix]:
         return f"{path} ends in {suffix}, as no report does"
     has = f"the form is {forms[0]}" if len(forms) == 1 else f"the forms are {', '.join(forms)}"
-    return f"{path} ends in {suffix}, and {has}"
+    return f"{path} ends in {suffix}, but {has}"
 
 
 def _suffix(path: str) -> str:
@@ -74,12 +73,12 @@ class PageFile(click.Path):
 
 
 class FormAndFile(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
-    """``FORM=FILE``, or ``FILE`` alone, whose suffix says the form.
+    """``FORM=FILE``, or only ``FILE``, whose suffix decides the form.
 
     Args:
         forms: the forms of the command.
-        bare: accept FILE alone with any suffix. Its form is then empty, and the command chooses it.
-        any_suffix: as ``bare``, and don't check the suffix, since FILE alone is not a report.
+        bare: accept only FILE with any suffix. Its form is then empty, and the command chooses it.
+        any_suffix: as ``bare``, and don't check the suffix, since a bare FILE is not a report.
     """
 
     def __init__(self, forms: Iterable[str], *, bare: bool = False, any_suffix: bool = False) -> None:
@@ -96,7 +95,7 @@ class FormAndFile(click.ParamType):  # type: ignore[type-arg] # generic in newer
             return value
         form, equals, file = value.partition("=")
         if "-" in (value, file):
-            self.fail(f"{value!r}: '-' is no file; --format prints to the standard output", param, ctx)
+            self.fail(f"{value!r}: '-' is not a file; --format prints to the standard output", param, ctx)
         alone = bool(value) and (not equals or (form not in self._forms and "/" in form))
         if alone and self._any_suffix:
             return "", joined(value)
@@ -107,14 +106,14 @@ class FormAndFile(click.ParamType):  # type: ignore[type-arg] # generic in newer
             return "" if self._bare else form_of(value, self._forms), joined(value)
         if form not in self._forms or not equals or not file:
             known = f"FORM=FILE with a form of {', '.join(self._forms)}"
-            self.fail(f"{value!r} is not {known}, and no FILE whose suffix says its form", param, ctx)
+            self.fail(f"{value!r} is not {known}, nor a FILE whose suffix decides its form", param, ctx)
         wrong = misfit(file, (form,))
         if wrong:
             self.fail(wrong, param, ctx)
         return form, joined(file)
 
     def shell_complete(self, _ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return the forms; behind one, files."""
+        """Return the forms, or after a form, files."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415 - only to complete
 
         found = [CompletionItem(f"{form}=") for form in self._forms if f"{form}=".startswith(incomplete)]

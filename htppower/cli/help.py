@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-# The groups of options, in the order in which help shows them; those of no group come last.
+# The groups of options, in the order of the help. Options without a group are last.
 WHAT = "Main options"
 DRY_RUN = "Dry run"
 DEVICE = "Device"
@@ -23,12 +23,12 @@ OUTPUT = "Output"
 OTHERS = "Other options"
 FLEET = "Fleet"
 GROUPS = (WHAT, FLEET, DEVICE, DRY_RUN, OUTPUT, OTHERS)
-# Longer lines are hard to read, however wide a terminal is.
+# Longer lines are hard to read, even on a wide terminal.
 WIDEST = 100
 
 
 class HelpFormatter(click.HelpFormatter):
-    """Writes help as all other text is written: wrapped between words, not at hyphens, so that options stay whole."""
+    """Writes help like all other text: wrapped between words, not at hyphens, so that options stay whole."""
 
     def write_text(self, text: str) -> None:
         """Write paragraphs."""
@@ -38,7 +38,7 @@ class HelpFormatter(click.HelpFormatter):
         self.write("\n\n".join("\n".join(lines) for lines in told) + "\n")
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        """Write names with their meanings beside them; below one that is too long."""
+        """Write names with their meanings next to them, or below a name that is too long."""
         rows = tuple(rows)
         widest = max((len(name) for name, _ in rows if len(name) <= col_max), default=0)
         margin = self.current_indent + widest + col_spacing
@@ -59,7 +59,7 @@ class Context(click.Context):
 
 
 class GroupedOption(click.Option):
-    """An option with the group in which help shows it."""
+    """An option with its group in the help."""
 
     def __init__(self, *args: Any, group: str = OTHERS, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -77,7 +77,7 @@ def show(say: Callable[[click.Context], str]) -> Callable[[click.Context, click.
     return callback
 
 
-# Click would make one for each command, and look for a translation of what it says, which takes 1 ms.
+# Click would make one for each command, and look up a translation of its text, which takes 1 ms.
 HELP = click.Option(
     ("-h", "--help"),
     is_flag=True,

@@ -36,9 +36,9 @@ _MOST_CORES = 2**32 - 1
 
 @click.command(name="import", cls=Command, example="htppower import htp_config.json -o profiles")
 @click.argument("file", metavar="FILE", shell_complete=completion.files)
-@option("--strict", is_flag=True, group=WHAT, help="Refuse a file with keys that are ignored, or read as others.")
+@option("--strict", is_flag=True, group=WHAT, help="Refuse a file with keys that are ignored, or read as other keys.")
 @option("--core", type=WholeNumber(0, _MOST_CORES), group=WHAT, help="Only the cores of this id.")
-@option("--name", default="", group=WHAT, help="What the profile is called.  [default: as the file]")
+@option("--name", default="", group=WHAT, help="The name of the profile.  [default: as the file]")
 @option(
     "-o",
     "--output",
@@ -46,23 +46,23 @@ _MOST_CORES = 2**32 - 1
     metavar="FOLDER",
     type=click.Path(file_okay=False, path_type=Path),
     group=OUTPUT,
-    help="Write the profiles into this folder, their power states into its folder states.",
+    help="Write the profiles into this folder, and their power states into its subfolder states.",
 )
-@force_option("With --output: overwrite files that are there and differ from what htppower wrote.")
+@force_option("With --output: overwrite existing files that differ from what htppower wrote.")
 def command(file: str, core: int | None, name: str, folder: Path | None, *, strict: bool, force: bool) -> None:
-    """Make profiles of a backend extension file of the vendor's, or of the settings of an inference runtime.
+    """Make profiles from the vendor's backend extension file, or from the settings of an inference runtime.
 
-    FILE is the file of the HTP backend, as Genie takes it; the outer one, of --config_file, or a dialog of Genie, which
-    name it; or - for the standard input. The cores of a device are a profile, and each graph whose settings differ is
-    one; of several files, one for each SoC, each has a folder. What a profile can't say stands in a comment.
+    FILE is the file of the HTP backend, as for Genie; or the outer file of --config_file, or a dialog of Genie, which
+    name it; or - for the standard input. The cores of a device are one profile, and each graph with settings of its own
+    is another. If there are several files, one for each SoC, each has a folder. Comments list what a profile can't
+    express.
 
-    Keys that nothing reads, and those that the vendor's parser reads as others, are told on standard error, too.
+    Keys that are never read, and keys that the vendor's parser reads as others, are also reported on standard error.
 
     FILE may also be a genai_config.json, options of ONNX Runtime, LiteRT, TensorFlow Lite's delegate or AI Hub, or
     SNPE's perf config: each mode in it is a profile that votes as its runtime does.
 
-    Exit code 0: made; 1: with --strict, a key is ignored or read as another; 2: it failed, or without --force would
-    overwrite a file that differs from what htppower wrote.
+    Exit code 0: made; 1: with --strict, a key is ignored or read as another; 2: it failed, or without --force would overwrite a file that differs from what htppower wrote.
     """
     if force and folder is None:
         raise click.UsageError("--force is for --output FOLDER; leave it out")
@@ -72,7 +72,7 @@ def command(file: str, core: int | None, name: str, folder: Path | None, *, stri
     reader = sniff(text, path)
     if reader is not None:
         if core is not None or name:
-            raise click.UsageError(f"--core and --name are for extension files, and {printable(path)} has settings")
+            raise click.UsageError(f"--core and --name are for extension files, but {printable(path)} has settings")
         texts = {each: content for found in reader(text, path) for each, content in found.texts().items()}
         unknown = _unread_settings(text, path)
     else:
@@ -90,7 +90,7 @@ def command(file: str, core: int | None, name: str, folder: Path | None, *, stri
 
 
 def _content(file: str) -> bytes:
-    """Return what is in a file; nothing where it can't be read, which its reader then says."""
+    """Return the content of a file; empty if it can't be read, which its reader then reports."""
     try:
         return read_regular_file(file)
     except (NotRegular, OSError, ValueError):
@@ -98,7 +98,7 @@ def _content(file: str) -> bytes:
 
 
 def _unread_settings(text: str, path: str) -> list[Finding]:
-    """Return the keys in the settings of a runtime that nobody reads."""
+    """Return the keys in the settings of a runtime that are never read."""
     return [found for found in findings_of(said(text, path), path) if found.rule == "SET-1"]
 
 
@@ -107,7 +107,7 @@ def _found(file: ExtensionFile, wrong: Wrong) -> Finding:
 
 
 def _tell(unknown: list[Finding], *, strict: bool) -> None:
-    """Tell of keys that nothing reads, or that are read as others; with ``strict`` end the command there."""
+    """Report keys that are ignored, or read as others; with ``strict`` end the command there."""
     for found in unknown:
         for line in wrapped(f"htppower: {'error' if strict else 'warning'}: {found}", terminal_width(), "  "):
             echo(line, err=True)
@@ -116,19 +116,19 @@ def _tell(unknown: list[Finding], *, strict: bool) -> None:
 
 
 def _extension_files(data: bytes, path: str) -> tuple[tuple[ExtensionFile, ...], list[Finding]]:
-    """Return an extension file, or those that it, or a dialog of Genie, names; and what a dialog does not mean so."""
+    """Return an extension file, or the files that it or a dialog of Genie names, and the faults of the dialog."""
     text = data.decode("utf-8", "replace")
     found = said(text, path)
     is_other = text.lstrip()[:1] not in ("{", "[", "") and parse_json(data, path).root is None
     if is_other or (found.open_values and not found.form):
         if found.problems:
             raise ProfileError(found.problems)
-        message = f"no setting that htppower can read{', and no JSON' * is_other}{why_unread(found)}"
+        message = f"no setting that htppower can read{', and not JSON' * is_other}{why_unread(found)}"
         hint = "name a file with settings that vote"
         raise ProfileError([Finding.of_file(path, "JSON-1", message, hint)])
     named = named_extensions(text, path)
     if named is not None:
-        # Genie does not follow an outer file.
+        # Genie does not read the inner file of an outer one.
         files = tuple(as_inner(read_extension_file(each)) for each in named)
         return files, [found for file, place in named.items() for found in outer_of_dialog(file, place)]
     file = parse_extension_file(data, path) if path == "stdin" else read_extension_file(path)
@@ -149,7 +149,7 @@ def _of_extensions(files: tuple[ExtensionFile, ...], core: int | None, name: str
 
 
 def _folders(files: tuple[ExtensionFile, ...]) -> list[str]:
-    """Return a folder for each file: its name, numbered where another has the same."""
+    """Return a folder for each file: its name, with a number if another has the same name."""
     folders: list[str] = []
     for number, file in enumerate(files):
         stem = Path(file.path).stem
@@ -158,7 +158,7 @@ def _folders(files: tuple[ExtensionFile, ...]) -> list[str]:
 
 
 def _printed(texts: dict[str, str]) -> str:
-    """Return the files below each other; of several each has its path above it."""
+    """Return the files below each other. If there are several, each has its path above it."""
     if len(texts) == 1:
         return next(iter(texts.values()))
     return "\n".join(f"# --- {path}\n{text}" for path, text in texts.items())

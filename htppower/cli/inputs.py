@@ -1,4 +1,4 @@
-"""What a command reads besides files: its standard input."""
+"""The input of a command that is not a named file: its standard input."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STANDARD_INPUT = "-"
 
 
 def standard_input() -> bytes:
-    """Return what stands there, up to a byte more than any file may have."""
+    """Return its content, up to a byte more than any file may have."""
     return standard_input_stream().read(LARGEST_FILE_BYTES + 1)
 
 
@@ -26,7 +26,7 @@ def standard_input_stream() -> IO[bytes]:
         click.UsageError: it is closed.
     """
     if sys.stdin is None:
-        raise click.UsageError("there is no standard input: it is closed")
+        raise click.UsageError("the standard input is closed")
     with contextlib.suppress(OSError, ValueError):
         note_opened(os.fstat(sys.stdin.fileno()))
     return sys.stdin.buffer

@@ -38,7 +38,9 @@ _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+"
 @click.argument("paths", nargs=-1, required=True, type=GivenPath(), metavar="PATH...")
 @output_options(NAMES)
 @option("--strict/--no-strict", default=False, group=WHAT, help="Let warnings count, too.")
-@option("--fix", is_flag=True, group=WHAT, help="Mend what has one right mend in the files, before they are linted.")
+@option(
+    "--fix", is_flag=True, group=WHAT, help="Mend faults that have only one right mend, before the files are linted."
+)
 @option(
     "--diff",
     "shows",
@@ -47,9 +49,9 @@ _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+"
     help="Show what --fix would change, and write nothing. Exit code 1: it would change something.",
 )
 @option(
-    "--statistics", is_flag=True, group=OUTPUT, help="Count the findings of each rule, in the place of the findings."
+    "--statistics", is_flag=True, group=OUTPUT, help="Print the count of findings of each rule instead of the findings."
 )
-@option("--notes", is_flag=True, group=WHAT, help="Tell of notes, too; they never count.")
+@option("--notes", is_flag=True, group=WHAT, help="Also report notes; they never count.")
 @option(
     "--exclude",
     metavar="PATTERN",
@@ -57,33 +59,33 @@ _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+"
     group=WHAT,
     help="Leave out files and folders that match this, such as drafts or old_*.yaml; may be repeated.",
 )
-@folders_option("Look for names in this folder, too; may be repeated.")
+@folders_option("Also look for names in this folder; may be repeated.")
 @option(
     "--soc",
     metavar="NAME",
     group=DEVICE,
     shell_complete=completion.socs,
-    help="Check what this SoC does not have, too, by name, part or model number.",
+    help="Also check what this SoC lacks, by name, part or model number.",
 )
 @option(
     "--arch",
     metavar="ARCH",
     group=DEVICE,
     shell_complete=completion.architectures,
-    help="Check what a Hexagon architecture such as V75 does not have, too.",
+    help="Also check what a Hexagon architecture such as V75 lacks.",
 )
 @option(
     "--platform",
     "system",
     type=click.Choice(SYSTEMS),
     group=DEVICE,
-    help="Check what this operating system does not have, too.",
+    help="Also check what this operating system lacks.",
 )
 @option(
     "--prepared",
     metavar="FILE",
     group=DEVICE,
-    help="Check extension files against how their context was prepared: raw, memhandle, or JSON that says so.",
+    help="Check extension files against how their context was prepared: raw, memhandle, or its JSON.",
 )
 @option(
     "--help-uri",
@@ -111,14 +113,14 @@ def command(
     strict: bool,
     notes: bool,
 ) -> None:
-    """Find what is wrong in profiles, power states, device models and the vendor's extension files, and in folders.
+    """Find faults in profiles, power states, device models and the vendor's extension files, and in folders.
 
-    The path - is the standard input, in the place of a file in the current folder. The name of a record, such as
-    onnxruntime:burst, stands for its file.
+    The path - is the standard input, as a file in the current folder. The name of a record, such as onnxruntime:burst,
+    stands for its file.
 
-    Each finding names its rule, which htppower explain RULE tells of.
+    Each finding names its rule, which htppower explain RULE describes.
 
-    Exit code 0: no findings that count; 1: findings; 2: it could not be run.
+    Exit code 0: no findings that count; 1: findings; 2: it failed.
     """
     today = datetime.datetime.now(datetime.timezone.utc).date()
     platform = _platform(soc, arch, system)
@@ -145,7 +147,7 @@ def command(
     if statistics and form not in ("text", "json"):
         raise click.UsageError(f"--statistics is not in the format {form}; choose text or json")
     if (fix or shows) and texts:
-        raise click.UsageError("--fix and --diff mend files, and the standard input is none")
+        raise click.UsageError("--fix and --diff mend files, and the standard input is not a file")
     if shows:
         _show_mends(run)
         return
@@ -162,8 +164,8 @@ def command(
 
 
 def _standard_input() -> dict[str, bytes]:
-    """Return what stands in the place of a file in the current folder."""
-    from htppower.cli.inputs import standard_input  # noqa: PLC0415 - only where it is linted
+    """Return the content of the standard input, as a file in the current folder."""
+    from htppower.cli.inputs import standard_input  # noqa: PLC0415 - only if it is linted
 
     return {STDIN: standard_input()}
 
@@ -177,39 +179,39 @@ def _files(paths: Iterable[str], folders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _prepared(said: str) -> str:
-    """Return how a context was prepared: said in a word, or in the JSON of the context or DLC."""
-    from htppower.extensions.json_text import read_json  # noqa: PLC0415 - only where it is asked for
+    """Return how a context was prepared, from a word, or from the JSON of the context or DLC."""
+    from htppower.extensions.json_text import read_json  # noqa: PLC0415 - only if it is needed
     from htppower.review.extension_lint.shared_buffers import MEMHANDLE, RAW, prepared_with  # noqa: PLC0415
 
     if said in (RAW, MEMHANDLE):
         return said
     found = prepared_with(read_json(said).accepted())
     if found is None:
-        told = f"{said} does not say how its inputs and outputs were prepared: give raw or memhandle"
+        told = f"{said} does not show how its inputs and outputs were prepared: give raw or memhandle"
         raise click.BadParameter(told, param_hint="'--prepared'")
     return found
 
 
 def _refuse_no_uri(help_uri: str | None) -> None:
-    """Refuse what SARIF does not allow: whoever uploads the report learns of it late, and without the option's name."""
+    """Refuse what SARIF does not allow. Otherwise uploading the report would fail later, without the option's name."""
     if help_uri and not re.fullmatch(_URI, help_uri.replace("{rule}", "RULE")):
-        said = f"{help_uri!r} is no URI: name a page such as https://example.com/rules/{{rule}}"
+        said = f"{help_uri!r} is not a URI: name a page such as https://example.com/rules/{{rule}}"
         raise click.BadParameter(said, param_hint="'--help-uri'")
 
 
 def _mend(run: Callable[[Mapping[str, bytes]], LintReport]) -> None:
-    """Write the files with what can be mended in them, and tell of it on standard error."""
-    from htppower.review.lint.mends import mend  # noqa: PLC0415 - only where something is to be mended
+    """Write the mended files, and report the mends on standard error."""
+    from htppower.review.lint.mends import mend  # noqa: PLC0415 - only for mends
 
     contents, mends = mend(run)
-    # A mended link leads to a file in the folders in use, so its file is written.
+    # A link that may be mended leads to a file in the folders being used, so that file is written.
     write_files({os.path.realpath(path): File(content, Sort.EDITED) for path, content in contents.items()})
     for each in mends:
         echo(printable(str(each)), err=True)
 
 
 def _show_mends(run: Callable[[Mapping[str, bytes]], LintReport]) -> None:
-    """Print what can be mended as a diff, and end with 1 if there is anything."""
+    """Print the possible mends as a diff, and end with 1 if there are any."""
     from htppower.review.lint.mends import difference, mend  # noqa: PLC0415 - as above
 
     contents, _ = mend(run)
@@ -219,7 +221,7 @@ def _show_mends(run: Callable[[Mapping[str, bytes]], LintReport]) -> None:
 
 
 def _statistics(report: LintReport, form: str) -> str:
-    from htppower.review.lint.statistics import as_json, as_text  # noqa: PLC0415 - only where it is asked for
+    from htppower.review.lint.statistics import as_json, as_text  # noqa: PLC0415 - only if it is needed
 
     return as_json(report) if form == "json" else as_text(report, terminal_width())
 
@@ -228,6 +230,6 @@ def _platform(soc: str | None, arch: str | None, system: str | None) -> Platform
     if soc is None and arch is None and system is None:
         return None
     refuse_soc_with_arch({"soc": soc, "arch": arch})
-    from htppower.rules.platforms import platform_of  # noqa: PLC0415 - only where one is named
+    from htppower.rules.platforms import platform_of  # noqa: PLC0415 - only if a platform is named
 
     return platform_of(soc, arch, system or "linux")

@@ -1,4 +1,4 @@
-"""``htppower list``: the profiles, a line each."""
+"""``htppower list``: the profiles, one in each line."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,16 +22,16 @@ from htppower.review.sustain_words import sustain_in_short
 if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
-# No postponed annotations here: a named tuple would compile each of its types anew, which costs start-up.
+# Annotations are not postponed here: a named tuple would compile each of its types anew, which slows the start.
 
 FORMAT_VERSION = 1
 _HEADINGS = ("name", "corner", "sleep", "polling", "sustain", "relaxes to", "summary")
 
 
 class Line(NamedTuple):
-    """A profile in one line; None for what it does not vote on.
+    """A profile in one line; None for fields without a vote.
 
-    A sustain time that is learnt stands in ``learnt``, and the one from which it sets out in ``sustain_us``.
+    A learnt sustain time is in ``learnt``, and its first value in ``sustain_us``.
     """
 
     name: str
@@ -47,15 +47,15 @@ class Line(NamedTuple):
 
 @click.command(name="list", cls=Command, example="htppower list --profiles my-profiles")
 @format_option(("text", "json"))
-@folders_option("List the profiles in this folder, too; may be repeated.")
-@option("--runtimes", is_flag=True, group=WHAT, help="List what other runtimes really vote instead, by runtime.")
+@folders_option("Also list the profiles in this folder; may be repeated.")
+@option("--runtimes", is_flag=True, group=WHAT, help="List the real votes of other runtimes instead, by runtime.")
 @sdk_option("List the vendor's table of this SDK instead, such as 2.25, as far as it is known.")
 def command(form: str, folders: tuple[str, ...], sdk: str | None, *, runtimes: bool) -> None:
     """List the profiles, from highest performance to lowest.
 
-    What is wrong with a file is told after the others. With --runtimes the list has the records of what ONNX Runtime,
-    the vendor's own tools, LiteRT and ExecuTorch vote for each mode; their names, such as onnxruntime:burst, can stand
-    wherever a profile's can.
+    Faults of files are printed after the list. With --runtimes the list has the records of what ONNX Runtime, the
+    vendor's own tools, LiteRT and ExecuTorch vote in each mode. Their names, such as onnxruntime:burst, can be used
+    wherever a profile's name can.
 
     Exit code 0: all can be used; 1: a rule refuses one; 2: one can't be read.
     """
@@ -68,14 +68,14 @@ def command(form: str, folders: tuple[str, ...], sdk: str | None, *, runtimes: b
     else:
         _print([_line(profile) for profile in profiles], form)
     for path in () if records else Folders.of(folders).hidden():
-        echo(f"{printable(path)}: not listed: a file of this name comes before it", err=True)
+        echo(f"{printable(path)}: not listed: another file of this name hides it", err=True)
     if errors:
         kind = RuleBreach if all(isinstance(error, RuleBreach) for error in errors) else ProfileError
         raise kind(problem for error in errors for problem in error.problems)
 
 
 def _print_groups(profiles: tuple["Profile", ...]) -> None:
-    """Print the records, a table a runtime, with where its values are from in place of each summary."""
+    """Print the records, in a table for each runtime, with the sources of the values instead of the summaries."""
     width = terminal_width()
     groups: dict[str, list[Profile]] = {}
     for profile in profiles:
@@ -90,14 +90,14 @@ def _print_groups(profiles: tuple["Profile", ...]) -> None:
 
 
 def _told(record: "Profile") -> Line:
-    """Return a record in one line; what is never lowered is held."""
+    """Return a record in one line. Its votes are held if they are never lowered."""
     line = _line(record)
     return line._replace(relaxes_to="held") if is_held(record) else line
 
 
 def _print(lines: list[Line], form: str) -> None:
     if form == "json":
-        import json  # noqa: PLC0415 - the text needs none
+        import json  # noqa: PLC0415 - not needed for text
 
         document = {"format_version": FORMAT_VERSION, "profiles": [_as_dict(line) for line in lines]}
         echo(json.dumps(document, indent=2))
@@ -107,7 +107,7 @@ def _print(lines: list[Line], form: str) -> None:
 
 
 def _as_dict(line: Line) -> dict[str, object]:
-    """Return a line for JSON; only a record has a provenance, and a time that is learnt what it is learnt by."""
+    """Return a line for JSON. Only a record has a provenance, and only a learnt time has its settings."""
     known = line._asdict()
     if line.learnt is not None:
         known["learnt"] = {at[-1]: value for at, value in limits((), line.learnt)}

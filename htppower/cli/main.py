@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from htppower.cli.commands import Entry
 
-# What click prints before the message of an error.
+# Click prints this before the message of an error.
 _ERROR = "Error: "
 EXAMPLE = "htppower profile burst --dry-run"
 _LOOKED = "where: in the shipped folder and those of --profiles; name its folder by --profiles, or give its path"
@@ -71,7 +71,7 @@ class _Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args and not ctx.resilient_parsing:
-            # Click's versions differ in what they print, and where.
+            # Click's versions print different texts to different streams.
             echo(ctx.get_help(), err=True)
             ctx.exit(INVALID)
         return super().parse_args(ctx, args)
@@ -80,7 +80,7 @@ class _Commands(click.Group):
         try:
             return super().main(*args, **extra)
         except OSError as error:
-            # Also of the help, the version and a wrong call, which click itself prints, and of other errors.
+            # This includes what click itself prints: the help, the version and usage errors.
             where = "" if error.filename is None else f" {printable(str(error.filename))}"
             _report(f"htppower: can't write{where}: {error.strerror}")
             sys.exit(INVALID)
@@ -91,13 +91,13 @@ class _Commands(click.Group):
             with _safe_usage_errors():
                 return super().make_context(*args, **extra)
         except KeyboardInterrupt:
-            # Click would say "Aborted!" and give 1.
+            # Click would print "Aborted!" and exit with 1.
             _report("htppower: interrupted")
             raise click.exceptions.Exit(INTERRUPTED) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            from htppower.profiles.regular_file import noting_opened_files  # noqa: PLC0415 - help opens none
+            from htppower.profiles.regular_file import noting_opened_files  # noqa: PLC0415 - not needed for help
 
             with _safe_usage_errors(), noting_opened_files():
                 return super().invoke(ctx)
@@ -109,7 +109,7 @@ class _Commands(click.Group):
             ctx.exit(INTERRUPTED)
         except (click.ClickException, click.exceptions.Exit, OSError):
             raise
-        except Exception as error:  # noqa: BLE001 - no traceback ever reaches a user
+        except Exception as error:  # noqa: BLE001 - a user never sees a traceback
             said = f"{type(error).__name__}: {printable(str(error))}"
             _report(f"htppower: internal error: {said}; please report it")
             ctx.exit(INVALID)
@@ -121,7 +121,7 @@ class _Commands(click.Group):
 
 
 def _report(said: str) -> None:
-    """Print an error; where that can't be, the exit code alone tells of it."""
+    """Print an error. If that fails, only the exit code shows it."""
     with contextlib.suppress(OSError):
         echo(said, err=True)
 
@@ -132,7 +132,7 @@ def _told(entries: Mapping[str, Entry]) -> list[tuple[str, str]]:
 
 @contextlib.contextmanager
 def _safe_usage_errors() -> Iterator[None]:
-    """Make what click prints of arguments safe for a terminal, and as wide as that."""
+    """Make click's messages about arguments safe for a terminal, and fit its width."""
     try:
         yield
     except click.ClickException as error:
@@ -143,9 +143,9 @@ def _safe_usage_errors() -> Iterator[None]:
 
 
 def _explain(error: HtpPowerError, where: str) -> str:
-    """Return an error, and what tells more of it.
+    """Return an error, with the commands that explain it.
 
-    ``where`` is said of a name that no file has.
+    ``where`` is added if no file has a name.
     """
     from htppower.errors import BackendUnavailable, VoteRejected  # noqa: PLC0415 - only for an error
     from htppower.review.explain.subjects import is_subject  # noqa: PLC0415 - as above
@@ -156,7 +156,7 @@ def _explain(error: HtpPowerError, where: str) -> str:
         said = str(error)  # each line begins with a place to jump to
         more = dict.fromkeys(problem.rule for problem in error.problems)
         of_names = [each for each in error.problems if each.rule == "NAME-1" and not each.line]
-        # Of a file, it is about a name in it.
+        # If the path is a file, the finding is about a name in the file.
         unknown = not all(os.path.isfile(each.path) for each in of_names)
     else:
         reason = f" (reason: {error.reason.value})" if isinstance(error, BackendUnavailable) else ""
@@ -182,7 +182,7 @@ def _explain(error: HtpPowerError, where: str) -> str:
 )
 def main() -> None:
     """Performance profiles and power votes for the Qualcomm QNN HTP (Hexagon NPU)."""
-    from htppower.cli.configuration import default_map  # noqa: PLC0415 - help and completion need none
+    from htppower.cli.configuration import default_map  # noqa: PLC0415 - not needed for help and completion
 
-    with contextlib.suppress(FileNotFoundError):  # the working folder may be gone
+    with contextlib.suppress(FileNotFoundError):  # the current folder may be gone
         click.get_current_context().default_map = default_map(os.getcwd())

@@ -1,4 +1,4 @@
-"""The man pages, from the texts of ``--help``: one for the command, and one for each of its commands."""
+"""The man pages, from the texts of ``--help``: one for ``htppower``, and one for each of its commands."""
 
 from __future__ import annotations
 
@@ -73,6 +73,6 @@ def _terms(records: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    """Return a text as troff takes it: hyphens that can be copied, and no line that is taken for a request."""
+    """Return a text for troff: hyphens that can be copied, and no line that troff reads as a request."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
     return f"\\&{escaped}" if escaped.startswith((".", "\\(aq")) else escaped

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
     from htppower.cli.help import Decorator
 
-# A value that a command did not get by its own line: the default, or one of the configuration file.
+# The sources of a value that is not from the command line: the default, or the configuration file.
 _NOT_GIVEN = (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP)
-# As in platforms.py, which takes long to import.
+# The same as in platforms.py, which takes long to import.
 SYSTEMS = ("android", "linux", "windows", "qnx")
 
 
 class GivenPath(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
-    """A path that can be read, or that is not there, as ``click.Path`` takes it.
+    """A path that can be read, or that does not exist, like ``click.Path``.
 
-    That one is made only where it may refuse a path: it looks for a translation of its name, which takes 1 ms.
+    ``click.Path`` is made only to refuse a path, because it looks up a translation of its name, which takes 1 ms.
     """
 
     name = "path"
@@ -36,7 +36,7 @@ class GivenPath(click.ParamType):  # type: ignore[type-arg] # generic in newer v
         return value if self.is_taken(value) else self.of_click().convert(value, param, ctx)
 
     def is_taken(self, path: str) -> bool:
-        """Return whether click's own type takes a path."""
+        """Return whether click's own type accepts a path."""
         return os.access(path, os.R_OK) or not os.path.exists(path)
 
     def of_click(self) -> click.Path:
@@ -49,12 +49,12 @@ class GivenPath(click.ParamType):  # type: ignore[type-arg] # generic in newer v
 
 
 class Folder(GivenPath):
-    """A folder that is there."""
+    """A folder that exists."""
 
     name = "directory"
 
     def is_taken(self, path: str) -> bool:
-        """Return whether click's own type takes a path."""
+        """Return whether click's own type accepts a path."""
         return os.path.isdir(path) and os.access(path, os.R_OK)
 
     def of_click(self) -> click.Path:
@@ -63,7 +63,7 @@ class Folder(GivenPath):
 
 
 def format_option(names: Sequence[str]) -> Decorator:
-    """Return ``--format`` as the parameter ``form``, which is ``text`` where none is named."""
+    """Return ``--format`` as the parameter ``form``, by default ``text``."""
     meaning = "Print it in this form."
     return option(
         "--format", "form", type=click.Choice(names), default="text", show_default=True, group=OUTPUT, help=meaning
@@ -74,19 +74,19 @@ def output_options(names: Sequence[str]) -> Decorator:
     """Return ``--format``, and ``--output`` as the parameter ``outputs``."""
     from htppower.cli.forms import FormAndFile  # noqa: PLC0415 - many commands write no files
 
-    meaning = "Write a file, too, in a form or in that of its suffix, whole or not at all; may be repeated."
+    meaning = "Also write a file, in FORM or in the form of its suffix, whole or not at all; may be repeated."
     output = option("--output", "outputs", type=FormAndFile(names), multiple=True, group=OUTPUT, help=meaning)
     return lambda command: format_option(names)(output(command))
 
 
-def force_option(meaning: str = "Overwrite a file that is there and differs from what htppower wrote.") -> Decorator:
+def force_option(meaning: str = "Overwrite an existing file that differs from what htppower wrote.") -> Decorator:
     """Return ``--force``."""
     return option("--force", is_flag=True, group=OUTPUT, help=meaning)
 
 
 def library_option() -> Decorator:
-    """Return ``--library``, the vendor's library to use in the place of the one that would be found."""
-    meaning = "Use this library of the vendor's, and look for none."
+    """Return ``--library``, the vendor's library to use instead of searching for one."""
+    meaning = "Use this library of the vendor, and do not search for one."
     return option("--library", type=GivenPath(), metavar="FILE", group=DEVICE, help=meaning)
 
 
@@ -96,10 +96,10 @@ def folders_option(meaning: str) -> Decorator:
 
 
 def refuse_given(ctx: click.Context, names: Iterable[str], belongs_to: str, instead: str = "leave it out") -> None:
-    """Refuse parameters that have no effect, and say what to do.
+    """Refuse parameters that have no effect, and name what to do.
 
     Raises:
-        click.UsageError: one of these is given.
+        click.UsageError: one of them is given.
     """
     for parameter in ctx.command.params:
         given = ctx.get_parameter_source(parameter.name or "") not in _NOT_GIVEN
@@ -114,4 +114,4 @@ def refuse_soc_with_arch(options: dict[str, Any]) -> None:
         click.UsageError: both are named.
     """
     if options["soc"] is not None and options["arch"] is not None:
-        raise click.UsageError("--soc says which architecture it is; leave --arch out")
+        raise click.UsageError("--soc includes the architecture; leave --arch out")

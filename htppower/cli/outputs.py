@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from htppower.control.files.new_file import NewFile
 
 _HEAD_BYTES = 4096
-# How a report of each form begins. Other JSON is a recording, an extension file, or a user's own file.
+# The beginning of a report in each form. Other JSON is a recording, an extension file, or a user's own file.
 _XML = rb"\s*(?:<\?xml[^>]*>\s*)?"
 _BEGINS = {
     "svg": _XML + rb"<svg\b",
@@ -54,13 +54,13 @@ _OTHER = rb"""(?s)
 # The streams that a shell has opened.
 _DESCRIPTOR = re.compile(r"/dev/(?:(stdout|stderr)|fd/(\d{1,9}))")
 _STREAMS = {"stdout": 1, "stderr": 2}
-# The last line of a kept YAML file, with a digest of the lines above. After an edit the digest is wrong.
+# The last line of a kept YAML file, with a digest of the lines above. After an edit the digest does not fit.
 _MARK = "# As htppower wrote it: "
 _DIGEST_DIGITS = 16
 
 
 class Sort(enum.Enum):
-    """The kind of a file, which decides if an existing file may be replaced."""
+    """The sort of a file, which decides whether it may replace an existing file."""
 
     REPORT = "report"
     KEPT = "kept"
@@ -108,9 +108,9 @@ def write_outputs(
 
     Args:
         outputs: forms and paths.
-        form: what is printed.
-        render: makes a form in a width: of 80 columns for a file, of the terminal for what is printed.
-        also: more files; either all files are written, or none.
+        form: the form to print.
+        render: makes a form in a width: 80 columns for a file, the terminal's width for the printed text.
+        also: more files. Either all files are written, or none.
         force: as for ``write_files``.
 
     Raises:
@@ -128,16 +128,16 @@ def write_outputs(
 def write_files(files: Mapping[str, str | bytes | File], *, force: bool = False) -> None:
     """Write files, each whole or not at all, and none if one can't be made.
 
-    A pipe or device that the user named is written first, in place. Every other file is made beside its place, and then
-    all are renamed.
+    A pipe or device that the user named is written first, in place. Every other file is made next to its place, and
+    then all are renamed.
 
     Args:
         files: the files, by path; a text or bytes alone are a report.
         force: replace a kept file even if it was edited.
 
     Raises:
-        click.UsageError: a file may not be written; nothing was.
-        OSError: a file can't be written; those not yet renamed are as they were.
+        click.UsageError: a file may not be written; no file was.
+        OSError: a file can't be written. Files that are not renamed yet are unchanged.
     """
     _write_all([(path, each if isinstance(each, File) else File(each)) for path, each in files.items()], force=force)
 
@@ -152,7 +152,7 @@ def refuse_to_replace(path: str, file: File) -> None:
 
 
 def as_written(content: str | bytes) -> bytes:
-    """Return what ``write_files`` writes for a content."""
+    """Return the bytes that ``write_files`` writes for a content."""
     if isinstance(content, bytes):
         return content
     text = content if content.endswith("\n") or not content else f"{content}\n"
@@ -192,7 +192,8 @@ def _made_beside(path: str, place: str, file: File) -> NewFile:
 def _write_in_place(path: str, data: bytes) -> None:
     stream = _DESCRIPTOR.fullmatch(path)
     try:
-        # A duplicate of the stream, so that later prints follow. The open neither truncates nor creates a file.
+        # The stream is duplicated, so that later prints come after this text. Opening neither truncates nor creates a
+        # file.
         number = None if stream is None else _STREAMS.get(stream[1]) or int(stream[2])
         opened = os.open(path, os.O_WRONLY | getattr(os, "O_BINARY", 0)) if number is None else os.dup(number)
         with open(opened, "wb", 0) as file:
@@ -200,12 +201,12 @@ def _write_in_place(path: str, data: bytes) -> None:
             while left:
                 left = left[file.write(left) :]
     except OSError as error:
-        # The error of a write, unlike that of opening, has no name.
+        # The error of a write, unlike the error of opening, has no file name.
         raise OSError(error.errno, error.strerror, path) from None
 
 
 def _checked(files: Iterable[tuple[str, File]], *, force: bool) -> dict[str, str]:
-    """Return the places of the files, without links. Pipes, devices and streams, written in place, are left out.
+    """Return the places of the files, with links resolved. Files that are written in place are left out.
 
     Raises:
         click.UsageError: a file may not be written.
@@ -223,12 +224,12 @@ def _checked(files: Iterable[tuple[str, File]], *, force: bool) -> dict[str, str
         place = places[path] = _place(path, file)
         ids = {place} if found is None else {place, (found.st_dev, found.st_ino)}
         if taken & ids:
-            raise click.UsageError(f"{path} would be written twice: --output, or another option, names it, too")
+            raise click.UsageError(f"{path} would be written twice: --output, or another option, also names it")
         taken |= ids
         if found is not None and not _may_replace(path, place, file, found) and not force:
             differ.append(printable(path))
     if differ:
-        which = "is there and differs" if len(differ) == 1 else "are there and differ"
+        which = "exists and differs" if len(differ) == 1 else "exist and differ"
         raise click.UsageError(
             f"{', '.join(differ)} {which}: nothing was written; --force overwrites, or name another place"
         )
@@ -250,9 +251,9 @@ def _look(path: str) -> os.stat_result | None:
 
 
 def _place(path: str, file: File) -> str:
-    """Return where a file is to be, without links."""
+    """Return the place of a file, with links resolved."""
     if os.path.islink(path):
-        raise click.UsageError(f"{path} is a link: nothing was written; remove it, or name the file to which it leads")
+        raise click.UsageError(f"{path} is a link: nothing was written; remove it, or name the file that it leads to")
     inside = not file.folder or os.path.realpath(folder_of(path)) == os.path.realpath(file.folder)
     if not inside and leads_out(folder_of(path), file.folder):
         raise click.UsageError(f"{path} leads out of {file.folder} by a link: nothing was written; remove the link")
@@ -277,7 +278,7 @@ def _may_replace(path: str, place: str, file: File, found: os.stat_result) -> bo
         data = data.replace(b"\r\n", b"\n")
         return data in (as_written(file.content), b"") or (_has_mark(path, file) and _marked(_unmarked(data)) == data)
     if file.form and _is_other(data[:_HEAD_BYTES], file.form):
-        said = f"{path} is there, and is no earlier report in the form {file.form}"
+        said = f"{path} exists, and is not an earlier report in the form {file.form}"
         raise click.UsageError(f"{said}: nothing was written; name another file, or remove it")
     return True
 

@@ -1,4 +1,4 @@
-"""What some parameters are read as: whole numbers, times, and folders in which files are written."""
+"""The types of some parameters: whole numbers, times, and folders for files that are written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONGEST_US = 3_600_000_000
 
 
 class FolderToWrite(click.Path):
-    """A folder that is there, in which files are written."""
+    """An existing folder for files that are written."""
 
     def __init__(self) -> None:
         super().__init__(exists=True, file_okay=False, path_type=Path)
@@ -52,7 +52,7 @@ class Percent(click.ParamType):  # type: ignore[type-arg] # generic in newer ver
     """A share such as ``1%``, as a number from 0 to 1.
 
     Args:
-        most: the largest, in per cent.
+        most: the largest share, in per cent.
     """
 
     name = "SHARE"
@@ -73,11 +73,11 @@ class Percent(click.ParamType):  # type: ignore[type-arg] # generic in newer ver
 
 
 class Duration(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
-    """A time such as ``5ms``, in us. A number without a unit is refused: people read it in different units.
+    """A time such as ``5ms``, in us. A number without a unit is refused, since people read it in different units.
 
     Args:
         least_us, most_us: the range.
-        number_us: take a number without a unit, in us, for an option whose name ends in ``-us``.
+        number_us: accept a number without a unit, in us, for an option whose name ends in ``-us``.
     """
 
     name = "TIME"

@@ -1,7 +1,7 @@
 """A progress line for commands that take long, on standard error.
 
-The line appears after a second and is cleared at the end. Nothing is written if standard error is not a terminal, or is
-a terminal that can't return to the start of a line. The line has no colours.
+The line appears after a second and is cleared at the end. Nothing is written if standard error is not a terminal, or
+can't return to the start of a line. The line has no colours.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 _FIRST_S = 1.0
 _EACH_S = 0.2
 _NO_WIDTH = 80
-# What stands behind the name: its share or count, and the time.
+# The least room for the name. After it come its share or count, and the time.
 _LEAST_NAME = 8
 
 
 class Progress:
-    """The step that a command is at, and how much of it is done; the methods are cheap."""
+    """The present step of a command, and how much of it is done. The methods are cheap."""
 
     def __init__(self) -> None:
         self._what = ""
@@ -40,19 +40,19 @@ class Progress:
         self._what, self._done, self._of, self._unit = printable(what), 0.0, of, unit
 
     def add(self, count: float) -> None:
-        """Note that so much more is done."""
+        """Note that this much more is done."""
         self._done += count
 
     def at(self, done: float) -> None:
-        """Note how much is done in all."""
+        """Note how much is done in total."""
         self._done = done
 
     def done_of(self, done: int, of: int) -> None:
-        """Note how much is done in all, and how much there is."""
+        """Note how much is done in total, and how much there is to do."""
         self._done, self._of = done, of
 
     def line(self, since_s: float, width: int) -> str:
-        """Return the line after so many seconds, no longer than the width."""
+        """Return the line after so many seconds, not longer than the width."""
         told = f"{since_s:.0f} s"
         if self._of and self._unit:
             told = f"{self._done:.0f} of {self._of:.0f} {self._unit}, {told}"
@@ -67,7 +67,7 @@ class Progress:
 
 @contextlib.contextmanager
 def shown_progress() -> Iterator[Progress]:
-    """Yield the progress of the body; on a terminal it is drawn until the body ends."""
+    """Yield the progress of the body. On a terminal it is drawn until the body ends."""
     progress = Progress()
     if not is_screen(err=True):
         yield progress
@@ -96,7 +96,7 @@ def _draw(progress: Progress, ended: threading.Event) -> None:
 
 
 def _width() -> int:
-    """Return the width of the terminal of standard error: the standard output may be a file."""
+    """Return the width of standard error's terminal, since the standard output may be a file."""
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns or _NO_WIDTH
     except (AttributeError, OSError, ValueError):
@@ -104,7 +104,7 @@ def _width() -> int:
 
 
 def size_of(path: str) -> int | None:
-    """Return how many bytes a file has; None where that is not known."""
+    """Return how many bytes a file has; None if that is not known."""
     try:
         return os.stat(path).st_size or None
     except (OSError, ValueError):

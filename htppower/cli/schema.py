@@ -1,4 +1,4 @@
-"""``htppower schema``: JSON Schemas with which an editor completes and checks the files that people write."""
+"""``htppower schema``: JSON Schemas, which an editor uses to complete and check the files that people write."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from htppower.profiles.regular_file import read_regular_file
     "--check",
     is_flag=True,
     group=WHAT,
-    help="Write nothing, and exit with 1 where a file in DIR is another, or missing.",
+    help="Write nothing, and exit with 1 if a file in DIR differs or is missing.",
 )
 def command(folder: str, check: bool) -> None:
     """Write the JSON Schemas of profiles, power states, tests and device models into DIR.
 
-    The first line of a file tells an editor which is its schema: # yaml-language-server: $schema=DIR/profile.json
+    The first line of a file names its schema for an editor: # yaml-language-server: $schema=DIR/profile.json
     """
-    from htppower.review.json_schema.schema import FILES, json_schema  # noqa: PLC0415 - a usage error need not wait for it
+    from htppower.review.json_schema.schema import FILES, json_schema  # noqa: PLC0415 - not needed for a usage error
 
     made = {Path(folder) / f"{name}.json": json.dumps(json_schema(name), indent=2) + "\n" for name in FILES}
     stale = {path: text for path, text in made.items() if not _is_in(path, text)}
@@ -38,7 +38,7 @@ def command(folder: str, check: bool) -> None:
             echo(f"{printable(str(path))}: written")
     if stale and check:
         names = ", ".join(printable(str(path)) for path in stale)
-        echo(f"{names}: not what the code says; run htppower schema {printable(folder)}", err=True)
+        echo(f"{names}: out of date; run htppower schema {printable(folder)}", err=True)
         click.get_current_context().exit(REFUSED)
 
 

@@ -1,6 +1,7 @@
-"""``--sdk``: the profiles as the vendor's table of an older SDK had them, as far as that is known.
+"""``--sdk``: the profiles of the vendor's table in an older SDK, as far as they are known.
 
-Such a table is a folder of records, as those of what runtimes vote are: ``sdk-2.25:balanced`` is a profile's name too.
+Such a table is a folder of records, like the records of runtimes' votes. So ``sdk-2.25:balanced`` is also a profile's
+name.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
     from htppower.cli.help import Decorator
 
 _PREFIX = "sdk-"
-# The first SDK whose documentation has today's table (read in that of 2.39).
+# The first SDK whose documentation has the present table (read in the documentation of 2.39).
 _TODAYS = (2, 39)
 _LLM_DECODE_SINCE = "2.48"
 
 
 class _Sdk(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
-    """A version of the SDK, as the name of its folder of records, or None for the table of today."""
+    """A version of the SDK, as the name of its folder of records; None for the present table."""
 
     name = "VERSION"
 
@@ -34,7 +35,7 @@ class _Sdk(click.ParamType):  # type: ignore[type-arg] # generic in newer versio
         """Return the folder's name, from a version such as ``2.25`` or ``2.25.1``."""
         found = re.fullmatch(r"(\d{1,9})\.(\d{1,9})(\.\d+)*", value)
         if found is None:
-            self.fail(f"{value!r} is no version of the SDK, such as 2.25", param, ctx)
+            self.fail(f"{value!r} is not a version of the SDK, such as 2.25", param, ctx)
         version = int(found[1]), int(found[2])
         if version >= _TODAYS:
             return None
@@ -44,7 +45,7 @@ class _Sdk(click.ParamType):  # type: ignore[type-arg] # generic in newer versio
         if table is None:
             last, today = (".".join(map(str, each)) for each in (known[-1], _TODAYS))
             self.fail(
-                f"no table of SDK {value} is known: one until {last}, and today's, from {today} at the latest",
+                f"the table of SDK {value} is unknown: known are one up to {last}, and the present one from {today} on",
                 param,
                 ctx,
             )
@@ -62,11 +63,11 @@ def sdk_option(command_help: str) -> Decorator:
 
 
 def of_sdk(name: str, sdk: str | None) -> str:
-    """Return the name under which a profile of an SDK's table is found; without an SDK the name itself."""
+    """Return the name of a profile from an SDK's table; without an SDK the name itself."""
     if sdk is None:
         return name
     if is_record(name) or "/" in name or name.endswith((".yaml", ".yml")):
-        raise click.UsageError(f"{name!r} is no name in the vendor's table; leave --sdk out, or name one in it")
+        raise click.UsageError(f"{name!r} is not in the vendor's table; leave --sdk out, or name a profile from it")
     if name in LLM_DECODE_PROFILES:
         raise click.UsageError(f"{name} is new in SDK {_LLM_DECODE_SINCE}; leave --sdk out")
     return f"{sdk}:{name}"

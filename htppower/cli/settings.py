@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 _MADE = ("text", "json")
 FORMS = (*_MADE, "github", "sarif", "junit")
-# The form of a file of ``--output`` that names none: the first text to paste, and nothing else.
+# The form of a file of ``--output`` that names no form: only the first text to paste.
 _PASTE = ""
-# As in json_settings.py, which making settings does not need.
+# The same as in json_settings.py, which making settings does not need.
 _EXTENSION_FILE = "an extension file"
 
 
@@ -65,11 +65,11 @@ _EXTENSION_FILE = "an extension file"
     type=FormAndFile(FORMS, any_suffix=True),
     multiple=True,
     group=OUTPUT,
-    help="Write a file, too, whole or not at all: the first text to paste, or with FORM all of it; may be repeated. "
-    "With --check the suffix says the form.",
+    help="Also write a file, whole or not at all: the first text to paste, or with FORM all of it; may be repeated. "
+    "With --check the suffix decides the form.",
 )
-@force_option("Overwrite a file of settings that is there and differs.")
-@folders_option("Look for profiles in this folder, too; may be repeated.")
+@force_option("Overwrite an existing file of settings that differs.")
+@folders_option("Also look for profiles in this folder; may be repeated.")
 def command(
     names: tuple[str, ...],
     chosen: str | None,
@@ -82,16 +82,16 @@ def command(
     strict: bool,
     force: bool,
 ) -> None:
-    """Print what to set in an inference runtime for a profile, ready to paste.
+    """Print the settings of an inference runtime for a profile, ready to paste.
 
-    It is the nearest that the runtime has, and what of the profile it can't express follows: what the profile says, and
-    what the runtime does instead.
+    They are the nearest that the runtime has. After them, it lists what the runtime can't express: the value in the
+    profile, and what the runtime does instead.
 
     With --check it reads FILEs of settings, such as genai_config.json, Genie's dialogs, options in JSON, TOML, scripts
-    and code, and finds what their runtime ignores, refuses or takes for something else. The forms github, sarif and
-    junit are for that.
+    and code, and finds settings that their runtime ignores, refuses or misreads. The forms github, sarif and junit are
+    for that.
 
-    Exit code 0: made, or no findings that count; 1: findings; 2: it could not be run, or a file could not be read.
+    Exit code 0: made, or no findings that count; 1: findings; 2: it failed, or a file can't be read.
     """
     if check:
         refuse_given(click.get_current_context(), ("chosen", "language", "folders"), "settings of a profile")
@@ -102,7 +102,7 @@ def command(
             "name one profile and a runtime: htppower settings burst --for genai; or --check FILE..."
         )
     if strict or {form, *(each for each, _ in outputs)} - {*_MADE, _PASTE}:
-        raise click.UsageError(f"--strict and forms besides {', '.join(_MADE)} are for --check; leave them out")
+        raise click.UsageError(f"--strict and forms other than {', '.join(_MADE)} are for --check; leave them out")
     profile = load_profile(names[0], folders)
     made = runtime(chosen).write(profile)
     if language is not None:
@@ -119,7 +119,7 @@ def command(
 
 
 def _only(made: Settings, chosen: str, language: str) -> Settings:
-    """Return settings in one language alone."""
+    """Return only the settings in one language."""
     parts = made.only(language)
     if not parts:
         there = ", ".join(made.languages)
@@ -129,7 +129,7 @@ def _only(made: Settings, chosen: str, language: str) -> Settings:
 
 
 def _check(paths: tuple[str, ...], form: str, outputs: tuple[tuple[str, str], ...], *, strict: bool) -> None:
-    from htppower.review.lint.formats import render  # noqa: PLC0415 - making settings needs none of it
+    from htppower.review.lint.formats import render  # noqa: PLC0415 - not needed for making settings
     from htppower.review.settings_check.check import check  # noqa: PLC0415
 
     for own, path in outputs:
@@ -182,7 +182,7 @@ def _head(part: Part) -> str:
 
 
 def _as_json(profile: Profile, chosen: str, made: Settings) -> str:
-    import json  # noqa: PLC0415 - the text needs none
+    import json  # noqa: PLC0415 - not needed for text
 
     document = {
         "format_version": FORMAT_VERSION,

@@ -22,14 +22,14 @@ _COMMENT_COLUMN = 40
 
 @click.command(name="show", cls=Command, example="htppower show burst")
 @click.argument("profile", metavar="NAME|PATH", shell_complete=completion.profiles_and_states)
-@sdk_option("Show the profile as the vendor's table of this SDK had it, such as 2.25.")
-@folders_option("Look for profiles in this folder, too; may be repeated.")
+@sdk_option("Show the profile from the vendor's table of this SDK, such as 2.25.")
+@folders_option("Also look for profiles in this folder; may be repeated.")
 def command(profile: str, sdk: str | None, folders: tuple[str, ...]) -> None:
-    """Show a profile or power state as it is resolved.
+    """Show a resolved profile or power state.
 
-    What is printed is a complete file with the same values; each inherited value has its origin beside it.
+    The output is a complete file with the same values. Each inherited value has its origin next to it.
     """
-    from htppower.profiles.loading import examine_power_state, load_profile  # noqa: PLC0415 - completion needs none
+    from htppower.profiles.loading import examine_power_state, load_profile  # noqa: PLC0415 - not needed for completion
     from htppower.profiles.yaml_text import state_text  # noqa: PLC0415
     from htppower.review.file_kinds import Kind  # noqa: PLC0415
     from htppower.review.name_lookup import find_either  # noqa: PLC0415
@@ -50,7 +50,7 @@ def as_yaml(profile: Profile) -> str:
 
 
 def _with_origin(profile: Profile, at: KeyPath, line: str) -> str:
-    """Add the origin of an inherited value, or that it is a default; the file's own values get no comment."""
+    """Add the origin of an inherited value, or that it is a default. The file's own values get no comment."""
     origin = profile.origins.get(at)
     if not at or not profile.origins or (origin is not None and origin.path == str(profile.source)):
         return line

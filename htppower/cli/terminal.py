@@ -1,11 +1,11 @@
-"""What reaches a terminal: the one place where the command line prints, and where it is decided whether in colour.
+"""The output to a terminal: the only place where the command line prints, and which decides on colours.
 
-Every text goes through ``echo``, or ``echo_markup`` for HTML, SVG and XML. Neither lets a name, a summary or a path act
-on the terminal. A renderer styles its own words with ``styled``
-(``htppower/review/styled.py``), never with sequences, which would be escaped.
+Every text goes through ``echo``, or ``echo_markup`` for HTML, SVG and XML. They make sure that a name, a summary or a
+path can't act on the terminal. A renderer styles its own words with ``styled`` (``htppower/review/styled.py``), never
+with escape sequences, which would be escaped.
 
-``NO_COLOR`` forbids colours and bold, ``FORCE_COLOR`` wants them on whatever is not a terminal, too, ``TERM=dumb`` has
-none; the first of these that is set decides. An empty variable counts as not set (https://no-color.org,
+``NO_COLOR`` forbids colours and bold, ``FORCE_COLOR`` uses them even if the output is not a terminal, and ``TERM=dumb``
+has none. The first of these that is set decides. An empty variable counts as not set (https://no-color.org,
 https://force-color.org).
 """
 
@@ -21,12 +21,13 @@ from htppower.review.layout import columns_said, terminal_width, wrapped
 from htppower.review.styled import coloured, plain, safe_markup
 
 _DUMB = ("dumb", "unknown")
-# A step of GitHub Actions takes a line that begins so as a command. A path that begins so is the same path behind ./.
+# A step of GitHub Actions reads a line that begins like this as a command. A path that begins so is the same as with ./
+# before it.
 _COMMAND = r"(?m)^([ \t]*)::"
 
 
 def wants_colour() -> bool | None:
-    """Return what the environment says of colours; None: on a terminal."""
+    """Return whether the environment asks for colours; None: only on a terminal."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
@@ -68,17 +69,17 @@ def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
 
 
 def echo_commands(text: str, *, nl: bool = True) -> None:
-    """Print commands for a step of GitHub Actions, whose parts are escaped."""
+    """Print commands for a step of GitHub Actions. Their parts are escaped already."""
     click.echo(plain(text), nl=nl)
 
 
 def draw(text: str, *, err: bool = False) -> None:
-    """Write sequences of our own on a screen, and texts that ``shown`` has made safe."""
+    """Write our own escape sequences on a screen, and texts that ``shown`` has made safe."""
     click.echo(text, nl=False, err=err, color=True)
 
 
 def echo_markup(text: str, *, nl: bool = True) -> None:
-    """Print HTML, SVG or XML, in UTF-8 whatever the terminal's encoding is: it declares that."""
+    """Print HTML, SVG or XML in UTF-8, which it declares, whatever the encoding of the terminal."""
     click.echo(safe_markup(text).encode(), nl=nl)
 
 

@@ -14,25 +14,29 @@ from htppower.cli.outputs import File, print_document, write_files
 from htppower.cli.terminal import echo, fitted
 from htppower.profiles.paths import folder_of, joined
 
-# It has every option.
+# This SoC has every vote option.
 _SOC = "SM8850"
 _OF_A_RUN = ("pattern", "verbose", "covers", "fail_uncovered", "form")
 
 
 @click.command(name="test", cls=Command, example="htppower test my-profiles --coverage")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=GivenPath())
-@option("-k", "pattern", metavar="TEXT", group=WHAT, help="Run only the cases whose name, or their test's, holds this.")
-@option("-v", "--verbose", is_flag=True, group=OUTPUT, help="Show every case that ran, in text.")
-@option("--coverage", "covers", is_flag=True, group=WHAT, help="Say which fields of which profiles no test looks at.")
 @option(
-    "--fail-uncovered", is_flag=True, group=WHAT, help="Do as --coverage, and exit with 1 if there is such a field."
+    "-k",
+    "pattern",
+    metavar="TEXT",
+    group=WHAT,
+    help="Run only the cases whose name, or whose test's name, contains this.",
 )
+@option("-v", "--verbose", is_flag=True, group=OUTPUT, help="Show every case that ran, in text.")
+@option("--coverage", "covers", is_flag=True, group=WHAT, help="List the fields of profiles that no test checks.")
+@option("--fail-uncovered", is_flag=True, group=WHAT, help="Like --coverage, but exit with 1 if there is such a field.")
 @option(
     "--write",
     "writes",
     is_flag=True,
     group=WHAT,
-    help="Write a test of each profile as it is now, into the folder tests beside it; in a folder, of each profile "
+    help="Write a test of each profile as it is now, into the folder tests next to it; in a folder, of each profile "
     "without one.",
 )
 @option(
@@ -42,9 +46,9 @@ _OF_A_RUN = ("pattern", "verbose", "covers", "fail_uncovered", "form")
     shell_complete=completion.socs,
     help=f"With --write: test on this SoC.  [default: {_SOC}]",
 )
-@option("--force", is_flag=True, group=WHAT, help="With --write: replace a test that is there.")
+@option("--force", is_flag=True, group=WHAT, help="With --write: replace an existing test.")
 @format_option(("text", "json", "junit"))
-@folders_option("Look for profiles in this folder, too; may be repeated.")
+@folders_option("Also look for profiles in this folder; may be repeated.")
 def command(
     paths: tuple[str, ...],
     pattern: str | None,
@@ -60,22 +64,23 @@ def command(
 ) -> None:
     """Run tests of profiles: expected states and votes, through the real controller in virtual time.
 
-    PATH is a test file, or a folder: of profiles with a folder tests in it, or of test files. With --write it is a
+    PATH is a test file, or a folder: of profiles with a subfolder tests, or of test files. With --write it is a
     profile, or a folder of profiles.
 
-    Exit code 0: every case passed; 1: an expectation failed, or with --fail-uncovered no test looks at some field; 2: a
+    Exit code 0: every case passed; 1: an expectation failed, or with --fail-uncovered no test checks some field; 2: a
     test can't be run.
     """
     if form == "junit" and (covers or fail_uncovered):
         raise click.UsageError("--coverage is not in the format junit; choose text or json")
     if pattern is not None and (covers or fail_uncovered):
-        raise click.UsageError("--coverage looks at every case, and -k leaves some out")
+        raise click.UsageError("--coverage needs every case, but -k leaves some out")
+    gc.enable()  # it is off at start-up; coverage runs thousands of cases
     if writes:
         refuse_given(click.get_current_context(), _OF_A_RUN, "running tests")
         _write(paths, folders, soc or _SOC, force=force)
         return
     refuse_given(click.get_current_context(), ("soc", "force"), "--write")
-    from htppower.review.vote_tests import formats  # noqa: PLC0415 - a usage error need not wait for it
+    from htppower.review.vote_tests import formats  # noqa: PLC0415 - not needed for a usage error
     from htppower.review.vote_tests.compare import chosen, run_tests  # noqa: PLC0415
     from htppower.review.vote_tests.coverage import Look, coverage  # noqa: PLC0415
     from htppower.review.vote_tests.files import load_beside, load_tests  # noqa: PLC0415
@@ -84,7 +89,7 @@ def command(
     if pattern is not None:
         tests = chosen(tests, pattern)
         if not tests:
-            raise click.UsageError(f"no case holds {pattern!r} in its name")
+            raise click.UsageError(f"no case has {pattern!r} in its name")
     beside = load_beside(paths, folders) if covers or fail_uncovered else None
     results = run_tests(tests, folders)
     failed = any(result.failures for result in results)
@@ -97,16 +102,16 @@ def command(
         text = formats.as_junit(results) if form == "junit" else formats.as_json(results, covered)
     print_document(text, form)
     if beside is not None and failed:
-        echo("no coverage: it is looked at once every case passes", err=True)
+        echo("no coverage: it is computed once every case passes", err=True)
     if failed or (fail_uncovered and any(file.those(Look.UNSEEN) for file in covered or ())):
         click.get_current_context().exit(REFUSED)
 
 
 def _write(paths: tuple[str, ...], folders: tuple[str, ...], soc: str, *, force: bool) -> None:
-    """Write a test of each profile, and tell where.
+    """Write a test of each profile, and print the path.
 
     Raises:
-        click.UsageError: a profile that is named has a test.
+        click.UsageError: a named profile has a test already.
     """
     from htppower.profiles.loading import load_profile  # noqa: PLC0415 - as above
     from htppower.review.vote_tests.snapshot import snapshot_path, snapshot_text  # noqa: PLC0415
@@ -118,7 +123,7 @@ def _write(paths: tuple[str, ...], folders: tuple[str, ...], soc: str, *, force:
         for file in files:
             target = snapshot_path(file)
             if os.path.lexists(target) and not force:
-                raise click.UsageError(f"{target} is there; --force replaces it")
+                raise click.UsageError(f"{target} exists; --force replaces it")
             text = snapshot_text(load_profile(joined(file), folders), platform_of(soc))
             texts[target] = File(text, folder=folder_of(file))
     write_files(texts)
@@ -129,7 +134,7 @@ def _write(paths: tuple[str, ...], folders: tuple[str, ...], soc: str, *, force:
 
 
 def _untested(folder: str, folders: tuple[str, ...], *, force: bool) -> tuple[str, ...]:
-    """Return the files of the profiles of a folder, without those that a test there uses."""
+    """Return the files of a folder's profiles, without the profiles that a test there uses."""
     from htppower.profiles.discovery import yaml_files  # noqa: PLC0415 - as above
     from htppower.profiles.profile import file_of  # noqa: PLC0415
     from htppower.review.file_kinds import Kind, kind_of  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""``htppower trace``: what is in a trace of inferences, in words and as a picture."""
+"""``htppower trace``: the content of a trace of inferences, in words and as a picture."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ def command(
     form: str,
     outputs: tuple[tuple[str, str], ...],
 ) -> None:
-    """Say what is in a trace of inferences: how long they and the gaps between them are, bursts, and a period.
+    """Describe a trace of inferences: how long they and the gaps between them are, bursts, and a period.
 
     FILE is recognised by its content: a recording of htppower, LoadGen's mlperf_log_trace.json, a profile of ONNX
-    Runtime, trace events as Chrome has them, or a table (CSV) with begin and end. It may be packed with gzip, or split
-    into parts (.jsonaa, .jsonab), of which one names all. The older parts of a recording (.1, .2) are read with it. The
+    Runtime, trace events in Chrome's format, or a table (CSV) with begin and end. It may be packed with gzip, or split
+    into parts (.jsonaa, .jsonab); then name any part. The older parts of a recording (.1, .2) are read with it. The
     path - is the standard input.
 
-    Of each session it also says how many inferences would have found the votes up with a fixed sustain time, and how
-    long the votes would have been up in vain.
+    For each session it also shows how many inferences would find the votes up with a fixed sustain time, and how long
+    the votes would be up in vain.
 
-    Exit code 0: the file was read; 2: it can't be.
+    Exit code 0: the file was read; 2: it can't be read.
     """
     with needs_extra("tune"):
-        from htppower.tuning.traces.describe import describe  # noqa: PLC0415 - a usage error need not wait for numpy
+        from htppower.tuning.traces.describe import describe  # noqa: PLC0415 - numpy is not needed for a usage error
         from htppower.tuning.traces.read import read_trace  # noqa: PLC0415 - as above
 
     with shown_progress() as progress:

@@ -1,4 +1,4 @@
-"""How a trace file is read, for the commands that read one: ``--from``, ``--name``, ``--unit``, and the path ``-``."""
+"""The options for reading a trace file: ``--from``, ``--name``, ``--unit``, and the path ``-``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from htppower.cli.inputs import STANDARD_INPUT, standard_input_stream
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# As in tuning/traces/read.py, which needs numpy.
+# The same as in tuning/traces/read.py, which needs numpy.
 KINDS = ("htppower", "loadgen", "onnxruntime", "chrome", "csv")
 UNITS = ("s", "ms", "us", "ns")
 _OPTIONS = (
@@ -21,19 +21,19 @@ _OPTIONS = (
         "kind",
         type=click.Choice(KINDS),
         group=WHAT,
-        help="Read it as such a file.  [default: what its content says]",
+        help="Read it as such a file.  [default: by its content]",
     ),
     option(
         "--name",
         metavar="NAME",
         group=WHAT,
-        help="Of trace events those of this name or category are inferences.  [default: the most plausible]",
+        help="The name or category of the trace events that are inferences.  [default: the most plausible]",
     ),
     option(
         "--unit",
         type=click.Choice(UNITS),
         group=WHAT,
-        help="The unit of a table's times whose columns say none.",
+        help="The unit of a table's times if its columns do not name one.",
     ),
 )
 

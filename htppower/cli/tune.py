@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from htppower.tuning.limits import Limit
     from htppower.tuning.tune import Tuning
 
-# As in tuning/models/file.py, which takes long to import.
+# The same as in tuning/models/file.py, which takes long to import.
 DEFAULT_DEVICE = "hexagon_assumed"
 _LONGEST_US = 3_600_000_000
 _MOST = 100_000
@@ -43,8 +43,8 @@ _MOST_WITHIN = 20
     metavar="LIMIT",
     multiple=True,
     group=WHAT,
-    help="Keep to this, such as 'p99 <= 12 ms' or 'cold <= 5 %'; p50, p90, p95, p99, p99.9, max and mean are times "
-    "from when an inference is asked for until it ends, cold is the share that waits for a raise. May be repeated.",
+    help="Keep this limit, such as 'p99 <= 12 ms' or 'cold <= 5 %'; p50, p90, p95, p99, p99.9, max and mean are times "
+    "from the request of an inference to its end, cold is the share that waits for a raise. May be repeated.",
 )
 @option(
     "--break-even",
@@ -53,7 +53,7 @@ _MOST_WITHIN = 20
     default="100ms",
     show_default=True,
     group=WHAT,
-    help="Without a limit, the idle time that is worth a raise: it says what latency is worth.",
+    help="Without a limit, the idle time that is worth a raise, which sets the price of latency.",
 )
 @option(
     "--profile",
@@ -65,13 +65,13 @@ _MOST_WITHIN = 20
     help="Try this profile, by name or path; may be repeated.  [default: the vendor's]",
 )
 @reading_options
-@folders_option("Look for names in this folder, too; may be repeated.")
+@folders_option("Also look for names in this folder; may be repeated.")
 @option(
     "--measured-under",
     metavar="NAME",
     group=WHAT,
     shell_complete=completion.profiles,
-    help="The profile that was in force.  [default: what the trace says, or burst]",
+    help="The profile that was in force.  [default: from the trace, or burst]",
 )
 @option("--session", "sessions", metavar="NAME", multiple=True, group=WHAT, help="Tune this session only; repeatable.")
 @option(
@@ -89,8 +89,8 @@ _MOST_WITHIN = 20
     default="1%",
     show_default=True,
     group=WHAT,
-    help="Of all choices that cost up to so much more than the least, advise the one furthest from a cliff, and keep a "
-    "reserve to the limits; 0% advises the least cost itself, without a reserve or a check on the last third.",
+    help="Of the choices that cost up to this much more than the least, advise the one furthest from a cliff, and keep "
+    "a reserve to the limits; 0% advises the least cost itself, without a reserve or a check on the last third.",
 )
 @option(
     "--settings",
@@ -98,7 +98,7 @@ _MOST_WITHIN = 20
     default=200,
     show_default=True,
     group=WHAT,
-    help="Put so many sustain times of each profile on the front at most; the advised one is the best of all.",
+    help="Put at most this many sustain times of each profile on the front; the advised one is the best of all.",
 )
 @option(
     "--device",
@@ -116,7 +116,7 @@ _MOST_WITHIN = 20
     show_default=True,
     metavar="N",
     group=WHAT,
-    help="Replay so many points of each front by the real controller in virtual time, and compare.",
+    help="Replay this many points of each front with the real controller in virtual time, and compare.",
 )
 @option(
     "--page",
@@ -133,7 +133,7 @@ _MOST_WITHIN = 20
     group=OUTPUT,
     help="Write the advised profile of each session into this folder, as NAME_tuned.yaml.",
 )
-@force_option("With --write: overwrite a file that is there and differs from what htppower wrote.")
+@force_option("With --write: overwrite an existing file that differs from what htppower wrote.")
 @fleet_options
 @output_options(NAMES)
 @click.pass_context
@@ -166,21 +166,21 @@ def command(
 ) -> None:
     """Find the profile and the sustain time that cost least on a recording: exactly, over all of them.
 
-    TRACE is read as htppower trace reads it, with its --from, --name and --unit; - is the standard input. Each session
-    is tried under every profile of the vendor, with polling on and off where that is valid, with every sustain time and
-    with those that are learnt. Sessions of one recording share a core and the process, and are settled together.
+    TRACE is read as by htppower trace, with its --from, --name and --unit; - is the standard input. Each session is
+    tried under every profile of the vendor, with polling on and off if that is valid, with every fixed sustain time and
+    with learnt ones. Sessions of one recording share a core and the process, and are settled together.
 
-    Energy is that of the device model, whose values are measured or assumed; each result says on which assumptions it
-    hangs, and how far each may move before other advice would be better.
+    The energy is computed from the device model, whose values are measured or assumed. Each result shows the
+    assumptions that it depends on, and how far each may change before other advice would be better.
 
-    Of all choices that cost about as little, the advised one still holds after the largest change of the gaps. It keeps
-    to the limits with a reserve. It is chosen on the first two thirds of the recording and checked on the rest.
+    Among the choices that cost about as little, the advised one is still right after the largest change of the gaps. It
+    keeps the limits with a reserve. It is chosen on the first two thirds of the recording and checked on the rest.
 
-    With --fleet one sustain time is found for the traces of many devices, each with a file in FOLDER, and what each
-    device loses by it is told. With --write it goes on where it was stopped.
+    With --fleet one sustain time is found for the traces of many devices, each with a file in FOLDER. The report shows
+    what each device loses by it. With --write an interrupted run can be continued.
 
     Exit code 0: a profile is advised; 1: the limits are impossible, or break on a part of the recording, or with
-    --verify the controller did something else; 2: the trace can't be read, or has no gap; of a fleet, no trace can be
+    --verify the controller did something else; 2: the trace can't be read, or has no gap, or no trace of a fleet can be
     read.
     """
     if file is None and fleet is not None:
@@ -206,7 +206,7 @@ def command(
         raise click.UsageError("name a TRACE, or --fleet FOLDER")
     refuse_given(ctx, OF_A_FLEET, "--fleet")
     with needs_extra("tune"):
-        from htppower.tuning.models.file import load_device_model  # noqa: PLC0415 - a usage error need not wait for it
+        from htppower.tuning.models.file import load_device_model  # noqa: PLC0415 - not needed for a usage error
         from htppower.tuning.traces.read import read_trace  # noqa: PLC0415 - as above
         from htppower.tuning.tune import Question, chosen, tune  # noqa: PLC0415 - as above
 
@@ -238,7 +238,7 @@ def command(
 
 
 def _limits(texts: tuple[str, ...]) -> tuple[Limit, ...]:
-    from htppower.tuning.limits import parse_limit  # noqa: PLC0415 - only where one is given
+    from htppower.tuning.limits import parse_limit  # noqa: PLC0415 - only if a limit is given
 
     try:
         return tuple(map(parse_limit, texts))

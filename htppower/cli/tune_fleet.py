@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from htppower.tuning.limits import Limit
 
 _DEFAULT_PROFILE = "burst"
-# The parameters of the command that a fleet has no use for, and those that only a fleet has.
+# The parameters of the command that a fleet does not use, and those that only a fleet uses.
 _OF_ONE_TRACE = ("kind", "name", "unit", "measured_under", "settings", "verify", "page")
 _TLS = ("tls_ca", "tls_cert", "tls_key")
 OF_A_FLEET = ("pattern", "jobs", "file_timeout_us", "scheduler", *_TLS)
@@ -46,7 +46,7 @@ _FLEET_OPTIONS = (
         metavar="FOLDER",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         group=WHAT,
-        help="Tune one profile for all traces in this folder and below, a device each.",
+        help="Tune one profile for all traces in this folder and its subfolders, one device for each.",
     ),
     option(
         "--files",
@@ -62,7 +62,7 @@ _FLEET_OPTIONS = (
         default=1,
         show_default=True,
         group=FLEET,
-        help="Read in so many processes of this machine.",
+        help="Read in this many processes on this machine.",
     ),
     option(
         "--file-timeout",
@@ -92,7 +92,7 @@ _FLEET_OPTIONS = (
 
 
 def fleet_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a fleet to a command: ``fleet``, and those of ``OF_A_FLEET``."""
+    """Add the options of a fleet to a command: ``fleet``, and those in ``OF_A_FLEET``."""
     for each in reversed(_FLEET_OPTIONS):
         command = each(command)
     return command
@@ -116,13 +116,13 @@ def run_fleet(
     force: bool,
     **of_fleet: Any,
 ) -> None:
-    """Print what is best for a fleet, and write what is to be written, by the options of ``htppower tune``.
+    """Print the best choice for a fleet, and write its files, by the options of ``htppower tune``.
 
-    ``of_fleet`` holds those of ``OF_A_FLEET``.
+    ``of_fleet`` holds the options in ``OF_A_FLEET``.
 
     Raises:
         click.UsageError: an option is for one trace, or does not go together with another.
-        HtpPowerError: no file can be read, the cluster fails, or a profile or device model is not to be used.
+        HtpPowerError: no file can be read, the cluster fails, or a profile or device model can't be used.
         OSError: a file can't be written.
     """
     refuse_given(ctx, _OF_ONE_TRACE, "one trace")
@@ -131,7 +131,7 @@ def run_fleet(
     if "html" in {form, *(each for each, _ in outputs)}:
         raise click.UsageError("a fleet has no page; choose text or json")
     with needs_extra("tune"):
-        from htppower.tuning.fleet.settle import Aim  # noqa: PLC0415 - a usage error need not wait for numpy
+        from htppower.tuning.fleet.settle import Aim  # noqa: PLC0415 - numpy is not needed for a usage error
         from htppower.tuning.models.costs import lowered_idle_w, raised_idle_w  # noqa: PLC0415 - as above
         from htppower.tuning.models.file import load_device_model  # noqa: PLC0415 - as above
 
@@ -172,7 +172,7 @@ def _most_cold_ppm(limits: Sequence[Limit]) -> int | None:
     """Return the least share of cold starts of all limits, in millionths."""
     other = next((each for each in limits if each.measure != "cold"), None)
     if other is not None:
-        raise click.UsageError(f"--limit '{other}' is for one trace; a fleet can keep to 'cold <= 5 %'")
+        raise click.UsageError(f"--limit '{other}' is for one trace; a fleet can keep 'cold <= 5 %'")
     return min((int(each.most * 1_000_000) for each in limits), default=None)
 
 
@@ -196,35 +196,36 @@ def tune_fleet(
     saved_w: float | None = None,
     write: Callable[[FleetReport, Mapping[str, File]], None] = lambda _, profiles: write_files(profiles),
 ) -> FleetReport:
-    """Return what is best for the devices whose traces are in a folder, and write the profile.
+    """Return the best choice for the devices whose traces are in a folder, and write the profile.
 
     Args:
-        folder: where the traces are.
+        folder: the folder of the traces.
         extends: the profile that is tuned, by name.
         break_even_us: its break-even time on the devices.
-        aim: what the sustain time must keep to; None is nothing.
-        pattern: which files.
-        sessions: only the sessions of these names; all where there is none.
-        form: the format of the files; None is found out.
+        aim: the aim that the sustain time must keep; None for no aim.
+        pattern: the pattern of the files' names.
+        sessions: the names of the sessions; empty for all sessions.
+        form: the format of the files; None to detect it.
         jobs: how many processes read.
-        file_timeout_us: a file that takes longer to read, in us, is left out; None: without limit.
+        file_timeout_us: the longest time to read a file, in us, else it is left out; None: no limit.
         scheduler: the address of a Dask scheduler whose workers read.
-        tls_ca: the certificate of the authority of the cluster, to connect by TLS; None connects without.
+        tls_ca: the certificate of the cluster's authority, to connect by TLS; None connects without TLS.
         tls_cert: the certificate of this client.
         tls_key: the key of that certificate.
-        profile: the file that is written; beside it a file with the ending ``.gaps.jsonl`` keeps what was read.
-        device: the device model, to be named.
-        saved_w: by that model, the power that lowering the votes of the profile saves, in W.
-        write: writes the profile, by its path, with whatever else is written of the report.
+        profile: the file to write. A file next to it with the ending ``.gaps.jsonl`` keeps the content of the traces.
+        device: the device model that the report names.
+        saved_w: the power in W that lowering the votes saves, according to the device model.
+        write: writes the profile, by its path, and all other files of the report.
 
     Raises:
         click.UsageError: two options do not go together, or the profile's file has no name for a profile.
-        HtpPowerError: no file can be read, the cluster fails, or what was kept is something else.
+        HtpPowerError: no file can be read, the cluster fails, or the kept file is something else.
         OSError: the profile can't be written.
     """
     read = _reader(jobs, file_timeout_us, scheduler, (tls_ca, tls_cert, tls_key))
     name = None if profile is None else _name(profile)
-    from htppower.profiles.sustain import Adaptive  # noqa: PLC0415 - a usage error need not wait for numpy
+    gc.enable()  # it is off at start-up; a fleet is thousands of files
+    from htppower.profiles.sustain import Adaptive  # noqa: PLC0415 - numpy is not needed for a usage error
     from htppower.review.fleet_report import FleetReport  # noqa: PLC0415
     from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US  # noqa: PLC0415
     from htppower.tuning.fleet.files import trace_files  # noqa: PLC0415
@@ -260,18 +261,18 @@ def tune_fleet(
 
 
 def _name(profile: Path) -> str:
-    """Return the name of the profile that a file is for."""
+    """Return the name of the profile in a file of this name."""
     import re  # noqa: PLC0415 - only here
 
     from htppower.profiles.field_limits import NAME_PATTERN  # noqa: PLC0415
 
     if not re.fullmatch(NAME_PATTERN, profile.stem) or profile.suffix not in {".yaml", ".yml"}:
-        raise click.UsageError(f"{profile} is no file of a profile; name it such as fleet.yaml")
+        raise click.UsageError(f"{profile} is not a file name of a profile; use one such as fleet.yaml")
     return profile.stem
 
 
 def _reader(jobs: int, timeout_us: int | None, scheduler: str | None, tls: tuple[str | None, ...]) -> Reader:
-    """Return what reads the files.
+    """Return the function that reads the files.
 
     Raises:
         click.UsageError: two options do not go together, one lacks another, or Dask is not installed.
@@ -311,5 +312,5 @@ def _said_where_it_is_kept(results: Path | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if results is not None:
-            _tell(f"what was read is kept in {results}: the same command goes on from there")
+            _tell(f"the traces read so far are kept in {results}: the same command goes on from there")
         raise

@@ -16,10 +16,10 @@ _STDIN, _STDOUT, _STDERR = 0, 1, 2
 
 @contextlib.contextmanager
 def kept_off_stdout() -> Iterator[int]:
-    """Send what C code prints on the standard output to the standard error; yield the standard output's descriptor.
+    """Redirect the standard output of C code to the standard error; yield the standard output's descriptor.
 
-    The library prints a line when it is loaded, into a buffer of C's that reaches a pipe only at the end. Python must
-    print nothing meanwhile.
+    The library prints a line when it is loaded, into C's buffer, which reaches a pipe only at the end. Until then
+    Python must print nothing.
     """
     _open_what_is_closed()
     if sys.stdout is not None:

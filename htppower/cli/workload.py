@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # The SoC of a dry run that names none.
 DEFAULT_SOC = "SM8650"
 
-# A time has a second option, such as --gap-us, which takes a number of us: its parameter has this ending.
+# A time has a second option, such as --gap-us, which takes a number of us. Its parameter has this ending.
 _NUMBER = "_number"
 _TIMES = ("inference_us", "gap_us")
 # The names of the parameters.

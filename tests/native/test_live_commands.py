@@ -164,7 +164,7 @@ def test_a_restart_while_the_command_runs(standin: Standin) -> None:
     process.stdin.write("\n")  # type: ignore[union-attr]
     code, _, errors = finish(process)
     assert code == 0
-    assert errors.index("nothing is known to be voted") < errors.index("voted again")
+    assert errors.index("the votes are unknown") < errors.index("voted again")
     assert_lowered_and_destroyed(standin)
 
 

@@ -104,7 +104,7 @@ def test_a_vote_that_fails_after_a_stop_ends_no_command(standin: Standin) -> Non
     terminal.until(lambda: b"STOPPED" in terminal.read())
     standin.script("createPowerConfigId 1 1 13006 0")
     terminal.press(b"fg\n")
-    terminal.until(lambda: b"nothing is known to be voted" in terminal.read())
+    terminal.until(lambda: b"the votes are unknown" in terminal.read())
     terminal.press(CTRL_C)
     assert terminal.wait() == 7
     standin.assert_nothing_left()

@@ -68,9 +68,9 @@ def test_a_dry_run_prints_the_plan_and_votes_on_nothing(
     before = sorted(folder.glob("*.*"))
     said = command.output("calibrate", "--dry-run", "-o", "x.yaml", "--run", "some_host:infer", "--power-file", "rail")
     assert "measures raise_call_us, lower_call_us" in said
-    assert "takes 258 inferences; 48.0 s beside them" in said
+    assert "takes 258 inferences; 48.0 s besides" in said
     assert "takes 23 inferences, and as many as fit in 5.0 s" in said
-    assert said.endswith("In all 76.9 s beside calls and counted inferences. Nothing was voted.\n")
+    assert said.endswith("In all 76.9 s besides calls and counted inferences. Nothing was voted.\n")
     assert (sorted(folder.glob("*.*")), sys.modules["some_host"].calls) == (before, 0)
     assert "active_w" not in command.output("calibrate", "--dry-run", "--power-file", "rail")
     assert "raise_late_us" not in command.output("calibrate", "--dry-run")
@@ -125,8 +125,8 @@ def test_without_an_inference_the_calls_are_measured(command: Command, folder: P
     ("arguments", "said"),
     [
         ((), "name the file to write with -o"),
-        (("-o", "no/such/x.yaml"), "in no folder that there is"),
-        (("-o", "x.yaml", "--power-file", "a", "--power-command", "b"), "name one of them"),
+        (("-o", "no/such/x.yaml"), "in a folder that does not exist"),
+        (("-o", "x.yaml", "--power-file", "a", "--power-command", "b"), "name only one of them"),
         (("-o", "x.yaml", "--power-file", "nowhere"), "nowhere can't be read"),
         (("-o", "x.yaml", "--device", "hexagn_assumed"), "did you mean hexagon_assumed"),
         (("-o", "x.yaml", "--run", "some_host"), "is not an inference"),
@@ -135,8 +135,8 @@ def test_without_an_inference_the_calls_are_measured(command: Command, folder: P
         (("-o", "x.yaml", "--run", "no_such_host:infer"), "can't be imported"),
         (("-o", "x.yaml", "--run", "model.onnx"), "model.onnx is not a file"),
         (("-o", "x.yaml", "--run", "some_host:fail"), "the inference failed: RuntimeError: no more of this"),
-        (("-o", "x.yaml", "--run", "some_host:at_once"), "too short to measure"),
-        (("-o", "x.yaml", "--sleep-latency", "40", "--sleep-latency", "40"), "names one twice"),
+        (("-o", "x.yaml", "--run", "some_host:at_once"), "too short to be measured"),
+        (("-o", "x.yaml", "--sleep-latency", "40", "--sleep-latency", "40"), "names a latency twice"),
         (("-o", "x.yaml", "--library", "libx.so"), "leave it out with --backend simulated"),
     ],
 )

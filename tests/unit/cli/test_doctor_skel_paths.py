@@ -89,7 +89,7 @@ def test_doctor_says_what_is_wrong_and_what_to_type(
         monkeypatch.undo()
     monkeypatch.setenv("ADSP_LIBRARY_PATH", f"{skels}:/vendor/lib64")
     result = command.run("doctor", *library)
-    assert "FastRPC separates them by ';'" in " ".join(result.stdout.split())
+    assert "FastRPC separates folders by ';'" in " ".join(result.stdout.split())
     assert f'export ADSP_LIBRARY_PATH="{skels}"' in result.stdout
     document = json.loads(command.run("doctor", "--format", "json", *library).stdout)
     assert len(document["skel_paths"]) == 2

@@ -101,7 +101,7 @@ def test_a_text_without_settings_that_vote(command: Command, tmp_path: Path, tex
     file.write_text(text, encoding="utf-8")
     told = command.run("import", str(file))
     assert (told.exit_code, told.stdout) == (2, "")
-    assert told.stderr.startswith(f"{file}: JSON-1: no setting that htppower can read, and no JSON")
+    assert told.stderr.startswith(f"{file}: JSON-1: no setting that htppower can read, and not JSON")
 
 
 def test_of_two_extension_files_genie_takes_the_last(command: Command, tmp_path: Path) -> None:

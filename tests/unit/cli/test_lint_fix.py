@@ -229,13 +229,13 @@ def test_a_standard_input_that_is_closed_is_a_wrong_use(command: Command, monkey
     """Python has no stream at all if the standard input is closed."""
     monkeypatch.setattr("htppower.cli.inputs.sys", SimpleNamespace(stdin=None, stdout=sys.stdout))
     result = command.run("lint", "-")
-    assert (result.exit_code, "Error: there is no standard input" in result.stderr) == (2, True)
+    assert (result.exit_code, "Error: the standard input is closed" in result.stderr) == (2, True)
 
 
 def test_the_standard_input_is_not_mended(command: Command) -> None:
     """Nothing can be written back, so this is a usage error."""
     result = command.run("lint", "-", "--fix")
-    assert (result.exit_code, "standard input is none" in result.stderr) == (2, True)
+    assert (result.exit_code, "standard input is not a file" in result.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_real_time_on_the_simulated_backend_does_the_same(command: Command) -> N
         (["--output", "x.svg"], "--output is for a dry run; add --dry-run"),
         (["--core", "1", "--core", "1", "--", "ls"], "--core names a core twice"),
         (["--for", "0"], "not in the range"),
-        (["--backend", "simulated", "--library", "/x.so", "--for", "1s"], "--library is the vendor's"),
+        (["--backend", "simulated", "--library", "/x.so", "--for", "1s"], "--library is for the vendor's library"),
         (["--backend", "simulated", "--core", "4", "--for", "1s"], "up to 3"),
         (["--"], "no command after --"),
         (["--for", "3s", "--"], "no command after --"),

@@ -31,7 +31,7 @@ def test_the_command_writes_a_folder_and_tells_what_is_stale(command: Command, t
     assert command.output("schema", str(folder)) == ""
     (folder / "state.json").write_text("{}")
     stale = command.run("schema", str(folder), "--check")
-    assert (stale.exit_code, "state.json: not what the code says" in stale.stderr) == (1, True)
+    assert (stale.exit_code, "state.json: out of date" in stale.stderr) == (1, True)
     assert (folder / "state.json").read_text() == "{}"
     assert command.output("schema", str(folder)) == f"{folder / 'state.json'}: written\n"
 

@@ -63,8 +63,8 @@ def test_what_is_learnt_goes_by_what_is_asked(traces: Path) -> None:
 
 @pytest.mark.parametrize("name", ["fleet", "fleet.txt", "a b.yaml", ".yaml"])
 def test_a_file_that_is_no_profile_is_refused(traces: Path, name: str) -> None:
-    """The file's name is the name of the profile, and is checked before any trace is read."""
-    with pytest.raises(click.UsageError, match="is no file of a profile; name it such as"):
+    """Its name is that of the profile; nothing is read before that is said."""
+    with pytest.raises(click.UsageError, match="is not a file name of a profile; use one such as"):
         tuned(traces, profile=traces / name)
 
 

@@ -89,7 +89,7 @@ def test_a_limit_of_cold_starts_is_kept_or_refused(traces: Path, command: Comman
         (("--fleet", "{traces}", "--verify", "3"), "--verify is for one trace"),
         (("--fleet", "{traces}", "--page", "a.html"), "--page is for one trace"),
         (("--fleet", "{traces}", "--measured-under", "burst"), "--measured-under is for one trace"),
-        (("--fleet", "{traces}", "--limit", "p99 <= 12 ms"), "is for one trace; a fleet can keep to 'cold <= 5 %'"),
+        (("--fleet", "{traces}", "--limit", "p99 <= 12 ms"), "is for one trace; a fleet can keep 'cold <= 5 %'"),
         (("--fleet", "{traces}", "--format", "html"), "a fleet has no page"),
         (("--fleet", "{traces}", "--output", "html=a.html"), "a fleet has no page"),
         (("--fleet", "{traces}", "--profile", "burst", "--profile", "balanced"), "name one --profile"),

@@ -305,10 +305,10 @@ def test_every_form_replaces_its_earlier_report(command: Command, folder: Path) 
     for _ in range(2):
         command.output("trace", "[cam].csv", "--output", "report.txt")
     for there in ("trace.json", "ext.json"):
-        assert "is no earlier report" in refused(command, *run, f"json={there}")
+        assert "is not an earlier report" in refused(command, *run, f"json={there}")
     for there in ("trace.json", "ext.json", "camera.yaml", "states/calm.yaml"):
         shutil.copy(folder / there, folder / "there")
-        assert "is no earlier report" in refused(command, *run, "text=there")
+        assert "is not an earlier report" in refused(command, *run, "text=there")
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_nothing_is_written_if_one_can_not_be(command: Command, folder: Path) ->
     (folder / "out").mkdir()
     (folder / "out" / "camera_tuned.yaml").write_text("mine\n", encoding="utf-8")
     tune = (*TUNE, "--write", "out")
-    assert "is there and differs" in refused(command, *tune, "--page", "page.html")
+    assert "exists and differs" in refused(command, *tune, "--page", "page.html")
     assert "its folder is missing" in refused(command, *tune, "--force", "--page", "none/page.html")
     assert "twice" in refused(command, *TUNE, "--page", "x.html", "--output", "html=x.html")
 

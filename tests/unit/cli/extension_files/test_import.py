@@ -66,7 +66,7 @@ def test_an_edited_profile_is_not_overwritten(command: Command, chat: Path, tmp_
     profile.write_text(f"{made}# By hand.\n")
     done = command.run(*again)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert f"{profile} is there and differs" in " ".join(done.stderr.split())
+    assert f"{profile} exists and differs" in " ".join(done.stderr.split())
     assert profile.read_text() == f"{made}# By hand.\n"
     assert command.output(*again, "--force") == written
     assert profile.read_text() == made
