@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     metavar="NAME",
     group=DEVICE,
     shell_complete=completion.socs,
-    help="The SoC on which it was measured, by name, part or model number.",
+    help="The SoC of the measurements, by name, part or model number.",
 )
 def command(
     files: tuple[str, ...],

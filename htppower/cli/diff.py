@@ -195,5 +195,5 @@ def _refuse_empty(paths: tuple[str, ...], *sides: Side) -> None:
         ProfileError: neither side has any profile or power state.
     """
     if not any(side.profiles or side.states or side.extensions for side in sides):
-        hint = "name the folder in which they are"
+        hint = "name the folder of the profiles"
         raise ProfileError(Finding.of_file(path, "FILE-1", "no profile there, then or now", hint) for path in paths)

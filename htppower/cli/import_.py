@@ -62,7 +62,8 @@ def command(file: str, core: int | None, name: str, folder: Path | None, *, stri
     FILE may also be a genai_config.json, options of ONNX Runtime, LiteRT, TensorFlow Lite's delegate or AI Hub, or
     SNPE's perf config: each mode in it is a profile that votes as its runtime does.
 
-    Exit code 0: made; 1: with --strict, a key is ignored or read as another; 2: it failed, or without --force would overwrite a file that differs from what htppower wrote.
+    Exit code 0: made; 1: with --strict, a key is ignored or read as another; 2: it failed, or without --force would
+    overwrite a file that differs from what htppower wrote.
     """
     if force and folder is None:
         raise click.UsageError("--force is for --output FOLDER; leave it out")

@@ -125,7 +125,7 @@ class FleetReport:
 
     def _losses(self, width: int) -> Iterator[str]:
         devices = self.settled.devices
-        yield f"What each device loses by {_sustain(self.settled.chosen.sustain)}, against its own best fixed time"
+        yield f"The loss of each device by {_sustain(self.settled.chosen.sustain)}, against its own best fixed time"
         losses = sorted(each.loss for each in devices)
         shares = (("half", 0.5), ("90 %", 0.9), ("99 %", 0.99), ("all", 1.0))
         at_most = (f"{name} {_gain(losses[math.ceil(share * len(losses)) - 1])}" for name, share in shares)

@@ -67,10 +67,10 @@ _MEANINGS: Mapping[KeyPath, Meaning] = MappingProxyType(
     {
         ("profile",): Meaning("The profile's name, which hosts use to choose it.", _PROFILES),
         ("state",): Meaning("The power state's name, which profiles use to relax to it.", _PROFILES),
-        ("summary",): Meaning("What the profile is for; it is shown, and changes no vote.", _OURS),
+        ("summary",): Meaning("The purpose of the profile, in words; it changes no vote.", _OURS),
         ("votes",): Meaning("The votes; unset casts none, creates no power config id and makes no call.", _PROFILES),
         **dict(_of_votes()),
-        ("relax",): Meaning("What is voted between the phases; unset only if nothing is voted.", _PROFILES),
+        ("relax",): Meaning("The votes between the phases; unset only if nothing is voted.", _PROFILES),
         ("relax", "to"): Meaning("The power state that the votes are lowered to between the phases.", _PROFILES),
         ("relax", "after_init_us"): Meaning(
             "How long the votes stay up after INIT, in us; 0 lowers at once.", _PROFILES

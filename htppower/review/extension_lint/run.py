@@ -74,7 +74,7 @@ def lint_extension_file(
             reported.
     """
     if linked:
-        message, hint = "is a link that leads out of its folder", "name the file to which it leads"
+        message, hint = "is a link that leads out of its folder", "name the file that it leads to"
         finding = Finding("FILE-1", (), message, hint, place=Place(path, 1, 1))
         return Linted((finding,), (), (), Lines(path, (), ()))
     try:

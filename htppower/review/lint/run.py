@@ -60,7 +60,7 @@ def lint(
     paths = tuple(paths)
     selected = find_sources(paths, exclude, extensions=True, devices=True)
     if selected.empty:
-        hint = "name the folder in which they are"
+        hint = "name the folder of the profiles"
         raise ProfileError(
             Finding.of_file(path, "FILE-1", "no profile in this folder", hint) for path in selected.empty
         )

@@ -149,7 +149,7 @@ class ExpectFields:
         each_once=True,
     )
     degraded: tuple[str, ...] | None = _optional(
-        "the rules for which the platform lacks a vote of the profile, in any order; [] for none.",
+        "the rules that leave out a vote of the profile on the platform, in any order; [] for none.",
         words=_DEGRADING,
         each_once=True,
     )

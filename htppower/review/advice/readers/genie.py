@@ -25,7 +25,7 @@ _EVENTS = {
 _QUERY = "_query"
 _NOTES = (
     "The times are the host's, over all graphs of the model: they are not device time.",
-    "The file does not say on which machine it was made: numbers of the simulation on x86-64 do not apply to a device.",
+    "The file does not name the machine that made it: numbers of the simulation on x86-64 do not apply to a device.",
 )
 
 

@@ -18,7 +18,7 @@ class CodeText(NamedTuple):
 
 
 _SKELETON = CodeText(
-    "The DSP's half of the library could not be loaded, or is of another version.",
+    "The DSP's half of the library can't be loaded, or is of another version.",
     "ADSP_LIBRARY_PATH without the folder of the skeleton library.",
 )
 _HANDLE = CodeText("A handle is unknown to the library, or was freed.", "deviceFree called twice.")

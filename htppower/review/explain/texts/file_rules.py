@@ -94,7 +94,7 @@ FILE_TEXTS = {
         votes("rpc_polling_time_us: 9999"),
     ),
     "VALUE-1": RuleText(
-        "An unknown corner or mode has no number that could be sent.",
+        "An unknown corner or mode has no number to send.",
         "Write one of the field's words; a finding names the nearest.",
         votes("dcvs_v3: {bus: TURB}"),
         votes("dcvs_v3: {bus: TURBO}"),

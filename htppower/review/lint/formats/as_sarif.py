@@ -38,7 +38,7 @@ def render(report: LintReport) -> str:
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {"ROOT": {"description": {"text": "The folder in which htppower lint was run."}}},
+        "originalUriBaseIds": {"ROOT": {"description": {"text": "The folder where htppower lint was run."}}},
         "artifacts": [{"location": _location(path)} for path in report.files],
         "results": results,
     }

@@ -28,7 +28,7 @@ def render(trace: Trace, described: TraceDescription) -> str:
             *(f"<p>{cell(note)}</p>" for note in described.notes),
             figure(as_svg(trace, described, head=False), "When inferences ran, and how long the gaps between them are"),
             *map(_session, described.sessions[:_MOST_TOLD]),
-            *([f"<p>{more_sessions(left_out, 'told')}</p>"] * (left_out > 0)),
+            *([f"<p>{more_sessions(left_out, 'shown')}</p>"] * (left_out > 0)),
         )
     )
     return page(f"Trace: {described.source}", body, _FOOT)

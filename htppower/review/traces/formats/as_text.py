@@ -37,7 +37,7 @@ def render(described: TraceDescription, width: int = WIDTH) -> str:
     blocks += [list(_session(each, width)) for each in described.sessions[:_MOST_TOLD]]
     left_out = len(described.sessions) - _MOST_TOLD
     if left_out > 0:
-        blocks.append(wrapped(more_sessions(left_out, "told"), width))
+        blocks.append(wrapped(more_sessions(left_out, "shown"), width))
     return "\n\n".join("\n".join(block) for block in blocks)
 
 
