@@ -84,10 +84,7 @@ def test_an_outer_file_in_a_dialog_is_imported_as_genie_reads_it(
     assert told.exit_code == 0
     assert f"extends: {voted}\n" in told.stdout
     said = " ".join(told.stderr.split())
-    assert (
-        f"SET-9: outer.json is an outer file, and Genie does not read its inner file: it votes {voted}"
-        in said
-    )
+    assert f"SET-9: outer.json is an outer file, and Genie does not read its inner file: it votes {voted}" in said
     assert "(name inner.json)" in said
     assert command.run("import", str(file), "--strict").exit_code == 1
 
