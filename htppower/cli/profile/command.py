@@ -81,8 +81,8 @@ class _WithCommandLine(Command):
     multiple=True,
     group=OUTPUT,
     help="Write the report to a file, whole or not at all. A bare FILE has the form of its suffix, or else of "
-    "--format, and is printed only if --format names another form. FORM=FILE does not change what is printed. May be "
-    "repeated.",
+    "--format; nothing is printed then, unless --format names another form. With FORM=FILE the report is printed, "
+    "too. May be repeated.",
 )
 @option("--backend", type=BACKEND, group=DEVICE, help="Vote on this.  [default: qnn]")
 @library_option()

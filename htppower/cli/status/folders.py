@@ -1,7 +1,7 @@
 """The status folders of other users, for root, and how a file in such a folder is opened.
 
-A user can change the own folder at any time, even while root reads it. So root reads no link there, and each folder and
-file must belong to that user alone. The process id in a file must be one of the user's processes.
+A user can change their own folder at any time, even while root reads it. So root opens no link there, and each folder
+and file must belong to that user alone. The process id in a file must be one of the user's processes.
 """
 
 from __future__ import annotations

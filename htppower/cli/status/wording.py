@@ -68,7 +68,7 @@ def up(session: dict[str, Any], view: Seen) -> float:
 
 
 def _whole_us(session: dict[str, Any], view: Seen) -> int:
-    # The time since a file that is still true is not raised: the file of a raised session is written every second.
+    # A session was not raised since a file that is still true: the file of a raised session is written every second.
     whole_us: int = sum(session["time_in_state_us"].values())
     return whole_us + view.until_us - view.time_us
 
