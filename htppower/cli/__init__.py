@@ -1,4 +1,4 @@
 """The command line: a file or folder for each command. No other package prints.
 
-It may import everything.
+May import everything.
 """
