@@ -126,7 +126,6 @@ def command(**options: Any) -> None:
     base, settings, meter = load_device_model(options["device"]), _settings(options), _meter(options)
     steps = plan(settings, base, infers=options["run"] is not None, metered=meter is not None)
     sort = _refuse_to_lose(options, base, {name for step in steps for name in step.names})
-    gc.enable()  # it is off at start-up; a host's module may allocate a lot
     make = None if options["run"] is None else find_inference(options["run"])
     if options["dry_run"]:
         echo(_plan_text(steps))

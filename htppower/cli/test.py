@@ -74,7 +74,6 @@ def command(
         raise click.UsageError("--coverage is not in the format junit; choose text or json")
     if pattern is not None and (covers or fail_uncovered):
         raise click.UsageError("--coverage needs every case, but -k leaves some out")
-    gc.enable()  # it is off at start-up; coverage runs thousands of cases
     if writes:
         refuse_given(click.get_current_context(), _OF_A_RUN, "running tests")
         _write(paths, folders, soc or _SOC, force=force)

@@ -224,7 +224,6 @@ def tune_fleet(
     """
     read = _reader(jobs, file_timeout_us, scheduler, (tls_ca, tls_cert, tls_key))
     name = None if profile is None else _name(profile)
-    gc.enable()  # it is off at start-up; a fleet is thousands of files
     from htppower.profiles.sustain import Adaptive  # noqa: PLC0415 - numpy is not needed for a usage error
     from htppower.review.fleet_report import FleetReport  # noqa: PLC0415
     from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US  # noqa: PLC0415

@@ -156,8 +156,6 @@ def _check_options(ctx: click.Context, *, live: bool) -> None:
 def _show_dry_run(profile: Profile, options: dict[str, Any]) -> None:
     from htppower.review.dry_run.workload import run  # noqa: PLC0415
 
-    if not options["dry_run"]:
-        gc.enable()  # it is off at start-up; the length of this run depends on its workload
     report = run(profile, simulated_htp(options), workload(options), virtual=options["dry_run"])
 
     def make(form: str, width: int) -> str:
@@ -173,7 +171,6 @@ def _show_dry_run(profile: Profile, options: dict[str, Any]) -> None:
 
 
 def _hold_on_device(profile: Profile, options: dict[str, Any]) -> int:
-    gc.enable()  # it is off at start-up; the length of this run depends on its command
     from htppower.cli.profile.child import CommandFailed  # noqa: PLC0415
     from htppower.cli.profile.hold import Holding, hold  # noqa: PLC0415
     from htppower.cli.vendor_output import kept_off_stdout  # noqa: PLC0415
