@@ -35,8 +35,8 @@ PATTERNS = {
     "a sentence that begins with 'Of'": r"(?:^|[.:;] )Of (?:an?|one|the|those|that|what|several|which|its|each|all|two"
     r"|any|these|both)\b",
     "'that of', 'those of'": r"\b(?:that|those) of (?:an?|the|its|one|another|others|what)\b",
-    "a story of a fault": r"\b(?:had|could) (?:been|be|have|not|never|no|said|told|gone|stayed|taken|found|made|run|lost"
-    r"|ended|waited)\b",
+    "a story of a fault": r"\b(?:had|could) (?:been|be|have|not|never|no|said|told|gone|stayed|taken|found|made|run"
+    r"|lost|ended|waited)\b",
     "'nobody', 'somebody'": r"\b(?:nobody|somebody)\b",
 }
 COMPILED = {name: re.compile(pattern) for name, pattern in PATTERNS.items()}
