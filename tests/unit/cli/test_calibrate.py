@@ -135,7 +135,7 @@ def test_without_an_inference_the_calls_are_measured(command: Command, folder: P
         (("-o", "x.yaml", "--run", "no_such_host:infer"), "can't be imported"),
         (("-o", "x.yaml", "--run", "model.onnx"), "model.onnx is not a file"),
         (("-o", "x.yaml", "--run", "some_host:fail"), "the inference failed: RuntimeError: no more of this"),
-        (("-o", "x.yaml", "--run", "some_host:at_once"), "too short to be measured"),
+        (("-o", "x.yaml", "--run", "some_host:at_once"), "too short to measure"),
         (("-o", "x.yaml", "--sleep-latency", "40", "--sleep-latency", "40"), "names a latency twice"),
         (("-o", "x.yaml", "--library", "libx.so"), "leave it out with --backend simulated"),
     ],
