@@ -1,7 +1,7 @@
 """Change the output of sphinx-click, so that the page shows the same as ``--help``.
 
 sphinx-click lists the options of a command in one list. Ours are in groups, and a command has an example
-(``htppower.cli.help``).
+(``htppower.tools.cli.help``).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from htppower.cli import main as entry
-from htppower.cli.help import GROUPS, OTHERS, Command
+from htppower.tools.cli import main as entry
+from htppower.tools.cli.help import GROUPS, OTHERS, Command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from docs.console import EXAMPLES, console, run
 from docs.tables import made_table
-from htppower.review.advice.rules import ADVICE_RULES
+from htppower.tools.review.advice.rules import ADVICE_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

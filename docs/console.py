@@ -6,8 +6,8 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from htppower.cli.main import main as command
 from htppower.profiles.discovery import shipped_folder
+from htppower.tools.cli.main import main as command
 
 EXAMPLES = Path(__file__).parent / "examples"
 

@@ -32,7 +32,7 @@ from docs import (
 )
 from docs.console import run
 from docs.public_names import public_names
-from htppower.cli.man_pages import man_pages
+from htppower.tools.cli.man_pages import man_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable

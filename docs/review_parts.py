@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from click.testing import CliRunner
 
 from docs import rule_parts
-from htppower.cli.main import main as command
 from htppower.profiles.discovery import shipped_folder
-from htppower.review.lint import catalogue
+from htppower.tools.cli.main import main as command
+from htppower.tools.review.lint import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

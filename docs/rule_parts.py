@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from click.testing import CliRunner
 
-from htppower.cli.main import main as command
 from htppower.profiles.discovery import shipped_folder
-from htppower.review.explain.texts.file_rules import OTHER_TEXTS
-from htppower.review.explain.texts.rule_text import MINE
-from htppower.review.explain.texts.vote_rules import VOTE_TEXTS
+from htppower.tools.cli.main import main as command
+from htppower.tools.review.explain.texts.file_rules import OTHER_TEXTS
+from htppower.tools.review.explain.texts.rule_text import MINE
+from htppower.tools.review.explain.texts.vote_rules import VOTE_TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from click.testing import CliRunner
 
 from docs.tables import made_table
-from htppower.cli.main import main as command
 from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.loading import load_profile
 from htppower.rules.settings_rules import SETTINGS_RULES
-from htppower.runtimes.catalogue import NAMES, runtime
+from htppower.tools.cli.main import main as command
+from htppower.tools.runtimes.catalogue import NAMES, runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable

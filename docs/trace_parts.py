@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from click.testing import CliRunner
 
-from htppower.cli.main import main as command
+from htppower.tools.cli.main import main as command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -27,7 +27,7 @@ def _run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    from htppower.cli.main import main  # noqa: PLC0415 - Ctrl-C may come here
+    from htppower.tools.cli.main import main  # noqa: PLC0415 - Ctrl-C may come here
 
     try:
         main(prog_name="htppower")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from htppower.control.context_manager import Closing
 from htppower.errors import SessionClosed
 from htppower.hosts.async_runs import AsyncRuns
+from htppower.hosts.provider_settings import PERFORMANCE_MODE
 from htppower.hosts.qnn_errors import LinkWatch
 from htppower.hosts.qnn_modes import ProviderOptions, Unexpressed, provider_options
 from htppower.hosts.qnn_options import (
@@ -25,7 +26,6 @@ from htppower.hosts.qnn_options import (
     refuse_votes_of_session,
 )
 from htppower.hosts.qnn_provider import PROVIDER, ProviderUnavailable, new_session
-from htppower.runtimes.onnxruntime import PERFORMANCE_MODE
 
 if TYPE_CHECKING:
     import os

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.hosts.provider_settings import nearest_mode, provider_settings
+from htppower.profiles.expressed import records
 from htppower.profiles.loading import load_profile
 from htppower.profiles.lost import Lost
 from htppower.profiles.profile import Profile
-from htppower.runtimes.expressed import records
-from htppower.runtimes.onnxruntime import nearest_mode, provider_settings
 
 if TYPE_CHECKING:
     import os

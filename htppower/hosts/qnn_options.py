@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from htppower.errors import HtpPowerError
-from htppower.runtimes.onnxruntime import CONTROL_LATENCY, PERFORMANCE_MODE, RUN_LATENCY, RUN_MODE, RUN_MODE_AFTER
+from htppower.hosts.provider_settings import CONTROL_LATENCY, PERFORMANCE_MODE, RUN_LATENCY, RUN_MODE, RUN_MODE_AFTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

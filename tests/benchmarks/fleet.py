@@ -13,17 +13,17 @@ from figures import Figure
 from fleets import write_fleet
 
 from htppower.profiles.sustain import Adaptive
-from htppower.tuning.fleet.files import trace_files
-from htppower.tuning.fleet.fleet import read_fleet
-from htppower.tuning.fleet.processes import in_processes
-from htppower.tuning.fleet.records import Question
-from htppower.tuning.fleet.settle import settle
+from htppower.tools.tuning.fleet.files import trace_files
+from htppower.tools.tuning.fleet.fleet import read_fleet
+from htppower.tools.tuning.fleet.processes import in_processes
+from htppower.tools.tuning.fleet.records import Question
+from htppower.tools.tuning.fleet.settle import settle
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from htppower.tuning.fleet.chunks import Chunks
-    from htppower.tuning.fleet.records import ReadChunk
+    from htppower.tools.tuning.fleet.chunks import Chunks
+    from htppower.tools.tuning.fleet.records import ReadChunk
 
 FILES = 10_000
 INFERENCES = 300

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from figures import Figure
 from growth import growth
 
-from htppower.review.advice.events import Event
-from htppower.review.advice.measurement import Measurement
-from htppower.review.advice.rows import Collector, Row
-from htppower.review.advice.run import advise
-from htppower.review.diff.export import Listing, export
-from htppower.tuning.reading_limits import INFERENCES, Room
-from htppower.tuning.traces.collected import Inferences, named_apart
-from htppower.tuning.traces.read import read_trace
+from htppower.tools.review.advice.events import Event
+from htppower.tools.review.advice.measurement import Measurement
+from htppower.tools.review.advice.rows import Collector, Row
+from htppower.tools.review.advice.run import advise
+from htppower.tools.review.diff.export import Listing, export
+from htppower.tools.tuning.reading_limits import INFERENCES, Room
+from htppower.tools.tuning.traces.collected import Inferences, named_apart
+from htppower.tools.tuning.traces.read import read_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

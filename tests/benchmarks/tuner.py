@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from figures import Figure
 
-from htppower.tuning.cost.blocks import Blocks
-from htppower.tuning.cost.exact import ExactTimeOuts
-from htppower.tuning.cost.stepwise import Fixed, run_stepwise
-from htppower.tuning.cost.workload import Timing, Workload
-from htppower.tuning.replay import replay
-from htppower.tuning.traces.trace import SessionTrace
-from htppower.tuning.variants import variants
+from htppower.tools.tuning.cost.blocks import Blocks
+from htppower.tools.tuning.cost.exact import ExactTimeOuts
+from htppower.tools.tuning.cost.stepwise import Fixed, run_stepwise
+from htppower.tools.tuning.cost.workload import Timing, Workload
+from htppower.tools.tuning.replay import replay
+from htppower.tools.tuning.traces.trace import SessionTrace
+from htppower.tools.tuning.variants import variants
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,8 +15,8 @@ from checkout import ROOT
 from once import once
 
 import htppower
-from htppower.cli.man_pages import man_pages
 from htppower.profiles.names import SHIPPED_PROFILES
+from htppower.tools.cli.man_pages import man_pages
 
 TOP = {"htppower", "profiles", "tests", "docs"}
 

@@ -13,8 +13,8 @@ from shipped import shipped_folder
 
 from htppower import ProfileError, load_profile
 from htppower.errors import Severity
-from htppower.review.lint.formats import NAMES, render
-from htppower.review.lint.run import lint
+from htppower.tools.review.lint.formats import NAMES, render
+from htppower.tools.review.lint.run import lint
 
 TODAY = datetime.date(2026, 11, 21)
 BURST = (shipped_folder() / "burst.yaml").read_bytes()

@@ -17,10 +17,10 @@ from htppower import ProfileError, RuleBreach, load_profile
 from htppower.errors import Severity
 from htppower.profiles import strict_yaml
 from htppower.profiles.loading import examine_profile
-from htppower.review.lint import home
-from htppower.review.lint.catalogue import CATALOGUE
-from htppower.review.lint.formats import NAMES, render
-from htppower.review.lint.run import lint
+from htppower.tools.review.lint import home
+from htppower.tools.review.lint.catalogue import CATALOGUE
+from htppower.tools.review.lint.formats import NAMES, render
+from htppower.tools.review.lint.run import lint
 
 if TYPE_CHECKING:
     from command import Command
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from htppower.profiles.discovery import Folders
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import Profile
-    from htppower.review.lint.report import LintReport
+    from htppower.tools.review.lint.report import LintReport
 
 
 MALFORMED = CORPUS / "malformed"

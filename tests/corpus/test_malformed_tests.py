@@ -11,7 +11,7 @@ from expectations import expectation
 from schemas import refused
 
 from htppower.errors import VoteTestError
-from htppower.review.vote_tests.files import load_tests
+from htppower.tools.review.vote_tests.files import load_tests
 
 if TYPE_CHECKING:
     from command import Command

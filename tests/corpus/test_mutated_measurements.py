@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from measured import FORMS, Recipe, ai_hub_json, genie_json, made, viewer_text
 
-from htppower.review.advice.formats import NAMES, render
-from htppower.review.advice.measurement import UnreadableMeasurement
-from htppower.review.advice.readers.recognise import read_measurements
-from htppower.review.advice.run import advise
+from htppower.tools.review.advice.formats import NAMES, render
+from htppower.tools.review.advice.measurement import UnreadableMeasurement
+from htppower.tools.review.advice.readers.recognise import read_measurements
+from htppower.tools.review.advice.run import advise
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from htppower.review.advice.measurement import Measurement
+    from htppower.tools.review.advice.measurement import Measurement
 
 INFERENCES = made([Recipe(way=900.0), Recipe(power=9000.0, waits=9000.0), Recipe(yields=2.0, waits=700.0)] * 4)
 TRACE: dict[str, Any] = {

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from shipped import shipped_folder
 
 from htppower.errors import VoteTestError
-from htppower.review.vote_tests.compare import run_tests
-from htppower.review.vote_tests.files import load_tests
+from htppower.tools.review.vote_tests.compare import run_tests
+from htppower.tools.review.vote_tests.files import load_tests
 
 if TYPE_CHECKING:
-    from htppower.review.vote_tests.cases import VoteTest
+    from htppower.tools.review.vote_tests.cases import VoteTest
 
 
 @st.composite

@@ -10,9 +10,9 @@ import pytest
 from chromium import CHROMIUM, DARK, LIGHT, Browser
 from dry_runs import dry_run, hostile
 
-from htppower.review.dry_run.formats.as_html import page_of
-from htppower.review.pictures.svg import as_svg
-from htppower.review.pictures.timeline import timeline
+from htppower.tools.review.dry_run.formats.as_html import page_of
+from htppower.tools.review.pictures.svg import as_svg
+from htppower.tools.review.pictures.timeline import timeline
 
 if TYPE_CHECKING:
     from pathlib import Path

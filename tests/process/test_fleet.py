@@ -20,20 +20,20 @@ from cryptography.x509.oid import NameOID
 from fleets import write_fleet
 
 from htppower.profiles.sustain import Adaptive
-from htppower.tuning.fleet import on_dask
-from htppower.tuning.fleet.files import trace_files
-from htppower.tuning.fleet.fleet import read_fleet
-from htppower.tuning.fleet.fleet_error import FleetError
-from htppower.tuning.fleet.on_dask import Tls, on_cluster
-from htppower.tuning.fleet.records import Question
-from htppower.tuning.fleet.settle import settle
+from htppower.tools.tuning.fleet import on_dask
+from htppower.tools.tuning.fleet.files import trace_files
+from htppower.tools.tuning.fleet.fleet import read_fleet
+from htppower.tools.tuning.fleet.fleet_error import FleetError
+from htppower.tools.tuning.fleet.on_dask import Tls, on_cluster
+from htppower.tools.tuning.fleet.records import Question
+from htppower.tools.tuning.fleet.settle import settle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from htppower.tuning.fleet.fleet import Fleet
-    from htppower.tuning.fleet.records import TraceFile
+    from htppower.tools.tuning.fleet.fleet import Fleet
+    from htppower.tools.tuning.fleet.records import TraceFile
 
 # Its import is slow, and every worker of pytest-xdist would do it.
 pytestmark = pytest.mark.skipif(

@@ -16,14 +16,14 @@ import pytest
 from fleets import write_fleet
 
 from htppower.profiles.sustain import Adaptive
-from htppower.tuning.fleet.files import trace_files
-from htppower.tuning.fleet.fleet import read_fleet
-from htppower.tuning.fleet.processes import in_processes
-from htppower.tuning.fleet.records import Question
+from htppower.tools.tuning.fleet.files import trace_files
+from htppower.tools.tuning.fleet.fleet import read_fleet
+from htppower.tools.tuning.fleet.processes import in_processes
+from htppower.tools.tuning.fleet.records import Question
 
 if TYPE_CHECKING:
-    from htppower.tuning.fleet.fleet import Fleet
-    from htppower.tuning.fleet.records import TraceFile
+    from htppower.tools.tuning.fleet.fleet import Fleet
+    from htppower.tools.tuning.fleet.records import TraceFile
 
 _FILES = 12
 _QUESTION = Question(100_000, (Adaptive(100_000),))

@@ -25,24 +25,29 @@ SLOW = (
 OTHERS = (
     *("htppower.backends", "htppower.control", "htppower.errors.unavailable", "htppower.errors.vote_rejected"),
     *("htppower.events", "htppower.hosts", "htppower.votes.native_codes"),
-    *("htppower.review.advice", "htppower.review.dry_run", "htppower.review.json_schema", "htppower.review.tuning"),
-    *("htppower.runtimes", "htppower.subscribers", "htppower.sustain", "htppower.testing"),
+    *(
+        "htppower.tools.review.advice",
+        "htppower.tools.review.dry_run",
+        "htppower.tools.review.json_schema",
+        "htppower.tools.review.tuning",
+    ),
+    *("htppower.tools.runtimes", "htppower.subscribers", "htppower.sustain", "htppower.testing"),
     *("json", "logging", "transitions"),
 )
 # Modules for the options of a dry run, and for options whose values are completed or written to files.
-OF_A_DRY_RUN = ("htppower.cli.parameter_types", "htppower.cli.workload")
-OF_OTHER_OPTIONS = (*OF_A_DRY_RUN, "htppower.cli.completion", "htppower.cli.outputs")
+OF_A_DRY_RUN = ("htppower.tools.cli.parameter_types", "htppower.tools.cli.workload")
+OF_OTHER_OPTIONS = (*OF_A_DRY_RUN, "htppower.tools.cli.completion", "htppower.tools.cli.outputs")
 # Modules for files of one kind, a record, a named platform, or a native form.
 NOT_NAMED = (
-    *("htppower.extensions", "htppower.profiles.provenance", "htppower.rules.platforms", "htppower.rules.socs"),
-    *("htppower.tuning", "textwrap"),
+    *("htppower.tools.extensions", "htppower.profiles.provenance", "htppower.rules.platforms", "htppower.rules.socs"),
+    *("htppower.tools.tuning", "textwrap"),
 )
 
 
 def imported_by(*arguments: str, besides: str = "attrs, click, yaml", **environment: str) -> list[str]:
     """Return the imports of a command without its libraries."""
     code = (
-        f"import sys, {besides}; before = set(sys.modules); from htppower.cli.main import main\n"
+        f"import sys, {besides}; before = set(sys.modules); from htppower.tools.cli.main import main\n"
         "try: main(sys.argv[1:], prog_name='htppower')\n"
         "except SystemExit: pass\n"
         "print('', *set(sys.modules) - before)"
@@ -62,23 +67,34 @@ def of(imported: list[str], left_out: Iterable[str]) -> list[str]:
     [
         (
             ("list",),
-            (*NOT_NAMED, *OF_OTHER_OPTIONS, "htppower.review.explain", "htppower.review.lint", "htppower.votes.native"),
+            (
+                *NOT_NAMED,
+                *OF_OTHER_OPTIONS,
+                "htppower.tools.review.explain",
+                "htppower.tools.review.lint",
+                "htppower.votes.native",
+            ),
         ),
         (
             ("lint", str(shipped_folder() / "burst.yaml")),
-            (*NOT_NAMED, *OF_A_DRY_RUN, "htppower.review.explain", "htppower.votes.native"),
+            (*NOT_NAMED, *OF_A_DRY_RUN, "htppower.tools.review.explain", "htppower.votes.native"),
         ),
         # It reads its device models, too.
         (
             ("lint", str(shipped_folder())),
-            ("htppower.extensions", "htppower.review.explain", "htppower.tuning.cost", "htppower.tuning.traces"),
+            (
+                "htppower.tools.extensions",
+                "htppower.tools.review.explain",
+                "htppower.tools.tuning.cost",
+                "htppower.tools.tuning.traces",
+            ),
         ),
         (
             ("explain", "burst", "core"),
-            (*NOT_NAMED, *OF_A_DRY_RUN, "htppower.cli.outputs", "htppower.review.explain.texts"),
+            (*NOT_NAMED, *OF_A_DRY_RUN, "htppower.tools.cli.outputs", "htppower.tools.review.explain.texts"),
         ),
-        (("show", "burst"), (*NOT_NAMED, "htppower.review.explain", "htppower.review.lint")),
-        (("diff", "burst", "balanced"), ("htppower.extensions", "htppower.review.diff.revision")),
+        (("show", "burst"), (*NOT_NAMED, "htppower.tools.review.explain", "htppower.tools.review.lint")),
+        (("diff", "burst", "balanced"), ("htppower.tools.extensions", "htppower.tools.review.diff.revision")),
     ],
 )
 def test_a_command_imports_only_what_it_uses(arguments: tuple[str, ...], nor: tuple[str, ...]) -> None:
@@ -114,10 +130,21 @@ def test_a_dry_run_imports_no_library_that_votes() -> None:
     """A dry run imports no timer of a real controller, and no module for hosts, pictures or other commands."""
     imported = imported_by("profile", "burst", "--dry-run")
     assert "htppower.control.controller" in imported
-    apart = {"htppower.sustain", "htppower.review.dry_run", "htppower.control", "htppower.backends", "htppower.testing"}
+    apart = {
+        "htppower.sustain",
+        "htppower.tools.review.dry_run",
+        "htppower.control",
+        "htppower.backends",
+        "htppower.testing",
+    }
     apart |= {"htppower.errors.vote_rejected", "htppower.votes.native_codes"}
     others = {*OTHERS, *SLOW} - apart - {"htppower.events", "htppower.errors.unavailable", *("json", "logging")}
-    nor = ("htppower.backends.qnn", "htppower.control.time.scheduler", "htppower.review.pictures", "htppower.tuning")
+    nor = (
+        "htppower.backends.qnn",
+        "htppower.control.time.scheduler",
+        "htppower.tools.review.pictures",
+        "htppower.tools.tuning",
+    )
     # From Python 3.14 on logging itself imports dataclasses.
     logs = {"dataclasses"} if sys.version_info >= (3, 14) else set()
     assert of(imported, (*(others - {"transitions"} - logs), *nor)) == []
@@ -134,8 +161,8 @@ def test_a_dry_run_imports_no_library_that_votes() -> None:
 def test_all_commands_are_told_without_importing_one(arguments: tuple[str, ...], environment: dict[str, str]) -> None:
     """The help of all commands and the completion of their names import no command and no profile."""
     imported = imported_by(*arguments, **environment)
-    assert "htppower.cli.commands" in imported
-    assert of(imported, ("htppower.profiles", "htppower.rules", "htppower.review.lint", *SLOW, *OTHERS)) == []
+    assert "htppower.tools.cli.commands" in imported
+    assert of(imported, ("htppower.profiles", "htppower.rules", "htppower.tools.review.lint", *SLOW, *OTHERS)) == []
 
 
 @pytest.mark.parametrize("command", ["profile", "show"])
@@ -146,7 +173,10 @@ def test_names_of_profiles_are_completed_without_reading_one(command: str) -> No
     assert "htppower.profiles.discovery" in imported
     values = ("htppower.profiles.loading", "htppower.profiles.profile", "htppower.rules", "htppower.votes.options")
     assert (
-        of(imported, (*SLOW, *(set(OTHERS) - {"htppower.review.dry_run", "htppower.errors.unavailable"}), *values))
+        of(
+            imported,
+            (*SLOW, *(set(OTHERS) - {"htppower.tools.review.dry_run", "htppower.errors.unavailable"}), *values),
+        )
         == []
     )
 
@@ -154,12 +184,28 @@ def test_names_of_profiles_are_completed_without_reading_one(command: str) -> No
 def test_the_text_does_not_load_what_draws() -> None:
     """The start of the text report imports nothing for pictures."""
     script = (
-        "import sys; from click.testing import CliRunner; from htppower.cli.main import main;"
+        "import sys; from click.testing import CliRunner; from htppower.tools.cli.main import main;"
         "done = CliRunner().invoke(main, ['profile', 'burst', '--dry-run']);"
         "print(done.exit_code, [name for name in sys.modules if 'pictures' in name or name == 'html'])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "0 []\n"
+
+
+def test_a_running_host_imports_no_tool() -> None:
+    """A controller with all that it offers, the hosts and the subscribers load nothing of ``htppower.tools``."""
+    source = """
+import sys, tempfile, htppower, htppower.hosts.onnxruntime
+from htppower.subscribers import chrome_trace, logs, trace_file
+with htppower.VoteController(backend="simulated", learnt=tempfile.mktemp()) as controller:
+    session = controller.session("burst", owner="camera")
+    with controller.record(tempfile.mktemp()), controller.serve_status(tempfile.mktemp()), session.inference():
+        controller.cap("balanced", reason="hot").lift()
+        session.use("high_performance")
+print([name for name in sys.modules if name.startswith("htppower.tools")])
+"""
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_onnx_runtime_is_imported_only_where_it_is_used() -> None:

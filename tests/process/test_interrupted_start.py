@@ -28,7 +28,7 @@ run()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to oneself")
-@pytest.mark.parametrize("module", ["click", "htppower.cli.main", "attrs", "htppower.cli.list"])
+@pytest.mark.parametrize("module", ["click", "htppower.tools.cli.main", "attrs", "htppower.tools.cli.list"])
 def test_an_interrupt_of_the_imports_is_a_line_and_130(module: str) -> None:
     """At any import, of a library, the command line or a command, no traceback is printed."""
     command = [sys.executable, "-c", INTERRUPTED_AT, module]

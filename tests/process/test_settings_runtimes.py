@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from htppower import load_profile, profile_names
-from htppower.review.settings_check.check import check
-from htppower.runtimes.catalogue import settings
-from htppower.runtimes.litert import NUMBERS
+from htppower.tools.review.settings_check.check import check
+from htppower.tools.runtimes.catalogue import settings
+from htppower.tools.runtimes.litert import NUMBERS
 
 GENAI = "genai_config.json"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from htppower.tuning.traces.read import read_trace
+from htppower.tools.tuning.traces.read import read_trace
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from htppower.review.layout import shown_width
+from htppower.tools.review.layout import shown_width
 
 if sys.platform == "win32":
     pytest.skip("terminals of POSIX", allow_module_level=True)
@@ -22,7 +22,7 @@ import termios
 # Every command on every shipped profile, in one process: one process each would be slow.
 ALL = """
 import sys
-from htppower.cli.main import main
+from htppower.tools.cli.main import main
 from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.names import SHIPPED_PROFILES
 runs = [["list"], ["diff", "burst", "balanced", "--timeline"], ["lint", str(shipped_folder())], ["show", "relaxed"]]

@@ -44,7 +44,7 @@ COMMANDS = {
 ALL = """
 import json, sys
 from click.testing import CliRunner
-from htppower.cli.main import main
+from htppower.tools.cli.main import main
 assert False, "assertions are stripped"
 for arguments in json.load(sys.stdin):
     done = CliRunner(env={"COLUMNS": "80"}).invoke(main, arguments, prog_name="htppower")

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from htppower.profiles.loading import load_profile
-from htppower.tuning.limits import parse_limit
-from htppower.tuning.models.file import load_device_model
-from htppower.tuning.session_advice import Aim, SessionAdvice, advise, price_of_latency_w
-from htppower.tuning.traces.trace import SessionTrace, Trace
-from htppower.tuning.variants import Variant, variants
+from htppower.tools.tuning.limits import parse_limit
+from htppower.tools.tuning.models.file import load_device_model
+from htppower.tools.tuning.session_advice import Aim, SessionAdvice, advise, price_of_latency_w
+from htppower.tools.tuning.traces.trace import SessionTrace, Trace
+from htppower.tools.tuning.variants import Variant, variants
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from htppower.tuning.choices import Choice
+    from htppower.tools.tuning.choices import Choice
 
 MODEL = load_device_model()
 BURST = load_profile("burst")

@@ -12,7 +12,7 @@ from checkout import TESTS
 from click.testing import CliRunner
 from shipped import shipped_folder
 
-from htppower.cli.main import main
+from htppower.tools.cli.main import main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

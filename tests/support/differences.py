@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from htppower.review.diff.compare import Comparison, compare
-from htppower.review.diff.sides import here, read_side
+from htppower.tools.review.diff.compare import Comparison, compare
+from htppower.tools.review.diff.sides import here, read_side
 
 
 def write(folder: Path, **files: str) -> Path:

@@ -9,10 +9,10 @@ from extension_mutations import extension_text, left_open
 from voter import VoterEndedError
 
 from htppower.errors import ProfileError
-from htppower.extensions.extension_file import FileKind, parse_extension_file
-from htppower.extensions.refusals.findings import refusals
-from htppower.extensions.to_profiles import to_profiles
-from htppower.review.extension_lint.run import is_refused
+from htppower.tools.extensions.extension_file import FileKind, parse_extension_file
+from htppower.tools.extensions.refusals.findings import refusals
+from htppower.tools.extensions.to_profiles import to_profiles
+from htppower.tools.review.extension_lint.run import is_refused
 
 if TYPE_CHECKING:
     from voter import Voter

@@ -6,15 +6,15 @@ import copy
 import json
 from typing import TYPE_CHECKING, Any
 
-from htppower.extensions.custom_keys import CORNERS, EXPANDED_CORNERS, GRAPH_STATES, POWER_MODES
-from htppower.extensions.key_table import KEYS
-from htppower.extensions.keys import Section, Type
-from htppower.extensions.power_keys import PERF_PROFILES
+from htppower.tools.extensions.custom_keys import CORNERS, EXPANDED_CORNERS, GRAPH_STATES, POWER_MODES
+from htppower.tools.extensions.key_table import KEYS
+from htppower.tools.extensions.keys import Section, Type
+from htppower.tools.extensions.power_keys import PERF_PROFILES
 
 if TYPE_CHECKING:
     import random
 
-    from htppower.extensions.keys import Key
+    from htppower.tools.extensions.keys import Key
 
 CHAT_APP = {
     "devices": [

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from trace_files import Ran, own_header, own_line
 
-from htppower.tuning.fleet.gap_histogram import GapHistogram
-from htppower.tuning.fleet.records import Cost, FileGaps, TraceFile
+from htppower.tools.tuning.fleet.gap_histogram import GapHistogram
+from htppower.tools.tuning.fleet.records import Cost, FileGaps, TraceFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from htppower.tuning.traces.trace import SessionTrace
+from htppower.tools.tuning.traces.trace import SessionTrace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from htppower.extensions.extension_file import parse_extension_file
-from htppower.extensions.to_profiles import Imported, to_profiles
 from htppower.rules import table as rules
+from htppower.tools.extensions.extension_file import parse_extension_file
+from htppower.tools.extensions.to_profiles import Imported, to_profiles
 
 START, DONE = ["init_start", "inference_start", "deinit_start"], ["init_done", "inference_done"]
 

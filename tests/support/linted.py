@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from typing import TYPE_CHECKING
 
-from htppower.review.lint.run import lint
+from htppower.tools.review.lint.run import lint
 
 if TYPE_CHECKING:
     from pathlib import Path

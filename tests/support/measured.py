@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import attrs
 import pytest
 
-from htppower.review.advice.events import Event, Kind
-from htppower.review.advice.measurement import UnreadableMeasurement
-from htppower.review.advice.readers.recognise import read_measurements
+from htppower.tools.review.advice.events import Event, Kind
+from htppower.tools.review.advice.measurement import UnreadableMeasurement
+from htppower.tools.review.advice.readers.recognise import read_measurements
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from htppower.review.advice.measurement import Measurement
+    from htppower.tools.review.advice.measurement import Measurement
 
     Inference = Mapping[Event, float]
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from htppower.backends import RecordingBackend, TimedHtp, Timing
 from htppower.testing import VirtualTime
-from htppower.tuning.models.calibration.meter import Meter
-from htppower.tuning.models.calibration.run import calibrate
-from htppower.tuning.models.calibration.settings import Settings
-from htppower.tuning.models.file import load_device_model
+from htppower.tools.tuning.models.calibration.meter import Meter
+from htppower.tools.tuning.models.calibration.run import calibrate
+from htppower.tools.tuning.models.calibration.settings import Settings
+from htppower.tools.tuning.models.file import load_device_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from htppower.control.session import Session
-    from htppower.tuning.models.calibration.run import Calibration
-    from htppower.tuning.models.model import DeviceModel
+    from htppower.tools.tuning.models.calibration.run import Calibration
+    from htppower.tools.tuning.models.model import DeviceModel
 
 BASE = load_device_model()
 # The numbers of native corners, and how fast work runs at each.

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from htppower.tuning.cost.workload import Timing
-from htppower.tuning.traces.trace import SessionTrace
+from htppower.tools.tuning.cost.workload import Timing
+from htppower.tools.tuning.traces.trace import SessionTrace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

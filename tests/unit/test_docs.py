@@ -15,15 +15,15 @@ from shipped import shipped_folder
 
 from docs.control_parts import json_fields
 from htppower import control, events
-from htppower.cli import main as entry
-from htppower.cli.help import Command
 from htppower.control.status.controller_status import ControllerStatus, ProcessSetting, SessionStatus
 from htppower.control.status.cores import CoreStatus
 from htppower.control.status.document import STATUS
 from htppower.profiles.names import SHIPPED_PROFILES
-from htppower.review.explain.texts.file_rules import OTHER_TEXTS
 from htppower.rules.case import Applied
 from htppower.rules.table import HVX_HMX_VALIDITY, RULES
+from htppower.tools.cli import main as entry
+from htppower.tools.cli.help import Command
+from htppower.tools.review.explain.texts.file_rules import OTHER_TEXTS
 from htppower.votes.native_codes import code_name
 
 DOCS = ROOT / "docs"

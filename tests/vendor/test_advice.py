@@ -12,10 +12,10 @@ import pytest
 from once import once
 from voter import MODEL, PROCESSES, TOKENIZER, libraries, make_model
 
-from htppower.review.advice.events import Event
-from htppower.review.advice.measurement import UnreadableMeasurement
-from htppower.review.advice.readers.recognise import read_measurements
-from htppower.review.advice.run import advise
+from htppower.tools.review.advice.events import Event
+from htppower.tools.review.advice.measurement import UnreadableMeasurement
+from htppower.tools.review.advice.readers.recognise import read_measurements
+from htppower.tools.review.advice.run import advise
 
 if TYPE_CHECKING:
     from pathlib import Path

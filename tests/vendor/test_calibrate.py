@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.tuning.models.file import load_device_model
+from htppower.tools.tuning.models.file import load_device_model
 
 if TYPE_CHECKING:
     from pathlib import Path

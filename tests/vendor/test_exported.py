@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from htppower import load_profile
 from htppower.backends import SimulatedHtp
-from htppower.extensions.from_profile import from_profile
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.profiles.sustain import first_us
+from htppower.tools.extensions.from_profile import from_profile
 from htppower.votes.clock_votes import HVX_REMOVED
 from htppower.votes.vote_set import VoteSet
 

@@ -14,10 +14,10 @@ from extension_mutations import CHAT_APP
 from extension_verdicts import REFUSED, TAKEN
 from imported import clocks
 
-from htppower.extensions.extension_file import parse_extension_file
-from htppower.extensions.to_profiles import to_profiles
-from htppower.review.diff.extension_parts import parts_of
-from htppower.review.extension_lint.run import is_refused
+from htppower.tools.extensions.extension_file import parse_extension_file
+from htppower.tools.extensions.to_profiles import to_profiles
+from htppower.tools.review.diff.extension_parts import parts_of
+from htppower.tools.review.extension_lint.run import is_refused
 
 if TYPE_CHECKING:
     from voter import Voter

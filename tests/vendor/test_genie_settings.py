@@ -14,9 +14,9 @@ from checkout import TESTS
 from voter import libraries
 
 from htppower import load_profile, profile_names
-from htppower.review.settings_check.check import check
-from htppower.runtimes.catalogue import settings
-from htppower.runtimes.json_settings import DIALOGS as GENIES
+from htppower.tools.review.settings_check.check import check
+from htppower.tools.runtimes.catalogue import settings
+from htppower.tools.runtimes.json_settings import DIALOGS as GENIES
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from several_cores import CASES, SeveralCores
 
-from htppower.extensions.extension_file import as_inner, parse_extension_file
-from htppower.extensions.to_profiles import to_profiles
+from htppower.tools.extensions.extension_file import as_inner, parse_extension_file
+from htppower.tools.extensions.to_profiles import to_profiles
 
 if TYPE_CHECKING:
     from voter import Voter

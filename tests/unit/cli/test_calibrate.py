@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from htppower.backends.simulated.htp import SimulatedHtp
-from htppower.tuning.models.file import load_device_model
-from htppower.tuning.models.model import ASSUMED, MEASURED
+from htppower.tools.tuning.models.file import load_device_model
+from htppower.tools.tuning.models.model import ASSUMED, MEASURED
 
 if TYPE_CHECKING:
     from pathlib import Path

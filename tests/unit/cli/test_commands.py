@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.cli.commands import COMMANDS, SECTIONS
+from htppower.tools.cli.commands import COMMANDS, SECTIONS
 
 if TYPE_CHECKING:
     from command import Command
@@ -36,7 +36,7 @@ def test_an_interrupt_before_a_command_is_called_is_a_line_and_130(
     def interrupted() -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("htppower.cli.main.terminal_width", interrupted)
+    monkeypatch.setattr("htppower.tools.cli.main.terminal_width", interrupted)
     result = command.run("list")
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "htppower: interrupted\n")
 

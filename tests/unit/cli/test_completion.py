@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from click.shell_completion import ShellComplete
 
-from htppower.cli.completion.command import SHELLS
-from htppower.cli.main import main
+from htppower.tools.cli.completion.command import SHELLS
+from htppower.tools.cli.main import main
 
 if TYPE_CHECKING:
     from pathlib import Path

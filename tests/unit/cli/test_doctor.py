@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.backends import RecordingBackend, SimulatedHtp
-from htppower.cli.doctor import diagnosis
 from htppower.profiles.loading import profile_names
+from htppower.tools.cli.doctor import diagnosis
 
 if TYPE_CHECKING:
     import pytest

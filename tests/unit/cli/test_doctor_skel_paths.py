@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from htppower.backends import SimulatedHtp
-from htppower.cli.doctor import diagnosis
-from htppower.cli.doctor.skel_paths import VARIABLES, judged
+from htppower.tools.cli.doctor import diagnosis
+from htppower.tools.cli.doctor.skel_paths import VARIABLES, judged
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,8 @@ import pytest
 from htppower import load_profile
 from htppower.profiles.fields import limits, profile_fields
 from htppower.profiles.names import SHIPPED_PROFILES
-from htppower.review.explain.meanings import meaning_of
-from htppower.review.lint.catalogue import CATALOGUE
+from htppower.tools.review.explain.meanings import meaning_of
+from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.votes.corners import VoltageCorner
 from htppower.votes.options import BY_FIELD
 

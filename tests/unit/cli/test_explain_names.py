@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from htppower.events import LinkState
-from htppower.review.explain.meanings import meaning_of
-from htppower.review.explain.subjects import codes, corners, rule_ids
-from htppower.review.lint.catalogue import CATALOGUE
+from htppower.tools.review.explain.meanings import meaning_of
+from htppower.tools.review.explain.subjects import codes, corners, rule_ids
+from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
 from htppower.votes.native_codes import code_name, known_codes
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from htppower.cli.options import Folder, GivenPath
+from htppower.tools.cli.options import Folder, GivenPath
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.cli.outputs import write_files
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES
+from htppower.tools.cli.outputs import write_files
 
 if TYPE_CHECKING:
     from command import Command

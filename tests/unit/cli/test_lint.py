@@ -11,8 +11,8 @@ from checkout import DATA
 from freezegun import freeze_time
 from shipped import shipped_folder
 
-from htppower.cli.options import SYSTEMS
 from htppower.rules.platforms import OPERATING_SYSTEMS
+from htppower.tools.cli.options import SYSTEMS
 
 if TYPE_CHECKING:
     from pathlib import Path

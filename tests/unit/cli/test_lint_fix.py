@@ -16,8 +16,8 @@ from examples import examples
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from htppower.cli.main import main
-from htppower.review.file_selection import matches
+from htppower.tools.cli.main import main
+from htppower.tools.review.file_selection import matches
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -227,7 +227,7 @@ def test_anything_on_the_standard_input_is_told(text: str) -> None:
 
 def test_a_standard_input_that_is_closed_is_a_wrong_use(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python has no stream at all if the standard input is closed."""
-    monkeypatch.setattr("htppower.cli.inputs.sys", SimpleNamespace(stdin=None, stdout=sys.stdout))
+    monkeypatch.setattr("htppower.tools.cli.inputs.sys", SimpleNamespace(stdin=None, stdout=sys.stdout))
     result = command.run("lint", "-")
     assert (result.exit_code, "Error: the standard input is closed" in result.stderr) == (2, True)
 

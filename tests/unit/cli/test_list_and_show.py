@@ -169,7 +169,7 @@ def test_an_unexpected_error_is_no_traceback(command: Command, monkeypatch: pyte
     def broken(*_args: object) -> None:
         raise RuntimeError("mine")
 
-    monkeypatch.setattr("htppower.cli.list.load_profiles", broken)
+    monkeypatch.setattr("htppower.tools.cli.list.load_profiles", broken)
     result = command.run("list")
     assert result.exit_code == 2
     assert result.stderr == "htppower: internal error: RuntimeError: mine; please report it\n"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from shipped import shipped_folder
 
-from htppower.review.lint.catalogue import CATALOGUE
+from htppower.tools.review.lint.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from htppower.cli.progress import Progress, shown_progress, size_of
+from htppower.tools.cli.progress import Progress, shown_progress, size_of
 
 
 @pytest.mark.parametrize("width", [79, 39, 30, 20])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from shipped import shipped_folder
 
-from htppower.review.json_schema.schema import FILES
+from htppower.tools.review.json_schema.schema import FILES
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,12 +14,12 @@ from bench import Bench
 from learning import learning
 
 from htppower.backends import SimulatedHtp
-from htppower.cli.status.command import Watch
-from htppower.cli.status.document import read_status
 from htppower.control.status.process_identity import place, started
 from htppower.profiles.profile import Then
 from htppower.profiles.sustain import Adaptive
-from htppower.review.durations import rough_duration
+from htppower.tools.cli.status.command import Watch
+from htppower.tools.cli.status.document import read_status
+from htppower.tools.review.durations import rough_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,13 +13,13 @@ import attrs
 import pytest
 from bench import Bench
 
-from htppower.cli.status.command import Overview, Watch
-from htppower.cli.status.document import Seen, read_status
-from htppower.cli.status.history import COLUMNS, Histories, now_of
-from htppower.cli.status.served import find_served, overview
-from htppower.cli.status.wording import lasted_in_list
 from htppower.control.status.process_identity import Life
-from htppower.review.layout import shown_width
+from htppower.tools.cli.status.command import Overview, Watch
+from htppower.tools.cli.status.document import Seen, read_status
+from htppower.tools.cli.status.history import COLUMNS, Histories, now_of
+from htppower.tools.cli.status.served import find_served, overview
+from htppower.tools.cli.status.wording import lasted_in_list
+from htppower.tools.review.layout import shown_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     folder.mkdir(mode=0o700)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
     # Exclude other processes, which serve in the default folder.
-    monkeypatch.setattr("htppower.cli.status.served.runtime_folders", lambda: (folder / "htppower",))
+    monkeypatch.setattr("htppower.tools.cli.status.served.runtime_folders", lambda: (folder / "htppower",))
     made = Bench.make()
     yield made
     made.controller.close()
@@ -47,7 +47,7 @@ def test_without_any_it_is_said_who_serves_one(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An empty list is not an error, and says how to serve a status."""
-    monkeypatch.setattr("htppower.cli.status.served.runtime_folders", lambda: (tmp_path / "none",))
+    monkeypatch.setattr("htppower.tools.cli.status.served.runtime_folders", lambda: (tmp_path / "none",))
     assert "controller.serve_status()" in command.output("status")
     assert json.loads(command.output("status", "--format", "json")) == {"format_version": 1, "statuses": []}
 
@@ -81,7 +81,7 @@ def test_the_oldest_process_comes_first(tmp_path: Path, bench: Bench, monkeypatc
         document = json.loads(file.path.read_text(encoding="utf-8"))
     folder = tmp_path / "several"
     folder.mkdir(mode=0o700)
-    monkeypatch.setattr("htppower.cli.status.served.runtime_folders", lambda: (folder,))
+    monkeypatch.setattr("htppower.tools.cli.status.served.runtime_folders", lambda: (folder,))
     for name, ticks in (("30-1", 5), ("7-10", 9), ("7-9", 9), ("4-1", None)):
         (folder / f"{name}.json").write_text(json.dumps({**document, "started_ticks": ticks}), encoding="utf-8")
     (folder / "1-1.json").write_text("", encoding="utf-8")
@@ -121,7 +121,9 @@ def test_the_running_come_first_and_the_gone_last(
         backend = {**document["backend"], "hardware": hardware and name == "9-1"}
         changed = {**document, "pid": int(name[0]), "started_ticks": ticks, "backend": backend}
         (path.parent / f"{name}.json").write_text(json.dumps(changed), encoding="ascii")
-    monkeypatch.setattr("htppower.cli.status.document.life", lambda pid, *_: Life.GONE if pid < 10 else Life.RUNNING)
+    monkeypatch.setattr(
+        "htppower.tools.cli.status.document.life", lambda pid, *_: Life.GONE if pid < 10 else Life.RUNNING
+    )
 
     def pids(*options: str) -> list[str]:
         return re.findall(r"^process +(\d+)", command.output("status", *options, columns=200), re.MULTILINE)

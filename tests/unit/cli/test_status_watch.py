@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from bench import Bench
 
-from htppower.cli.status.command import Overview, Watch
-from htppower.cli.status.document import read_status
-from htppower.cli.status.screen import Screen
-from htppower.cli.status.table import COLUMNS
-from htppower.review.layout import shown_width
+from htppower.tools.cli.status.command import Overview, Watch
+from htppower.tools.cli.status.document import read_status
+from htppower.tools.cli.status.screen import Screen
+from htppower.tools.cli.status.table import COLUMNS
+from htppower.tools.review.layout import shown_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     folder = tmp_path / "run"
     folder.mkdir(mode=0o700)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
-    monkeypatch.setattr("htppower.cli.status.served.runtime_folders", lambda: (folder / "htppower",))
+    monkeypatch.setattr("htppower.tools.cli.status.served.runtime_folders", lambda: (folder / "htppower",))
     made = Bench.make()
     owners = ("alpha", "beta", "gamma with a name that is long")
     kept = [made.controller.session("burst", owner=owner) for owner in owners]

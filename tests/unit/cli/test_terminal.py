@@ -13,8 +13,8 @@ import pytest
 from shipped import shipped_folder
 
 import htppower
-from htppower.cli.terminal import in_colour, is_screen
-from htppower.review.styled import coloured, plain, safe_markup, styled, width
+from htppower.tools.cli.terminal import in_colour, is_screen
+from htppower.tools.review.styled import coloured, plain, safe_markup, styled, width
 
 if TYPE_CHECKING:
     from command import Command

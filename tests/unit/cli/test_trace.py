@@ -14,10 +14,10 @@ import trace_files
 from click.testing import CliRunner
 from trace_files import Ran
 
-from htppower.cli import trace_options
-from htppower.cli.main import main
-from htppower.review.layout import shown_width
-from htppower.tuning.traces import read
+from htppower.tools.cli import trace_options
+from htppower.tools.cli.main import main
+from htppower.tools.review.layout import shown_width
+from htppower.tools.tuning.traces import read
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,10 +13,10 @@ import trace_files
 from click.testing import CliRunner
 from trace_files import Ran
 
-from htppower.cli.main import main
-from htppower.review.layout import shown_width
-from htppower.tuning import tune
-from htppower.tuning.replay import replay
+from htppower.tools.cli.main import main
+from htppower.tools.review.layout import shown_width
+from htppower.tools.tuning import tune
+from htppower.tools.tuning.replay import replay
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from command import Command
 
     from htppower.profiles.profile import Profile
-    from htppower.tuning.cost.workload import Workload
-    from htppower.tuning.replay import Replayed
+    from htppower.tools.tuning.cost.workload import Workload
+    from htppower.tools.tuning.replay import Replayed
 
 HOSTILE = 'a\x1b]0;pwn\x07<script>alert(1)</script>"&\u202e'
 

@@ -10,17 +10,17 @@ import pytest
 from fleets import write_fleet
 
 from htppower import load_profile
-from htppower.cli.tune_fleet import fleet_options, tune_fleet
 from htppower.errors import HtpPowerError
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive
-from htppower.tuning.fleet.settle import Aim
-from htppower.tuning.traces.read import read_trace
+from htppower.tools.cli.tune_fleet import fleet_options, tune_fleet
+from htppower.tools.tuning.fleet.settle import Aim
+from htppower.tools.tuning.traces.read import read_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from htppower.review.fleet_report import FleetReport
-    from htppower.tuning.traces.trace import Trace
+    from htppower.tools.review.fleet_report import FleetReport
+    from htppower.tools.tuning.traces.trace import Trace
 
 _FILES = 6
 
@@ -99,7 +99,7 @@ def test_a_run_that_is_interrupted_says_where_it_goes_on(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("htppower.tuning.fleet.fleet.read_fleet", stop)
+    monkeypatch.setattr("htppower.tools.tuning.fleet.fleet.read_fleet", stop)
     with pytest.raises(KeyboardInterrupt):
         tuned(traces, profile=traces / "fleet.yaml")
     assert "fleet.gaps.jsonl: the same command goes on from there" in capsys.readouterr().err
@@ -131,7 +131,7 @@ def test_a_file_that_takes_too_long_is_named(traces: Path, monkeypatch: pytest.M
             pass
         return read_trace(path, **options)
 
-    monkeypatch.setattr("htppower.tuning.fleet.reading.read_trace", read)
+    monkeypatch.setattr("htppower.tools.tuning.fleet.reading.read_trace", read)
     report = tuned(traces, file_timeout_us=200_000)
     assert len(report.fleet.answers) == _FILES - 1
     (unread,) = report.fleet.unread

@@ -9,10 +9,10 @@ import pytest
 from shipped import shipped_folder
 from sides import write_sides
 
-from htppower.cli.main import main
 from htppower.profiles.names import SHIPPED_PROFILES
-from htppower.review.explain.subjects import codes, corners, rule_ids
-from htppower.review.layout import shown_width
+from htppower.tools.cli.main import main
+from htppower.tools.review.explain.subjects import codes, corners, rule_ids
+from htppower.tools.review.layout import shown_width
 
 if TYPE_CHECKING:
     from pathlib import Path

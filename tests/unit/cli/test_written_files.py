@@ -15,7 +15,7 @@ import pytest
 import trace_files
 from trace_files import Ran
 
-from htppower.cli.outputs import File, Sort, write_files
+from htppower.tools.cli.outputs import File, Sort, write_files
 
 if TYPE_CHECKING:
     from command import Command

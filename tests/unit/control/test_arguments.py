@@ -9,9 +9,9 @@ import pytest
 from htppower import VoteController, VoteRejected
 from htppower.errors import ProfileError
 from htppower.profiles.cache import ProfileCache
-from htppower.review.diff.sides import here
-from htppower.review.lint.run import lint
-from htppower.review.vote_tests.files import load_tests
+from htppower.tools.review.diff.sides import here
+from htppower.tools.review.lint.run import lint
+from htppower.tools.review.vote_tests.files import load_tests
 from htppower.votes.native_codes import SUCCESS, what_to_do, what_to_do_at_start
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pytest
 from imported import DONE, START, clocks, imported, item, remarks
 from sustaining_items import CASES, custom_of
 
-from htppower.extensions.extension_file import parse_extension_file
-from htppower.extensions.to_profiles import to_profiles
+from htppower.tools.extensions.extension_file import parse_extension_file
+from htppower.tools.extensions.to_profiles import to_profiles
 from htppower.votes.clock_votes import HMX_DEFAULT, VoltageRange
 from htppower.votes.corners import ExpandedCorner, PowerMode, VoltageCorner
 

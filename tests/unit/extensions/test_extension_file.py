@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from htppower.errors import ProfileError
-from htppower.extensions.extension_file import FileKind, parse_extension_file
-from htppower.extensions.key_table import KEYS, SETTINGS, known
-from htppower.extensions.keys import Section, Type
+from htppower.tools.extensions.extension_file import FileKind, parse_extension_file
+from htppower.tools.extensions.key_table import KEYS, SETTINGS, known
+from htppower.tools.extensions.keys import Section, Type
 
 INNER = """{
   "graphs": [{"graph_names": ["g"], "hmx_op_bounding": {"hmx_frequency": 1, "dsp_core_frequency": 2}}, 7],

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from htppower import Lowering, ProfileError, load_profile
 from htppower.errors import Severity
-from htppower.extensions.extension_file import parse_extension_file
-from htppower.extensions.from_profile import CORE_KEYS, from_profile
-from htppower.extensions.key_table import KEYS
-from htppower.extensions.keys import Section
-from htppower.extensions.merge import merged
-from htppower.extensions.refusals.findings import refusals
 from htppower.profiles.profile import PowerState, Then
 from htppower.profiles.sustain import Adaptive
 from htppower.rules.platforms import find_soc
+from htppower.tools.extensions.extension_file import parse_extension_file
+from htppower.tools.extensions.from_profile import CORE_KEYS, from_profile
+from htppower.tools.extensions.key_table import KEYS
+from htppower.tools.extensions.keys import Section
+from htppower.tools.extensions.merge import merged
+from htppower.tools.extensions.refusals.findings import refusals
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import yaml
 from imported import remarks
 
 from htppower import ProfileError, load_profile
-from htppower.extensions.extension_file import parse_extension_file
-from htppower.extensions.to_profiles import to_profiles
+from htppower.tools.extensions.extension_file import parse_extension_file
+from htppower.tools.extensions.to_profiles import to_profiles
 
 
 def test_devices_and_graphs_that_differ_are_profiles() -> None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from htppower.extensions.json_edits import new_text, with_value, without
-from htppower.extensions.json_text import parse_json
+from htppower.tools.extensions.json_edits import new_text, with_value, without
+from htppower.tools.extensions.json_text import parse_json
 
 PRETTY = '{\n    "a": 1,\n    "b" : {"c": [1,2]},\n    "d": {},\n    "e": [\n        {"f": null}\n    ]\n}\n'
 

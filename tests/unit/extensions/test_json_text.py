@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower.errors import ProfileError
-from htppower.extensions.json_nodes import Kind
-from htppower.extensions.json_text import parse_json, read_json
+from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.json_text import parse_json, read_json
 
 if TYPE_CHECKING:
     from pathlib import Path

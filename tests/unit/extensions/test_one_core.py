@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from several_cores import CASES, SeveralCores
 
-from htppower.extensions.extension_file import as_inner, parse_extension_file
-from htppower.extensions.keys import Section
-from htppower.extensions.one_core import with_one_core
-from htppower.extensions.to_profiles import to_profiles
+from htppower.tools.extensions.extension_file import as_inner, parse_extension_file
+from htppower.tools.extensions.keys import Section
+from htppower.tools.extensions.one_core import with_one_core
+from htppower.tools.extensions.to_profiles import to_profiles
 
 _GRAPH = {"graph_names": ["g"], "perf_profile": "balanced"}
 

@@ -9,9 +9,9 @@ import pytest
 from extension_verdicts import REFUSED, TAKEN
 
 from htppower.errors import ProfileError
-from htppower.extensions.extension_file import parse_extension_file
-from htppower.extensions.refusals.findings import refusals
-from htppower.extensions.to_profiles import to_profiles
+from htppower.tools.extensions.extension_file import parse_extension_file
+from htppower.tools.extensions.refusals.findings import refusals
+from htppower.tools.extensions.to_profiles import to_profiles
 
 CORNERS = {
     f"{clock}VoltageCorner{limit}": "DCVS_VOLTAGE_VCORNER_SVS"

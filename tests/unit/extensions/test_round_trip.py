@@ -10,14 +10,14 @@ from examples import examples
 from hypothesis import given
 
 from htppower import load_profile
-from htppower.extensions.extension_file import parse_extension_file
-from htppower.extensions.from_profile import from_profile
-from htppower.extensions.refusals.findings import refusals
-from htppower.extensions.to_profiles import to_profiles
 from htppower.profiles.fields import profile_fields, vote_fields
 from htppower.profiles.loading import load_profile as load
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.rules import table as rules
+from htppower.tools.extensions.extension_file import parse_extension_file
+from htppower.tools.extensions.from_profile import from_profile
+from htppower.tools.extensions.refusals.findings import refusals
+from htppower.tools.extensions.to_profiles import to_profiles
 
 if TYPE_CHECKING:
     from pathlib import Path

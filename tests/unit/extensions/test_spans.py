@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from htppower.extensions.refusals.spans import Spans
+from htppower.tools.extensions.refusals.spans import Spans
 
 # Nested parts; each may have further parts.
 Nested = st.SearchStrategy[list[object]]

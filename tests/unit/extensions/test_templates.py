@@ -9,9 +9,9 @@ import pytest
 from linted_extensions import linted, written
 
 from htppower.errors import ProfileError
-from htppower.extensions.extension_file import parse_extension_file
-from htppower.extensions.templates import filled
-from htppower.extensions.to_profiles import to_profiles
+from htppower.tools.extensions.extension_file import parse_extension_file
+from htppower.tools.extensions.templates import filled
+from htppower.tools.extensions.to_profiles import to_profiles
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,9 +8,9 @@ import pytest
 from imported import START, imported, item, remarks
 
 from htppower import load_profile
-from htppower.extensions.extension_file import parse_extension_file
-from htppower.extensions.to_profiles import to_profiles
 from htppower.profiles.names import LLM_DECODE_PROFILES, SHIPPED_PROFILES
+from htppower.tools.extensions.extension_file import parse_extension_file
+from htppower.tools.extensions.to_profiles import to_profiles
 from htppower.votes.vote_set import VoteSet
 
 

@@ -12,10 +12,10 @@ import pytest
 from htppower import ProfileError, load_profile
 from htppower.errors import VoteTestError
 from htppower.profiles.cache import ProfileCache
-from htppower.review.diff.sides import here, read_side
-from htppower.review.lint.formats import NAMES, render
-from htppower.review.lint.run import lint
-from htppower.review.vote_tests.files import load_tests
+from htppower.tools.review.diff.sides import here, read_side
+from htppower.tools.review.lint.formats import NAMES, render
+from htppower.tools.review.lint.run import lint
+from htppower.tools.review.vote_tests.files import load_tests
 
 TODAY = datetime.date(2026, 11, 21)
 POSIX = pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")

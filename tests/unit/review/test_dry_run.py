@@ -11,9 +11,9 @@ from htppower import load_profile
 from htppower.backends import SimulatedHtp
 from htppower.profiles.profile import Then
 from htppower.profiles.sustain import Adaptive
-from htppower.review.dry_run.formats import as_json, as_text
-from htppower.review.dry_run.workload import Workload, run
-from htppower.review.pictures.tables import vote_table
+from htppower.tools.review.dry_run.formats import as_json, as_text
+from htppower.tools.review.dry_run.workload import Workload, run
+from htppower.tools.review.pictures.tables import vote_table
 
 
 def test_a_dry_run_shows_no_heartbeat() -> None:

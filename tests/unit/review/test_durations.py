@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from htppower.review.durations import duration, parse_duration
+from htppower.tools.review.durations import duration, parse_duration
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.review.explain.subjects import alike, subjects_of
+from htppower.tools.review.explain.subjects import alike, subjects_of
 from htppower.votes.native_codes import known_codes
 
 if TYPE_CHECKING:

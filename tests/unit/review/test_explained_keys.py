@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.extensions.key_table import SETTINGS
-from htppower.review.explain.extension_keys import key_subjects
+from htppower.tools.extensions.key_table import SETTINGS
+from htppower.tools.review.explain.extension_keys import key_subjects
 
 if TYPE_CHECKING:
     from command import Command

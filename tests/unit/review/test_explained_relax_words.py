@@ -11,7 +11,7 @@ from htppower import load_profile
 from htppower.profiles.field_limits import fields_of
 from htppower.profiles.relax_format import AdaptiveFields, BreakEvenFields, ColdStartsFields, ThenFields
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US
-from htppower.review.explain.relax_words import words
+from htppower.tools.review.explain.relax_words import words
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from shipped import shipped_folder
 
-from htppower.review.explain.texts.file_rules import OTHER_TEXTS
-from htppower.review.explain.texts.vote_rules import VOTE_TEXTS
-from htppower.review.lint.catalogue import CATALOGUE
 from htppower.rules.rule import Breach, Family
+from htppower.tools.review.explain.texts.file_rules import OTHER_TEXTS
+from htppower.tools.review.explain.texts.vote_rules import VOTE_TEXTS
+from htppower.tools.review.lint.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

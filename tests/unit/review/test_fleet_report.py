@@ -11,11 +11,11 @@ from fleets import answer
 
 from htppower import load_profile
 from htppower.profiles.sustain import Adaptive
-from htppower.review.fleet_report import FleetReport
-from htppower.review.layout import shown_width
-from htppower.tuning.fleet.fleet import Fleet
-from htppower.tuning.fleet.records import Cost, Question, Unread
-from htppower.tuning.fleet.settle import Aim, settle
+from htppower.tools.review.fleet_report import FleetReport
+from htppower.tools.review.layout import shown_width
+from htppower.tools.tuning.fleet.fleet import Fleet
+from htppower.tools.tuning.fleet.records import Cost, Question, Unread
+from htppower.tools.tuning.fleet.settle import Aim, settle
 
 if TYPE_CHECKING:
     from pathlib import Path

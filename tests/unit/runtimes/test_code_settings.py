@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.review.settings_check.check import findings_of
-from htppower.runtimes.options import Where
-from htppower.runtimes.reading import said
+from htppower.tools.review.settings_check.check import findings_of
+from htppower.tools.runtimes.options import Where
+from htppower.tools.runtimes.reading import said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

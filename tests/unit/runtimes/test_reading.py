@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from htppower import ProfileError, load_profile, profile_names
 from htppower.profiles.loading import record_names
 from htppower.profiles.names import LLM_DECODE_PROFILES
-from htppower.review.settings_check.check import findings_of
-from htppower.runtimes.catalogue import NAMES, settings
-from htppower.runtimes.reading import read, said, sniff
+from htppower.tools.review.settings_check.check import findings_of
+from htppower.tools.runtimes.catalogue import NAMES, settings
+from htppower.tools.runtimes.reading import read, said, sniff
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,8 @@ from htppower.profiles.loading import record_names
 from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.profiles.profile import Then
 from htppower.profiles.sustain import Adaptive
-from htppower.runtimes.catalogue import NAMES, settings
-from htppower.runtimes.settings import LANGUAGES
+from htppower.tools.runtimes.catalogue import NAMES, settings
+from htppower.tools.runtimes.settings import LANGUAGES
 from htppower.votes.clock_votes import VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 

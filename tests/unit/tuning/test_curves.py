@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
-from htppower.tuning.cost.curves import GapCurve
+from htppower.tools.tuning.cost.curves import GapCurve
 
 GAPS_US = (0, 5_000, 20_000, 20_000, 90_000, 2_000_000)
 

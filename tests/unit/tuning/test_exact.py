@@ -8,14 +8,14 @@ import pytest
 from workloads import any_session, any_timing
 
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
-from htppower.tuning.cost import alternation
-from htppower.tuning.cost.alternation import Alternation
-from htppower.tuning.cost.blocks import Blocks
-from htppower.tuning.cost.curves import GapCurve
-from htppower.tuning.cost.exact import ExactTimeOuts
-from htppower.tuning.cost.stepwise import Fixed, run_stepwise
-from htppower.tuning.cost.workload import Timing, Workload
-from htppower.tuning.traces.trace import SessionTrace
+from htppower.tools.tuning.cost import alternation
+from htppower.tools.tuning.cost.alternation import Alternation
+from htppower.tools.tuning.cost.blocks import Blocks
+from htppower.tools.tuning.cost.curves import GapCurve
+from htppower.tools.tuning.cost.exact import ExactTimeOuts
+from htppower.tools.tuning.cost.stepwise import Fixed, run_stepwise
+from htppower.tools.tuning.cost.workload import Timing, Workload
+from htppower.tools.tuning.traces.trace import SessionTrace
 
 SUMS = ("cold", "raised_us", "busy_us", "waits_us")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from htppower.tuning.front import pareto_front
+from htppower.tools.tuning.front import pareto_front
 
 
 @pytest.mark.parametrize("seed", range(20))

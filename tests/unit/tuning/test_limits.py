@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from htppower.tuning.limits import Limit, parse_limit, quantiles_us
+from htppower.tools.tuning.limits import Limit, parse_limit, quantiles_us
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,16 @@ import pytest
 from advising import MODEL, recording
 from halves import KINDS, halves, with_jitter
 
-from htppower.tuning import margin as margin_module
-from htppower.tuning.changed import tuned_and_rest, with_longer_gaps
-from htppower.tuning.limits import parse_limit
-from htppower.tuning.replay import replay
-from htppower.tuning.reserve import Strictness
-from htppower.tuning.traces.trace import SessionTrace
-from htppower.tuning.tune import Question, Tuned, tune
+from htppower.tools.tuning import margin as margin_module
+from htppower.tools.tuning.changed import tuned_and_rest, with_longer_gaps
+from htppower.tools.tuning.limits import parse_limit
+from htppower.tools.tuning.replay import replay
+from htppower.tools.tuning.reserve import Strictness
+from htppower.tools.tuning.traces.trace import SessionTrace
+from htppower.tools.tuning.tune import Question, Tuned, tune
 
 if TYPE_CHECKING:
-    from htppower.tuning.trial import Trial
+    from htppower.tools.tuning.trial import Trial
 
 PROFILES = ("burst", "balanced", "high_power_saver")
 

@@ -13,8 +13,8 @@ from htppower import VoteController
 from htppower.backends import RecordingBackend, SimulatedHtp
 from htppower.events import Event, State, Transition
 from htppower.testing import VirtualTime
-from htppower.tuning.cost.power import Power
-from htppower.tuning.models.file import load_device_model
+from htppower.tools.tuning.cost.power import Power
+from htppower.tools.tuning.models.file import load_device_model
 
 INFERENCES = 300
 INFERENCE_US = 8_000

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.cli.status.document import StatusUnreadable, read_status
 from htppower.errors import HtpPowerError, TraceError
-from htppower.review.advice.measurement import UnreadableMeasurement
-from htppower.review.advice.readers.recognise import read_measurements
-from htppower.tuning import reading_limits
-from htppower.tuning.reading_limits import VARIABLE, Room, TooMuch, check_json, raised
-from htppower.tuning.traces.read import read_trace
-from htppower.tuning.traces.readers import source
+from htppower.tools.cli.status.document import StatusUnreadable, read_status
+from htppower.tools.review.advice.measurement import UnreadableMeasurement
+from htppower.tools.review.advice.readers.recognise import read_measurements
+from htppower.tools.tuning import reading_limits
+from htppower.tools.tuning.reading_limits import VARIABLE, Room, TooMuch, check_json, raised
+from htppower.tools.tuning.traces.read import read_trace
+from htppower.tools.tuning.traces.readers import source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,7 +124,7 @@ def test_json_that_is_large_is_refused(monkeypatch: pytest.MonkeyPatch, content:
 
 def test_lines_of_a_profiler_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines without data take time, too."""
-    monkeypatch.setattr("htppower.review.advice.readers.source.LINES", 3_000)
+    monkeypatch.setattr("htppower.tools.review.advice.readers.source.LINES", 3_000)
     path = tmp_path / "log.txt"
     path.write_text("x\n" * 3_100, encoding="utf-8")
     with pytest.raises(UnreadableMeasurement, match=r"has more than 3000 lines .*HTPPOWER_READ_MORE=10"):
@@ -133,8 +133,8 @@ def test_lines_of_a_profiler_are_bounded(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_numbers_and_graphs_of_a_profiler_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The numbers, graphs and rows of one inference are bounded; rows are kept until the inference ends."""
-    monkeypatch.setattr("htppower.review.advice.rows.MEASURED", 3_000)
-    monkeypatch.setattr("htppower.review.advice.rows._MOST_PENDING", 3_000)
+    monkeypatch.setattr("htppower.tools.review.advice.rows.MEASURED", 3_000)
+    monkeypatch.setattr("htppower.tools.review.advice.rows._MOST_PENDING", 3_000)
     path = tmp_path / "log.txt"
     line = "[profiler][{graph}]event[0]: RPC (execute) time, duration: 29.409 ms\n"
     op = "[profiler][g]event[0]: op{graph}, count: 1\n"

@@ -12,9 +12,9 @@ from workloads import any_session, any_timing
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.profiles.profile import Lowering, Profile
 from htppower.profiles.sustain import Adaptive
-from htppower.tuning.replay import Replayed, replay
-from htppower.tuning.trial import Trial
-from htppower.tuning.variants import variants
+from htppower.tools.tuning.replay import Replayed, replay
+from htppower.tools.tuning.trial import Trial
+from htppower.tools.tuning.variants import variants
 
 if TYPE_CHECKING:
     from htppower.profiles.sustain import Sustain

@@ -8,11 +8,11 @@ import attrs
 import numpy as np
 from advising import BURST, MODEL, VARIANTS, advised, aim_of, periodic, recording
 
-from htppower.tuning.sensitivity import assumptions, in_words
-from htppower.tuning.session_advice import advise
-from htppower.tuning.traces.trace import SessionTrace
-from htppower.tuning.tune import Question, tune
-from htppower.tuning.variants import Variant
+from htppower.tools.tuning.sensitivity import assumptions, in_words
+from htppower.tools.tuning.session_advice import advise
+from htppower.tools.tuning.traces.trace import SessionTrace
+from htppower.tools.tuning.tune import Question, tune
+from htppower.tools.tuning.variants import Variant
 
 
 def test_the_advice_stands_up_to_what_is_said_and_not_beyond() -> None:

@@ -11,16 +11,16 @@ import pytest
 from advising import advised, aim_of, everything, periodic
 from workloads import any_session
 
-from htppower.tuning import choices, session_advice
-from htppower.tuning.limits import parse_limit
-from htppower.tuning.traces.trace import SessionTrace
-from htppower.tuning.trial import Trial
+from htppower.tools.tuning import choices, session_advice
+from htppower.tools.tuning.limits import parse_limit
+from htppower.tools.tuning.traces.trace import SessionTrace
+from htppower.tools.tuning.trial import Trial
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from htppower.tuning.choices import Choice
-    from htppower.tuning.cost.outcome import Outcomes
+    from htppower.tools.tuning.choices import Choice
+    from htppower.tools.tuning.cost.outcome import Outcomes
 
 LIMITS: tuple[tuple[str, ...], ...] = (
     (),

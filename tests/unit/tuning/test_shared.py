@@ -9,15 +9,15 @@ import pytest
 from advising import MODEL, advised, aim_of, recording
 from workloads import any_session
 
-from htppower.tuning.shared import _kept, settle_together
-from htppower.tuning.traces.trace import SessionTrace
-from htppower.tuning.tune import Question, tune
+from htppower.tools.tuning.shared import _kept, settle_together
+from htppower.tools.tuning.traces.trace import SessionTrace
+from htppower.tools.tuning.tune import Question, tune
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from htppower.tuning.choices import Choice
-    from htppower.tuning.session_advice import Aim, SessionAdvice
+    from htppower.tools.tuning.choices import Choice
+    from htppower.tools.tuning.session_advice import Aim, SessionAdvice
 
 
 def drawn_j(advices: Sequence[SessionAdvice], choices: Sequence[Choice]) -> float:

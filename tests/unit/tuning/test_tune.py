@@ -8,9 +8,9 @@ import pytest
 from advising import MODEL, periodic, recording
 
 from htppower.profiles.names import SHIPPED_PROFILES
-from htppower.tuning.limits import parse_limit
-from htppower.tuning.traces.trace import SessionTrace
-from htppower.tuning.tune import Question, TuningError, chosen, tune
+from htppower.tools.tuning.limits import parse_limit
+from htppower.tools.tuning.traces.trace import SessionTrace
+from htppower.tools.tuning.tune import Question, TuningError, chosen, tune
 
 
 def test_a_recording_without_an_inference_is_nothing_to_tune() -> None:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from htppower.profiles.loading import load_profile
-from htppower.tuning.cost.stepwise import Fixed, run_stepwise
-from htppower.tuning.cost.workload import Timing, Workload
-from htppower.tuning.models.file import load_device_model
-from htppower.tuning.timing import timing
-from htppower.tuning.traces.trace import SessionTrace
+from htppower.tools.tuning.cost.stepwise import Fixed, run_stepwise
+from htppower.tools.tuning.cost.workload import Timing, Workload
+from htppower.tools.tuning.models.file import load_device_model
+from htppower.tools.tuning.timing import timing
+from htppower.tools.tuning.traces.trace import SessionTrace
 
 
 def session(*spans: tuple[int, int], cold: tuple[bool, ...] | None = None) -> SessionTrace:

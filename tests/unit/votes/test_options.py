@@ -9,9 +9,9 @@ import attrs
 import pytest
 
 from htppower.backends.qnn import abi
-from htppower.review.lint.catalogue import CATALOGUE, rules_on
 from htppower.rules.platforms import ARCHITECTURES, OPERATING_SYSTEMS
 from htppower.rules.power_order import costs
+from htppower.tools.review.lint.catalogue import CATALOGUE, rules_on
 from htppower.votes.clock_votes import DcvsV3
 from htppower.votes.native import Option, native_config
 from htppower.votes.options import BY_CLASS, BY_FIELD, PROCESS_WIDE, VOTE_OPTIONS

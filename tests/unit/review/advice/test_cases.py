@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from measured import FORMS, ORDER, Recipe, ai_hub_json, genie_json, made, ort_csv, viewer_csv, viewer_text
 
 from htppower.profiles.loading import load_profile
-from htppower.review.advice.events import Event, Kind
-from htppower.review.advice.readers.recognise import read_measurements
-from htppower.review.advice.run import advise
+from htppower.tools.review.advice.events import Event, Kind
+from htppower.tools.review.advice.readers.recognise import read_measurements
+from htppower.tools.review.advice.run import advise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from htppower.profiles.profile import Profile
-    from htppower.review.advice.measurement import Measurement
+    from htppower.tools.review.advice.measurement import Measurement
 
     Inference = Mapping[Event, float]
 

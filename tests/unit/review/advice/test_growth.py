@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from growth import MOST, growth
 
-from htppower.review.advice.events import Event
-from htppower.review.advice.rows import Collector, Row
+from htppower.tools.review.advice.events import Event
+from htppower.tools.review.advice.rows import Collector, Row
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -28,8 +28,8 @@ from measured import (
     viewer_text,
 )
 
-from htppower.review.advice.events import Event
-from htppower.review.advice.readers.recognise import read_measurements
+from htppower.tools.review.advice.events import Event
+from htppower.tools.review.advice.readers.recognise import read_measurements
 
 USUAL = Recipe()
 INFERENCES = made([USUAL] * 7)

@@ -8,8 +8,8 @@ import random
 import pytest
 from measured import ORDER, Recipe, made
 
-from htppower.review.advice.events import Event
-from htppower.review.advice.rows import Collector, Row, Series, usual_order
+from htppower.tools.review.advice.events import Event
+from htppower.tools.review.advice.rows import Collector, Row, Series, usual_order
 
 TWO = [Recipe(), Recipe(compute=9000.0, mhz=3000.0)]
 

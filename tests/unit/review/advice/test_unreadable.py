@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from measured import HEADER, Recipe, made, ort_csv, read, told
 
-from htppower.review.advice.events import Event
-from htppower.review.advice.measurement import UnreadableMeasurement
-from htppower.review.advice.readers.recognise import read_measurements
+from htppower.tools.review.advice.events import Event
+from htppower.tools.review.advice.measurement import UnreadableMeasurement
+from htppower.tools.review.advice.readers.recognise import read_measurements
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ import pytest
 from differences import differ, write
 from shipped import shipped_folder
 
-from htppower.review.diff.effects import Effect
+from htppower.tools.review.diff.effects import Effect
 
 EXPANDED = (
     "{dcvs_v3: unset, dcvs_v3_exp: {power_mode: PERFORMANCE, sleep_latency_us: 1000, sleep_disable: unset,\n"

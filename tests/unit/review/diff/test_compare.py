@@ -14,12 +14,12 @@ from shipped import shipped_folder
 
 from htppower import ProfileError
 from htppower.profiles.names import SHIPPED_PROFILES
-from htppower.review.diff.effects import Effect
-from htppower.review.diff.in_words import in_words
-from htppower.review.diff.sides import here, read_side
+from htppower.tools.review.diff.effects import Effect
+from htppower.tools.review.diff.in_words import in_words
+from htppower.tools.review.diff.sides import here, read_side
 
 if TYPE_CHECKING:
-    from htppower.review.diff.compare import Comparison
+    from htppower.tools.review.diff.compare import Comparison
 
 BASE = "profile: base\nextends: balanced\nvotes: {dcvs_v3: {core: {min: SVS, target: NOM, max: NOM_PLUS}}}\n"
 MINE = "profile: mine\nextends: base\n"

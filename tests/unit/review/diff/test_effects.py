@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower.profiles.fields import limits, vote_fields
-from htppower.review.diff.effects import Effect, effect_of
+from htppower.tools.review.diff.effects import Effect, effect_of
 from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.vote_set import VoteSet

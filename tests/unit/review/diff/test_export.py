@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.review.diff.export import Listing, NoRevision, export
+from htppower.tools.review.diff.export import Listing, NoRevision, export
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

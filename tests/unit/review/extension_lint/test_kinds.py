@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from extension_mutations import CHAT_APP
 from linted_extensions import linted, written
 
-from htppower.cli.main import main
+from htppower.tools.cli.main import main
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,11 +19,11 @@ from schemas import VALIDATORS, refused
 from shipped import shipped_folder
 
 from htppower import ProfileError, load_profile, profile_names
-from htppower.cli.show import as_yaml
 from htppower.profiles.fields import profile_fields
 from htppower.profiles.strict_yaml import read_document
-from htppower.review.json_schema.schema import FILES, json_schema
-from htppower.review.vote_tests.mutants import _VALUES
+from htppower.tools.cli.show import as_yaml
+from htppower.tools.review.json_schema.schema import FILES, json_schema
+from htppower.tools.review.vote_tests.mutants import _VALUES
 
 if TYPE_CHECKING:
     from htppower import Profile, Relax

@@ -17,13 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower.errors import Finding, Place, Severity
-from htppower.review.lint.catalogue import CATALOGUE
-from htppower.review.lint.formats import render
-from htppower.review.lint.lines import Lines
-from htppower.review.lint.report import LintReport
-from htppower.review.lint.run import lint
-from htppower.review.lint.suppressions import Suppressed, Suppression
-from htppower.review.styled import plain
+from htppower.tools.review.lint.catalogue import CATALOGUE
+from htppower.tools.review.lint.formats import render
+from htppower.tools.review.lint.lines import Lines
+from htppower.tools.review.lint.report import LintReport
+from htppower.tools.review.lint.run import lint
+from htppower.tools.review.lint.suppressions import Suppressed, Suppression
+from htppower.tools.review.styled import plain
 
 TODAY = datetime.date(2026, 11, 21)
 REVIEWED = DATA / "reviewed"

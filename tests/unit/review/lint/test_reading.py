@@ -11,7 +11,7 @@ import pytest
 from shipped import shipped_folder
 
 from htppower.profiles.strict_yaml import read_document
-from htppower.review.lint.run import lint
+from htppower.tools.review.lint.run import lint
 
 
 @pytest.mark.parametrize("spelt", ["absolute", "relative"])

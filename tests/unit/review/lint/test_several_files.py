@@ -8,7 +8,7 @@ from linted import TODAY, found, write
 from shipped import shipped_folder
 
 from htppower.profiles.names import SHIPPED_PROFILES
-from htppower.review.lint.run import lint
+from htppower.tools.review.lint.run import lint
 
 if TYPE_CHECKING:
     from pathlib import Path

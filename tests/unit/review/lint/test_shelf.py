@@ -15,15 +15,15 @@ from htppower import load_profile
 from htppower.profiles.loading import examine_profile
 from htppower.profiles.names import LLM_DECODE_PROFILES, SHIPPED_PROFILES
 from htppower.profiles.paths import stem_of
-from htppower.review.lint.review_rules import table_of
-from htppower.review.lint.run import lint
+from htppower.tools.review.lint.review_rules import table_of
+from htppower.tools.review.lint.run import lint
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from htppower.profiles.discovery import Folders
     from htppower.profiles.loading import Known
-    from htppower.review.lint.report import LintReport
+    from htppower.tools.review.lint.report import LintReport
 
 TODAY = datetime.date(2026, 11, 1)
 TABLES = (SHIPPED_PROFILES, LLM_DECODE_PROFILES)
@@ -38,7 +38,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(stem_of(path))
         return examine_profile(path, folders, known)
 
-    monkeypatch.setattr("htppower.review.lint.home.examine_profile", noting)
+    monkeypatch.setattr("htppower.tools.review.lint.home.examine_profile", noting)
     return names
 
 

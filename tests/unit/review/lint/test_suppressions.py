@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shipped import shipped_folder
 
-from htppower.review.lint.lines import comments_for_htppower
-from htppower.review.lint.run import lint
+from htppower.tools.review.lint.lines import comments_for_htppower
+from htppower.tools.review.lint.run import lint
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from htppower.review.lint.report import LintReport
+    from htppower.tools.review.lint.report import LintReport
 
 TODAY = datetime.date(2026, 11, 21)
 POLLS = "profile: mine\nextends: low_balanced\nsummary: '# htppower: no comment'\nvotes: {rpc_polling_time_us: 10}"

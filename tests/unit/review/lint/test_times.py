@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from linted import TODAY, found, write
 
-from htppower.review.lint.run import lint
+from htppower.tools.review.lint.run import lint
 
 if TYPE_CHECKING:
     from pathlib import Path

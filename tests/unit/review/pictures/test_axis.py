@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from htppower.events import Phase
-from htppower.review.dry_run.observer import PhaseSpan
-from htppower.review.pictures.axis import TimeAxis, spell_time, time_axis
-from htppower.review.pictures.timeline import Timeline, timeline
+from htppower.tools.review.dry_run.observer import PhaseSpan
+from htppower.tools.review.pictures.axis import TimeAxis, spell_time, time_axis
+from htppower.tools.review.pictures.timeline import Timeline, timeline
 
 
 def _axis(*timelines: Timeline) -> TimeAxis:

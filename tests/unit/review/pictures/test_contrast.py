@@ -11,10 +11,10 @@ import pytest
 from dry_runs import dry_run, parsed
 
 from htppower.profiles.loading import load_profile
-from htppower.review.pictures.page import page
-from htppower.review.pictures.style import SVG as STYLE
-from htppower.review.pictures.svg import as_svg
-from htppower.review.pictures.timeline import timeline
+from htppower.tools.review.pictures.page import page
+from htppower.tools.review.pictures.style import SVG as STYLE
+from htppower.tools.review.pictures.svg import as_svg
+from htppower.tools.review.pictures.timeline import timeline
 
 Colour: TypeAlias = "tuple[float, float, float]"
 

@@ -16,14 +16,14 @@ from htppower.errors import Finding, Place, Severity
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.profiles.profile import Lowering
-from htppower.review.diff.causes import Cause
-from htppower.review.diff.change import Change
-from htppower.review.diff.compare import Comparison
-from htppower.review.diff.effects import Effect
-from htppower.review.diff.formats.as_html import HEAD
-from htppower.review.diff.formats.as_html import render as diff_page
-from htppower.review.diff.runs import RunPair
-from htppower.review.dry_run.formats.as_html import page_of
+from htppower.tools.review.diff.causes import Cause
+from htppower.tools.review.diff.change import Change
+from htppower.tools.review.diff.compare import Comparison
+from htppower.tools.review.diff.effects import Effect
+from htppower.tools.review.diff.formats.as_html import HEAD
+from htppower.tools.review.diff.formats.as_html import render as diff_page
+from htppower.tools.review.diff.runs import RunPair
+from htppower.tools.review.dry_run.formats.as_html import page_of
 
 VOID = {"meta", "br"}
 

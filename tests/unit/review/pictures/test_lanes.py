@@ -10,8 +10,8 @@ from dry_runs import dry_run, parsed
 from helpers import hmx
 
 from htppower.profiles.loading import load_profile
-from htppower.review.pictures.svg import as_svg
-from htppower.review.pictures.timeline import timeline
+from htppower.tools.review.pictures.svg import as_svg
+from htppower.tools.review.pictures.timeline import timeline
 from htppower.votes.clock_votes import VoltageRange
 from htppower.votes.corners import VoltageCorner
 

@@ -10,8 +10,8 @@ import pytest
 from dry_runs import dry_run, parsed
 
 from htppower.profiles.loading import load_profile
-from htppower.review.pictures.svg import as_svg, describe
-from htppower.review.pictures.timeline import timeline
+from htppower.tools.review.pictures.svg import as_svg, describe
+from htppower.tools.review.pictures.timeline import timeline
 
 if TYPE_CHECKING:
     from htppower.profiles.profile import Profile

@@ -12,10 +12,10 @@ from dry_runs import HOSTILE, dry_run, hostile, parsed, sustaining
 from htppower.backends import SimulatedHtp
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import SHIPPED_PROFILES
-from htppower.review.pictures.axis import spell_time, time_axis
-from htppower.review.pictures.elements import width_of
-from htppower.review.pictures.svg import as_svg, describe
-from htppower.review.pictures.timeline import timeline
+from htppower.tools.review.pictures.axis import spell_time, time_axis
+from htppower.tools.review.pictures.elements import width_of
+from htppower.tools.review.pictures.svg import as_svg, describe
+from htppower.tools.review.pictures.timeline import timeline
 
 SVG = "{http://www.w3.org/2000/svg}"
 

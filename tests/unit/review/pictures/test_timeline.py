@@ -16,10 +16,10 @@ from htppower.backends import SimulatedHtp
 from htppower.events import Phase
 from htppower.profiles.loading import load_profile
 from htppower.profiles.profile import PowerState, Profile, Relax
-from htppower.review.dry_run.observer import PhaseSpan, Window
-from htppower.review.pictures.timeline import Lane, Timeline, timeline
 from htppower.rules import table as rules
 from htppower.rules.case import Case
+from htppower.tools.review.dry_run.observer import PhaseSpan, Window
+from htppower.tools.review.pictures.timeline import Lane, Timeline, timeline
 from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3, HmxV2, VoltageRange
 from htppower.votes.corners import EXPANDED_OF_CORE, ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.vote_set import VoteSet

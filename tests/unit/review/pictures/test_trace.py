@@ -12,7 +12,7 @@ from helpers import hmx
 
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import SHIPPED_PROFILES
-from htppower.review.dry_run.formats.as_trace import render
+from htppower.tools.review.dry_run.formats.as_trace import render
 
 Event = dict[str, Any]
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.review.settings_check.check import check, findings_of
-from htppower.runtimes.mistaken import MISTAKEN
-from htppower.runtimes.options import OPTIONS, Takes, Where
-from htppower.runtimes.reading import said
+from htppower.tools.review.settings_check.check import check, findings_of
+from htppower.tools.runtimes.mistaken import MISTAKEN
+from htppower.tools.runtimes.options import OPTIONS, Takes, Where
+from htppower.tools.runtimes.reading import said
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -178,7 +178,7 @@ def test_a_value_that_yaml_refuses_is_told_once(value: str) -> None:
 @pytest.mark.parametrize("where", Where)
 def test_every_mode_of_the_table_is_known(where: Where) -> None:
     """Each spelling means a mode with a record, and none is mistaken for a key."""
-    from htppower.runtimes.expressed import records  # noqa: PLC0415 - it reads files
+    from htppower.profiles.expressed import records  # noqa: PLC0415 - it reads files
 
     for (place, key), option in OPTIONS.items():
         if place is not where:

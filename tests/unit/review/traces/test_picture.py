@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 
-from htppower.review.traces.picture import as_svg
-from htppower.tuning.traces.describe import describe
-from htppower.tuning.traces.trace import SessionTrace, Trace
+from htppower.tools.review.traces.picture import as_svg
+from htppower.tools.tuning.traces.describe import describe
+from htppower.tools.tuning.traces.trace import SessionTrace, Trace
 
 
 def test_lengths_of_gaps_have_marks_that_people_read() -> None:

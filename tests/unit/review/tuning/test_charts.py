@@ -8,11 +8,11 @@ import re
 import numpy as np
 import pytest
 
-from htppower.review.tuning.chart import Chart, Scale
-from htppower.review.tuning.charts import cost_chart, gap_chart
-from htppower.tuning.models.file import load_device_model
-from htppower.tuning.traces.trace import SessionTrace, Trace
-from htppower.tuning.tune import Question, Tuned, tune
+from htppower.tools.review.tuning.chart import Chart, Scale
+from htppower.tools.review.tuning.charts import cost_chart, gap_chart
+from htppower.tools.tuning.models.file import load_device_model
+from htppower.tools.tuning.traces.trace import SessionTrace, Trace
+from htppower.tools.tuning.tune import Question, Tuned, tune
 
 _NUMBER = r"(-?[\d.]+)"
 

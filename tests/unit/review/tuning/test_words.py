@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from htppower.review.tuning.words import advice_line, together_line
-from htppower.tuning.models.file import load_device_model
-from htppower.tuning.traces.trace import SessionTrace, Trace
-from htppower.tuning.tune import Question, tune
+from htppower.tools.review.tuning.words import advice_line, together_line
+from htppower.tools.tuning.models.file import load_device_model
+from htppower.tools.tuning.traces.trace import SessionTrace, Trace
+from htppower.tools.tuning.tune import Question, tune
 
 
 @pytest.mark.parametrize(

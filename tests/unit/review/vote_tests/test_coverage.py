@@ -9,9 +9,9 @@ from shipped import shipped_folder
 
 from htppower import load_profile
 from htppower.profiles.names import LISTED_FIRST, SHIPPED_PROFILES
-from htppower.review.vote_tests.compare import run_tests
-from htppower.review.vote_tests.coverage import Coverage, Look, coverage
-from htppower.review.vote_tests.files import load_beside, load_test, load_tests
+from htppower.tools.review.vote_tests.compare import run_tests
+from htppower.tools.review.vote_tests.coverage import Coverage, Look, coverage
+from htppower.tools.review.vote_tests.files import load_beside, load_test, load_tests
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from checkout import CORPUS
 from shipped import shipped_folder
 
 from htppower.errors import VoteTestError
-from htppower.review.vote_tests.files import load_beside, load_test, load_tests
+from htppower.tools.review.vote_tests.files import load_beside, load_test, load_tests
 
 MALFORMED = CORPUS / "malformed_tests"
 

@@ -17,8 +17,8 @@ from htppower.control.gate.gate import Gate
 from htppower.control.ledger import ledger
 from htppower.control.ledger.process_settings import ProcessSettings, _aggregated
 from htppower.events import Cause, Phase
-from htppower.review.vote_tests.compare import run_tests
-from htppower.review.vote_tests.files import load_tests
+from htppower.tools.review.vote_tests.compare import run_tests
+from htppower.tools.review.vote_tests.files import load_tests
 from htppower.votes.clock_votes import HVX_REMOVED, DcvsV3
 from htppower.votes.native import Option
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.gate.tokens import Token
-    from htppower.review.vote_tests.cases import VoteTest
+    from htppower.tools.review.vote_tests.cases import VoteTest
 
     Patch = pytest.MonkeyPatch
 

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower import load_profile
-from htppower.review.vote_tests.cases import Expectation, Happens, VoteCase, timeline
-from htppower.review.vote_tests.compare import run_tests
-from htppower.review.vote_tests.coverage import coverage
-from htppower.review.vote_tests.fields import DeinitStep, IdleStep, InferenceStep, InitStep, RestartStep, UseStep
-from htppower.review.vote_tests.files import load_test
-from htppower.review.vote_tests.runner import Seen, run_case
 from htppower.rules.platforms import platform_of
+from htppower.tools.review.vote_tests.cases import Expectation, Happens, VoteCase, timeline
+from htppower.tools.review.vote_tests.compare import run_tests
+from htppower.tools.review.vote_tests.coverage import coverage
+from htppower.tools.review.vote_tests.fields import DeinitStep, IdleStep, InferenceStep, InitStep, RestartStep, UseStep
+from htppower.tools.review.vote_tests.files import load_test
+from htppower.tools.review.vote_tests.runner import Seen, run_case
 
 if TYPE_CHECKING:
     from pathlib import Path

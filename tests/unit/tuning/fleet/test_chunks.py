@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from htppower.tuning.fleet.chunks import Chunks
-from htppower.tuning.fleet.records import TraceFile
+from htppower.tools.tuning.fleet.chunks import Chunks
+from htppower.tools.tuning.fleet.records import TraceFile
 
 
 def files(*sizes: int) -> list[TraceFile]:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
-from htppower.tuning.fleet.bins import BINS, EDGES_US, LARGEST_STEP
-from htppower.tuning.fleet.gap_histogram import PPM, GapHistogram, merged
-from htppower.tuning.fleet.settle import best_fixed
+from htppower.tools.tuning.fleet.bins import BINS, EDGES_US, LARGEST_STEP
+from htppower.tools.tuning.fleet.gap_histogram import PPM, GapHistogram, merged
+from htppower.tools.tuning.fleet.settle import best_fixed
 
 # Gaps of any length, and many at the narrow bins or exactly at an edge.
 _GAPS = st.lists(

@@ -14,10 +14,10 @@ import pytest
 from htppower import __version__
 from htppower.profiles.sustain import Adaptive
 from htppower.sustain.learner import make_learner
-from htppower.tuning.fleet import reading
-from htppower.tuning.fleet.gap_histogram import GapHistogram
-from htppower.tuning.fleet.reading import read_chunk, read_file
-from htppower.tuning.fleet.records import Cost, FileGaps, Question, TraceFile, Unread
+from htppower.tools.tuning.fleet import reading
+from htppower.tools.tuning.fleet.gap_histogram import GapHistogram
+from htppower.tools.tuning.fleet.reading import read_chunk, read_file
+from htppower.tools.tuning.fleet.records import Cost, FileGaps, Question, TraceFile, Unread
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,13 +10,13 @@ import pytest
 from fleets import answer
 
 from htppower.profiles.sustain import Adaptive
-from htppower.tuning.fleet import results_file as module
-from htppower.tuning.fleet.fleet_error import FleetError
-from htppower.tuning.fleet.records import Cost, Question
-from htppower.tuning.fleet.results_file import results_file
+from htppower.tools.tuning.fleet import results_file as module
+from htppower.tools.tuning.fleet.fleet_error import FleetError
+from htppower.tools.tuning.fleet.records import Cost, Question
+from htppower.tools.tuning.fleet.results_file import results_file
 
 if TYPE_CHECKING:
-    from htppower.tuning.fleet.records import FileGaps
+    from htppower.tools.tuning.fleet.records import FileGaps
 
 _QUESTION = Question(100_000, (Adaptive(100_000), Adaptive(cold_starts_ppm=50_000)), ("camera",), "csv")
 _FIRST = answer("/a/\N{SNOWMAN}\udc80 one", [5, 30_000, 10**7], learnt=[Cost(1, 2), Cost(3, 4)])

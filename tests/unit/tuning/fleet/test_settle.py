@@ -8,8 +8,8 @@ import pytest
 from fleets import answer
 
 from htppower.profiles.sustain import Adaptive
-from htppower.tuning.fleet.records import Cost, Question
-from htppower.tuning.fleet.settle import Aim, Candidate, fixed, settle
+from htppower.tools.tuning.fleet.records import Cost, Question
+from htppower.tools.tuning.fleet.settle import Aim, Candidate, fixed, settle
 
 _B_US = 100_000
 _QUESTION = Question(_B_US)

@@ -10,13 +10,13 @@ import pytest
 from timed_device import BASE, QUICK, TIMING, Device
 
 from htppower.backends import Timing
-from htppower.tuning.models.calibration.failed import CalibrationFailed
-from htppower.tuning.models.calibration.meter import Meter
-from htppower.tuning.models.calibration.settings import Settings
-from htppower.tuning.models.calibration.steps import plan
-from htppower.tuning.models.file import examine_device_model
-from htppower.tuning.models.model import ASSUMED, MEASURED
-from htppower.tuning.models.text import model_text
+from htppower.tools.tuning.models.calibration.failed import CalibrationFailed
+from htppower.tools.tuning.models.calibration.meter import Meter
+from htppower.tools.tuning.models.calibration.settings import Settings
+from htppower.tools.tuning.models.calibration.steps import plan
+from htppower.tools.tuning.models.file import examine_device_model
+from htppower.tools.tuning.models.model import ASSUMED, MEASURED
+from htppower.tools.tuning.models.text import model_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,9 @@ import pytest
 
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import LISTED_FIRST, SHIPPED_PROFILES, SYSTEM_SETTINGS
-from htppower.tuning.models import costs
-from htppower.tuning.models.file import load_device_model
-from htppower.tuning.models.model import DeviceModel, ProfileSpeed, Quantity
+from htppower.tools.tuning.models import costs
+from htppower.tools.tuning.models.file import load_device_model
+from htppower.tools.tuning.models.model import DeviceModel, ProfileSpeed, Quantity
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ import pytest
 from timed_device import QUICK, Device
 
 from htppower.errors import VoteRejected
-from htppower.tuning.models.calibration.failed import CalibrationFailed
-from htppower.tuning.models.calibration.settings import Settings
+from htppower.tools.tuning.models.calibration.failed import CalibrationFailed
+from htppower.tools.tuning.models.calibration.settings import Settings
 
 # The smallest plan, so that a run has few points for an interrupt.
 ONCE = Settings(count=1, power_count=1, power_us=20_000)

@@ -12,8 +12,8 @@ from schemas import VALIDATORS
 from shipped import shipped_folder
 
 from htppower.errors import ProfileError
-from htppower.tuning.models.file import DEFAULT_DEVICE, device_names, load_device_model
-from htppower.tuning.models.model import ASSUMED, LIMITS_OF_VALUES, MEASURED, SOURCE, DeviceModel
+from htppower.tools.tuning.models.file import DEFAULT_DEVICE, device_names, load_device_model
+from htppower.tools.tuning.models.model import ASSUMED, LIMITS_OF_VALUES, MEASURED, SOURCE, DeviceModel
 
 if TYPE_CHECKING:
     from pathlib import Path

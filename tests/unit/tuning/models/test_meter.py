@@ -11,10 +11,10 @@ import pytest
 
 from htppower.backends.clock import MonotonicClock
 from htppower.testing import VirtualTime
-from htppower.tuning.models.calibration.failed import CalibrationFailed
-from htppower.tuning.models.calibration.meter import LOOK_EVERY_US, Meter, command_meter, file_meter
-from htppower.tuning.models.calibration.samples import measured
-from htppower.tuning.models.model import MEASURED
+from htppower.tools.tuning.models.calibration.failed import CalibrationFailed
+from htppower.tools.tuning.models.calibration.meter import LOOK_EVERY_US, Meter, command_meter, file_meter
+from htppower.tools.tuning.models.calibration.samples import measured
+from htppower.tools.tuning.models.model import MEASURED
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,12 +11,12 @@ import pytest
 from trace_files import compact
 
 from htppower.errors import TraceError
-from htppower.tuning.traces.read import read_trace
+from htppower.tools.tuning.traces.read import read_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from htppower.tuning.traces.trace import Trace
+    from htppower.tools.tuning.traces.trace import Trace
 
 
 def event(kind: str, name: str, ts: float, tid: int = 1, **more: Any) -> dict[str, Any]:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from htppower.errors import TraceError
-from htppower.tuning.traces.read import read_trace
+from htppower.tools.tuning.traces.read import read_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from htppower.tuning.traces.trace import Trace
+    from htppower.tools.tuning.traces.trace import Trace
 
 
 def read(text: str, unit: str | None = None) -> Trace:

@@ -11,10 +11,10 @@ from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from htppower.tuning.traces.activity import begun, burst_spans, busy_shares
-from htppower.tuning.traces.describe import TIME_OUTS_US, describe, describe_session, octaves
-from htppower.tuning.traces.patterns import valley_us
-from htppower.tuning.traces.trace import SessionTrace, Trace
+from htppower.tools.tuning.traces.activity import begun, burst_spans, busy_shares
+from htppower.tools.tuning.traces.describe import TIME_OUTS_US, describe, describe_session, octaves
+from htppower.tools.tuning.traces.patterns import valley_us
+from htppower.tools.tuning.traces.trace import SessionTrace, Trace
 
 
 def session(gaps_us: list[int], took_us: int = 2_000, name: str = "camera") -> SessionTrace:

@@ -9,7 +9,7 @@ import trace_files
 from trace_files import Ran
 
 from htppower.errors import TraceError
-from htppower.tuning.traces.read import read_trace
+from htppower.tools.tuning.traces.read import read_trace
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from growth import MOST, growth
 
-from htppower.tuning.reading_limits import INFERENCES, Room
-from htppower.tuning.traces.collected import Inferences, named_apart
-from htppower.tuning.traces.read import read_trace
+from htppower.tools.tuning.reading_limits import INFERENCES, Room
+from htppower.tools.tuning.traces.collected import Inferences, named_apart
+from htppower.tools.tuning.traces.read import read_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from htppower.errors import TraceError
-from htppower.tuning.traces.read import read_trace
-from htppower.tuning.traces.readers.own_lines import UsualLines
+from htppower.tools.tuning.traces.read import read_trace
+from htppower.tools.tuning.traces.readers.own_lines import UsualLines
 
 HEAD = {"name": "htppower", "ph": "M", "pid": 7, "tid": 0, "args": {"version": 1, "wall_ns": 1, "clock_us": 0}}
 

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from trace_files import Ran
 
 from htppower.errors import TraceError
-from htppower.tuning.traces.read import read_trace
+from htppower.tools.tuning.traces.read import read_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from htppower.tuning.traces.trace import Trace
+    from htppower.tools.tuning.traces.trace import Trace
 
 SOME = [Ran(10_000, 12_100), Ran(43_333, 45_000), Ran(44_000, 50_000), Ran(50_000, 50_001), Ran(2_000_000, 2_000_000)]
 FORMATS = {kind: kind.partition("-")[0] for kind in trace_files.WRITERS}

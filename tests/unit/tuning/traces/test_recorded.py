@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("numpy")
 
 from htppower.control.recording.recorder import PERIOD_US
-from htppower.tuning.traces.read import read_trace
+from htppower.tools.tuning.traces.read import read_trace
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from htppower import VoteController
 from htppower.backends import SimulatedHtp
 from htppower.testing import VirtualTime
-from htppower.tuning.traces.read import read_trace
+from htppower.tools.tuning.traces.read import read_trace
 
 if TYPE_CHECKING:
     from pathlib import Path

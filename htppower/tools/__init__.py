@@ -1,0 +1,7 @@
+"""The tools: what people use to write, review and tune profiles. No inference host imports this half of the package.
+
+May import everything.
+
+``runtimes`` and ``extensions`` exchange profiles with other tools; ``tuning`` finds profiles by recordings; ``review``
+shows and checks profiles; ``cli`` is the command on top of them.
+"""

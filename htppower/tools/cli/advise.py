@@ -1,0 +1,106 @@
+"""``htppower advise``: advice on power from the output of a profiler."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+import click
+
+from htppower.tools.cli.completion import values as completion
+from htppower.tools.cli.help import DEVICE, WHAT, Command, option
+from htppower.tools.cli.inputs import STANDARD_INPUT, standard_input_stream
+from htppower.tools.cli.options import GivenPath, folders_option, output_options
+from htppower.tools.cli.outputs import print_document, write_outputs
+from htppower.tools.cli.progress import shown_progress, size_of
+from htppower.tools.review.advice.formats import NAMES, render
+from htppower.tools.review.advice.readers.recognise import read_measurements
+from htppower.tools.review.advice.run import advise
+from htppower.tools.tuning.counted import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from htppower.profiles.profile import Profile
+    from htppower.tools.cli.progress import Progress
+    from htppower.tools.review.advice.measurement import Measurement
+
+
+@click.command(name="advise", cls=Command, example="htppower advise profile.csv --profile burst --soc SM8750")
+@click.argument("files", nargs=-1, required=True, type=GivenPath(), metavar="FILE...")
+@output_options(NAMES)
+@option(
+    "--profile",
+    "names",
+    metavar="NAME",
+    multiple=True,
+    group=WHAT,
+    shell_complete=completion.profiles,
+    help="The profile that was in force, by name or path. If the files were made under several, name one for each "
+    "FILE, in their order.",
+)
+@folders_option("Also look for names in this folder; may be repeated.")
+@option(
+    "--soc",
+    metavar="NAME",
+    group=DEVICE,
+    shell_complete=completion.socs,
+    help="The SoC of the measurements, by name, part or model number.",
+)
+def command(
+    files: tuple[str, ...],
+    form: str,
+    outputs: tuple[tuple[str, str], ...],
+    names: tuple[str, ...],
+    folders: tuple[str, ...],
+    soc: str | None,
+) -> None:
+    """Give advice on power from what profilers have measured.
+
+    FILE is recognised by its content: text or CSV of qnn-profile-viewer, CSV of ONNX Runtime's QNN provider, a profile
+    of Genie, a profile job of AI Hub, a report of qairt.Profiler, a trace of optrace, lines of llama.cpp's QNN backend,
+    or an ETDump if executorch is installed; each may be packed with gzip. The path - is the standard input.
+
+    The advice with the largest gain is first. Each piece of advice names its rule, which htppower explain RULE
+    describes, its evidence, and what to do. If no rule finds anything, that is printed.
+
+    Exit code 0: the files were read; 2: a file can't be read.
+    """
+    profiles = _profiles(names, folders, len(files))
+    if files.count(STANDARD_INPUT) > 1:
+        raise click.UsageError("the standard input can be read only once")
+    with shown_progress() as progress:
+        report = advise(_measurements(files, profiles, soc, progress))
+    document = write_outputs(outputs, form, lambda name, width: render(report, name, width))
+    print_document(document, form)
+
+
+def _measurements(
+    files: Sequence[str], profiles: Sequence[Profile | None], soc: str | None, progress: Progress
+) -> list[Measurement]:
+    measurements: list[Measurement] = []
+    for path, profile in zip(files, profiles, strict=True):
+        progress.begin(f"reading {path}", size_of(path))
+        given = standard_input_stream() if path == STANDARD_INPUT else None
+        found = read_measurements(path, given, progress.add)
+        measurements += (attrs.evolve(each, profile=profile) for each in found)
+    progress.begin("looking for advice")
+    if soc is not None:
+        from htppower.rules.platforms import find_soc  # noqa: PLC0415 - only if a SoC is named
+
+        model = find_soc(soc)
+        measurements = [attrs.evolve(each, soc=model) for each in measurements]
+    return measurements
+
+
+def _profiles(names: tuple[str, ...], folders: tuple[str, ...], count: int) -> Sequence[Profile | None]:
+    """Return the profile of each file."""
+    if not names:
+        return (None,) * count
+    if len(names) not in (1, count):
+        files = counted(count, "file")
+        raise click.UsageError(f"--profile is named {len(names)} times for {files}; name one for all, or one each")
+    from htppower.profiles.loading import load_profile  # noqa: PLC0415 - only if a profile is named
+
+    loaded = {name: load_profile(name, folders=folders) for name in dict.fromkeys(names)}
+    return [loaded[name] for name in (names * count if len(names) == 1 else names)]

@@ -1,0 +1,117 @@
+"""The options that several commands have: formats, files and folders."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from htppower.tools.cli.help import DEVICE, OUTPUT, WHAT, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from click.shell_completion import CompletionItem
+
+    from htppower.tools.cli.help import Decorator
+
+# The sources of a value that is not from the command line: the default, or the configuration file.
+_NOT_GIVEN = (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP)
+# The same as in platforms.py, which takes long to import.
+SYSTEMS = ("android", "linux", "windows", "qnx")
+
+
+class GivenPath(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
+    """A path that can be read, or that does not exist, like ``click.Path``.
+
+    ``click.Path`` is made only to refuse a path, because it looks up a translation of its name, which takes 1 ms.
+    """
+
+    name = "path"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        return value if self.is_taken(value) else self.of_click().convert(value, param, ctx)
+
+    def is_taken(self, path: str) -> bool:
+        """Return whether click's own type accepts a path."""
+        return os.access(path, os.R_OK) or not os.path.exists(path)
+
+    def of_click(self) -> click.Path:
+        """Return click's own type."""
+        return click.Path()
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Let the shell complete paths."""
+        return self.of_click().shell_complete(ctx, param, incomplete)
+
+
+class Folder(GivenPath):
+    """A folder that exists."""
+
+    name = "directory"
+
+    def is_taken(self, path: str) -> bool:
+        """Return whether click's own type accepts a path."""
+        return os.path.isdir(path) and os.access(path, os.R_OK)
+
+    def of_click(self) -> click.Path:
+        """Return click's own type."""
+        return click.Path(exists=True, file_okay=False)
+
+
+def format_option(names: Sequence[str]) -> Decorator:
+    """Return ``--format`` as the parameter ``form``, by default ``text``."""
+    meaning = "Print it in this form."
+    return option(
+        "--format", "form", type=click.Choice(names), default="text", show_default=True, group=OUTPUT, help=meaning
+    )
+
+
+def output_options(names: Sequence[str]) -> Decorator:
+    """Return ``--format``, and ``--output`` as the parameter ``outputs``."""
+    from htppower.tools.cli.forms import FormAndFile  # noqa: PLC0415 - many commands write no files
+
+    meaning = "Also write a file, in FORM or in the form of its suffix, whole or not at all; may be repeated."
+    output = option("--output", "outputs", type=FormAndFile(names), multiple=True, group=OUTPUT, help=meaning)
+    return lambda command: format_option(names)(output(command))
+
+
+def force_option(meaning: str = "Overwrite an existing file that differs from what htppower wrote.") -> Decorator:
+    """Return ``--force``."""
+    return option("--force", is_flag=True, group=OUTPUT, help=meaning)
+
+
+def library_option() -> Decorator:
+    """Return ``--library``, the vendor's library to use instead of searching for one."""
+    meaning = "Use this library of the vendor, and do not search for one."
+    return option("--library", type=GivenPath(), metavar="FILE", group=DEVICE, help=meaning)
+
+
+def folders_option(meaning: str) -> Decorator:
+    """Return ``--profiles`` as the parameter ``folders``."""
+    return option("--profiles", "folders", multiple=True, type=Folder(), metavar="DIR", group=WHAT, help=meaning)
+
+
+def refuse_given(ctx: click.Context, names: Iterable[str], belongs_to: str, instead: str = "leave it out") -> None:
+    """Refuse parameters that have no effect, and name what to do.
+
+    Raises:
+        click.UsageError: one of them is given.
+    """
+    for parameter in ctx.command.params:
+        given = ctx.get_parameter_source(parameter.name or "") not in _NOT_GIVEN
+        if given and parameter.name in names:
+            raise click.UsageError(f"{parameter.opts[0]} is for {belongs_to}; {instead}")
+
+
+def refuse_soc_with_arch(options: dict[str, Any]) -> None:
+    """Refuse a SoC together with an architecture.
+
+    Raises:
+        click.UsageError: both are named.
+    """
+    if options["soc"] is not None and options["arch"] is not None:
+        raise click.UsageError("--soc includes the architecture; leave --arch out")

@@ -1,0 +1,146 @@
+"""A command that runs as a child process. It gets the signals of this process, and has the exit code of a shell."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+from typing import TypeAlias
+
+from htppower.tools.cli.profile.signals import SIGNALED
+
+# The exit codes of a shell for a command that can't be run.
+NOT_FOUND = 127
+NOT_EXECUTABLE = 126
+
+
+class CommandFailed(Exception):  # noqa: N818 - the name states the fault
+    """A command can't be started; ``code`` is the exit code for it."""
+
+    def __init__(self, command: str, error: OSError) -> None:
+        self.code = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
+        super().__init__(f"can't run {command or repr(command)}: {error.strerror}")
+
+
+def start(command: tuple[str, ...], mask: frozenset[int] | None, stdout: int | None) -> Child:
+    """Start a command.
+
+    Args:
+        command: the program and its arguments.
+        mask: the signals that it blocks; None if this process has not blocked any.
+        stdout: the descriptor of its standard output; None for this process's own.
+
+    Raises:
+        CommandFailed: it can't be started.
+    """
+    try:
+        return _started(command, mask, stdout)
+    except OSError as error:
+        failed = error
+    script = shutil.which(command[0]) if failed.errno == errno.ENOEXEC and os.name == "posix" else None
+    if script is not None:
+        try:
+            # A shell and env run an executable file as a shell's script if it is not a binary and has no #!.
+            return _started(("sh", "--", script, *command[1:]), mask, stdout)
+        except OSError as error:
+            failed = error
+    raise CommandFailed(command[0], failed) from failed
+
+
+def _started(command: tuple[str, ...], mask: frozenset[int] | None, stdout: int | None) -> Child:
+    if not command[0]:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    return _PlainChild(command, stdout) if mask is None else _SpawnedChild(command, mask, stdout)
+
+
+def in_this_group(child: Child) -> bool:
+    """Return whether the terminal sends its keys also to the child, which is then in this process's group."""
+    # Without process groups, the console sends its keys to every process.
+    return not hasattr(os, "getpgid") or os.getpgid(child.pid) == os.getpgrp()
+
+
+class _SpawnedChild:
+    """A child with the signal mask that this process had before it blocked signals."""
+
+    def __init__(self, command: tuple[str, ...], mask: frozenset[int], stdout: int | None) -> None:
+        actions = [] if stdout is None else [(os.POSIX_SPAWN_DUP2, stdout, 1)]
+        # Python ignores these signals, and a child would inherit that.
+        defaults = [signal.SIGPIPE, signal.SIGXFSZ]
+        self.pid = os.posix_spawnp(
+            command[0], command, os.environ, file_actions=actions, setsigmask=mask, setsigdef=defaults
+        )
+        self._code: int | None = None
+
+    def exit_code(self) -> int | None:
+        """Return its exit code, or 128 plus the number of the signal that killed it; None while it runs."""
+        if self._code is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self._code = _as_a_shell(os.waitstatus_to_exitcode(status))
+        return self._code
+
+    def send(self, number: int) -> None:
+        """Send it a signal, if it still runs.
+
+        Raises:
+            OSError: the system refuses.
+        """
+        if self._code is None:
+            os.kill(self.pid, number)
+
+
+class _PlainChild:
+    """A child on a system where signals can't be blocked."""
+
+    def __init__(self, command: tuple[str, ...], stdout: int | None) -> None:
+        self._process = subprocess.Popen(command, stdout=stdout)  # noqa: S603 - the user's own command
+        self.pid = self._process.pid
+
+    def exit_code(self) -> int | None:
+        code = self._process.poll()
+        return None if code is None else _as_a_shell(code)
+
+    def send(self, number: int) -> None:
+        with contextlib.suppress(ValueError):  # Windows can only end it
+            self._process.send_signal(number)
+
+
+# A running command; ``pid`` is its process id.
+Child: TypeAlias = _SpawnedChild | _PlainChild
+
+
+def _as_a_shell(code: int) -> int:
+    return code if code >= 0 else SIGNALED - code
+
+
+def open_descriptors() -> frozenset[int]:
+    """Return the descriptors that are open; empty if the system can't list them."""
+    try:
+        listed = [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]
+    except OSError:
+        return frozenset()
+    # One descriptor was open only for the listing.
+    return frozenset(descriptor for descriptor in listed if _is_open(descriptor))
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+def keep_from_children(descriptors: frozenset[int]) -> None:
+    """Let no child inherit these descriptors. Closed ones are left alone.
+
+    The vendor's library opens the device so that children inherit it. The driver removes the votes only when no process
+    has the device open.
+    """
+    for descriptor in descriptors:
+        with contextlib.suppress(OSError):
+            os.set_inheritable(descriptor, False)

@@ -1,0 +1,233 @@
+"""A profile held up on a backend while a command runs, for some time, or until Ctrl-C."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import time
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.control.controller import VoteController
+from htppower.errors import VoteRejected, printable
+from htppower.events import Cause, LinkChanged, LinkState, ReleaseFailed, State, Transition, Trigger
+from htppower.profiles.profile import with_states
+from htppower.tools.cli.profile.child import in_this_group, keep_from_children, open_descriptors, start
+from htppower.tools.cli.profile.signals import ENDING, SIGNALED, STOPPING, Signals, TakenSignal, take_signals
+from htppower.tools.cli.terminal import echo
+from htppower.tools.review.durations import duration
+from htppower.tools.review.link_words import LINK_MEANINGS
+from htppower.votes.options import PROCESS_WIDE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from htppower.backends.base import Backend
+    from htppower.control.session import Session
+    from htppower.events import Event
+    from htppower.profiles.profile import Profile
+    from htppower.tools.cli.profile.child import Child
+
+# How often to check for the end of a command, if no signal reports it.
+_LONGEST_WAIT_S = 10
+
+
+@attrs.frozen
+class Holding:
+    """The profile to hold up, and how long.
+
+    Attributes:
+        profile: the profile to raise.
+        device_id, core_ids: the device and the cores.
+        command: the command to run under the profile; empty for none.
+        seconds: how long; None for as long as the command runs, or until Ctrl-C.
+        revote_s: how often the controller's heartbeat votes everything again, since the command may restart the DSP.
+    """
+
+    profile: Profile
+    device_id: int
+    core_ids: tuple[int, ...]
+    command: tuple[str, ...]
+    seconds: float | None
+    revote_s: float = 10
+
+
+def hold(holding: Holding, open_backend: Callable[[], Backend], stdout: int | None) -> int:
+    """Raise the profile, wait, lower it and destroy the ids; return the exit code.
+
+    Args:
+        holding: the profile to hold up.
+        open_backend: makes the backend. It is called after signals are blocked, since it may start threads.
+        stdout: the descriptor of the command's standard output; None for this process's own.
+
+    Raises:
+        BackendUnavailable: votes can't be cast here.
+        VoteRejected: the profile was not raised, and the command was not run.
+        CommandFailed: the command can't be started.
+    """
+    signals = take_signals()
+    holding = attrs.evolve(holding, profile=_without_process_settings(holding.profile))
+    ours = open_descriptors()
+    heartbeat_us = round(holding.revote_s * 1_000_000)
+    with (
+        contextlib.closing(open_backend()) as backend,
+        VoteController(backend, handle_sigterm=False, heartbeat_us=heartbeat_us) as controller,
+    ):
+        keep_from_children(open_descriptors() - ours)
+        backend_is = backend.describe()
+        if not holding.command:
+            until = "until Ctrl-C" if holding.seconds is None else f"for {duration(round(holding.seconds * 1_000_000))}"
+            _print_error(f"{holding.profile.name} {until} on {backend_is.library}")
+        if not backend_is.hardware:
+            _print_error(f"no clock is moved: {backend_is.name} has no Hexagon behind it here")
+        return _Wait(holding, controller, signals, stdout).run()
+
+
+def _serve_status(controller: VoteController) -> None:
+    """Let ``htppower status`` list this process. If that fails, the command runs anyway."""
+    try:
+        controller.serve_status()
+    except OSError as error:
+        where = "" if error.filename is None else f"{error.filename} "
+        _print_error(f"htppower status does not list this process: {where}{error.strerror or error}")
+    except ValueError as error:
+        _print_error(f"htppower status does not list this process: {error}")
+
+
+def _without_process_settings(profile: Profile) -> Profile:
+    """Leave out votes that act only on this process: the inferences run in another, and polling would cost CPU."""
+    if profile.relax is None:
+        return profile
+    relax = with_states(profile.relax, lambda state: attrs.evolve(state, votes=state.votes.without(*PROCESS_WIDE)))
+    return attrs.evolve(profile, votes=profile.votes.without(*PROCESS_WIDE), relax=relax)
+
+
+class _Wait:
+    """The wait under a raised profile."""
+
+    def __init__(self, holding: Holding, controller: VoteController, signals: Signals, stdout: int | None) -> None:
+        self._holding = holding
+        self._controller = controller
+        self._signals = signals
+        self._stdout = stdout
+        self._child: Child | None = None
+        self._left_s = holding.seconds
+        self._served = False
+
+    def run(self) -> int:
+        """Wait until the end, lowered while the process is stopped, and return the exit code."""
+        while True:
+            with self._raised():
+                if not self._served:
+                    # The status is served after the profile is raised, so that the command finds the raised profile in
+                    # it.
+                    self._served = True
+                    _serve_status(self._controller)
+                ended = self._wait()
+            if isinstance(ended, int):
+                return ended
+            self._stop(ended)
+
+    @contextlib.contextmanager
+    def _raised(self) -> Iterator[None]:
+        """Keep the profile raised. While a command runs, a failure is printed and the command goes on."""
+        session = self._open()
+        if session is None:
+            yield
+            return
+        unsubscribe: Callable[[], None] | None = None
+        try:
+            with session.inference():
+                if session.error is not None:
+                    self._failed(session.error)
+                for lost in () if self._child is not None else session.degradations:
+                    _print_error(f"without {lost.option.name}: {lost.rule}: {lost.message}")
+                unsubscribe = self._controller.subscribe(_print_event)
+                yield
+        finally:
+            session.close()
+            if unsubscribe is not None:
+                unsubscribe()
+
+    def _open(self) -> Session | None:
+        holding = self._holding
+        try:
+            return self._controller.session(
+                holding.profile, device_id=holding.device_id, core_ids=holding.core_ids, owner="htppower profile"
+            )
+        except VoteRejected as rejected:
+            self._failed(rejected)
+            return None
+
+    def _failed(self, error: VoteRejected) -> None:
+        if self._child is None:
+            raise error
+        _print_error(f"the votes are unknown: {error}")
+
+    def _wait(self) -> int | TakenSignal:
+        """Wait for the end and return the exit code, or for a signal that stops the process and return it."""
+        begun_s = time.monotonic()
+        taken = self._signals.next(0)
+        while True:
+            ended = self._end(taken)
+            if ended is not None:
+                if self._left_s is not None:
+                    self._left_s -= time.monotonic() - begun_s
+                return ended
+            if taken is None and self._child is None and self._holding.command:
+                # The command starts only after every signal that has arrived is handled.
+                self._child = start(self._holding.command, self._signals.mask, self._stdout)
+            if self._child is not None and (code := self._child.exit_code()) is not None:
+                return code
+            left_s = _LONGEST_WAIT_S if self._left_s is None else begun_s + self._left_s - time.monotonic()
+            if left_s <= 0:
+                return 0
+            taken = self._signals.next(min(left_s, _LONGEST_WAIT_S))
+
+    def _end(self, taken: TakenSignal | None) -> int | TakenSignal | None:
+        """Handle a signal. Return what ends the wait, or None if the wait goes on."""
+        if taken is None:
+            return None
+        if taken.number in STOPPING:
+            return taken
+        if taken.number in ENDING and self._child is None:
+            return 0 if taken.number == signal.SIGINT and not self._holding.command else SIGNALED + taken.number
+        if taken.number in ENDING:
+            self._pass_on(taken)
+        return None
+
+    def _pass_on(self, taken: TakenSignal) -> None:
+        """Send the command a signal, unless the terminal has sent it already."""
+        if self._child is None or (taken.by_a_key and in_this_group(self._child)):
+            return
+        try:
+            self._child.send(taken.number)
+        except OSError as error:
+            _print_error(f"can't pass {signal.Signals(taken.number).name} on to the command: {error.strerror}")
+
+    def _stop(self, taken: TakenSignal) -> None:
+        """Stop until the shell continues this process. Nothing is voted until then."""
+        self._pass_on(taken)
+        self._signals.stop()
+        self._pass_on(TakenSignal(signal.SIGCONT, by_a_key=False))
+
+
+def _print_event(event: Event) -> None:
+    """Print events that the user must know about."""
+    if isinstance(event, ReleaseFailed):
+        _print_error(str(event.error))
+    elif isinstance(event, LinkChanged):
+        if event.dest in (LinkState.DEAD, LinkState.HELD):
+            _print_error(f"the link to the DSP is {event.dest}: {LINK_MEANINGS[event.dest]}")
+    elif isinstance(event, Transition):
+        if event.trigger is Trigger.LOSE:
+            _print_error(f"the votes are unknown: {event.error or 'the link to the DSP was lost'}")
+        elif event.source is State.UNKNOWN and event.cause in (Cause.LINK_LOST, Cause.RETRIED):
+            _print_error("voted again")
+
+
+def _print_error(what: str) -> None:
+    """Print on the standard error. A closed standard error must not end the command."""
+    with contextlib.suppress(OSError):
+        echo(f"htppower: {printable(what)}", err=True)

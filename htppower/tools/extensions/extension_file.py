@@ -1,0 +1,245 @@
+"""A backend extension file: its objects, the section of each, and the places of all keys."""
+
+from __future__ import annotations
+
+import enum
+import functools
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.errors import Finding, ProfileError
+from htppower.tools.extensions.by_words import by_words
+from htppower.tools.extensions.json_nodes import Kind, Node
+from htppower.tools.extensions.json_text import JsonText, parse_json, read_json
+from htppower.tools.extensions.key_table import KEYS
+from htppower.tools.extensions.keys import UINT32, Section, Type
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from htppower.errors import KeyPath, Place
+    from htppower.tools.extensions.json_nodes import Member
+    from htppower.tools.extensions.keys import Key
+    from htppower.tools.extensions.refusals.leaves import Leaf
+
+_OF_ITEM = {
+    "dcvsControl": Section.DCVS,
+    "dcvsExpControl": Section.DCVS_EXP,
+    "hmxControl": Section.HMX,
+    "cengControl": Section.CENG,
+    "cengExpControl": Section.CENG_EXP,
+}
+_CORNERS = tuple(f"{clock}VoltageCorner{limit}" for clock in ("bus", "core") for limit in ("Min", "Target", "Max"))
+# The sections of objects and of objects in lists, by key. A key that accepts both forms is in both tables.
+_OBJECT_AT: Mapping[tuple[Section, str], Section] = MappingProxyType(
+    {
+        (Section.TOP, "context"): Section.CONTEXT,
+        (Section.TOP, "groupContext"): Section.GROUP_CONTEXT,
+        (Section.TOP, "memory"): Section.MEMORY,
+        (Section.GRAPH, "hmx_op_bounding"): Section.HMX_OP_BOUNDING,
+        (Section.CORE, "hmxControl"): Section.CORE_HMX,
+        (Section.CORE, "custom"): Section.CUSTOM_OBJECT,
+        (Section.CUSTOM_OBJECT, "dcvsControl"): Section.DCVS_OBJECT,
+        (Section.CUSTOM_OBJECT, "hmxControl"): Section.HMX,
+        (Section.CUSTOM_OBJECT, "cengControl"): Section.CENG,
+        **{(Section.CUSTOM_ITEM, name): section for name, section in _OF_ITEM.items()},
+        **{(Section.DCVS_OBJECT, name): Section.CORNER_PAIR for name in _CORNERS},
+        (Section.CONTEXT, "concurrent_group_registration"): Section.CONCURRENT_GROUP,
+        (Section.CONTEXT, "graph_splitting_configs"): Section.GRAPH_SPLITTING,
+        (Section.OUTER_TOP, "backend_extensions"): Section.BACKEND_EXTENSIONS,
+        (Section.OUTER_TOP, "context_configs"): Section.CONTEXT_CONFIGS,
+    }
+)
+_OBJECTS_AT: Mapping[tuple[Section, str], Section] = MappingProxyType(
+    {
+        (Section.TOP, "graphs"): Section.GRAPH,
+        (Section.TOP, "devices"): Section.DEVICE,
+        (Section.TOP, "context"): Section.CONTEXT,
+        (Section.DEVICE, "cores"): Section.CORE,
+        (Section.CORE, "custom"): Section.CUSTOM_ITEM,
+        (Section.OUTER_TOP, "graph_configs"): Section.GRAPH_CONFIGS,
+    }
+)
+# The sections whose plain values are read by words (measured).
+_BY_WORDS = frozenset({Section.DEVICE, Section.CORE, Section.GRAPH})
+_PLAIN = frozenset({Type.BOOL, Type.INTEGER, Type.NUMBER, Type.TEXT, Type.WORD, Type.INTEGER_OR_WORD})
+
+
+class FileKind(str, enum.Enum):
+    """The two kinds of the vendor's files.
+
+    Attributes:
+        INNER: the settings of the HTP backend; Genie reads this file directly.
+        OUTER: the file for ``--config_file`` of the vendor's tools, which names the inner file.
+    """
+
+    INNER = "inner"
+    OUTER = "outer"
+
+    __str__ = str.__str__
+
+
+def is_by_words(section: Section, name: str) -> bool:
+    """Return whether a key of a section is read by the words in key names."""
+    key = KEYS.get((section, name))
+    return section in _BY_WORDS and key is not None and key.type in _PLAIN
+
+
+@attrs.frozen(repr=False, eq=False)
+class Block:
+    """An object of the file.
+
+    Attributes:
+        section: the section of the object.
+        at: the keys on the path to it; list items by their index.
+        node: the object itself.
+        read: whether its values are read: not under the second occurrence of a key.
+    """
+
+    section: Section
+    at: KeyPath
+    node: Node
+    read: bool = True
+
+    def get(self, name: str) -> Node | None:
+        """Return the value that the vendor's parser reads for a key, or None.
+
+        A plain value of a device, core or graph is found by the words in key names, and the last of several counts. For
+        any other key that is given twice, the first counts.
+        """
+        leaf = self._by_words.get(name) if is_by_words(self.section, name) else None
+        return self.node.get(name) if leaf is None else leaf.node
+
+    def member(self, name: str) -> Member | None:
+        """Return the member whose value ``get`` returns."""
+        leaf = self._by_words.get(name) if is_by_words(self.section, name) else None
+        first = next((member for member in self.node.members if member.key == name), None)
+        return first if leaf is None else leaf.key
+
+    def word(self, name: str) -> str:
+        """Return the text of a key up to a NUL, where C ends a text. Empty without a text."""
+        node = self.get(name)
+        return "" if node is None or node.kind is not Kind.TEXT else str(node.value).partition("\0")[0]
+
+    def number(self, name: str) -> int | None:
+        """Return the number of a key, as 32 bits without a sign, or None. true is 1."""
+        node = self.get(name)
+        if node is None or node.kind not in (Kind.INTEGER, Kind.FRACTION, Kind.BOOL):
+            return None
+        return int(node.value) if UINT32.hold(node.value) else None
+
+    @functools.cached_property
+    def _by_words(self) -> Mapping[str, Leaf]:
+        return by_words(self.at, self.node)
+
+    def members(self) -> Iterator[tuple[Member, Key | None]]:
+        """Yield its members in their order, each with its known key, or None for an unknown one."""
+        for member in self.node.members:
+            yield member, KEYS.get((self.section, member.key))
+
+
+@attrs.frozen(repr=False, eq=False)
+class ExtensionFile:
+    """A backend extension file.
+
+    Attributes:
+        text: its text and tree.
+        kind: whether it is the inner or the outer file.
+        blocks: its objects with a known section, in the order of the file; an outer object comes before inner ones.
+    """
+
+    text: JsonText
+    kind: FileKind
+    blocks: tuple[Block, ...]
+
+    @property
+    def path(self) -> str:
+        """The file, or the name of the text in messages."""
+        return self.text.path
+
+    def of(self, section: Section, below: KeyPath = ()) -> tuple[Block, ...]:
+        """Return the objects of a section that are read, or only those under the keys ``below``."""
+        found = self._by_section.get(section, ())
+        return tuple(block for block in found if block.at[: len(below)] == below)
+
+    @functools.cached_property
+    def _by_section(self) -> Mapping[Section, Sequence[Block]]:
+        found: dict[Section, list[Block]] = {}
+        for block in self.blocks:
+            if block.read:
+                found.setdefault(block.section, []).append(block)
+        return found
+
+    def place(self, node: Node | Member) -> Place:
+        """Return the place of a value or a key."""
+        return self.text.place(node.start)
+
+    def problem(self, rule: str, node: Node | Member, message: str, hint: str = "") -> Finding:
+        """Return a finding about a value or a key."""
+        return Finding(rule, (), message, hint, place=self.place(node))
+
+
+def read_extension_file(path: str | os.PathLike[str]) -> ExtensionFile:
+    """Return the content of a file; its keys and values are not checked.
+
+    Raises:
+        ProfileError: it can't be read, is larger than 1 MiB, or is not a JSON object.
+    """
+    return extension_file(read_json(path))
+
+
+def parse_extension_file(data: bytes | str, path: str = "-") -> ExtensionFile:
+    """Return the content of a text; its keys and values are not checked.
+
+    Raises:
+        ProfileError: it is not a JSON object.
+    """
+    return extension_file(parse_json(data, path))
+
+
+def extension_file(text: JsonText) -> ExtensionFile:
+    """Return a JSON text as an extension file.
+
+    Raises:
+        ProfileError: it is not a JSON object.
+    """
+    root = text.accepted()
+    if root.kind is not Kind.OBJECT:
+        message = f"{root.kind} where the object of an extension file is needed"
+        raise ProfileError([Finding("TYPE-1", (), message, 'write {"devices": []}', place=text.place(root.start))])
+    kind = FileKind.INNER if root.get("backend_extensions") is None else FileKind.OUTER
+    top = Section.TOP if kind is FileKind.INNER else Section.OUTER_TOP
+    return ExtensionFile(text, kind, tuple(_walk(Block(top, (), root))))
+
+
+def inner_blocks(file: ExtensionFile) -> tuple[Block, ...]:
+    """Return the objects of a file that a reader of inner files finds, even if it is an outer file."""
+    return file.blocks if file.kind is FileKind.INNER else tuple(_walk(Block(Section.TOP, (), file.text.accepted())))
+
+
+def as_inner(file: ExtensionFile) -> ExtensionFile:
+    """Return a file as Genie reads it: Genie takes an outer file for an inner one, too."""
+    return attrs.evolve(file, kind=FileKind.INNER, blocks=inner_blocks(file))
+
+
+def with_tree(file: ExtensionFile, root: Node) -> ExtensionFile:
+    """Return an inner file with a different tree for the same text."""
+    return ExtensionFile(file.text, file.kind, tuple(_walk(Block(Section.TOP, (), root))))
+
+
+def _walk(block: Block) -> Iterator[Block]:
+    yield block
+    seen: set[str] = set()
+    for member in block.node.members:
+        at = (block.section, member.key)
+        read = block.read and member.key not in seen
+        seen.add(member.key)
+        if member.node.kind is Kind.OBJECT and at in _OBJECT_AT:
+            yield from _walk(Block(_OBJECT_AT[at], (*block.at, member.key), member.node, read))
+        elif member.node.kind is Kind.LIST and at in _OBJECTS_AT:
+            for number, item in enumerate(member.node.items):
+                if item.kind is Kind.OBJECT:
+                    yield from _walk(Block(_OBJECTS_AT[at], (*block.at, member.key, str(number)), item, read))

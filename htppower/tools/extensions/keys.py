@@ -1,0 +1,172 @@
+"""The keys of a backend extension file: the place of each, its allowed values, and its effect.
+
+The allowed values were measured by calling the vendor's parser of QAIRT 2.47 to 2.51. The effect of a key is from the
+vendor's documentation ("HTP Backend Extensions"), or is guessed from its name if the key is not documented.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, NamedTuple
+
+from htppower.tools.extensions.json_nodes import Kind
+from htppower.votes.option import Limits
+
+UINT32 = Limits(0, 2**32 - 1)
+UINT64 = Limits(0, 2**64 - 1)
+# The oldest version that was measured: keys that it knows may be older.
+OLDEST = (2, 47)
+
+
+class Section(str, enum.Enum):
+    """A kind of object in an extension file, in the form that describes its place."""
+
+    TOP = "top"
+    GRAPH = "graphs[]"
+    HMX_OP_BOUNDING = "graphs[].hmx_op_bounding"
+    DEVICE = "devices[]"
+    CORE = "devices[].cores[]"
+    CORE_HMX = "devices[].cores[].hmxControl"
+    CUSTOM_ITEM = "devices[].cores[].custom[]"
+    CUSTOM_OBJECT = "devices[].cores[].custom"
+    CORNER_PAIR = "devices[].cores[].custom.dcvsControl corner"
+    DCVS = "dcvsControl"
+    DCVS_OBJECT = "dcvsControl of a custom object"
+    DCVS_EXP = "dcvsExpControl"
+    HMX = "hmxControl"
+    CENG = "cengControl"
+    CENG_EXP = "cengExpControl"
+    CONTEXT = "context"
+    CONCURRENT_GROUP = "context.concurrent_group_registration"
+    GRAPH_SPLITTING = "context.graph_splitting_configs"
+    GROUP_CONTEXT = "groupContext"
+    MEMORY = "memory"
+    OUTER_TOP = "outer file"
+    BACKEND_EXTENSIONS = "backend_extensions"
+    CONTEXT_CONFIGS = "context_configs"
+    GRAPH_CONFIGS = "graph_configs[]"
+
+    __str__ = str.__str__
+
+
+class Type(str, enum.Enum):
+    """The type of a key's value, as messages name it."""
+
+    BOOL = "true or false"
+    INTEGER = "an integer"
+    NUMBER = "a number"
+    TEXT = "a text"
+    WORD = "one of its words"
+    TEXTS = "a list of texts"
+    TEXT_LISTS = "a list of lists of texts"
+    INTEGERS = "a list of integers"
+    OBJECT = "an object"
+    OBJECTS = "a list of objects"
+    OBJECT_OR_OBJECTS = "an object or a list of objects"
+    INTEGER_OR_WORD = "an integer or one of its words"
+
+    __str__ = str.__str__
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds that a JSON value of this type may have."""
+        return _KINDS[self]
+
+
+_NUMBERS = (Kind.INTEGER, Kind.FRACTION)
+_KINDS = {
+    Type.BOOL: (Kind.BOOL,),
+    Type.INTEGER: (Kind.INTEGER,),
+    Type.NUMBER: _NUMBERS,
+    Type.TEXT: (Kind.TEXT,),
+    Type.WORD: (Kind.TEXT,),
+    Type.TEXTS: (Kind.LIST,),
+    Type.TEXT_LISTS: (Kind.LIST,),
+    Type.INTEGERS: (Kind.LIST,),
+    Type.OBJECT: (Kind.OBJECT,),
+    Type.OBJECTS: (Kind.LIST,),
+    Type.OBJECT_OR_OBJECTS: (Kind.OBJECT, Kind.LIST),
+    Type.INTEGER_OR_WORD: (Kind.INTEGER, Kind.TEXT),
+}
+
+
+class Source(str, enum.Enum):
+    """The source of a key."""
+
+    DOCUMENTED = "vendor's documentation, 2.39"
+    DOCUMENTED_2_48 = "vendor's documentation, 2.48"
+    MEASURED = "measured only: the vendor's parser accepts it"
+
+    __str__ = str.__str__
+
+
+class Key(NamedTuple):
+    """A single key.
+
+    Attributes:
+        section: its section.
+        name: its spelling.
+        type: the type of its value.
+        does: its effect, in a sentence.
+        default: the value that applies without the key; None if there is none, or if it is unknown.
+        words: the allowed words.
+        limits: the range of numbers that the parser accepts.
+        useful: the documented range, if the parser accepts more.
+        since: the first version that knows it; ``OLDEST`` for keys that may be older.
+        source: the source of the key.
+        power: whether it affects votes.
+        required: whether its object is refused without it.
+        note: additional remarks.
+    """
+
+    section: Section
+    name: str
+    type: Type
+    does: str
+    default: Any = None
+    words: tuple[str, ...] = ()
+    limits: Limits | None = None
+    useful: Limits | None = None
+    since: tuple[int, int] = OLDEST
+    source: Source = Source.DOCUMENTED
+    power: bool = False
+    required: bool = False
+    note: str = ""
+
+    @property
+    def place(self) -> str:
+        """Its section and name, such as ``devices[].cores[].perf_profile``."""
+        return self.name if self.section in (Section.TOP, Section.OUTER_TOP) else f"{self.section}.{self.name}"
+
+
+# The sections where an unknown key makes the vendor's parser refuse the whole file; in all other sections it silently
+# ignores the key. An unknown key whose value is null is ignored everywhere.
+REFUSES_UNKNOWN = frozenset(
+    {
+        Section.GRAPH,
+        Section.CORE,
+        Section.CUSTOM_ITEM,
+        Section.CUSTOM_OBJECT,
+        Section.DCVS,
+        Section.DCVS_EXP,
+        Section.HMX,
+        Section.CENG,
+        Section.CENG_EXP,
+    }
+)
+
+# The sections whose keys all affect votes.
+VOTE_SECTIONS = frozenset(
+    {
+        Section.CORE_HMX,
+        Section.CUSTOM_ITEM,
+        Section.CUSTOM_OBJECT,
+        Section.CORNER_PAIR,
+        Section.DCVS,
+        Section.DCVS_OBJECT,
+        Section.DCVS_EXP,
+        Section.HMX,
+        Section.CENG,
+        Section.CENG_EXP,
+    }
+)

@@ -1,0 +1,119 @@
+"""ADV-7: compare cycles over time between profiles, to see whether the clock of the HTP follows the vote.
+
+The cycles of all ops are added up, and ops run side by side on several units. So cycles divided by time are not a
+clock. For one graph the ratio rises and falls with the clock, so two profiles can be compared.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, NamedTuple
+
+from htppower.tools.review.advice.advice import Advice, Confidence, Nothing
+from htppower.tools.review.advice.events import Event
+from htppower.tools.review.advice.own_settings import recorded_runtime
+from htppower.tools.review.advice.profiles import speed
+from htppower.tools.review.advice.rules import CLOCK
+from htppower.tools.review.advice.statistics import median
+from htppower.tools.review.advice.words import percent, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from htppower.tools.review.advice.numbers import Numbers
+
+# If one profile is hardly faster than the other, equal clocks prove nothing.
+_DIFFERENT = 0.97
+# Below this the slower profile is so slow that the ratio must show it.
+_CLEARLY_DIFFERENT = 0.9
+_DO = (
+    "htppower status   # is the session RAISED, under which profile?",
+    "htppower doctor   # does the library take the votes?",
+    "stop other clients of the HTP, let the device cool down, and measure again",
+)
+
+_DO_OF_RUNTIME = ("htppower settings --check FILE   # does the runtime read its mode?", *_DO[1:])
+
+
+class Rate(NamedTuple):
+    """The cycles per us of a measurement, the speed that its profile asks for, whether the time is free of waits."""
+
+    numbers: Numbers
+    cycles_per_us: float
+    speed: float
+    exact: bool
+
+    @property
+    def profile(self) -> str:
+        """The name of the profile."""
+        profile = self.numbers.measurement.profile
+        return "" if profile is None else profile.name
+
+
+def _cycles_per_us(numbers: Numbers) -> tuple[float, bool] | None:
+    """Return the typical ratio, and whether its time is free of waits; None if it has no cycles or no times."""
+    if not numbers.has(Event.CYCLES):
+        return None
+    for event, exact in ((Event.COMPUTE, True), (Event.ACCELERATOR, False)):
+        if numbers.has(event):
+            pairs = zip(numbers.columns[Event.CYCLES], numbers.columns[event], strict=False)
+            found = median(cycles / time_us for cycles, time_us in pairs if time_us > 0)
+            return (found, exact) if found > 0 else None
+    return None
+
+
+def _rates(every: Iterable[Numbers]) -> list[Rate]:
+    """Return the rates of the measurements whose profile is known."""
+    found = []
+    for numbers in every:
+        said, asked = _cycles_per_us(numbers), speed(numbers.measurement.profile)
+        if said is not None and asked is not None:
+            found.append(Rate(numbers, said[0], asked, said[1]))
+    return found
+
+
+def clock_follows(every: Sequence[Numbers]) -> list[tuple[Numbers, Advice | Nothing]]:
+    """Check ADV-7 for each graph that was measured under several profiles."""
+    by_graph: dict[str, list[Rate]] = {}
+    for rate in _rates(every):
+        by_graph.setdefault(rate.numbers.measurement.graph, []).append(rate)
+    found: list[tuple[Numbers, Advice | Nothing]] = []
+    for rates_of_graph in by_graph.values():
+        same = sorted(rates_of_graph, key=lambda each: -each.speed)
+        pairs = [(high, low) for high, low in itertools.combinations(same, 2) if low.speed / high.speed <= _DIFFERENT]
+        if pairs:
+            found.append((pairs[0][0].numbers, _judged(same, pairs)))
+    if found:
+        return found
+    needs = "needs cycles (3003) and times (3012) under two profiles that differ: name each with --profile"
+    return [(every[0], Nothing(CLOCK, needs))] if every else []
+
+
+def _judged(same: Sequence[Rate], pairs: Sequence[tuple[Rate, Rate]]) -> Advice | Nothing:
+    """Return advice if the rate of a lower profile is nearer to the higher profile's rate than to the expected one."""
+    flat = [(high, low) for high, low in pairs if _measured(high, low) > (1 + low.speed / high.speed) / 2]
+    if not flat:
+        return Nothing(CLOCK, "; ".join(_compared(same[0], each) for each in same[1:]))
+    high, low = min(flat, key=lambda pair: pair[1].speed / pair[0].speed)
+    ratio = low.speed / high.speed
+    clear = ratio <= _CLEARLY_DIFFERENT and high.exact and low.exact
+    best = Confidence.HIGH if clear else Confidence.MEDIUM if ratio <= _CLEARLY_DIFFERENT else Confidence.LOW
+    order = list(Confidence)
+    confidence = max(high.numbers.confidence(best), low.numbers.confidence(best), key=order.index)
+    evidence = [
+        f"{sentence(_compared(high, low))}.",
+        f"By the corners they vote it should be about {percent(ratio)}.",
+        "The ratio is not a clock: the cycles of ops that run side by side are added up.",
+    ]
+    if not (high.exact and low.exact):
+        evidence.append("The time includes waits, which may hide a difference.")
+    is_record = any(recorded_runtime(each.numbers.measurement.profile) is not None for each in (high, low))
+    return Advice(CLOCK, confidence, tuple(evidence), _DO_OF_RUNTIME if is_record else _DO, 1 - ratio)
+
+
+def _measured(high: Rate, low: Rate) -> float:
+    return low.cycles_per_us / high.cycles_per_us
+
+
+def _compared(high: Rate, low: Rate) -> str:
+    return f"under {low.profile} the cycles per us are {percent(_measured(high, low))} of those under {high.profile}"

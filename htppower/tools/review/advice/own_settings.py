@@ -1,0 +1,110 @@
+"""Advice for a runtime that votes by itself: which of its own settings to change, as it has no profile with votes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.hosts.provider_settings import CONTROL_LATENCY, PERFORMANCE_MODE, RUN_LATENCY
+from htppower.profiles.discovery import own_name
+from htppower.profiles.expressed import records
+from htppower.profiles.sustain import VENDOR_SUSTAIN_US
+from htppower.tools.review.advice.profiles import LONGEST_POLLING_US, polling_us, speed, sustain_us
+from htppower.tools.runtimes.executorch import RUN_TIME_OPTION
+from htppower.tools.runtimes.litert import CONTROL_FLAG, MODE_FLAG, NUMBERS
+
+if TYPE_CHECKING:
+    from htppower.profiles.profile import Profile
+
+_ONNXRUNTIME, _VENDOR, _EXECUTORCH, _AUTO = "onnxruntime", "vendor", "executorch", "litert-auto"
+_LITERT = ("litert", _AUTO)
+_LATENCY_US = 100
+_OF_CORE = "   # of the core, in the extension file"
+_OF_PROVIDER = "   # among the provider options"
+
+
+def recorded_runtime(profile: Profile | None) -> str | None:
+    """Return the runtime whose votes a profile records; empty if it is unknown; None if the profile is not a record."""
+    if profile is None or profile.provenance is None:
+        return None
+    runtime = profile.name.rpartition(":")[0]
+    return runtime if runtime in (_ONNXRUNTIME, _VENDOR, _EXECUTORCH, *_LITERT) else ""
+
+
+def lacks(profile: Profile, what: str) -> str:
+    """Return, in words, that the runtime of a record has no setting for something."""
+    return f"{recorded_runtime(profile) or 'its runtime'} has no setting for {what}"
+
+
+def awake(profile: Profile, *, polls: bool, adaptive_us: int | None) -> tuple[str, ...]:
+    """Return what keeps the CPU awake between call and answer; nothing if the runtime has no such setting.
+
+    Args:
+        profile: a record.
+        polls: whether the SoC can poll.
+        adaptive_us: the shortest inference to poll adaptively; None for no adaptive polling.
+    """
+    runtime = recorded_runtime(profile)
+    if runtime == _VENDOR:
+        keys = [f'"rpc_control_latency": {_LATENCY_US}']
+        keys += [f'"rpc_polling_time": {LONGEST_POLLING_US}'] if polls else []
+        keys += [f'"adaptive_polling_time": {adaptive_us}'] if polls and adaptive_us is not None else []
+        return (f"{', '.join(keys)}{_OF_CORE}",)
+    lines = []
+    if runtime == _ONNXRUNTIME and not profile.votes.rpc_control_latency_us:
+        lines.append(f"{CONTROL_LATENCY}={_LATENCY_US}{_OF_PROVIDER}, or {RUN_LATENCY} among the options of a run")
+    mode = _polling_mode(profile) if polls else ""
+    return (*lines, f"{_mode(runtime or '', mode)}; it polls") if mode else tuple(lines)
+
+
+def polled_adaptively(profile: Profile, adaptive_us: int) -> tuple[str, ...]:
+    """Return what makes the runtime of a record poll adaptively; nothing if it has no such setting."""
+    if recorded_runtime(profile) != _VENDOR:
+        return ()
+    keys = f'"adaptive_polling_time": {adaptive_us}, "rpc_polling_time": {LONGEST_POLLING_US}'
+    return (f"{keys}{_OF_CORE}",)
+
+
+def kept_up(profile: Profile, pause_us: float) -> tuple[str, ...]:
+    """Return what keeps votes up over a pause; nothing if the runtime of a record has no such setting."""
+    runtime = recorded_runtime(profile)
+    if runtime == _AUTO:
+        return (f"{CONTROL_FLAG}=manual   # the votes stay up until the model is released",)
+    if runtime != _VENDOR or pause_us >= VENDOR_SUSTAIN_US:
+        return ()
+    for name, record in records(runtime).items():
+        if speed(record) == speed(profile) and (sustain_us(record) or 0) > pause_us:
+            return (f"{_mode(runtime, name)}; it keeps its votes up for {VENDOR_SUSTAIN_US} us",)
+    keys = '"perf_profile": "custom", and in each of its items "sustainInferencePerfState": true'
+    return (f"{keys}{_OF_CORE}",)
+
+
+def of_mode(profile: Profile, mode: str) -> str:
+    """Return what sets another mode in the runtime of a record; empty if the runtime has no mode of that name."""
+    runtime = recorded_runtime(profile)
+    return _mode(runtime, mode) if runtime and mode in records(runtime) else ""
+
+
+def _polling_mode(profile: Profile) -> str:
+    """Return the slowest mode of a record's runtime that polls and is at least as fast; empty if there is none."""
+    runtime = recorded_runtime(profile)
+    now = speed(profile)
+    if not runtime or now is None:
+        return ""
+    found = [
+        (asked, name)
+        for name, record in records(runtime).items()
+        if polling_us(record) and (asked := speed(record)) is not None and asked >= now
+    ]
+    slowest = min((asked for asked, _ in found), default=0.0)
+    return next((name for asked, name in found if asked == slowest and name != own_name(profile.name)), "")
+
+
+def _mode(runtime: str, mode: str) -> str:
+    """Return what sets a mode in a runtime."""
+    if runtime == _VENDOR:
+        return f'"perf_profile": "{mode}"{_OF_CORE}'
+    if runtime == _ONNXRUNTIME:
+        return f"{PERFORMANCE_MODE}={mode}{_OF_PROVIDER}"
+    if runtime == _EXECUTORCH:
+        return f"{RUN_TIME_OPTION}={NUMBERS[mode]}   # {mode}"
+    return f"{MODE_FLAG}={mode}   # {NUMBERS[mode]} in TOML"

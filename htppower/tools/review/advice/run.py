@@ -1,0 +1,80 @@
+"""Checks every rule against every measurement, and sorts the advice: the largest gain first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.tools.review.advice.advice import Advice, Gain, Nothing, Report, Told
+from htppower.tools.review.advice.checks.clock import clock_follows
+from htppower.tools.review.advice.checks.contention import contention, unexplained
+from htppower.tools.review.advice.checks.humps import humps
+from htppower.tools.review.advice.checks.power import cold_start, power_up
+from htppower.tools.review.advice.checks.queries import first_query, slow_tokens
+from htppower.tools.review.advice.checks.remote_calls import polling, wake_up
+from htppower.tools.review.advice.checks.small_graph import too_high
+from htppower.tools.review.advice.numbers import Numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from htppower.tools.review.advice.measurement import Measurement
+    from htppower.tools.review.advice.rules import AdviceRule
+
+_FIRST: tuple[Callable[[Numbers], Advice | Nothing], ...] = (
+    wake_up,
+    polling,
+    power_up,
+    cold_start,
+    contention,
+    unexplained,
+    first_query,
+    slow_tokens,
+)
+
+
+def advise(measurements: Sequence[Measurement]) -> Report:
+    """Return the advice on some measurements; none on those that the simulation on x86-64 made."""
+    asked = [Numbers(each) for each in measurements if not each.simulated]
+    answers: list[tuple[Numbers, Advice | Nothing]] = []
+    for numbers in asked:
+        answers += ((numbers, answer) for answer in _of_one(numbers))
+    answers += clock_follows(asked)
+    advice = [(numbers, answer) for numbers, answer in answers if isinstance(answer, Advice)]
+    nothing: dict[Numbers, list[Nothing]] = {numbers: [] for numbers in asked}
+    for numbers, answer in answers:
+        if isinstance(answer, Nothing):
+            nothing[numbers].append(answer)
+    told = tuple((numbers.measurement, found) for numbers, found in nothing.items())
+    return Report(tuple(measurements), tuple(_in_order(advice)), told)
+
+
+def _of_one(numbers: Numbers) -> list[Advice | Nothing]:
+    answers = [check(numbers) for check in _FIRST]
+    fired = [answer for answer in answers if isinstance(answer, Advice)]
+    explained = sum(answer.share for answer in fired if answer.gain is Gain.EVERY_INFERENCE)
+    rules = {answer.rule for answer in fired}
+    return [*answers, too_high(numbers, min(1.0, explained)), humps(numbers, rules)]
+
+
+def _in_order(advice: Iterable[tuple[Numbers, Advice]]) -> list[Told]:
+    """Return the advice, joined for each rule.
+
+    Advice that helps in every inference is first, then advice that helps once. Within each, the advice on the most time
+    comes first.
+    """
+    by_rule: dict[AdviceRule, list[tuple[Numbers, Advice]]] = {}
+    for numbers, each in advice:
+        by_rule.setdefault(each.rule, []).append((numbers, each))
+    order = list(Gain)
+    told = []
+    for found in by_rule.values():
+        ranked = sorted(found, key=lambda pair: (order.index(pair[1].gain), -_weight(*pair)))
+        key = (order.index(ranked[0][1].gain), -sum(_weight(*pair) for pair in ranked))
+        about = tuple((numbers.measurement, one) for numbers, one in ranked)
+        told.append((key, Told(about[0][1], about)))
+    return [one for _, one in sorted(told, key=lambda pair: pair[0])]
+
+
+def _weight(numbers: Numbers, advice: Advice) -> float:
+    """Return the total time of the inferences that the advice is about."""
+    return advice.share * (numbers.total_us or 1.0)

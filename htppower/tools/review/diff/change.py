@@ -1,0 +1,116 @@
+"""One field that differs: its values, its effect, and its place in the files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import attrs
+
+from htppower.profiles.fields import is_one_corner, limits, spell
+from htppower.tools.review.diff.causes import cause_of, stated
+from htppower.tools.review.diff.extension_source import ExtensionSource, extension_cause
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.errors import KeyPath, Place
+    from htppower.profiles.extends import ResolvedFile
+    from htppower.tools.review.diff.causes import Cause
+    from htppower.tools.review.diff.effects import Effect
+    from htppower.votes.vote_set import VoteSet
+
+
+@attrs.frozen(repr=False, eq=False)
+class Change:
+    """One field that differs.
+
+    Attributes:
+        profile: the name of the profile.
+        when: ``inference`` for its votes and its sustain time, ``init`` for how long they stay up after INIT,
+            ``lowered`` for the votes of its power state, ``after_deinit`` for the votes at the end of DE-INIT,
+            ``further`` for the votes to which it relaxes later; a state of a graph, such as ``init_start``, if an
+            extension file has votes of its own there; empty for wording.
+        field: the field, such as ``dcvs_v3.core.min``.
+        old_field: the field of the old value, if a vote has another form now: ``dcvs_v3.core`` if the new one is
+            ``dcvs_v3_exp.core``; else empty.
+        old, new: the values as a file writes them.
+        effect: what the change does.
+        place: the place of the new value. An inherited value is in its own file.
+        old_place: the place of the old value.
+        cause: the line whose change is the cause: the line of the value, of ``extends``, or of the name of the power
+            state.
+    """
+
+    profile: str
+    when: str
+    field: str
+    old: str
+    new: str
+    effect: Effect
+    place: Place
+    old_place: Place
+    cause: Cause
+    old_field: str = ""
+
+
+class Side(NamedTuple):
+    """Votes and their file; for a power state also the file of the profile that names it, and the place there."""
+
+    votes: VoteSet
+    file: ResolvedFile
+    named_by: ResolvedFile | None = None
+    named_at: KeyPath = ()
+
+
+def parts_of(at: KeyPath, old: Any, new: Any) -> Iterator[tuple[KeyPath, tuple[Any, Any]]]:
+    """Yield a field as a whole, or part by part if both values have the same parts and not both are single corners."""
+    before, after = dict(limits(at, old)), dict(limits(at, new))
+    if before.keys() != after.keys() or (is_one_corner(old) and is_one_corner(new)):
+        yield at, (old, new)
+        return
+    for part, value in before.items():
+        yield part, (value, after[part])
+
+
+def change_of(
+    name: str,
+    when: str,
+    at: KeyPath,
+    values: tuple[Any, Any],
+    effect: Effect,
+    sides: tuple[Side, Side],
+    old_at: KeyPath | None = None,
+) -> Change:
+    """Return the change of a field from one side to the other; ``old_at`` is the field of the old value."""
+    old, new = sides
+    before, after = (field_name(each) for each in (old_at or at, at))
+    return Change(
+        name,
+        when,
+        after,
+        spell(values[0]),
+        spell(values[1]),
+        effect,
+        place=new.file.place(at),
+        old_place=old.file.place(old_at or at),
+        cause=_cause(at, old, new),
+        old_field="" if before == after else before,
+    )
+
+
+def field_name(at: KeyPath) -> str:
+    """Return the name of a field in a change: without ``votes``."""
+    return ".".join(at[1:] if at[0] == "votes" else at)
+
+
+def _cause(at: KeyPath, old: Side, new: Side) -> Cause:
+    if isinstance(old.file, ExtensionSource) or isinstance(new.file, ExtensionSource):
+        return extension_cause(at, old.file, new.file)
+    if old.named_by is not None and new.named_by is not None:
+        before, after = stated(old.named_by.tree, old.named_at), stated(new.named_by.tree, new.named_at)
+        if before != after:
+            # A side that does not name the second state uses the first one there. The cause is then the name of the
+            # state.
+            named_at = max(old.named_at, new.named_at, key=len)
+            return cause_of(named_at, old.named_by, new.named_by)
+    return cause_of(at, old.file, new.file)

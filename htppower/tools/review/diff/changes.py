@@ -1,0 +1,160 @@
+"""The changes between two resolved profiles, field by field."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.profiles.fields import vote_fields
+from htppower.profiles.profile import NO_VOTES
+from htppower.tools.review.diff.change import Change, Side, change_of, field_name, parts_of
+from htppower.tools.review.diff.effects import Effect, effect_of
+from htppower.tools.review.diff.extension_source import ExtensionSource
+from htppower.tools.review.diff.relax_changes import INFERENCE, LOWERED, STATES, TO, relax_changes
+from htppower.tools.review.diff.same_effect import without_effect
+from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
+from htppower.votes.vote_set import VoteSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from htppower.errors import KeyPath
+    from htppower.profiles.loading import Examined
+    from htppower.profiles.profile import PowerState, Profile
+
+
+def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
+    """Return what differs between two profiles, in the order of a file."""
+    name = new.value.name
+    voted = [Side(each.value.votes, each.file) for each in (old, new)]
+    found = [*_wording_changes(name, old, new), *_vote_changes(name, INFERENCE, *voted)]
+    if not old.states and not new.states:
+        return tuple(found)
+    # If each side has only one power state, its changes are reported once.
+    named = (at for at in STATES if at == TO or any(_is_another(each, at) for each in (old, new)))
+    lowered = {at: _lowered_changes(name, at, old, new) for at in named}
+    found += relax_changes(old, new, lowered)
+    return (*found, *(change for changes in lowered.values() for change in changes))
+
+
+def _is_another(profile: Examined[Profile], at: KeyPath) -> bool:
+    """Return whether a field names another power state than the one between the phases."""
+    return profile.named.get(at) is not profile.named.get(TO) and at in profile.named
+
+
+def changes_of_part(old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
+    """Return what differs if one of the two is from an extension file, whose parts and power states have no names."""
+    unnamed = ("profile", "name", "summary", *(field_name(at) for at in STATES))
+    found = [change for change in changes_of_profile(old, new) if change.field not in unnamed]
+    states = dict.fromkeys(state for each in (old, new) for state in _phases(each))
+    for state in states:
+        found += _vote_changes(new.value.name, state, *(_in_phase(each, state) for each in (old, new)))
+    return tuple(found)
+
+
+def _phases(part: Examined[Profile]) -> Mapping[str, tuple[VoteSet, ExtensionSource]]:
+    return part.file.phases if isinstance(part.file, ExtensionSource) else {}
+
+
+def _in_phase(part: Examined[Profile], state: str) -> Side:
+    """Return the votes on clocks in a state of a graph. Most files vote there as for inferences, or as after them."""
+    phases = _phases(part)
+    if state in phases:
+        return Side(*phases[state])
+    side = Side(part.value.votes, part.file) if state.endswith("_start") else _lowered(part, TO)
+    of_clocks = ("dcvs_v3", "dcvs_v3_exp", "hmx_v2", "ceng", "ceng_exp")
+    return Side(VoteSet(**{field: getattr(side.votes, field) for field in of_clocks}), side.file)
+
+
+def _lowered_changes(name: str, at: KeyPath, old: Examined[Profile], new: Examined[Profile]) -> list[Change]:
+    """Return what differs between the power states that a field of ``relax`` names."""
+    when, before, after = STATES[at], _lowered(old, at), _lowered(new, at)
+    wording = _state_wording(name, when, before, after, _state(old, at), _state(new, at))
+    return [*_vote_changes(name, when, before, after), *wording]
+
+
+def changes_of_state(old: Examined[PowerState], new: Examined[PowerState]) -> tuple[Change, ...]:
+    """Return what differs between two power states that no profile uses."""
+    sides = Side(old.value.votes, old.file), Side(new.value.votes, new.file)
+    name = new.value.name
+    return (*_vote_changes(name, LOWERED, *sides), *_state_wording(name, LOWERED, *sides, old, new))
+
+
+def _lowered(profile: Examined[Profile], at: KeyPath) -> Side:
+    state = _state(profile, at)
+    named_at = at if at in profile.named else TO
+    if state is None:
+        return Side(NO_VOTES, profile.file, profile.file, named_at)
+    return Side(state.value.votes, state.file, profile.file, named_at)
+
+
+def _state(profile: Examined[Profile], at: KeyPath) -> Examined[PowerState] | None:
+    return profile.named.get(at) or profile.named.get(TO)
+
+
+def _wording_changes(name: str, old: Examined[Profile], new: Examined[Profile]) -> Iterator[Change]:
+    sides = Side(old.value.votes, old.file), Side(new.value.votes, new.file)
+    for field in ("name", "summary"):
+        before, after = getattr(old.value, field), getattr(new.value, field)
+        if before != after:
+            at: KeyPath = ("profile",) if field == "name" else (field,)
+            yield change_of(name, "", at, (before, after), Effect.WORDING, sides)
+
+
+def _state_wording(
+    name: str,
+    when: str,
+    before: Side,
+    after: Side,
+    old: Examined[PowerState] | None,
+    new: Examined[PowerState] | None,
+) -> Iterator[Change]:
+    """Yield the summary of a power state. Another name of the state is a change of the field that names it."""
+    if old is None or new is None or old.value.name != new.value.name or old.value.summary == new.value.summary:
+        return
+    values = (old.value.summary, new.value.summary)
+    yield change_of(name, when, ("summary",), values, Effect.WORDING, (before, after))
+
+
+def _vote_changes(name: str, when: str, old: Side, new: Side) -> Iterator[Change]:
+    before, after = dict(vote_fields(old.votes)), dict(vote_fields(new.votes))
+    # If a vote has another form now, a field that both forms have counts as the same field.
+    moved = _moved(old.votes, new.votes, after)
+    called = {at: old_at for old_at, at in moved.items()}
+    spelt = before, after
+    before = {moved.get(at, at): value for at, value in before.items()}
+    told = []
+    for at in _in_order(before, after):
+        for part, values in parts_of(at, before.get(at), after.get(at)):
+            if values[0] != values[1]:
+                effect = effect_of(part, *values, old.votes, new.votes)
+                old_at = (*called.get(at, at), *part[len(at) :])
+                told.append(part)
+                yield change_of(name, when, part, values, effect, (old, new), old_at)
+    for at, one, other in without_effect(old.file, new.file, told, spelt):
+        yield attrs.evolve(change_of(name, when, at, (None, None), Effect.WORDING, (old, new)), old=one, new=other)
+
+
+def _moved(old: VoteSet, new: VoteSet, after: Mapping[KeyPath, Any]) -> dict[KeyPath, KeyPath]:
+    """Return the fields of votes that have another form now, with their names in the new form."""
+    moved: dict[KeyPath, KeyPath] = {}
+    for field, about in BY_FIELD.items():
+        other = None if about.other_form is None else VOTE_OPTIONS[about.other_form].field
+        if other is None or getattr(new, field) is None or getattr(new, other) is not None:
+            continue
+        if getattr(old, other) is None or getattr(old, field) is not None:
+            continue
+        for at, _ in vote_fields(old):
+            here = ("votes", field, *at[2:])
+            if at[1] == other and here in after:
+                moved[at] = here
+    return moved
+
+
+def _in_order(before: dict[KeyPath, Any], after: dict[KeyPath, Any]) -> Iterator[KeyPath]:
+    """Yield the fields of both, in the order of a file, except a mapping that only one side leaves unset as a whole."""
+    fields = dict.fromkeys((*before, *after) if len(before) > len(after) else (*after, *before))
+    for at in fields:
+        if not any(other != at and other[: len(at)] == at for other in fields):
+            yield at

@@ -1,0 +1,201 @@
+"""A comparison of two sides: what was added, removed and changed."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import attrs
+
+from htppower.profiles.loading import Known
+from htppower.tools.review.diff.additions import Addition, addition
+from htppower.tools.review.diff.changes import changes_of_part, changes_of_profile, changes_of_state
+from htppower.tools.review.diff.effects import Effect
+from htppower.tools.review.diff.extension_pairs import file_pairs, part_pairs
+from htppower.tools.review.diff.extension_source import ExtensionSource
+from htppower.tools.review.diff.renames import Rename, renames, with_new_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from htppower.errors import Place
+    from htppower.profiles.loading import Examined
+    from htppower.profiles.profile import Profile
+    from htppower.tools.review.diff.change import Change
+    from htppower.tools.review.diff.sides import Side, Tree
+
+_Examined = TypeVar("_Examined", bound="Examined[Any]")
+
+
+@attrs.frozen(repr=False, eq=False)
+class Pair:
+    """Two profiles whose dry runs are compared. Their sources are written as in messages.
+
+    Attributes:
+        name: the name of the new one.
+        old, new: a profile that differs between the sides, or a new profile and the profile that it extends.
+        old_is: the heading of the old profile's run.
+    """
+
+    name: str
+    old: Profile
+    new: Profile
+    old_is: str = "old"
+
+
+@attrs.frozen(repr=False, eq=False)
+class SharedChange:
+    """One change, and the names of all profiles and power states with that change."""
+
+    change: Change
+    names: tuple[str, ...]
+
+
+@attrs.frozen(repr=False, eq=False)
+class Comparison:
+    """The result of a comparison.
+
+    Attributes:
+        old, new: the two sides, as the user named them.
+        added, removed: the names of profiles and power states on one side only, each with its file.
+        renamed: the profiles and power states with another name on the new side.
+        changes: every field that differs, sorted by effect, the largest effect first; without new profiles.
+        additions: the new profiles, and how each differs from the profile that it extends.
+        changed: the profiles with changes.
+        adds_votes: whether an added profile votes.
+    """
+
+    old: str
+    new: str
+    added: dict[str, str]
+    removed: dict[str, str]
+    renamed: tuple[Rename, ...]
+    changes: tuple[Change, ...]
+    additions: tuple[Addition, ...]
+    changed: tuple[Pair, ...]
+    adds_votes: bool
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The profiles whose dry runs are compared."""
+        new = (Pair(each.name, each.old, each.new, each.beside) for each in self.additions)
+        return (*self.changed, *new)
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs."""
+        return not (self.added or self.removed or self.renamed or self.changes)
+
+    def of_effect(self, effect: Effect) -> tuple[Change, ...]:
+        """Return the changes with an effect, by profile and in the order of a file."""
+        return tuple(change for change in self.changes if change.effect is effect)
+
+    def shared(self, effect: Effect) -> tuple[SharedChange, ...]:
+        """Return the changes with an effect, each once for all profiles that have it, in the order of the first."""
+        alike: dict[Any, list[Change]] = {}
+        for change in self.of_effect(effect):
+            line = (change.cause.removed, change.cause.place[1:], os.path.realpath(change.cause.place.path))
+            said = (change.when, change.field, change.old_field, change.old, change.new)
+            alike.setdefault((line, said), []).append(change)
+        return tuple(SharedChange(each[0], tuple(change.profile for change in each)) for each in alike.values())
+
+
+def compare(
+    names: tuple[str, str],
+    old: tuple[Side, Tree],
+    new: tuple[Side, Tree],
+    *,
+    files: bool,
+    progress: Callable[[int, int], None] = lambda _done, _of: None,
+) -> Comparison:
+    """Return what differs between two sides. Messages call the sides by the ``names``.
+
+    Profiles are paired by their names. With ``files`` each side is one file, and the two are a pair whatever their
+    names. ``progress`` is called with the number of pairs that are done, and the number of all.
+    """
+    before, after = old[0], new[0]
+    moved = () if files else renames(before, after)
+    before = with_new_names(before, moved)
+    pairs = [*_pairs(before.profiles, after.profiles, alone=files), *part_pairs(before, after, alone=files)]
+    changes: list[Change] = []
+    changed = []
+    for done, (name, one, other) in enumerate(pairs):
+        progress(done, len(pairs))
+        of_extension = isinstance(one.file, ExtensionSource) or isinstance(other.file, ExtensionSource)
+        found = (changes_of_part if of_extension else changes_of_profile)(one, other)
+        changes += (attrs.evolve(change, profile=name) for change in found)
+        changed += [Pair(name, _of_tree(one.value, old[1]), _of_tree(other.value, new[1]))] if found else []
+    for file, called in file_pairs(before, after, alone=files):
+        from htppower.tools.review.diff.extension_settings import changed_settings  # noqa: PLC0415 - only if there are such files
+
+        changes += changed_settings(called, before.extensions[file], after.extensions[called])
+    states = _pairs(before.states, after.states, alone=files)
+    for name, state, later in states:
+        changes += (attrs.evolve(change, profile=name) for change in changes_of_state(state, later))
+    order = list(Effect)
+    paired = {id(each) for _, *both in (*pairs, *states) for each in both}
+    return Comparison(
+        *names,
+        added=_alone(after, before, paired, new[1]),
+        removed=_alone(before, after, paired, old[1]),
+        renamed=tuple(attrs.evolve(each, path=new[1].shown(each.path)) for each in moved),
+        changes=tuple(sorted(_with_places(changes, old[1], new[1]), key=lambda change: order.index(change.effect))),
+        additions=tuple(_additions(after, paired, new[1])),
+        changed=tuple(changed),
+        adds_votes=any(each.value.votes for each in after.all_profiles.values() if id(each) not in paired),
+    )
+
+
+def _additions(side: Side, paired: set[int], tree: Tree) -> Iterator[Addition]:
+    """Yield the new profiles of a side, those of extension files included."""
+    known = Known()
+    for name, each in sorted(side.all_profiles.items()):
+        if id(each) not in paired:
+            new = addition(name, each, tree, known)
+            sides = _of_tree(new.old, tree), _of_tree(new.new, tree)
+            yield attrs.evolve(new, changes=_with_places(new.changes, tree, tree), old=sides[0], new=sides[1])
+
+
+def _with_places(changes: Iterable[Change], old: Tree, new: Tree) -> tuple[Change, ...]:
+    """Return changes with their files as messages show them."""
+    return tuple(
+        attrs.evolve(
+            change,
+            place=_shown(change.place, new),
+            old_place=_shown(change.old_place, old),
+            cause=attrs.evolve(change.cause, place=_shown(change.cause.place, old if change.cause.removed else new)),
+        )
+        for change in changes
+    )
+
+
+def _pairs(
+    old: Mapping[str, _Examined], new: Mapping[str, _Examined], *, alone: bool
+) -> list[tuple[str, _Examined, _Examined]]:
+    """Return the pairs of the same name, or, with ``alone``, the pair of the only one on each side."""
+    if alone and len(old) == len(new) == 1:
+        ((_, before),) = old.items()
+        ((name, after),) = new.items()
+        return [(name, before, after)]
+    return [(name, old[name], new[name]) for name in sorted(old.keys() & new.keys())]
+
+
+def _alone(side: Side, other: Side, paired: set[int], tree: Tree) -> dict[str, str]:
+    """Return the names that are on one side only, with their files.
+
+    A power state is on one side only if the other side has no state of its name, used or not.
+    """
+    files = {name: each.file for name, each in side.all_profiles.items() if id(each) not in paired}
+    in_use = {state.value.name for each in other.profiles.values() for state in each.states.values()}
+    for name, each in side.states.items():
+        if id(each) not in paired and name not in other.states and each.value.name not in in_use:
+            files.setdefault(name, each.file)
+    return {name: tree.shown(file.path) for name, file in sorted(files.items())}
+
+
+def _of_tree(profile: Profile, tree: Tree) -> Profile:
+    return attrs.evolve(profile, source=None if profile.source is None else tree.shown(str(profile.source)))
+
+
+def _shown(place: Place, tree: Tree) -> Place:
+    return place._replace(path=tree.shown(place.path))

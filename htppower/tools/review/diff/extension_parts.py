@@ -1,0 +1,183 @@
+"""The devices and graphs of extension files, as profiles, so that they can be compared with profiles."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+import attrs
+
+from htppower.errors import ProfileError
+from htppower.profiles.loading import Examined
+from htppower.profiles.paths import stem_of
+from htppower.tools.extensions.custom_votes import (
+    DEINIT_DONE,
+    DEINIT_START,
+    INFERENCE_DONE,
+    INFERENCE_START,
+    INIT_DONE,
+    INIT_START,
+    custom_votes,
+)
+from htppower.tools.extensions.extension_file import read_extension_file
+from htppower.tools.extensions.inner_files import inner_files, named_paths
+from htppower.tools.extensions.keys import Section
+from htppower.tools.extensions.one_core import as_one_core
+from htppower.tools.extensions.performance import core_performance, graph_performance
+from htppower.tools.extensions.refusals.findings import refusals
+from htppower.tools.extensions.unknown_keys import refuse_others
+from htppower.tools.review.diff.extension_origins import origins
+from htppower.tools.review.diff.extension_source import ExtensionSource
+from htppower.tools.review.diff.extension_written import as_written
+from htppower.tools.runtimes.json_kinds import other_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from htppower.errors import Place
+    from htppower.profiles.profile import PowerState, Profile
+    from htppower.tools.extensions.extension_file import Block, ExtensionFile
+    from htppower.tools.extensions.performance import Performance
+    from htppower.votes.vote_set import VoteSet
+
+
+class Part(NamedTuple):
+    """The cores of a device, joined as the vendor's voter joins them, or a graph with a profile of its own.
+
+    Attributes:
+        name: the name, such as ``core 0``, ``device 1 cores 0+1`` or ``graph decode``.
+        profile: what it votes.
+        device: the number of the device, from 0; None for a graph.
+    """
+
+    name: str
+    profile: Examined[Profile]
+    device: int | None = None
+
+    @property
+    def is_graph(self) -> bool:
+        """Whether it is a graph. Without a profile of its own, a graph votes as the first device does."""
+        return self.device is None
+
+    @property
+    def paired_by(self) -> object:
+        """The key that pairs it with a part of another file: the number of the device, or the name of the graph."""
+        return self.name if self.device is None else self.device
+
+
+def read_extension_files(path: str, find: Callable[[str, str], str]) -> tuple[ExtensionFile, ...]:
+    """Return an extension file. If it is an outer file, return the files that it names, which ``find`` looks up.
+
+    Raises:
+        ProfileError: a file can't be read, is of another kind, or is refused by the vendor's parser, so that it votes
+            nothing.
+    """
+    named = read_extension_file(path)
+    kind = other_kind(named)
+    refuse_others(named, "" if kind is None else kind.name)
+    files = inner_files(named, find)
+    if found := [finding for file in files for finding in refusals(file)]:
+        raise ProfileError(found)
+    return files
+
+
+def paths_named_by(path: str) -> tuple[str, ...]:
+    """Return the paths that an extension file names, as they are written; none if the file is broken."""
+    try:
+        return named_paths(read_extension_file(path))
+    except ProfileError:
+        return ()
+
+
+def parts_of(file: ExtensionFile) -> Iterator[Part]:
+    """Yield the devices of a file, then the graphs with a profile of their own, by their names."""
+    file, cores = as_one_core(file)
+    first = next((each.core for each in cores if each.device == 0), None)
+    if first is None:
+        yield Part("core 0", _examined(file, None, None, core_performance(file, None)), 0)
+    for device, ids, core in cores:
+        # Commas separate names in lists, so the cores are joined by "+".
+        name = f"{'core' if len(ids) == 1 else 'cores'} {'+'.join(map(str, ids))}"
+        examined = _examined(file, core, None, core_performance(file, core))
+        yield Part(f"device {device} {name}" if device else name, examined, device)
+    seen: dict[str, int] = {}
+    for number, graph in enumerate(file.of(Section.GRAPH)):
+        if graph.get("perf_profile") is None:
+            continue
+        examined = _examined(file, first, graph, graph_performance(file, first, graph))
+        named = graph.get("graph_names")
+        for name in [str(each.value) for each in (() if named is None else named.items)] or [
+            f"{number} without a name"
+        ]:
+            yield Part(_numbered(f"graph {name}", seen), examined)
+
+
+def _numbered(name: str, seen: dict[str, int]) -> str:
+    """Return a name, with a number appended if it was there before."""
+    seen[name] = seen.get(name, 0) + 1
+    return name if seen[name] == 1 else f"{name} ({seen[name]})"
+
+
+def _examined(
+    file: ExtensionFile, core: Block | None, graph: Block | None, performance: Performance
+) -> Examined[Profile]:
+    said = f"{performance.perf_profile} as in {os.path.basename(file.path)}."
+    profile = attrs.evolve(performance.profile, name=stem_of(file.path), summary=said, source=file.path)
+    relax = profile.relax
+    remarked = frozenset(remark.place for remark in performance.remarks)
+    named: dict[tuple[str, ...], Examined[PowerState]] = {}
+    if relax is not None:
+        named["relax", "to"] = _state(relax.to, _source(file, core, graph, INFERENCE_DONE, remarked))
+        if relax.after_deinit_to is not relax.to:
+            last = _source(file, core, graph, DEINIT_DONE, remarked)
+            named["relax", "after_deinit_to"] = _state(relax.after_deinit_to, last)
+    raised = _source(file, core, graph, INFERENCE_START, remarked)
+    profile = attrs.evolve(profile, votes=as_written(profile.votes, raised.origins))
+    if graph is None and core is not None and raised.is_custom:
+        raised = attrs.evolve(raised, phases=_phases(file, core))
+    return Examined(profile, raised, (), readable=True, named=named)
+
+
+def _phases(file: ExtensionFile, core: Block) -> dict[str, tuple[VoteSet, ExtensionSource]]:
+    in_force = custom_votes(file, core).in_force
+    usual = {INIT_START: INFERENCE_START, INIT_DONE: INFERENCE_DONE, DEINIT_START: INFERENCE_START}
+    if all(in_force[state] == in_force[other] for state, other in usual.items()):
+        return {}
+    sources = {state: _source(file, core, None, state) for state in usual}
+    return {state: (as_written(in_force[state], source.origins), source) for state, source in sources.items()}
+
+
+def _state(state: PowerState, source: ExtensionSource) -> Examined[PowerState]:
+    written = attrs.evolve(state, votes=as_written(state.votes, source.origins))
+    return Examined(written, source, (), readable=True)
+
+
+def _source(
+    file: ExtensionFile,
+    core: Block | None,
+    graph: Block | None,
+    state: str,
+    remarked: frozenset[Place] = frozenset(),
+) -> ExtensionSource:
+    """Return which keys state what is in force after a state."""
+    holder = graph or core
+    named = None if holder is None else holder.member("perf_profile")
+    is_custom = holder is not None and holder.word("perf_profile") == "custom"
+    custom = is_custom and core is not None and core.get("custom") is not None
+    return ExtensionSource(
+        path=file.path,
+        tree={},
+        places={},
+        key_places={},
+        problems=(),
+        version=None,
+        lineage=(stem_of(file.path),),
+        complete=True,
+        documents=(),
+        extension=file,
+        origins=origins(file, core, state, custom=custom),
+        named=named,
+        is_custom=custom,
+        remarked=remarked,
+        holder=file.text.accepted() if holder is None else holder.node,
+    )

@@ -1,0 +1,116 @@
+"""Settings that the vendor's tools silently ignore: keys in the wrong place, keys given twice, later devices."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from htppower.errors import ProfileError, shortened
+from htppower.profiles.paths import folder_of, joined
+from htppower.tools.extensions.extension_file import FileKind, read_extension_file
+from htppower.tools.extensions.inner_files import beside_or_here, other_backend
+from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.keys import Section
+from htppower.tools.extensions.one_core import cores_by_device, outvoted
+from htppower.tools.extensions.performance import votes_of_genie
+from htppower.tools.extensions.refusals.wrong import Wrong
+from htppower.tools.extensions.unknown_keys import OURS, unknown_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.tools.extensions.extension_file import Block, ExtensionFile
+    from htppower.tools.extensions.json_nodes import Member
+
+_INNER_KEYS = ("graphs", "devices", "context", "groupContext", "memory")
+
+
+def ignored(file: ExtensionFile) -> Iterator[Wrong]:
+    """Yield the ignored parts of a file that the vendor's tools accept."""
+    for block in file.blocks:
+        seen: set[str] = set()
+        for member, key in block.members():
+            if member.key in seen:
+                said = f"{shortened(member.key)} is given twice: the vendor's tools silently take the first"
+                yield Wrong("EXT-21", member, said, "keep one")
+            elif key is None and not (block.at == () and member.key == OURS):
+                yield _unknown(file, block, member)
+            seen.add(member.key)
+        if block.section is Section.TOP:
+            yield from _later_devices(block)
+        elif block.section is Section.BACKEND_EXTENSIONS:
+            yield from _inner_files(block)
+            yield from _missing(file, block)
+    for cores in cores_by_device(file).values():
+        yield from _outvoted(cores)
+    other = other_backend(file)
+    if other is not None:
+        node, backend = other
+        said = (
+            f"{shortened(node.value)} is of the {backend} backend: neither this file nor what it names votes on the HTP"
+        )
+        yield Wrong("EXT-23", node, said, "lint the outer file of libQnnHtpNetRunExtensions.so")
+    elif file.kind is FileKind.OUTER:
+        said = f"an outer file for qnn-net-run: Genie reads it as an inner file, and {votes_of_genie(file)}"
+        yield Wrong("EXT-50", file.text.accepted(), said, "for Genie, name the inner file in engine.backend.extensions")
+
+
+def _unknown(file: ExtensionFile, block: Block, member: Member) -> Wrong:
+    if file.kind is FileKind.OUTER and not block.at and member.key in _INNER_KEYS:
+        said = f"{member.key} in an outer file: the vendor's tools silently ignore it, and only Genie reads it"
+        return Wrong("EXT-23", member, said, "write it into the inner file")
+    return unknown_key(block, member)
+
+
+def _later_devices(top: Block) -> Iterator[Wrong]:
+    devices = top.get("devices")
+    if devices is not None and len(devices.items) > 1:
+        said = f"of {len(devices.items)} devices the vendor's tools silently use the first"
+        yield Wrong("EXT-22", devices.items[1], said, "write a file for each device")
+
+
+def _outvoted(cores: list[Block]) -> Iterator[Wrong]:
+    """Yield the values of a core that a later core of the device overrides."""
+    for each in outvoted(cores):
+        said, counts = each.value.value, each.counts.value
+        if said != counts:
+            text = f"{each.key} {shortened(str(said))} is not voted: a later core has {shortened(str(counts))}"
+            yield Wrong("EXT-25", each.member, text, "write the same into each core")
+
+
+def _inner_files(block: Block) -> Iterator[Wrong]:
+    one, several = block.get("config_file_path"), block.get("per_soc_config_file_path")
+    if one is not None and several is not None:
+        said = "config_file_path and per_soc_config_file_path exclude each other"
+        yield Wrong("EXT-23", several, said, "keep one")
+    elif one is None and several is None:
+        said = "no inner file is named, so the library of the backend gets no settings"
+        yield Wrong("EXT-23", block.node, said, 'add "config_file_path"')
+    elif several is not None and several.kind is Kind.LIST and not several.items:
+        yield Wrong("EXT-23", several, "per_soc_config_file_path names no file", "name one for each SoC")
+
+
+def _missing(file: ExtensionFile, block: Block) -> Iterator[Wrong]:
+    """Yield the inner files that are neither next to the outer one nor in the current folder."""
+    one, several = block.get("config_file_path"), block.get("per_soc_config_file_path")
+    for node in (*(() if one is None else (one,)), *(() if several is None else several.items)):
+        if node.kind is Kind.TEXT and not _is_there(folder_of(file.path), node.value):
+            said = f"{shortened(node.value)!r} is not a file: without it the backend gets no settings"
+            yield Wrong("EXT-23", node, said, "check the path")
+        elif node.kind is Kind.TEXT and _is_outer(beside_or_here(folder_of(file.path), joined(node.value))):
+            said = f"{shortened(node.value)!r} is an outer file, too: the backend gets no settings"
+            yield Wrong("EXT-23", node, said, "name the file with the settings")
+
+
+def _is_outer(path: str) -> bool:
+    try:
+        return read_extension_file(path).kind is FileKind.OUTER
+    except (ProfileError, OSError, ValueError):
+        return False
+
+
+def _is_there(folder: str, named: str) -> bool:
+    try:
+        return os.path.isfile(beside_or_here(folder, joined(named)))
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,178 @@
+"""Lint of one extension file."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from typing import TYPE_CHECKING, NamedTuple
+
+from htppower.errors import Finding, Place, ProfileError
+from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_regular_file
+from htppower.tools.extensions.extension_file import extension_file
+from htppower.tools.extensions.json_nodes import Kind, Member, Node
+from htppower.tools.extensions.json_parser import TOO_DEEP
+from htppower.tools.extensions.json_text import parse_json
+from htppower.tools.extensions.one_core import with_one_core, with_strays
+from htppower.tools.extensions.refusals.findings import refusals
+from htppower.tools.extensions.refusals.refused import refused
+from htppower.tools.extensions.refusals.text import refused_text
+from htppower.tools.extensions.refusals.wrong import Wrong
+from htppower.tools.extensions.templates import has_statements, is_template
+from htppower.tools.review.extension_lint.chips import of_chip
+from htppower.tools.review.extension_lint.custom_items import odd_items
+from htppower.tools.review.extension_lint.harmful import harmful, unpolled
+from htppower.tools.review.extension_lint.ignored import ignored
+from htppower.tools.review.extension_lint.several_socs import of_several_socs
+from htppower.tools.review.extension_lint.shared_buffers import mismatched
+from htppower.tools.review.extension_lint.suppressions import suppressions_of
+from htppower.tools.review.lint.catalogue import CATALOGUE
+from htppower.tools.review.lint.lines import LINE_BREAK, Lines
+from htppower.tools.runtimes.json_kinds import other_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.rules.platforms import Platform
+    from htppower.tools.extensions.json_text import JsonText
+    from htppower.tools.review.lint.suppressions import Found, Suppression
+
+_WHOLE = "the vendor's tools refuse the whole file"
+
+
+class Linted(NamedTuple):
+    """The result of lint for one extension file.
+
+    Attributes:
+        findings: its faults, in the order of its text.
+        suppressions: its suppressions.
+        wrong: faults of suppressions.
+        lines: its lines.
+    """
+
+    findings: tuple[Finding, ...]
+    suppressions: tuple[Suppression, ...]
+    wrong: tuple[Found, ...]
+    lines: Lines
+
+
+def lint_extension_file(
+    path: str,
+    given: bytes | None = None,
+    platform: Platform | None = None,
+    prepared: str | None = None,
+    *,
+    linked: bool = False,
+) -> Linted:
+    """Lint a file, or the content ``given`` instead of it.
+
+    Args:
+        path: the file.
+        given: the content to lint instead.
+        platform: the platform that it is checked for.
+        prepared: how the context that it runs was prepared, ``raw`` or ``memhandle``.
+        linked: whether the path is a link that leads out of its folder. The file may be a secret, so nothing else is
+            reported.
+    """
+    if linked:
+        message, hint = "is a link that leads out of its folder", "name the file that it leads to"
+        finding = Finding("FILE-1", (), message, hint, place=Place(path, 1, 1))
+        return Linted((finding,), (), (), Lines(path, (), ()))
+    try:
+        data = read_regular_file(path) if given is None else given
+    except (OSError, ValueError, NotRegular) as error:
+        said = getattr(error, "strerror", None) or str(error)
+        finding = Finding("FILE-1", (), f"can't be read: {said}", "check the path", place=Place(path, 1, 1))
+        return Linted((finding,), (), (), Lines(path, (), ()))
+    if len(data) > LARGEST_FILE_BYTES:
+        finding = Finding("FILE-2", (), "larger than 1 MiB", "name an extension file", place=Place(path, 1, 1))
+        return Linted((finding,), (), (), Lines(path, (), ()))
+    text = parse_json(data, path)
+    suppressions, wrong = suppressions_of(text)
+    found = sorted(_findings(text, platform, prepared), key=lambda each: (each.line, each.column, each.rule))
+    lines = Lines(path, tuple(re.split(LINE_BREAK, text.text)), ())
+    return Linted(tuple(found), tuple(suppressions), tuple(wrong), lines)
+
+
+def is_refused(data: bytes | str) -> bool:
+    """Return whether lint finds an error in a text."""
+    raw = data.encode() if isinstance(data, str) else data
+    return any(finding.rule < "EXT-20" for finding in _findings(parse_json(raw, "-"), None, None))
+
+
+def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -> Iterator[Finding]:
+    """Yield the faults of a text. Ignored and harmful parts count only if the vendor's parser accepts the rest."""
+    at_text = refused_text(text)
+    if text.problem is not None and is_template(text.path) and has_statements(text.text):
+        return
+    if text.problem is not None:
+        said = text.problem.message
+        # The vendor's parser accepts deeper nesting than this one.
+        said = said if said == TOO_DEEP else f"{said}: {_WHOLE}"
+        yield _finding("EXT-10", text.problem.place, said, text.problem.hint)
+    if at_text is not None:
+        offset, message, hint = at_text
+        yield _finding("EXT-10", text.place(offset), f"{message}: {_WHOLE}", hint)
+    try:
+        file = extension_file(text)
+    except ProfileError:
+        return
+    kind = other_kind(file)
+    wrong: list[Wrong] = [] if kind is not None and kind.name else refused(file)
+    if kind is not None:
+        name = f"this is {kind.name}" if kind.name else "the file is of another kind"
+        said = f"no key at the top belongs to an extension file: {name}"
+        wrong.append(Wrong("EXT-20", text.accepted().members[0], said, kind.hint))
+        yield from _told(text, wrong)
+        return
+    starts = sorted(each.at.start for each in wrong)
+    # A part that is refused is not reported as ignored, too.
+    wrong += (each for each in ignored(file) if not _has_any(each, starts))
+    unknown = {each.at.start for each in wrong if each.rule == "EXT-14"}
+    # Devices or cores that are wrongly an object, instead of a list, do exist.
+    unlisted = [each.at.start for each in wrong if each.rule == "EXT-11" and _is_object(each.at)]
+    # The cores of a device vote together.
+    read = file if starts else with_strays(file)
+    together = file if starts else with_one_core(file)
+    taken = not refusals(file)
+    wrong += unpolled(together) if taken else ()
+    for each in (*harmful(read), *of_chip(read, together, platform, taken=taken)):
+        if each.rule != "EXT-31" or not (_has_key(each.at, unknown) or _holds(each.at, unlisted)):
+            wrong.append(each)
+    wrong += odd_items(read, together)
+    wrong += mismatched(file, prepared)
+    wrong += of_several_socs(file)
+    yield from _told(text, wrong)
+
+
+def _told(text: JsonText, wrong: list[Wrong]) -> Iterator[Finding]:
+    """Yield each fault as a finding. If several of one rule are at the same place, yield the first."""
+    told: set[tuple[str, int]] = set()
+    for each in wrong:
+        if (each.rule, each.at.start) not in told and not text.placeholder(each.at):
+            told.add((each.rule, each.at.start))
+            yield _finding(each.rule, text.place(each.at.start), each.message, each.hint)
+
+
+def _has_any(wrong: Wrong, starts: list[int]) -> bool:
+    """Return whether one of these sorted places is in the value of a key that is ignored."""
+    if not isinstance(wrong.at, Member) or wrong.rule != "EXT-20":
+        return False
+    return bisect_left(starts, wrong.at.start) < bisect_left(starts, wrong.at.node.end)
+
+
+def _is_object(at: Node | Member) -> bool:
+    return isinstance(at, Node) and at.kind is Kind.OBJECT
+
+
+def _holds(at: Node | Member, starts: list[int]) -> bool:
+    """Return whether one of these places is in a value."""
+    return isinstance(at, Node) and any(at.start <= start < at.end for start in starts)
+
+
+def _has_key(core: Node | Member, unknown: set[int]) -> bool:
+    """Return whether a core has an unknown key, which may be a misspelt perf_profile."""
+    return isinstance(core, Node) and any(member.start in unknown for member in core.members)
+
+
+def _finding(rule: str, place: Place | None, message: str, hint: str) -> Finding:
+    return Finding(rule, (), message, hint, severity=CATALOGUE[rule].severity, place=place)

@@ -1,0 +1,179 @@
+"""Finds the kind of a file by its folder and the keys at its top: a profile, a test, an extension file, and so on.
+
+These functions do not note a file as opened: it may be an earlier report in the folder, which may be replaced.
+"""
+
+from __future__ import annotations
+
+import codecs
+import enum
+import os
+import re
+
+from htppower.profiles.discovery import DEVICES, SUFFIXES
+from htppower.profiles.paths import TEMPLATES
+from htppower.profiles.quoting import KEYS
+from htppower.profiles.regular_file import LARGEST_FILE_BYTES, read_regular_file
+from htppower.profiles.top_keys import NoMapping, top_keys
+
+# A test of profiles has both of these.
+_OF_TESTS = frozenset({"test", "cases"})
+# A device model has the first of these, and one of the others.
+_DEVICE = "device"
+_OF_DEVICES = frozenset({"active_w", "raised_idle_w", "raise_late_us", "raise_call_us", "speeds", "wakes"})
+_KNOWN_KEYS = _OF_TESTS.union(KEYS, _OF_DEVICES, {_DEVICE})
+JSON = ".json"
+# The usual names of extension files. A file with any other name may be one by its content.
+EXTENSION_SUFFIXES = (JSON, ".conf", ".cfg", ".config", *TEMPLATES)
+# Each line of these files is JSON by itself.
+_LINES_OF_JSON = (".jsonl", ".ndjson", ".log")
+_HEAD_BYTES = 256
+# Keys at the top of an extension file that hardly any other file has, and keys of other files.
+_EXTENSION_TOP = frozenset({"devices", "graphs", "groupContext", "backend_extensions"})
+_NO_EXTENSION = frozenset({"$schema", *KEYS})
+_EXTENSION_KEY = rb'"(?:devices|graphs|groupContext|backend_extensions)"\s*:\s*[\[{]'
+# Other tools have lists of devices and graphs, too. A key of the HTP, in any spelling, tells them apart.
+_HTP_KEY = (
+    rb'"(?:[^"\n]{0,40}(?:perf_?profile|vtcm|rpc_|hmx|hvx|dlbc)[^"\n]{0,40}|cores?|core_(?:id|type)|graph_?names?'
+    rb'|soc_?(?:id|model)|dsp_?arch|pd_?session|O|backend_extensions|groupContext)"\s*:'
+)
+# A key of a profile or power state, at any place.
+_OWN_KEY = rf"\b(?:{'|'.join(sorted(KEYS))})\b[\"']?\s*:".encode()
+# The name of a profile, after comments and empty lines only, since a line inside a text may look the same.
+_NAME = rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*profile: +(?P<name>[a-z_]+)[ \t\r]*\n"
+_KEY = r"^[\"']?(?P<key>\w+)[\"']?\s*:"
+
+
+class Kind(enum.Enum):
+    """The kind of a file; OTHER is any other YAML."""
+
+    PROFILE = "profile"
+    STATE = "power state"
+    TEST = "test"
+    EXTENSION = "extension file"
+    DEVICE = "device model"
+    OTHER = "other"
+
+
+def kind_of(path: str, given: bytes | None = None) -> Kind:
+    """Return the kind of a file, or of the content ``given`` instead of it, by its folder and its top keys.
+
+    A file that can't be read counts as a profile. Reading it then reports the fault.
+    """
+    folder = folder_name(path)
+    of_tests = 1 if folder == "tests" else len(_OF_TESTS)  # how many keys of a test make a file a test
+    keys = _keys(path, given, of_tests)
+    if len(keys & _OF_TESTS) >= of_tests:
+        return Kind.TEST
+    if folder == "states" or ("state" in keys and "profile" not in keys):
+        return Kind.STATE
+    if _DEVICE in keys and keys.isdisjoint(KEYS) and (folder == DEVICES or not keys.isdisjoint(_OF_DEVICES)):
+        return Kind.DEVICE
+    return Kind.PROFILE if keys.intersection(KEYS) else Kind.OTHER
+
+
+def extension_kind(path: str, given: bytes | None = None) -> Kind:
+    """Return whether a JSON file is an extension file, by the keys at its top; a broken file, by a key at any place."""
+    try:
+        data = read_regular_file(path, noted=False) if given is None else given
+    except (OSError, ValueError):
+        return Kind.OTHER
+    if len(data) > LARGEST_FILE_BYTES or not re.search(_EXTENSION_KEY, data):
+        return Kind.OTHER
+    import json  # noqa: PLC0415 - only for such a file
+
+    from htppower.tools.extensions.templates import filled, is_template  # noqa: PLC0415 - only for such a file
+
+    try:
+        top = json.loads(filled(data.decode("utf-8", "replace")) if is_template(path) else data)
+    except (ValueError, RecursionError):
+        return Kind.EXTENSION
+    is_one = isinstance(top, dict) and not _EXTENSION_TOP.isdisjoint(top) and _NO_EXTENSION.isdisjoint(top)
+    return Kind.EXTENSION if is_one else Kind.OTHER
+
+
+def begins_as_json(path: str, given: bytes | None = None) -> bool:
+    """Return whether a file, or the content ``given`` instead of it, begins like an object of JSON."""
+    try:
+        head = read_regular_file(path, _HEAD_BYTES) if given is None else given[:_HEAD_BYTES]
+    except (OSError, ValueError):
+        return False
+    return head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
+
+
+def is_extension_in_folder(path: str) -> bool:
+    """Return whether a file in a folder, of any name, is an extension file, by its content."""
+    if not path.endswith(JSON) and (path.endswith(_LINES_OF_JSON) or not begins_as_json(path)):
+        return False
+    if extension_kind(path) is not Kind.EXTENSION:
+        return False
+    try:
+        data = read_regular_file(path, noted=False)
+        return data.count(b'":') == 1 or re.search(_HTP_KEY, data, re.IGNORECASE) is not None
+    except (OSError, ValueError):
+        return True
+
+
+def named_kind(path: str, given: bytes | None = None) -> Kind:
+    """Return the kind of a named file, or of the content ``given`` instead of it, whatever its name.
+
+    JSON is an extension file unless it has a key of a profile or power state, which may be JSON, too. YAML is an
+    extension file only if its content shows it.
+    """
+    is_json = path.endswith(JSON) or begins_as_json(path, given)
+    if is_json and extension_kind(path, given) is Kind.EXTENSION:
+        return Kind.EXTENSION
+    kind = kind_of(path, given)
+    if not is_json or path.endswith(SUFFIXES) or (kind in (Kind.PROFILE, Kind.STATE) and _has_a_key(path, given)):
+        return kind
+    return Kind.EXTENSION
+
+
+def named_first(path: str, given: bytes | None = None) -> str:
+    """Return the profile's name if a file, or the content ``given`` instead of it, begins with it; else nothing.
+
+    Only comments may be above it. Any other file must be parsed to find the name.
+    """
+    try:
+        found = re.match(_NAME, read_regular_file(path, noted=False) if given is None else given)
+    except (OSError, ValueError):
+        return ""
+    return found["name"].decode() if found else ""
+
+
+def _has_a_key(path: str, given: bytes | None = None) -> bool:
+    """Return whether a file, which may be broken, has a key of a profile or power state at any place."""
+    try:
+        return re.search(_OWN_KEY, read_regular_file(path, noted=False) if given is None else given) is not None
+    except (OSError, ValueError):
+        return False
+
+
+def folder_name(path: str) -> str:
+    """Return the name of a file's folder, even if the path does not contain it."""
+    return os.path.basename(os.path.dirname(os.path.abspath(path)))  # links are kept
+
+
+def _keys(path: str, given: bytes | None, of_tests: int) -> set[str]:
+    """Return the keys at the top of a file.
+
+    Keys of a profile at the beginning of a line count. The file is parsed if it has none, or if it has a key of a test,
+    since a test is left out. Parsing stops after ``of_tests`` keys of a test.
+    """
+    try:
+        data = (read_regular_file(path, noted=False) if given is None else given)[:LARGEST_FILE_BYTES]
+        text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return set(KEYS)
+    keys = {match["key"] for match in re.finditer(_KEY, text, re.MULTILINE)} & _KNOWN_KEYS
+    if keys - _OF_DEVICES and not keys & _OF_TESTS:
+        return keys
+    parsed: set[str] = set()
+    try:
+        for key in top_keys(text):
+            parsed.add(key)
+            if len(parsed & _OF_TESTS) >= of_tests:
+                break
+    except NoMapping:
+        return keys or set(KEYS)
+    return parsed

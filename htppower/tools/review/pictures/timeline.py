@@ -1,0 +1,262 @@
+"""A run as a timeline: the votes of each clock as steps, phases and windows as spans, native calls as ticks.
+
+It is data, exact to the microsecond, which other modules draw.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.events import State
+from htppower.profiles.fields import spell, vote_fields
+from htppower.votes.native_codes import SUCCESS, code_name
+from htppower.votes.options import VOTE_OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from htppower.tools.review.dry_run.observer import PhaseSpan, Row, Window
+    from htppower.tools.review.dry_run.report import Report
+    from htppower.votes.clock_votes import ExpandedRange, HmxV2, VoltageRange
+    from htppower.votes.corners import ExpandedCorner, VoltageCorner
+    from htppower.votes.vote_set import VoteSet
+
+
+# The fields of a vote set that have no lane, in the order of a file.
+FIELDS = tuple(
+    dict.fromkeys(
+        name
+        for about in VOTE_OPTIONS.values()
+        for name in ([field.name for field in about.fields] if about.partial else [about.field])
+        if name not in ("core", "bus", "hmx_v2")
+    )
+)
+# The text of a clock whose three corners are DISABLE.
+NO_VOTE = "no vote (DISABLE)"
+
+
+def is_disable(corner: VoltageCorner | ExpandedCorner) -> bool:
+    """Return whether a corner is DISABLE, which means "no vote" and has no place in the order of corners."""
+    return corner.name == "DISABLE"
+
+
+@attrs.frozen
+class Levels:
+    """The voted corners of one clock; ``.value`` of each is the vendor's number."""
+
+    min: VoltageCorner | ExpandedCorner
+    target: VoltageCorner | ExpandedCorner
+    max: VoltageCorner | ExpandedCorner
+
+    @property
+    def all(self) -> tuple[VoltageCorner | ExpandedCorner, ...]:
+        """The three corners."""
+        return self.min, self.target, self.max
+
+    @property
+    def limits(self) -> tuple[VoltageCorner | ExpandedCorner, VoltageCorner | ExpandedCorner] | None:
+        """The lowest and highest corner of the clock; the target replaces a limit of DISABLE."""
+        low, high = (self.target if is_disable(end) else end for end in (self.min, self.max))
+        return None if is_disable(low) or is_disable(high) else (low, high)
+
+    def __str__(self) -> str:
+        """Return one corner if all three are the same, else min / target / max."""
+        if self.min is self.target is self.max:
+            return NO_VOTE if is_disable(self.target) else self.target.name
+        return f"{self.min.name} / {self.target.name} / {self.max.name}"
+
+
+@attrs.frozen
+class Step:
+    """The vote on a clock that starts at a moment.
+
+    Attributes:
+        time_us: the moment, from the start of the run.
+        levels: the corners; None without a vote.
+        follows: whether the clock follows the core clock, as HMX does without an explicit vote.
+    """
+
+    time_us: int
+    levels: Levels | None
+    follows: bool = False
+
+    @property
+    def limits(self) -> tuple[VoltageCorner | ExpandedCorner, VoltageCorner | ExpandedCorner] | None:
+        """The lowest and highest corner of the clock; None without a vote."""
+        return None if self.levels is None else self.levels.limits
+
+    def __str__(self) -> str:
+        """Return the corners, or the text that replaces them."""
+        return "follows the core clock" if self.follows else "no vote" if self.levels is None else str(self.levels)
+
+
+@attrs.frozen
+class Lane:
+    """The votes of one clock: ``core``, ``bus`` or ``HMX``. The first step is at 0; each lasts until the next."""
+
+    clock: str
+    steps: tuple[Step, ...]
+
+    def at(self, time_us: int) -> Step:
+        """Return the step in force after the calls of a moment."""
+        return next(step for step in reversed(self.steps) if step.time_us <= time_us)
+
+    @property
+    def explicit(self) -> bool:
+        """Whether any step votes a corner."""
+        return any(step.levels is not None for step in self.steps)
+
+
+@attrs.frozen
+class Value:
+    """The value of a field that starts at a moment, as a file writes it; None if nothing votes on the field."""
+
+    time_us: int
+    text: str | None
+
+
+@attrs.frozen
+class Setting:
+    """A voted field that is not a clock, such as ``rpc_polling_time_us``. Its steps are like those in a lane."""
+
+    field: str
+    steps: tuple[Value, ...] = (Value(0, None),)
+
+    def at(self, time_us: int) -> Value:
+        """Return the value in force after the calls of a moment."""
+        return next(step for step in reversed(self.steps) if step.time_us <= time_us)
+
+
+@attrs.frozen
+class Tick:
+    """A native call, or the setPowerConfig calls of one step: clocks, then settings of the process.
+
+    Attributes:
+        time_us: the time of the first call.
+        does: ``create``, ``raise``, ``lower``, ``cast``, ``destroy`` or ``fail``.
+        says: the cause.
+        calls: how many calls it stands for.
+    """
+
+    time_us: int
+    does: str
+    says: str
+    calls: int = 1
+
+
+@attrs.frozen
+class Timeline:
+    """A run as data for drawing. A profile without votes has no lanes. ``setting`` is the platform and the workload.
+
+    ``settings`` are all other fields than clocks that are voted in the run, in the order of a file.
+    """
+
+    profile: str
+    summary: str
+    setting: str
+    lanes: tuple[Lane, ...]
+    settings: tuple[Setting, ...]
+    phases: tuple[PhaseSpan, ...]
+    windows: tuple[Window, ...]
+    ticks: tuple[Tick, ...]
+    end_us: int
+
+
+def timeline(report: Report) -> Timeline:
+    """Return the timeline of a run of one session on one core."""
+    lanes = () if not report.profile.votes else tuple(_lane(clock, report.rows) for clock in _STEPS)
+    return Timeline(
+        profile=report.profile.name,
+        summary=report.profile.summary,
+        setting=f"{report.backend.platform}; {report.workload_line}",
+        lanes=lanes,
+        settings=tuple(_settings(report.rows)),
+        phases=report.phases,
+        windows=report.windows,
+        ticks=tuple(map(_tick, _steps(report.rows))),
+        end_us=report.end_us,
+    )
+
+
+def _lane(clock: str, rows: tuple[Row, ...]) -> Lane:
+    return Lane(clock, tuple(_changes(clock, rows)))
+
+
+def _changes(clock: str, rows: tuple[Row, ...]) -> Iterator[Step]:
+    """Yield a step for every call that changes the vote on the clock, and always a step at 0."""
+    last = Step(0, None)
+    if not rows or rows[0].call.time_us > 0:
+        yield last
+    for place, row in enumerate(rows):
+        step = _STEPS[clock](row.call.time_us, row.in_force)
+        if place == 0 or attrs.evolve(step, time_us=last.time_us) != last:
+            last = step
+            yield step
+
+
+def _settings(rows: tuple[Row, ...]) -> Iterator[Setting]:
+    """Yield the voted fields that are not clocks, since clocks have lanes."""
+    said = [(row.call.time_us, dict(_said(row.in_force))) for row in rows]
+    voted = {name for _, fields in said for name in fields}
+    for field in (name for name in FIELDS if name in voted):
+        values = [Value(0, None)]
+        for time_us, fields in said:
+            value = Value(time_us, fields.get(field))
+            if value.text != values[-1].text:
+                values.append(value)
+        # A vote at 0 is the first value.
+        yield Setting(field, tuple(values[1:] if values[1:] and values[1].time_us == 0 else values))
+
+
+def _said(votes: VoteSet) -> Iterator[tuple[str, str]]:
+    for at, value in vote_fields(votes):
+        if value is not None and at[-1] in FIELDS:
+            yield at[-1], spell(value)
+
+
+def _core(time_us: int, votes: VoteSet) -> Step:
+    return Step(time_us, _levels(None if votes.hvx is None else votes.hvx.core))
+
+
+def _bus(time_us: int, votes: VoteSet) -> Step:
+    return Step(time_us, _levels(None if votes.hvx is None else votes.hvx.bus))
+
+
+def _hmx(time_us: int, votes: VoteSet) -> Step:
+    """Return the explicit vote. Without one, HMX follows the core clock (rule HMX-4)."""
+    if votes.hmx_v2 is not None and not votes.hmx_v2.pick_default:
+        return Step(time_us, _levels(votes.hmx_v2))
+    return Step(time_us, None, follows=votes.hvx is not None)
+
+
+_STEPS: dict[str, Callable[[int, VoteSet], Step]] = {"core": _core, "bus": _bus, "HMX": _hmx}
+
+
+def _levels(voted: VoltageRange | ExpandedRange | HmxV2 | None) -> Levels | None:
+    return None if voted is None else Levels(voted.min, voted.target, voted.max)
+
+
+def _steps(rows: tuple[Row, ...]) -> list[list[Row]]:
+    """Return the rows of each step together."""
+    steps: list[list[Row]] = []
+    for row in rows:
+        if row.goes_on:
+            steps[-1].append(row)
+        else:
+            steps.append([row])
+    return steps
+
+
+def _tick(rows: list[Row]) -> Tick:
+    row = next((each for each in rows if each.call.code != SUCCESS), rows[0])
+    call, time_us, count = row.call, rows[0].call.time_us, len(rows)
+    does = {"createPowerConfigId": "create", "destroyPowerConfigId": "destroy"}.get(call.function)
+    if call.code != SUCCESS:
+        says = f"{call.function} failed with {call.code} {code_name(call.code)}: {row.cause}"
+        return Tick(time_us, "fail", says, count)
+    if does is None:
+        does = {State.RAISED: "raise", State.LOWERED: "lower"}.get(row.state, "cast")
+    times = f", {count} calls" if count > 1 else ""
+    return Tick(time_us, does, f"{call.function}({call.power_config_id}){times}: {row.cause}, {row.state}", count)

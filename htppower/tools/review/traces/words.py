@@ -1,0 +1,132 @@
+"""The content of a trace, in words that the text and the page share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from htppower.tools.review.durations import duration
+from htppower.tools.tuning.counted import counted
+from htppower.tools.tuning.traces.patterns import FEWEST_INTERVALS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from htppower.tools.tuning.traces.describe import SessionDescription, Spread, TraceDescription
+
+FORMAT_NAMES = {
+    "htppower": "recorded by htppower",
+    "loadgen": "a run of LoadGen",
+    "onnxruntime": "a profile of ONNX Runtime",
+    "chrome": "trace events",
+    "csv": "a table",
+}
+_UNITS = ((1_000_000, "s"), (1_000, "ms"), (1, "us"))
+# If a share in percent is this near to none or to all, it has one digit more.
+_FEW = 10
+# If the rate is lower, only the interval is shown.
+_SLOWEST_HZ = 0.1
+_LONG_UNITS = ((86_400_000_000, "days"), (3_600_000_000, "h"), (60_000_000, "min"))
+
+
+def time(time_us: float) -> str:
+    """Return a time in three digits: ``505 us``, ``5.79 ms``, ``1.2 s``, ``26 min``."""
+    for size, unit in _LONG_UNITS:
+        if time_us >= 2 * size:
+            return f"{_three(time_us / size)} {unit}"
+    rounded = float(f"{time_us:.3g}")
+    size, unit = next((size, unit) for size, unit in _UNITS if rounded >= size or size == 1)
+    return f"{_three(time_us / size)} {unit}"
+
+
+def _three(number: float) -> str:
+    """Return a number in three digits, without an exponent."""
+    return f"{number:.0f}" if number >= 100 else f"{float(f'{number:.3g}'):g}"  # noqa: PLR2004 - three digits
+
+
+def percent(share: float) -> str:
+    """Return a share. Only all is written as 100 %, and only none as 0 %: ``0.03 %``, ``17 %``, ``99.9 %``."""
+    said = 100 * share
+    if said in (0, 100):
+        return f"{said:.0f} %"
+    for digits in range(0 if _FEW <= said <= 100 - _FEW else 1, 4):
+        told = f"{said:.{digits}f}"
+        if 0 < float(told) < 100:  # noqa: PLR2004 - percent
+            return f"{float(told):g} %"
+    return "less than 0.001 %" if said < _FEW else "more than 99.999 %"
+
+
+def more_sessions(count: int, how: str) -> str:
+    """Return a sentence about the sessions that are left out."""
+    are = "is" if count == 1 else "are"
+    return f"{counted(count, 'more session')} {are} not {how} here; --format json has every one."
+
+
+def headline(described: TraceDescription) -> str:
+    """Return a sentence about a trace."""
+    begins = min(each.begin_us for each in described.sessions)
+    ends = max(each.end_us for each in described.sessions)
+    return (
+        f"{counted(described.inferences, 'inference')} of {counted(len(described.sessions), 'session')} "
+        f"in {time(ends - begins)}, {FORMAT_NAMES[described.format]}"
+    )
+
+
+def title(session: SessionDescription) -> str:
+    """Return the name of a session, with its profile if it has one."""
+    return session.name if session.profile is None else f"{session.name}, {session.profile}"
+
+
+def facts(session: SessionDescription) -> Iterator[tuple[str, str]]:
+    """Yield the facts of a session, as labels and texts."""
+    overlap = f"; {session.overlapping:,} began while another ran" if session.overlapping else ""
+    busy = f", busy {percent(session.busy_us / session.span_us)} of it" if session.span_us else ""
+    yield "inferences", f"{session.inferences:,} in {time(session.span_us)}{busy}{overlap}"
+    if session.durations.most_us:
+        yield "duration", _spread(session.durations)
+    yield "gaps", "none: it is never idle" if session.gaps is None else _spread(session.gaps)
+    bursts = session.bursts
+    if bursts is not None:
+        said = f"{counted(bursts.count, 'burst')} of {counted(bursts.inferences, 'inference')} (median)"
+        within = f"{percent(bursts.share)} of the gaps are within one, below {time(bursts.below_us)}"
+        yield "bursts", f"{said}, {time(bursts.pause_us)} apart; {within}"
+    elif session.gaps is not None:
+        yield "bursts", "none: gaps are not either short or long"
+    yield "period", _period(session)
+    if session.cold is not None:
+        yield "cold", f"{session.cold:,} waited for a raise, {percent(session.cold / session.inferences)}"
+
+
+def _spread(spread: Spread) -> str:
+    return (
+        f"median {time(spread.median_us)}, 80 % from {time(spread.p10_us)} to {time(spread.p90_us)}, "
+        f"p99 {time(spread.p99_us)}, longest {time(spread.most_us)}"
+    )
+
+
+def _period(session: SessionDescription) -> str:
+    period = session.period
+    if period is None:
+        if session.inferences <= FEWEST_INTERVALS:
+            return "none: too few inferences to tell"
+        return f"none: {percent(session.regular_share)} of the intervals are within 5 % of the median"
+    rate = f" ({_three(period.hz)} Hz)" if period.hz >= _SLOWEST_HZ else ""
+    return (
+        f"{time(period.interval_us)}{rate}, jitter {time(period.jitter_us)}: "
+        f"{percent(period.share)} of the intervals are within 5 % of the median"
+    )
+
+
+def time_outs(session: SessionDescription) -> list[tuple[str, ...]]:
+    """Return a row for each fixed sustain time: the time, how many find votes up, how long they are up in vain."""
+    return [
+        (
+            duration(each.time_out_us),
+            f"{each.warm:,}",
+            percent(each.share),
+            time(each.idle_us),
+        )
+        for each in session.time_outs
+    ]
+
+
+TIME_OUT_HEADINGS = ("sustain time", "warm", "share", "up while idle")

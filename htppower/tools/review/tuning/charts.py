@@ -1,0 +1,196 @@
+"""The charts of a tuned session: its front, the cost of each sustain time, the lengths of its gaps."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from htppower.tools.review.traces.words import time as time_text
+from htppower.tools.review.tuning.chart import Chart, Scale
+from htppower.tools.review.tuning.table import choice_text, energy_text, sustain_text
+from htppower.tools.tuning.counted import counted
+from htppower.tools.tuning.trial import thinned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from htppower.tools.tuning.choices import Choice, Offer
+    from htppower.tools.tuning.tune import Tuned
+
+# The most points of a curve to draw.
+_POINTS = 400
+_LEAST_US = 20_000
+_US = 1_000_000
+
+
+def front_chart(tuned: Tuned, name: str) -> str:
+    """Return the chart of energy over the p99 latency: all points of the front, and those that are best in both."""
+    front = tuned.advice.front
+    points = [(float(each.latency.p99), each.energy_j) for each in front]
+    marked = _marked(tuned)
+    xs = [x for x, _ in points] + [float(each.latency.p99) for _, _, each in marked]
+    ys = [y for _, y in points] + [each.energy_j for _, _, each in marked]
+    limits = [each for each in tuned.aim.limits if each.measure == "p99"]
+    chart = Chart(
+        name,
+        f"{len(front)} choices by energy and p99 latency. " + " ".join(f"{said}: {each}." for said, _, each in marked),
+        ("p99 latency", Scale.of([*xs, *(float(each.most) for each in limits)], time_text, logarithmic=True)),
+        ("energy", Scale.of(ys, energy_text, logarithmic=True)),
+    )
+    chart.points(points, "point")
+    best = list(_least_of(points))
+    chart.line(best, "line", steps=True)
+    chart.points(best, "best-of")
+    for limit in limits:
+        chart.across(float(limit.most), "limit", str(limit))
+    for said, kind, each in marked:
+        chart.mark(float(each.latency.p99), each.energy_j, kind, said, _tip(each))
+    return chart.svg()
+
+
+def cost_chart(tuned: Tuned, name: str) -> str:
+    """Return the chart of energy over the sustain time, for the advised profile and the present one.
+
+    If latency has a price, a line of its own adds the price of waiting for raises.
+    """
+    marked = [each for each in _marked(tuned) if isinstance(each[2].sustain, int)]
+    present = _offer(tuned, tuned.advice.present)
+    own = present if tuned.best is None else _offer(tuned, tuned.best)
+    to_us = max((each.sustain for _, _, each in marked if isinstance(each.sustain, int)), default=0)
+    curves = {"line": _curve(own, to_us)}
+    if tuned.aim.price_in_cost_w:
+        curves["priced"] = _curve(own, to_us, tuned.aim.price_in_cost_w)
+    if present is not own:
+        curves["other"] = _curve(present, to_us)
+    points = [point for curve in curves.values() for point in curve]
+    points += [(_shown(each), each.energy_j) for _, _, each in marked]
+    ys = [y for _, y in points]
+    chart = Chart(
+        name,
+        "Energy over the sustain time. " + " ".join(f"{said}: {each}." for said, _, each in marked),
+        (
+            "sustain time; 0 at the left end",
+            Scale.of([_LEAST_US, *(x for x, _ in points)], _time_out_text, logarithmic=True),
+        ),
+        ("energy", Scale.of(ys, _energy_spelling(ys), logarithmic=False)),
+    )
+    for kind, curve in curves.items():
+        chart.line(curve, kind)
+    for said, kind, each in marked:
+        chart.mark(_shown(each), each.energy_j, kind, said, _tip(each))
+    return chart.svg()
+
+
+def cost_caption(tuned: Tuned) -> str:
+    """Return the meaning of the lines of that chart."""
+    own = tuned.advice.present if tuned.best is None else tuned.best
+    said = f"Blue: the energy under {own.variant}."
+    if tuned.aim.price_in_cost_w:
+        said += " Yellow: with the price of the time that inferences wait for raises, whose least is advised."
+    if own.variant != tuned.advice.present.variant:
+        said += f" Dashed: the energy under {tuned.advice.present.variant}."
+    return said
+
+
+def gap_chart(tuned: Tuned, name: str) -> str:
+    """Return the histogram of the gaps, by thirds of an octave, with the sustain times."""
+    gaps = tuned.advice.session.gaps_us()
+    if not gaps.size:
+        return ""
+    places = np.floor(3 * np.log2(np.maximum(gaps, 1))).astype(np.int64)
+    first = int(places.min())
+    counts = np.bincount(places - first).tolist()
+    edges = [2 ** (place / 3) for place in range(first, first + len(counts) + 1)]
+    marked = [each for each in _marked(tuned) if isinstance(each[2].sustain, int) and each[2].sustain]
+    chart = Chart(
+        name,
+        f"{counted(gaps.size, 'gap')} from {time_text(int(gaps.min()))} to {time_text(int(gaps.max()))}.",
+        ("length of a gap", Scale.of([*edges, *(_shown(each) for _, _, each in marked)], time_text, logarithmic=True)),
+        ("gaps", Scale(0, max(counts) * 1.08, False, lambda value: f"{value:g}")),
+    )
+    for place, count in enumerate(counts):
+        tip = f"{counted(count, 'gap')} from {time_text(edges[place])} to {time_text(edges[place + 1])}"
+        chart.bar(edges[place], edges[place + 1], count, tip)
+    for said, kind, each in marked:
+        chart.across(_shown(each), kind, f"{said} {sustain_text(each)}")
+    return chart.svg()
+
+
+def gap_caption(tuned: Tuned) -> str:
+    """Return the meaning of the bars of that chart."""
+    said = "As recorded, by thirds of an octave."
+    if tuned.best is not None and tuned.best.variant.profile.votes != tuned.advice.present.variant.profile.votes:
+        said += f" The gaps under {tuned.best.variant} differ, since inferences take another time."
+    return said
+
+
+def _marked(tuned: Tuned) -> list[tuple[str, str, Choice]]:
+    """Return the marked choices, each with its word and its class in the style sheet."""
+    found = [("now", "now", tuned.advice.present)]
+    if tuned.best is not None:
+        found.append(("advised", "advised", tuned.best))
+    return found
+
+
+def _least_of(points: Iterable[tuple[float, float]]) -> Iterable[tuple[float, float]]:
+    """Yield the points, from the left, unless another point is better in both."""
+    least = float("inf")
+    for x, y in sorted(points):
+        if y < least:
+            least = y
+            yield x, y
+
+
+def _offer(tuned: Tuned, choice: Choice) -> Offer:
+    return tuned.advice.offer(choice)
+
+
+def _energy_spelling(energies_j: list[float]) -> Callable[[float], str]:
+    """Return a function that writes energies on an axis with enough digits to distinguish them."""
+    least, most = min(energies_j), max(energies_j)
+    digits = 4 if most <= least else max(4, math.ceil(math.log10(most / (most - least))) + 2)
+    return lambda energy_j: energy_text(energy_j, digits)
+
+
+def _curve(offer: Offer, to_us: int, price_w: float = 0.0) -> list[tuple[float, float]]:
+    """Return the energy of an offer over the sustain time, with the price of the waits for raises.
+
+    The time 0 is drawn left of the shortest time that a timer keeps.
+    """
+    trial = offer.trial
+    time_outs = _drawn_us(trial.time_outs_us, to_us)
+    found = trial.outcome(0).joined(trial.outcomes(time_outs))
+    cost = offer.power.energy_j(found, trial.polled_us, offer.whole_us) + price_w * found.waits_us / _US
+    return list(zip([_LEAST_US / 2, *time_outs.astype(float).tolist()], cost.tolist(), strict=True))
+
+
+def _drawn_us(time_outs_us: NDArray[np.int64], to_us: int) -> NDArray[np.int64]:
+    """Return the sustain times of a curve: the times that keep one gap more, and steps between them.
+
+    Between those times the cost rises evenly, which is not a straight line on a logarithmic scale. The steps go on to
+    the longest time that is marked.
+    """
+    least_us, most_us = min((_LEAST_US, *time_outs_us[:1])), max((_LEAST_US, to_us, *time_outs_us[-1:]))
+    steps = np.geomspace(least_us, most_us, _POINTS).astype(np.int64)
+    return np.union1d(thinned(time_outs_us, _POINTS), steps)
+
+
+def _shown(choice: Choice) -> float:
+    """Return the place of a sustain time on the scale."""
+    return float(max(choice.sustain, _LEAST_US // 2)) if isinstance(choice.sustain, int) else 0.0
+
+
+def _time_out_text(time_us: float) -> str:
+    return time_text(time_us) if time_us >= _LEAST_US else "0"
+
+
+def _tip(choice: Choice) -> str:
+    latency = choice.latency
+    return (
+        f"{choice_text(choice)}: {energy_text(choice.energy_j)}, "
+        f"p50 {time_text(latency.p50)}, p99 {time_text(latency.p99)}, {100 * latency.cold:.3g} % cold starts"
+    )

@@ -1,0 +1,162 @@
+"""A vote test as values: its cases, with their profiles loaded and each moment of the sequence at its time."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.errors import Finding
+from htppower.events import Phase
+from htppower.tools.review.vote_tests.fields import DeinitStep, IdleStep, InferenceStep, InitStep, RestartStep, UseStep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from htppower.errors import KeyPath
+    from htppower.profiles.profile import Profile
+    from htppower.profiles.strict_yaml import Document
+    from htppower.rules.platforms import Platform
+
+_PHASES = {
+    InitStep: (Phase.INIT, "init_us"),
+    InferenceStep: (Phase.INFERENCE, "inference_us"),
+    DeinitStep: (Phase.DEINIT, "deinit_us"),
+}
+
+
+class Happens(enum.Enum):
+    """What happens to a session at a moment."""
+
+    BEGIN = "a phase begins"
+    END = "a phase ends"
+    USE = "the profile changes"
+    RESTART = "the subsystem restarts"
+
+
+@attrs.frozen(eq=False)
+class Moment:
+    """One moment of a sequence.
+
+    Attributes:
+        at_us: the time, from the start of the case.
+        happens: the kind of moment.
+        step: the place of its step in the sequence. The end of a phase belongs to the beginning in the same step.
+        phase: the phase that begins or ends.
+        profile: the profile that is used from now on.
+    """
+
+    at_us: int
+    happens: Happens
+    step: int
+    phase: Phase | None = None
+    profile: Profile | None = None
+
+
+@attrs.frozen(eq=False)
+class Timeline:
+    """The moments of a sequence, its end, and faults in its times."""
+
+    moments: tuple[Moment, ...]
+    end_us: int
+    findings: tuple[Finding, ...]
+
+
+@attrs.frozen(eq=False)
+class Expectation:
+    """The expectation at a time. A field that is None is not checked.
+
+    Attributes:
+        at: the keys that lead to it in the test file.
+        at_us: the time, from the start of the case, after everything that is due then.
+        state: the session's state.
+        votes: the votes in force, by the keys that lead to them below ``votes``.
+        calls: the number of native calls since the previous expectation.
+        sent: the options that those calls carried.
+        degraded: the rules that leave out votes of the profile.
+    """
+
+    at: KeyPath
+    at_us: int
+    state: str | None
+    votes: dict[KeyPath, Any] | None
+    calls: int | None
+    sent: tuple[str, ...] | None
+    degraded: tuple[str, ...] | None
+
+
+@attrs.frozen(eq=False)
+class VoteCase:
+    """A fresh session on a platform, what happens to it until the end of the sequence, and the expectations."""
+
+    name: str
+    profile: Profile
+    platform: Platform
+    moments: tuple[Moment, ...]
+    end_us: int
+    expectations: tuple[Expectation, ...]
+
+    @property
+    def profiles(self) -> tuple[Profile, ...]:
+        """Every profile that the case uses."""
+        return (self.profile, *(moment.profile for moment in self.moments if moment.profile is not None))
+
+    def with_profiles(self, replace: Callable[[Profile], Profile]) -> VoteCase:
+        """Return the case with other profiles, including those that it changes to."""
+        moments = (
+            moment if moment.profile is None else attrs.evolve(moment, profile=replace(moment.profile))
+            for moment in self.moments
+        )
+        return attrs.evolve(self, profile=replace(self.profile), moments=tuple(moments))
+
+
+@attrs.frozen(eq=False)
+class VoteTest:
+    """A test file. Its ``document`` knows the place of every value."""
+
+    path: str
+    name: str
+    cases: tuple[VoteCase, ...]
+    document: Document
+
+
+def timeline(steps: Sequence[Any], used: Sequence[Profile | None], at: KeyPath) -> Timeline:
+    """Return the moments of a sequence.
+
+    At the same time, phases of earlier steps end before later steps begin.
+
+    Args:
+        steps: the steps as in the file.
+        used: for each step, the profile that it changes to.
+        at: the keys that lead to the sequence.
+    """
+    moments: list[Moment] = []
+    findings: list[Finding] = []
+    earliest_us = end_us = 0
+    for number, step in enumerate(steps):
+        stated_us = getattr(step, "at_us", None)
+        begin_us = end_us if stated_us is None else stated_us
+        if begin_us < earliest_us:
+            message = f"the step begins at {begin_us} us, before the step above it, or within its idle time"
+            hint = f"{earliest_us} or more; sort steps by the time when they begin"
+            findings.append(Finding("VALUE-1", (*at, str(number), "at_us"), message, hint))
+        made = _moments(step, number, begin_us, used[number])
+        duration_us = step.idle_us if isinstance(step, IdleStep) else made[-1].at_us - begin_us
+        end_us = max(end_us, begin_us + duration_us)
+        earliest_us = end_us if isinstance(step, IdleStep) else begin_us
+        moments += made
+    moments.sort(key=lambda moment: (moment.at_us, moment.step))  # stable: a phase begins before it ends
+    return Timeline(tuple(moments), end_us, tuple(findings))
+
+
+def _moments(step: Any, number: int, begin_us: int, used: Profile | None) -> list[Moment]:
+    if isinstance(step, IdleStep):
+        return []
+    if isinstance(step, UseStep):
+        return [Moment(begin_us, Happens.USE, number, profile=used)]
+    if isinstance(step, RestartStep):
+        return [Moment(begin_us, Happens.RESTART, number)]
+    phase, duration = _PHASES[type(step)]
+    begin = Moment(begin_us, Happens.BEGIN, number, phase)
+    return [begin, attrs.evolve(begin, at_us=begin_us + getattr(step, duration), happens=Happens.END)]

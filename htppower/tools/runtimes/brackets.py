@@ -1,0 +1,126 @@
+"""Source code as nested bracket groups. The elements of a group are separated by commas, or are statements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+
+from htppower.tools.runtimes.tokens import Kind, Token
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from htppower.tools.runtimes.tokens import Language
+
+_OPENED_BY = {")": "(", "]": "[", "}": "{"}
+# Deeper brackets are skipped; their content belongs to the element around them.
+_DEEPEST = 60
+# After these marks a statement continues on the next line.
+_ENDS_NO_LINE = frozenset(
+    ("=", "+", "-", "*", "/", "%", "&", "|", "?", ":", ".", "<", "=>", "->", "::", ":=", "&&", "||", "?:", "?.", "==")
+)
+# A statement also continues before these marks. A brace may open on the next line.
+_BEGINS_NO_LINE = frozenset(
+    ("=", "+", "-", "/", "%", "|", "?", ":", ".", "=>", "->", "::", "&&", "||", "?:", "?.", "==", "{")
+)
+_JOINS = ("->", ".", "::", "?.")
+
+
+class Group(NamedTuple):
+    """The content of a pair of brackets.
+
+    Attributes:
+        bracket: the opening bracket; empty for the whole text.
+        start: its offset.
+        elements: the parts between commas, semicolons and, in braces, line ends.
+    """
+
+    bracket: str
+    start: int
+    elements: list[list[Node]]
+
+
+Node = Token | Group
+
+
+def is_mark(node: Node, *words: str) -> bool:
+    """Return whether a node is one of these marks."""
+    return isinstance(node, Token) and node.kind is Kind.MARK and node.word in words
+
+
+def is_name(node: Node) -> TypeGuard[Token]:
+    """Return whether a node is a name."""
+    return isinstance(node, Token) and node.kind is Kind.NAME
+
+
+def only_text(nodes: Sequence[Node]) -> Token | None:
+    """Return the text if an element consists only of it; otherwise None."""
+    (node, *others) = nodes or (None,)
+    return node if not others and isinstance(node, Token) and node.kind is Kind.TEXT else None
+
+
+def path_before(nodes: Sequence[Node], behind: int) -> list[str]:
+    """Return the names, joined by dots, arrows or colons, that end directly before a node."""
+    names: list[str] = []
+    at = behind - 1
+    while at >= 0 and is_name(name := nodes[at]):
+        names.append(name.word)
+        if at == 0 or not is_mark(nodes[at - 1], *_JOINS):
+            break
+        at -= 2
+    return names[::-1]
+
+
+def path(nodes: Sequence[Node]) -> list[Token]:
+    """Return the names of an element if it consists only of names joined by dots or colons; otherwise an empty list."""
+    names = list(nodes[1:] if nodes and is_mark(nodes[0], "::") else nodes)
+    joined = all(is_mark(each, *_JOINS) for each in names[1::2])
+    return [each for each in names[::2] if is_name(each)] if joined and all(map(is_name, names[::2])) else []
+
+
+def grouped(tokens: Iterable[Token], language: Language) -> Group:
+    """Return tokens as one group with nested groups."""
+    root = Group("", 0, [[]])
+    stack = [root]
+    passed = 0
+    behind_line = False
+    for token in tokens:
+        kind, word = token.kind, token.word
+        if kind is Kind.LINE:
+            behind_line = True
+            continue
+        group = stack[-1]
+        if behind_line and _is_new(group, token, language):
+            group.elements.append([])
+        behind_line = False
+        opens = kind is Kind.MARK and word in ("(", "[", "{")
+        closes = kind is Kind.MARK and word in _OPENED_BY
+        if opens and len(stack) > _DEEPEST:
+            passed += 1
+        elif opens:
+            inner = Group(word, token.start, [[]])
+            group.elements[-1].append(inner)
+            stack.append(inner)
+        elif closes and passed:
+            passed -= 1
+        elif closes and group.bracket == _OPENED_BY[word]:
+            stack.pop()
+        elif kind is Kind.MARK and word in (",", ";"):
+            group.elements.append([])
+        elif not closes:
+            group.elements[-1].append(token)
+    return root
+
+
+def _is_new(group: Group, token: Token, language: Language) -> bool:
+    """Return whether a token on a new line begins a new statement."""
+    element = group.elements[-1]
+    if not element or group.bracket in ("(", "[") or (group.bracket == "{" and language.braces_are_sets):
+        return False
+    last = element[-1]
+    if isinstance(last, Token):
+        if last.kind is Kind.MARK and last.word in _ENDS_NO_LINE:
+            # Outside of brackets, a colon ends the head of a block.
+            return last.word == ":" and not group.bracket
+        if last.kind is Kind.TEXT and token.kind is Kind.TEXT:
+            return False
+    return token.kind is not Kind.MARK or token.word not in _BEGINS_NO_LINE

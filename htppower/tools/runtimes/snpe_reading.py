@@ -1,0 +1,188 @@
+"""Reads SNPE's perf config: the votes of its keys, and keys and values that SNPE does not have."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from htppower.profiles.did_you_mean import did_you_mean
+from htppower.profiles.paths import joined
+from htppower.profiles.strict_yaml import read_document
+from htppower.profiles.yaml_words import Unreadable
+from htppower.tools.runtimes.snpe import LIMITS, SECTIONS
+from htppower.tools.runtimes.snpe_names import CORNERS, HMX_CORNERS, PERF_MODES, POWER_MODES
+from htppower.tools.runtimes.statements import Said
+from htppower.votes.clock_votes import DcvsV3, HmxV2, VoltageRange
+from htppower.votes.corners import ClkPerfMode, PowerMode
+from htppower.votes.option import Limits
+from htppower.votes.vote_set import LIMITS as VOTE_LIMITS
+from htppower.votes.vote_set import VoteSet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from htppower.errors import Place
+    from htppower.profiles.strict_yaml import Document
+
+PERF_CONFIG = "SNPE's perf config"
+_TRUTH = ("true", "false")
+_NUMBER = "a whole number"
+_WHEN = ("START", "DONE")
+_GENERAL: Mapping[str, Any] = MappingProxyType(
+    {
+        "ASYNC_VOTING_ENABLE": _TRUTH,
+        "DSP_HYSTERESIS_TIME_US": _NUMBER,
+        "DSP_SLEEP_DISABLE_MS": _NUMBER,
+        "DSP_RPC_POLLING_TIME_US": VOTE_LIMITS[VoteSet, "rpc_polling_time_us"],
+    }
+)
+# The keys of a phase, and the words that each accepts.
+_OF_A_PHASE: Mapping[str, Any] = MappingProxyType(
+    {
+        **{f"DSP_ENABLE_DCVS_{when}": _TRUTH for when in _WHEN},
+        **{f"DSP_SLEEP_LATENCY_{when}_US": _NUMBER for when in _WHEN},
+        **{f"POWERMODE_{when}": tuple(POWER_MODES.values()) for when in _WHEN},
+        **{
+            f"{clock}_VOLTAGE_CORNER_{limit.upper()}_{when}": tuple(CORNERS.values())
+            for clock in ("BUS", "CORE", "DCVS")
+            for limit in LIMITS
+            for when in _WHEN
+        },
+        **{f"DSP_HMX_VOLTAGE_CORNER_{limit.upper()}": tuple(HMX_CORNERS.values()) for limit in LIMITS},
+        "DSP_HMX_CLOCK_PERF_MODE": tuple(PERF_MODES.values()),
+        "HIGH_PERFORMANCE_MODE": _TRUTH,
+        "FAST_INIT_ENABLE": _TRUTH,
+    }
+)
+_KEYS: Mapping[str, Mapping[str, Any]] = MappingProxyType({"general": _GENERAL, **dict.fromkeys(SECTIONS, _OF_A_PHASE)})
+_OURS = re.compile(
+    r"^[ \t]*(?:(?:BUS|CORE)_VOLTAGE_CORNER_|DSP_HYSTERESIS_TIME_US|DSP_RPC_POLLING_TIME_US)", re.MULTILINE
+)
+
+
+def is_perf_config(text: str) -> bool:
+    """Return whether a text looks like a perf config."""
+    return _OURS.search(text) is not None
+
+
+@attrs.frozen
+class PerfConfig:
+    """A perf config.
+
+    Attributes:
+        said: problems, and keys and values that SNPE does not have.
+        raised, lowered: the votes of the phase execute, and the votes after it.
+        ends_in: the votes after the phase deinit; None if it has no votes.
+        sustain_us: how long the votes stay up after an inference.
+        in_background: votes are sent on SNPE's own thread.
+        places: the place of every value, by section and key.
+    """
+
+    said: Said
+    raised: VoteSet
+    lowered: VoteSet
+    ends_in: VoteSet | None
+    sustain_us: int
+    in_background: bool
+    places: Mapping[tuple[str, ...], Place]
+
+
+def read(text: str, path: str) -> PerfConfig:
+    """Return the content of a perf config."""
+    document = read_document(joined(path), "perf config", text.encode())
+    tree = document.tree if isinstance(document.tree, dict) else {}
+    unread, unknown = [], []
+    for section, keys in tree.items():
+        known = _KEYS.get(section)
+        if known is None:
+            unread.append((section, document.key_places[(section,)], did_you_mean(section, _KEYS)))
+            continue
+        for key, value in keys.items() if isinstance(keys, dict) else ():
+            if key not in known:
+                unread.append((key, document.key_places[(section, key)], did_you_mean(key, known)))
+            elif (wrong := _wrong(value, known[key])) is not None:
+                unknown.append((key, _spelt(value), document.places[(section, key)], wrong))
+    said = Said((), document.problems, unread=tuple(unread), unknown=tuple(unknown), form=PERF_CONFIG)
+    return _config(document, said, {name: keys for name, keys in tree.items() if isinstance(keys, dict)})
+
+
+def _wrong(value: Any, takes: Any) -> str | None:
+    """Return what to write instead of a value; None if it is right."""
+    if isinstance(value, Unreadable):
+        return None  # the YAML reader has reported it
+    if takes == _TRUTH:
+        return None if isinstance(value, bool) else "write true or false"
+    if takes == _NUMBER:
+        whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        return None if whole else "write a whole number, 0 or more"
+    if isinstance(takes, Limits):
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return None if whole and takes.hold(value) else f"write {_NUMBER}, {takes}"
+    return None if value in takes else did_you_mean(_spelt(value), takes)
+
+
+def _spelt(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _config(document: Document, said: Said, tree: Mapping[str, Mapping[str, Any]]) -> PerfConfig:
+    general, execute, deinit = (tree.get(name, {}) for name in ("general", "execute", "deinit"))
+    polling_us = _number(general, "DSP_RPC_POLLING_TIME_US")
+    hmx = _hmx(execute)
+    raised = VoteSet(_hvx(execute, "START"), hmx_v2=hmx, rpc_polling_time_us=polling_us)
+    lowered = VoteSet(_hvx(execute, "DONE"), hmx_v2=hmx, rpc_polling_time_us=polling_us)
+    ends_in = VoteSet(_hvx(deinit, "DONE"), hmx_v2=_hmx(deinit), rpc_polling_time_us=polling_us)
+    return PerfConfig(
+        said,
+        raised,
+        lowered,
+        ends_in if ends_in.dcvs_v3 is not None else None,
+        _number(general, "DSP_HYSTERESIS_TIME_US") or 0,
+        general.get("ASYNC_VOTING_ENABLE") is True,
+        document.places,
+    )
+
+
+def _hvx(phase: Mapping[str, Any], when: str) -> DcvsV3 | None:
+    """Return the HVX vote of a phase, or None."""
+    modes = {name: mode for mode, name in POWER_MODES.items()}
+    bus, core = (_corners(phase, clock, when) for clock in ("BUS", "CORE"))
+    if bus is None and core is None:
+        return None
+    enable = phase.get(f"DSP_ENABLE_DCVS_{when}")
+    return DcvsV3(
+        enable if isinstance(enable, bool) else None,
+        modes.get(
+            phase.get(f"POWERMODE_{when}", ""), PowerMode.PERFORMANCE if when == "START" else PowerMode.POWER_SAVER
+        ),
+        _number(phase, f"DSP_SLEEP_LATENCY_{when}_US"),
+        None,
+        bus=bus,
+        core=core,
+    )
+
+
+def _corners(phase: Mapping[str, Any], clock: str, when: str) -> VoltageRange | None:
+    corners = {name: corner for corner, name in CORNERS.items()}
+    found = [corners.get(str(phase.get(f"{clock}_VOLTAGE_CORNER_{limit.upper()}_{when}"))) for limit in LIMITS]
+    low, target, high = found
+    if low is None or target is None or high is None:
+        return None
+    return VoltageRange(low, target, high)
+
+
+def _hmx(phase: Mapping[str, Any]) -> HmxV2 | None:
+    corners = {name: corner for corner, name in HMX_CORNERS.items()}
+    modes = {name: mode for mode, name in PERF_MODES.items()}
+    low, target, high = (corners.get(str(phase.get(f"DSP_HMX_VOLTAGE_CORNER_{limit.upper()}"))) for limit in LIMITS)
+    if low is None or target is None or high is None:
+        return None
+    return HmxV2(low, target, high, modes.get(phase.get("DSP_HMX_CLOCK_PERF_MODE", ""), ClkPerfMode.HIGH))
+
+
+def _number(keys: Mapping[str, Any], name: str) -> int | None:
+    value = keys.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,141 @@
+"""The tools of a calibration: a session on the device with timed calls, an inference, and a power rail."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+import attrs
+
+from htppower.profiles.discovery import Folders
+from htppower.profiles.loading import examine_power_state, load_profile
+from htppower.profiles.profile import Lowering
+from htppower.tools.tuning.models.calibration.failed import CalibrationFailed
+from htppower.votes.option import Option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from htppower.backends.clock import Clock
+    from htppower.control.session import Session
+    from htppower.profiles.profile import PowerState, Profile
+    from htppower.tools.tuning.models.calibration.meter import Meter
+    from htppower.tools.tuning.models.calibration.settings import Settings
+    from htppower.tools.tuning.models.calibration.timed_calls import TimedCalls
+
+# The first inferences under other votes fill caches, and are not counted.
+WARM_UP = 3
+POLLING_US = 9999
+# A call of a Python function, two readings of the clock and a phase of a session take a few us.
+SHORTEST_US = 100
+
+
+@attrs.frozen(repr=False, eq=False)
+class Bench:
+    """The tools of a calibration.
+
+    Attributes:
+        session: raises and lowers, on the thread that measures.
+        calls: the backend of the session, which times its calls.
+        clock: the time.
+        wait_us: idles for a time, in us.
+        infer: runs one inference; may be None.
+        meter: the power rail; may be None.
+        settings: how often and how long to measure.
+        where: the library and the date, for the model.
+    """
+
+    session: Session
+    calls: TimedCalls
+    clock: Clock
+    wait_us: Callable[[int], None]
+    infer: Callable[[], object] | None
+    meter: Meter | None
+    settings: Settings
+    where: str
+
+    def of(self, what: str) -> str:
+        """Return the ``of`` text of a measured value."""
+        return f"{what}; {self.where}"
+
+    @property
+    def polls(self) -> bool:
+        """Whether this platform supports RPC polling."""
+        lost = {degradation.option for degradation in self.session.degradations}
+        return Option.RPC_POLLING_TIME not in lost
+
+    @property
+    def rail(self) -> Meter:
+        """The power rail.
+
+        Raises:
+            CalibrationFailed: the power rail is missing.
+        """
+        if self.meter is None:
+            raise CalibrationFailed("there is no power rail: give a file or a command that reads one")
+        return self.meter
+
+    def inference_us(self) -> int:
+        """Run an inference and return how long it took, in us."""
+        begun_us = self.clock.now_us
+        self.run()
+        return self.clock.now_us - begun_us
+
+    def run(self) -> None:
+        """Run an inference.
+
+        Raises:
+            CalibrationFailed: the inference is missing.
+        """
+        if self.infer is None:
+            raise CalibrationFailed("there is no inference to run: give one")
+        self.infer()
+
+    def warm_us(self) -> list[int]:
+        """Run inferences one after the other, and return how long each took, in us, without the first few.
+
+        Raises:
+            CalibrationFailed: the inferences are too short to measure them from Python.
+        """
+        for _ in range(WARM_UP):
+            self.run()
+        found_us = [self.inference_us() for _ in range(self.settings.count)]
+        if statistics.median(found_us) < SHORTEST_US:
+            said = f"an inference takes {statistics.median(found_us):.0f} us, which is too short to measure"
+            raise CalibrationFailed(f"{said}: let each call run several, so that it takes {SHORTEST_US} us or more")
+        return found_us
+
+
+def variant(
+    name: str, *, sleep_latency_us: int | None = None, polling_us: int | None = None, to: PowerState | None = None
+) -> Profile:
+    """Return a profile that lowers at once, on the thread that ends an inference, with some of its votes changed.
+
+    Raises:
+        ProfileError: the profile can't be found.
+        CalibrationFailed: the profile casts no vote on the DSP's clocks.
+    """
+    profile = load_profile(name)
+    votes, relax = profile.votes, profile.relax
+    if votes.dcvs_v3 is None or relax is None:
+        raise CalibrationFailed(f"{name} casts no dcvs_v3 vote: measure with a profile that does, such as burst")
+    if sleep_latency_us is not None:
+        votes = attrs.evolve(votes, dcvs_v3=attrs.evolve(votes.dcvs_v3, sleep_latency_us=sleep_latency_us))
+    if polling_us is not None:
+        votes = attrs.evolve(votes, rpc_polling_time_us=polling_us, adaptive_polling_time_us=None)
+    relax = attrs.evolve(
+        relax,
+        to=to or relax.to,
+        after_init_us=0,
+        after_inference_us=0,
+        lowering=Lowering.FOREGROUND,
+        then=None,
+        raise_ahead_us=0,
+    )
+    return attrs.evolve(profile, votes=votes, relax=relax)
+
+
+def released() -> PowerState:
+    """Return the power state that asks for no clock."""
+    folders = Folders.of(())
+    return examine_power_state(folders.find("released", "state"), folders).accepted()
