@@ -15,6 +15,7 @@ should have), ``gate`` (the running phases), ``ledger`` (the votes in force), ``
 (by temperature or power profile), ``files`` and ``time``.
 
 ``closer`` closes sessions, and ``ending`` the controller. ``termination`` closes controllers when the process ends.
-``companions`` are closed with a controller. ``log`` is the first subscriber. ``arguments`` refuses wrong arguments.
-``own_work`` recognises finalizers and signal handlers that interrupt the controller's own work.
+``registry`` has the open sessions of a controller, and ``companions`` are closed with it. ``log`` is the first
+subscriber. ``arguments`` refuses wrong arguments. ``own_work`` recognises finalizers and signal handlers that interrupt
+the controller's own work.
 """

@@ -30,13 +30,13 @@ from htppower.control.core.heartbeat import DEFAULT_HEARTBEAT_US
 from htppower.control.core.home import Home
 from htppower.control.core.line import Urgency
 from htppower.control.core.native_calls import NativeCalls
-from htppower.control.core.registry import Registry
 from htppower.control.core.session_record import SessionRecord
 from htppower.control.ending import Ending
 from htppower.control.event_bus import LONGEST_FLUSH_S, EventBus
 from htppower.control.log import log_event, log_wants
 from htppower.control.plans.plans import Missing, Planner
 from htppower.control.recording.recorder import MOST_BYTES, MOST_PENDING, Recorder
+from htppower.control.registry import Registry
 from htppower.control.session import Session
 from htppower.control.status.snapshot import controller_status
 from htppower.control.termination import ProcessExit
@@ -169,7 +169,7 @@ class VoteController(Closing):
         self._engine.warn_of_others(self._home, self._description.library)
         try:
             self._process_exit.begin(handle_sigterm=handle_sigterm)
-        except BaseException:
+        except Exception:
             # A warnings filter may raise an error here. The caller gets no controller then.
             self.close()
             raise

@@ -23,7 +23,7 @@ _HOLDING = tuple(
         "companions",
         "core.engine",
         "core.line",
-        "core.registry",
+        "registry",
         "event_bus",
         "files.",
         "gate.",

@@ -55,7 +55,6 @@ class CallRules:
             situation.fail("no call on an id that is gone", f"{call}")
         failed = number in situation.failed_destroys
         if client is not None and call.function == DESTROY and not failed and self._casts(client):
-            # An id that the session gave up while the link failed is destroyed later.
             is_kept = client.session is None or number in client.session.power_config_ids.values()
             if is_kept and not (client.closing or client.troubles or situation.is_asked(client)):
                 situation.fail("a session keeps its ids", f"{call}; {situation.tell(client)}")

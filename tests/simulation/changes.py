@@ -113,7 +113,6 @@ class Changes:
         """Record that a hold or a cap ends, or is about to end."""
         claim.certain = False
         self.end_sustains(client)
-        # Another profile cancels what was predicted, also if the collector ends the claim later.
         for each in self._situation.clients if client is None else (client,):
             each.ahead = None
 

@@ -1,7 +1,6 @@
 """Every short sequence of what a host does with one session, on one thread.
 
-Programs that are drawn at random seldom do many things to one session in a row. Sequences have numbers: a longer
-sequence has a higher number.
+Random programs seldom do many things to one session in a row. A longer sequence has a higher number.
 """
 
 from __future__ import annotations

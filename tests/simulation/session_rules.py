@@ -25,10 +25,9 @@ class SessionRules:
     def __init__(self, situation: Situation, troubles: Troubles) -> None:
         self._situation = situation
         self._troubles = troubles
-        # The sessions in use when votes were lost; and those of them without a call since.
-        self._were_in_use: list[Client] = []
+        # The sessions in use when votes were lost and the session whose call found this; those in use without a call.
+        self._first: list[Client | None] = []
         self._lost_in_use: list[Client] = []
-        self._met: Client | None = None
 
     def link_is_told_of(self) -> None:
         """Record that the host reports a lost link: every session is voted again, although no call has failed."""
@@ -56,10 +55,10 @@ class SessionRules:
 
     def lost(self, met: Client | None) -> None:
         """Record that every vote is lost; ``met``: the session whose call has found this."""
-        situation, self._met = self._situation, met
+        situation = self._situation
         every = [each for each in situation.clients if each.inferences and situation.must_be_up(each)]
         self._lost_in_use = [each for each in every if (trouble := self._troubles.of(each)) and trouble.at_once]
-        self._were_in_use = list(self._lost_in_use)
+        self._first = [*self._lost_in_use, met]
 
     def check_order(self, call: NativeCall, client: Client | None) -> None:
         """Fail if an idle session is voted while a session in use waits, after a loss or for the line."""
@@ -74,8 +73,7 @@ class SessionRules:
             self._count_lowering(client)
         waiting = [each for each in self._lost_in_use if each.inferences and not each.unsettled and not each.closing]
         idle = not (client.unsettled or client.closing or situation.is_asked(client))
-        # The session whose call found the loss continues its own step.
-        if waiting and idle and client is not self._met and client not in self._were_in_use:
+        if waiting and idle and client not in self._first:
             situation.fail("after a loss those in use are voted first", f"{call} before {situation.tell(waiting[0])}")
 
     def _count_lowering(self, client: Client) -> None:

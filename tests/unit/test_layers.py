@@ -249,7 +249,7 @@ CONTROL_MAY_IMPORT = {
     "learning": {"gate", "plans", "core", "time", "files"},
     "gate": {"plans", "learning", "time"},
     "ledger": {"plans", "core"},
-    "core": {"gate", "ledger", "plans", "learning", "time", "event_bus"},
+    "core": {"gate", "ledger", "plans", "learning", "time", "event_bus", "registry"},
     "claims": {"core", "plans", "time"},
     "phases": {"core", "gate", "time"},
     "recording": {"core", "plans", "gate", "learning", "time", "files"},
@@ -257,7 +257,7 @@ CONTROL_MAY_IMPORT = {
     "caps": {"core", "claims", "time", "controller"},
 }
 # All rooms but the core may import these too; the core may import only the check for its own callers.
-SHARED_IN_CONTROL = {"arguments", "companions", "context_manager", "own_work"}
+SHARED_IN_CONTROL = {"arguments", "companions", "context_manager", "own_work", "registry"}
 SHARED_WITH_CORE = {"own_work"}
 
 

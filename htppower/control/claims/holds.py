@@ -11,9 +11,9 @@ from htppower.events import HoldEnd
 
 if TYPE_CHECKING:
     from htppower.control.claims.claims import Claims
-    from htppower.control.core.registry import Registry
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.plans.precedence import Claim
+    from htppower.control.registry import Registry
     from htppower.profiles.profile import Profile
 
 

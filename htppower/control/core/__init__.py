@@ -1,6 +1,6 @@
 """The core: makes the calls that put the votes of every session in force.
 
-May import what ``control`` may; of its rooms: gate, ledger, plans, learning, time and event_bus.
+May import what ``control`` may; of its rooms: gate, ledger, plans, learning, time, event_bus and registry.
 
 A phase that needs votes asks the ``engine``, which runs a step of the ``reconciler`` under the ``line``.
 ``state_machine`` finds the state that the session should have and the step that leads there, and fires the step.
@@ -8,5 +8,5 @@ A phase that needs votes asks the ``engine``, which runs a step of the ``reconci
 
 ``meaning`` says what a native code means, ``link`` is the state of the link to the DSP, and ``recovery`` restores votes
 that were lost. ``heartbeat`` repeats the votes that stay up. ``home`` has the parts that the sessions of one controller
-share, ``registry`` its open sessions, and ``session_record`` is the record of one session.
+share, and ``session_record`` is the record of one session.
 """

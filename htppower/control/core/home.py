@@ -17,10 +17,10 @@ from htppower.events import Cause, State
 if TYPE_CHECKING:
     from htppower.control.core.engine import Engine
     from htppower.control.core.native_calls import NativeCalls
-    from htppower.control.core.registry import Registry
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.event_bus import EventBus
     from htppower.control.plans.plans import Planner
+    from htppower.control.registry import Registry
     from htppower.events import Phase
 
 _BEGINNINGS = frozenset({Cause.INIT_BEGAN, Cause.INFERENCE_BEGAN, Cause.DEINIT_BEGAN})

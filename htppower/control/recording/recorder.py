@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     import os
     from pathlib import Path
 
-    from htppower.control.core.registry import Registry
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.plans.plans import Plan
     from htppower.control.recording.trace_files import Ended
+    from htppower.control.registry import Registry
     from htppower.control.time.base import Time
 
 _LOGGER = logging.getLogger("htppower")

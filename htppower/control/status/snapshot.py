@@ -19,12 +19,12 @@ from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 if TYPE_CHECKING:
     from htppower.backends.base import Description
     from htppower.control.core.engine import Engine
-    from htppower.control.core.registry import Registry
     from htppower.control.core.session_record import SessionRecord
     from htppower.control.gate.gate import Gate
     from htppower.control.learning.learners import Learners
     from htppower.control.ledger.process_settings import ProcessSettings
     from htppower.control.recording.recorder import RecordingStatus
+    from htppower.control.registry import Registry
     from htppower.votes.native import Option
 
 # Reading them off the class takes longer.

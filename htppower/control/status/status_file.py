@@ -82,7 +82,7 @@ class StatusFile(Closing):
             self._calls.callback(subscribe(self._changed, lambda _kind, _details: not self._background.asked))
             self._calls.callback(companions.add(self.close, self._disown))
             self._write(self._document())
-        except BaseException:
+        except Exception:
             self._calls.close()
             self._background.close()
             if self._removed:
