@@ -8,6 +8,7 @@ import functools
 import gc
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 register()
+# At the end: the programs of the pages can be imported, and the package is still the installed one.
+sys.path.append(str(TESTS.parent))
 
 
 # Golden output has no colours, even if the user's environment asks for them. Processes buffer their output, as for most

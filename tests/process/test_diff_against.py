@@ -114,7 +114,12 @@ def test_the_shipped_folder_of_a_revision_is_that_revisions(
     shutil.copytree(shipped_folder(), "shipped")
     repository("add", ".")
     repository("commit", "-q", "-m", "shipped")
-    for module in ("profiles.discovery", "review.name_lookup", "review.diff.sides", "review.diff.revision"):
+    for module in (
+        "profiles.discovery",
+        "tools.review.name_lookup",
+        "tools.review.diff.sides",
+        "tools.review.diff.revision",
+    ):
         monkeypatch.setattr(f"htppower.{module}.shipped_folder", lambda: str(Path("shipped").resolve()))
     relaxed = Path("shipped/states/relaxed.yaml")
     relaxed.write_text(relaxed.read_text(encoding="utf-8").replace("2000", "1999"), encoding="utf-8")
