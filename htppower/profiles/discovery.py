@@ -56,7 +56,7 @@ def shown_path(path: str) -> str:
 
 
 def runtime_of(file: str) -> str:
-    """Return the runtime of a file that is a record, or a record's power state; empty for every other file."""
+    """Return the runtime that a record, or the power state of a record, belongs to; empty for other files."""
     above, name = os.path.split(os.path.dirname(os.path.abspath(file)))  # links are not resolved
     if name == "states":
         above, name = os.path.split(above)

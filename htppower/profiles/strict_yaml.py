@@ -251,7 +251,7 @@ class _Reader:
         return None
 
     def _scalar(self, event: Any, place: Place, at: KeyPath | None = None) -> Any:
-        """Return a value by its keys, or a key."""
+        """Return the value at a path of keys, or a key itself."""
         if event.tag is not None:
             return self._tag(event.tag, place)
         if event.style:

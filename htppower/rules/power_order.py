@@ -32,7 +32,7 @@ _PERF_MODES = {"core": "core_perf_mode", "bus": "bus_perf_mode"}
 
 
 def costs(votes: VoteSet) -> Iterator[tuple[KeyPath, Any]]:
-    """Yield the fields of a vote set that cost power, each with its cost; costs of the same field compare.
+    """Yield the fields of a vote set that cost power, each with its cost. Costs of the same field can be compared.
 
     Both forms of a vote use the fields of the plain form.
     """

@@ -180,7 +180,7 @@ def as_plain(vote: DcvsV3Exp) -> DcvsV3:
     )
 
 
-# The library refuses legacy corners (1..0xFF) here even with pick default, where it ignores them. So: expanded, 0.
+# The library refuses legacy corners (1..0xFF) here, even with pick default, which ignores corners. So 0 is expanded.
 _DISABLE = ExpandedCorner.DISABLE
 HMX_DEFAULT = HmxV2(_DISABLE, _DISABLE, _DISABLE, ClkPerfMode.HIGH, pick_default=True)
 

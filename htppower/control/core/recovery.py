@@ -232,7 +232,7 @@ class Recovery:
     def _retry(self) -> None:
         self._alarm.disarm()
         self._delay_us = min(2 * self._delay_us, LONGEST_RETRY_US)
-        # If a call fails again, it arms the alarm again.
+        # A call that fails again arms the alarm again.
         self.link.closed_until_us = 0
         if self.link.needs_renewal and self._time.now_us - self._renewed_us >= SAME_LOSS_US:
             self._renew(self._renewals)

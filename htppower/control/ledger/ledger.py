@@ -92,11 +92,11 @@ class Ledger:
         return _difference(self.now, wanted, self._options)
 
     def carrying(self, votes: VoteSet) -> Effect:
-        """Return the effect of a call with these votes: that of ``sending`` and ``sent``, in one look-up."""
+        """Return what ``sending`` and ``sent`` of these votes change, by one look-up."""
         return _carrying(self.now, votes, self._options)
 
     def carrying_difference(self, wanted: VoteSet) -> Effect:
-        """Return the effect of a call with the ``difference``, in one look-up."""
+        """Return what sending the ``difference`` changes, by one look-up."""
         return _carrying_difference(self.now, wanted, self._options)
 
     def sending(self, votes: VoteSet) -> None:

@@ -78,7 +78,7 @@ class Phases:
         self.gate.time.call_soon(functools.partial(action, *arguments))
 
     def arm(self, at_us: int, method: Callable[[], None], purpose: str) -> Any:
-        """Have a method called at a time, unless its object is gone by then; return a value for ``Time.cancel``."""
+        """Call a method at this time, unless its object is gone by then; return a value for ``Time.cancel``."""
         # In a forked child the timers belong to the parent.
         ring = functools.partial(_call, weakref.WeakMethod(method))
         return None if self.session.gone else armed_or_none(self.gate.time, at_us, ring, purpose)

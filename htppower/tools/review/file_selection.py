@@ -137,7 +137,7 @@ def matches(path: str, patterns: Iterable[str]) -> bool:
 
 @functools.lru_cache(maxsize=1)
 def _matcher(names: tuple[str, ...]) -> Callable[[str], object]:
-    """Return a function that matches a path from its start to the end of a pattern's match, or to below it."""
+    """Return a function that matches a pattern with the beginning of a path, up to its end or to a folder."""
     import fnmatch  # noqa: PLC0415 - only for a pattern
 
     said = "|".join(fnmatch.translate(each) for name in names for each in (name, f"{name}/*"))
@@ -145,11 +145,11 @@ def _matcher(names: tuple[str, ...]) -> Callable[[str], object]:
 
 
 def _files(path: str, *, extensions: bool = False) -> Iterator[str]:
-    """Yield the YAML files of a folder and its subfolders, with ``extensions`` also extension files; no hidden files.
+    """Yield the YAML files of a folder and its subfolders, and with ``extensions`` its extension files.
 
-    A folder is visited once, even if several links lead to it.
+    Hidden files are left out. A folder is visited once, even if several links lead to it.
 
-    The records in the shipped folder, or in a copy of it, are left out, since its reviewer does not write them.
+    The records in the shipped folder, or in a copy of it, are left out, since users do not write them.
 
     Raises:
         OSError: the folder itself can't be read.

@@ -42,7 +42,7 @@ def is_placeholder(statement: Statement) -> bool:
 def is_none(statement: Statement, lines: list[str]) -> bool:
     """Return whether a statement is not a setting but a label, a list of choices, or another program's flag.
 
-    ``lines`` are the lines of its file. A value that its runtime knows is always a setting.
+    ``lines`` are the lines of its file. A value that the runtime knows is always a setting.
     """
     if statement.where is Where.GENAI or is_placeholder(statement) or not _is_unknown(statement):
         return False

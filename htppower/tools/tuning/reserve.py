@@ -1,4 +1,4 @@
-"""Whether a session keeps to limits with a reserve, so that it also does if the next recording differs slightly."""
+"""Whether a session keeps to its limits with a reserve: also if the next recording differs slightly."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def _news(served: Served) -> object:
 
 
 class Watch(_Watched):
-    """Watches a file that held this document. It waits while the file is gone or holds no status."""
+    """Watches the status file that a document was read from, and waits while the file has no status or is gone."""
 
     def __init__(
         self, path: Path, document: dict[str, Any], form: str, *, terminal: bool, uid: int | None = None

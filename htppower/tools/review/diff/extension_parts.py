@@ -159,7 +159,7 @@ def _source(
     state: str,
     remarked: frozenset[Place] = frozenset(),
 ) -> ExtensionSource:
-    """Return which keys state what is in force after a state."""
+    """Return the keys that decide which votes are in force after a state."""
     holder = graph or core
     named = None if holder is None else holder.member("perf_profile")
     is_custom = holder is not None and holder.word("perf_profile") == "custom"

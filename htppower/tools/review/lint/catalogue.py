@@ -94,6 +94,6 @@ def expected(finding: Finding) -> str:
 
 
 def rules_on(*fields: KeyPath) -> tuple[str, ...]:
-    """Return the ids of the rules on any of some fields, by the keys that lead to each in a file."""
+    """Return the ids of the rules about any of these fields; a field is given by its path of keys in a file."""
     wanted = set(fields)
     return tuple(rule.id for rule in CATALOGUE.values() if not wanted.isdisjoint(rule.fields))

@@ -163,7 +163,7 @@ def _jump(place: Place) -> str:
 
 
 def _shown(path: str) -> str:
-    """Return a path for people: a shipped file by its name, wherever it is; any other from the current folder."""
+    """Return a path for output: the name of a shipped file, or the path from the current folder."""
     shown = shown_path(path)
     return _from_here(path) if shown == path else shown
 

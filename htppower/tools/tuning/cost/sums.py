@@ -61,5 +61,5 @@ class Between:
         return self._upto.count(time_outs_us) - self._above.count(time_outs_us)
 
     def sum(self, name: str, time_outs_us: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the sum of a value over the intervals that hold each time-out."""
+        """Return, for each time-out, the sum of a value over the intervals around it."""
         return self._upto.sum(name, time_outs_us) - self._above.sum(name, time_outs_us)

@@ -58,7 +58,7 @@ def read_file(file: TraceFile, question: Question, timeout_s: float | None = Non
 
 
 def too_long(path: str, timeout_s: float) -> Unread:
-    """Return the answer of a file that takes longer than the timeout."""
+    """Return the answer for a file that takes longer to read than the timeout."""
     return Unread(path, f"{path}: takes longer than {timeout_s:g} s; --file-timeout gives each file more time")
 
 
