@@ -83,7 +83,7 @@ class Session(Closing):
 
     @property
     def profile(self) -> Profile:
-        """The profile in use: the session's own profile, or the profile of a hold or a cap."""
+        """The profile in use, which is the session's own or the profile of a hold or a cap."""
         return self._record.plan.profile
 
     @property

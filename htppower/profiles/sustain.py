@@ -47,7 +47,7 @@ class Adaptive:
 
     @property
     def worth_us(self) -> int:
-        """The break-even time that is used, in us: no timer keeps a shorter time than rule SUS-1 allows."""
+        """The break-even time that is used, in us. No timer keeps a shorter time than rule SUS-1 allows."""
         return max(self.break_even_us or 0, SHORTEST_SUSTAIN_US)
 
     @property

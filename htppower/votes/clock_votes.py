@@ -57,7 +57,7 @@ class DcvsV3:
 
     @property
     def active(self) -> bool:
-        """Whether the DSP counts the client as active: only with a core target other than DISABLE."""
+        """Whether the DSP counts the client as active, which needs a core target other than DISABLE."""
         return self.core is not None and self.core.target is not VoltageCorner.DISABLE
 
 
@@ -102,12 +102,12 @@ class DcvsV3Exp:
 
     @property
     def active(self) -> bool:
-        """Whether the DSP counts the client as active: only with a core target other than DISABLE."""
+        """Whether the DSP counts the client as active, which needs a core target other than DISABLE."""
         return self.core is not None and self.core.target is not ExpandedCorner.DISABLE
 
     @property
     def dcvs_enable(self) -> bool:
-        """Always true: a vote in expanded corners lets DCVS move the clocks."""
+        """Always true, since a vote in expanded corners lets DCVS move the clocks."""
         return True
 
 
