@@ -58,9 +58,19 @@ class Registry:
     def record_to(self, record: Record | None) -> None:
         """Record all sessions from now on, also those opened later; with None, record no session."""
         with self._lock:
-            self.record = record
-            for session in self.sessions.values():
-                session.gate.record(record)
+            self._record(record)
+
+    def end_record(self, record: Record) -> None:
+        """Record no session any more, unless another recording has begun."""
+        with self._lock:
+            # None: an earlier call was interrupted.
+            if self.record in (record, None):
+                self._record(None)
+
+    def _record(self, record: Record | None) -> None:
+        self.record = record
+        for session in self.sessions.values():
+            session.gate.record(record)
 
     def remove(self, session: SessionRecord) -> None:
         """Remove a closed session, and keep its count of inferences. Removing it twice is fine."""

@@ -123,8 +123,10 @@ def _lock(file: FileIO) -> bool:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
-        except OSError:
-            pass  # A file system without locks.
+        except OSError as error:
+            if error.errno is None:
+                raise  # the time limit of a host
+            # A file system without locks.
     return True
 
 
@@ -133,17 +135,22 @@ def _made_beside(path: str, names: int) -> tuple[str, FileIO]:
     folder, base = os.path.split(path)
     for number in ("", *range(2, names + 1)):
         name = os.path.join(folder, f".{base}.new{number}")  # noqa: PTH118 - as above
-        with contextlib.suppress(OSError):
+        try:
             _remove_left(name)
+        except OSError as error:
+            if error.errno is None:
+                raise
         try:
             # "x" follows no link that another user has put there.
             file = FileIO(name, "x+")
         except FileExistsError:
             continue
         # Before it was locked, another writer may have removed it as left by a killed process.
-        if _lock(file) and is_at(name, file):
-            return name, file
-        file.close()
+        with contextlib.ExitStack() as unused:
+            unused.callback(file.close)
+            if _lock(file) and is_at(name, file):
+                unused.pop_all()
+                return name, file
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
 
 

@@ -106,7 +106,9 @@ class GapTimer:
             learner.forget_hint()
 
     def predict(self) -> None:
-        """Note all begins from now on."""
+        """Note all begins from now on, and the begin that has ended the last gap, if its inference still runs."""
+        if not self._ahead.predicts and not self._ends_gap and self._first_ns not in (_LATE, NOT_TIMED):
+            self._ahead.began(self._first_ns // 1000, waited=True)
         self._ahead.predicts = True
         self._hot_ns = 0
 

@@ -118,8 +118,9 @@ class Learning:
 
     def moved(self, trigger: Trigger) -> None:
         """Note a transition."""
-        waited = self._tokens.in_flight > 0
-        self.second.moved(trigger, self._time.now_us, after_deinit=self._timer.after_deinit, waited=waited)
+        first = self._tokens.first()
+        begun_us = None if first is None else first.begun_ns // 1000
+        self.second.moved(trigger, self._time.now_us, after_deinit=self._timer.after_deinit, begun_us=begun_us)
 
     def close(self) -> None:
         """Raise nothing ahead from now on."""

@@ -45,14 +45,19 @@ class SecondState:
             return None
         return self._lowered_us + after_us
 
-    def moved(self, trigger: Trigger, now_us: int, *, after_deinit: bool, waited: bool) -> None:
-        """Note a transition. ``after_deinit``: DE-INIT was the last phase. ``waited``: an inference waited for it."""
+    def moved(self, trigger: Trigger, now_us: int, *, after_deinit: bool, begun_us: int | None) -> None:
+        """Note a transition.
+
+        ``after_deinit``: whether DE-INIT was the last phase. ``begun_us``: when an inference began to wait. If the
+        first raise fails, the votes go up later, but the gap has ended at the begin.
+        """
         if trigger is Trigger.LOWER_FURTHER:
             self._reached = True
             return
         learner = self.learners.current
         if trigger is Trigger.RAISE and learner is not None and self._gap_from_us != _NEVER:
-            learner.learn(now_us - self._gap_from_us, waited=waited)
+            ended_us = now_us if begun_us is None else max(begun_us, self._gap_from_us)
+            learner.learn(ended_us - self._gap_from_us, waited=begun_us is not None)
         lowered = trigger is Trigger.LOWER and not after_deinit
         self._lowered_us = self._gap_from_us = now_us if lowered else _NEVER
         self._lowered_by = self._profile

@@ -131,11 +131,12 @@ class Inference:
             self._phases.settle(Cause.INFERENCE_BEGAN, waits=self._phases.waits(token))
         except BaseException:
             with gate.lock:
-                taken = self.take()
+                # If another thread has ended this inference, a third may have begun it again with a token of its own.
+                taken = self.take() if self._token is not None and self._token is token else None
             self._phases.not_begun(taken)
             raise
 
-    def __exit__(
+    def __exit__(  # noqa: C901 - another call on the hot path would cost a tenth
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         try:
@@ -178,6 +179,9 @@ class Inference:
                 # Another inference may hold this token now, and the traceback of a failed call must not refer to it.
                 token = None
                 self._phases.settle(Cause.INFERENCE_ENDED, quiet=error is not None)
+        except HtpPowerError:
+            # The inference has ended, and another thread may have begun it again.
+            raise
         except BaseException as interrupt:
             self._token = token = None
             self._phases.cut_off(interrupt)

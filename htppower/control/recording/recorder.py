@@ -111,9 +111,7 @@ class Recording(Closing):
         """Write the inferences that have ended, and record no more. Closing twice is fine."""
         if self._closed:
             return
-        # Another thread may have closed this recording, and begun the next. None: an earlier close was interrupted.
-        if self._registry.record in (self._add, None):
-            self._registry.record_to(None)
+        self._registry.end_record(self._add)
         if not self._background.do(self._finish, _LONGEST_WRITE_S):
             _LOGGER.warning("the recording %s is not written yet: the disk is slow", self.path)
         self._background.close()

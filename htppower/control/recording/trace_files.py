@@ -156,10 +156,14 @@ class TraceFiles:
 
     def _require_unlocked(self) -> None:
         _require_recording(self._place)
-        # An OSError means that the path leads to nothing, or is a link.
-        with contextlib.suppress(OSError), locked(self._place) as file:
-            if file is None:
-                raise self._in_use()
+        try:
+            with locked(self._place) as file:
+                if file is None:
+                    raise self._in_use()
+        except OSError as error:
+            if error.errno is None:
+                raise  # the time limit of a host
+            # The path leads to nothing, or is a link.
 
     def _rename(self) -> None:
         """Move each file to the next place, up to the first free place; if there is none, the oldest file goes."""

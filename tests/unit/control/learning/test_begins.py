@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import pytest
 from bench import Bench
-from learning import relaxing
+from learning import learning, relaxing
 
 from htppower import PhaseMisuse
 
@@ -100,3 +100,17 @@ def test_a_begin_before_init_uses_a_hint_up(order: str) -> None:
     calls = len(bench.sets)
     bench.time.advance_us(1_000_000)
     assert (session.state, len(bench.sets)) == ("LOWERED", calls)
+
+
+def test_a_rate_that_is_told_within_an_inference_that_waited_counts_from_its_begin() -> None:
+    """A host tells its rate as its loop begins; the votes stay up until the second inference."""
+    bench = Bench.make()
+    session = bench.controller.session(learning(break_even_us=100_000))
+    for _ in range(4):
+        bench.infer(session, 8_000)
+        bench.time.advance_us(3_000_000)
+    with session.inference():
+        session.expect(every_us=PERIOD_US)
+        bench.time.advance_us(8_000)
+    bench.time.advance_us(PERIOD_US - 8_000 - 1)
+    assert session.state == "RAISED"

@@ -170,3 +170,22 @@ def test_an_option_that_is_refused_meanwhile_leaves_the_time_as_it_was(bench: Be
         assert session.degradations
         assert session.degradations == other.degradations
     assert triggers(bench).count(Trigger.LOWER_FURTHER) == 1
+
+
+def test_a_raise_that_fails_first_ends_the_gap_when_the_inference_began(bench: Bench) -> None:
+    """The back-off raises a second later: that second is not a part of the gap that is learnt from."""
+    second = Adaptive(break_even_us=1_000_000)
+    session = bench.controller.session(in_two_steps(second))
+    bench.infer(session)
+    bench.time.advance_us(SUSTAIN_US)
+    learner = make_learner(second)
+    bench.time.advance_us(1_500_000)
+    learner.learn(1_500_000, waited=True)
+    bench.simulated.fail_next(13006)
+    with session.inference():
+        bench.time.advance_us(10_000_000)
+        assert session.state is State.RAISED
+    learnt = bench.controller.status().sessions[0].learnt_further
+    assert learnt is not None
+    assert (learnt.time_out_us, learnt.gaps) == (learner.learnt_us, 1)
+    assert learnt.raised_us == learner.savings().raised_us

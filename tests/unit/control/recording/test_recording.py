@@ -267,3 +267,16 @@ def test_one_recording_at_a_time(bench: Bench, path: Path) -> None:
     other.controller.record(path)
     other.controller.close()
     assert len(inferences(path.with_name("trace.json.1"))) == 1
+
+
+def test_closing_a_recording_late_does_not_end_the_next(bench: Bench, tmp_path: Path) -> None:
+    """Another thread has closed the first recording and begun the second one."""
+    session = bench.controller.session("burst")
+    first = bench.controller.record(tmp_path / "first.json")
+    first.close()
+    second = bench.controller.record(tmp_path / "second.json")
+    bench.controller._registry.end_record(first._add)
+    bench.infer(session)
+    second.close()
+    status = (tmp_path / "second.json").read_text(encoding="ascii")
+    assert status.count('"name":"inference"') == 1

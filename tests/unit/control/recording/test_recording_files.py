@@ -8,6 +8,11 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None  # type: ignore[assignment]
 from bench import Bench
 from recorded import events, inferences, lost
 
@@ -257,3 +262,28 @@ def test_a_file_may_be_renamed_while_it_is_checked(bench: Bench, path: Path, mon
     monkeypatch.setattr(trace_files, "read_regular_file", renamed_meanwhile)
     bench.controller.record(path, files=2)
     assert path.exists()
+
+
+@pytest.mark.skipif(fcntl is None, reason="Windows locks no file")
+@pytest.mark.parametrize("nth", range(3))
+def test_the_time_limit_of_a_host_leaves_another_recording_alone(
+    bench: Bench, path: Path, monkeypatch: pytest.MonkeyPatch, nth: int
+) -> None:
+    """A TimeoutError, as of a signal handler, reaches the caller of ``record``, and no live file is renamed."""
+    other = Bench.make()
+    live = other.controller.record(path)
+    path.with_name(f".{path.name}.new").touch()
+    limits = iter([False] * nth + [True])
+    lock = fcntl.flock
+
+    def flock(file: Any, operation: int) -> None:
+        if next(limits, False):
+            raise TimeoutError("the host's limit")
+        lock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with pytest.raises((TimeoutError, ValueError)):
+        bench.controller.record(path)
+    assert not path.with_name(f"{path.name}.1").exists()
+    live.close()
+    other.controller.close()
