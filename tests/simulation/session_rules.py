@@ -160,7 +160,6 @@ class SessionRules:
             return False
         if client.up_us is None:
             client.up_us = now_us
-        # Two predictions in a row keep them up for four times as long, and an alarm that is late for longer.
         until_us = client.up_us + 6 * lead_us
         situation.scheduler.call_at(until_us, lambda: None)
         return now_us < until_us

@@ -39,7 +39,7 @@ class Operation:
     Attributes:
         client: the session; None for a method of the controller.
         begun_at: its first step.
-        inside: whether the session's votes were up for certain, so that a begin does not wait.
+        inside: whether the session's votes were up for certain, and no other call concerns it: a begin does not wait.
         calls: how many native calls its task has made in it.
         lowered: how often another session was lowered while it waited; ``last_lowered`` was the last of them.
         made: how many later calls of the public API have made native calls and ended while it waited.

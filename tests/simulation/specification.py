@@ -70,6 +70,8 @@ class Specification:
         for each in situation.clients if client is None else (client,):
             each.asked += 1
             each.meet(situation.caps)
+            for other in situation.operations.values():
+                other.inside &= other.client is not each
         operation = Operation(kind, client, scheduler.steps, inside=inside)
         situation.operations[scheduler.current] = operation
         scheduler.note(kind, "" if client is None else f"session {client.place}")
