@@ -85,11 +85,12 @@ def test_closing_on_a_rebuilt_link_destroys_the_id_at_once(bench: Bench) -> None
     assert (bench.controller.status().orphans, bench.simulated.power_config_ids) == ((), ())
 
 
-def test_an_id_that_can_not_be_destroyed_is_destroyed_later(bench: Bench) -> None:
+@pytest.mark.parametrize("code", [13006, 13001])
+def test_an_id_that_can_not_be_destroyed_is_destroyed_later(bench: Bench, code: int) -> None:
     """Its votes are relaxed, and status and an event name the ID until the back-off has destroyed it."""
     session = bench.controller.session("burst")
     with session.inference():
-        bench.simulated.fail_next(13006, "destroyPowerConfigId", times=2)
+        bench.simulated.fail_next(code, "destroyPowerConfigId", times=2)
         session.close()
         assert bench.effective().core_target == SVS
     assert session.state is State.DESTROYED

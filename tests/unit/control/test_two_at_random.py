@@ -134,9 +134,7 @@ class Run:
         chance, simulated = self.chance, self.bench.simulated
         if does < 75:
             code = chance.choice([FAILED, TRANSPORT, INVALID_INPUT])
-            # The library never answers 13001 to a destroy.
-            function = chance.choice(FUNCTIONS[: 2 if code == INVALID_INPUT else 3])
-            simulated.fail_next(code, function, nth=chance.randint(1, 3), times=chance.randint(1, 3))
+            simulated.fail_next(code, chance.choice(FUNCTIONS), nth=chance.randint(1, 3), times=chance.randint(1, 3))
         elif does < 80:
             self.down = chance.random() < 0.3
             simulated.restart_subsystem(fatal=self.down, fastrpc=chance.choice(ANSWERS))
