@@ -65,7 +65,11 @@ class SessionRules:
         situation = self._situation
         if client in self._lost_in_use:
             self._lost_in_use.remove(client)
-        if client is None or client.busy or not call.votes:
+        if client is None or not call.votes:
+            return
+        if client.busy:
+            # The step that raises it may also lower it, if its profile has changed.
+            self._first.append(client)
             return
         kinds = [operation.kind for operation in situation.operations.values() if operation.client is client]
         is_lowering = len(kinds) >= client.unsettled and all(kind in ("end", "close") for kind in kinds)

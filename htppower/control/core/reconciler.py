@@ -306,6 +306,9 @@ class Reconciler:
                 session.gate.set_open()
         else:
             tell_saves(session)
+            if not plan.casts and session.state is State.RAISED and self._recovery.may_call(session):
+                # The ids are destroyed next, and a destroy that fails leaves the votes.
+                self._machine.make(session, Step(Trigger.LOWER, before.relaxed(after_deinit=False)), cause, None)
             session.gate.use_plan(plan, ends_sustain=True)
             session.history.skip(session.gate.begun)
             self._events.tell(ProfileChanged, session, before=before.profile.name, cause=cause, reason=reason)

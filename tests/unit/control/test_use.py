@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from bench import BURST_SUSTAIN_US, MAX_CORNER, Bench, core_target
+from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, core_target
 
 from htppower import State
+from htppower.backends import SimulatedHtp
 
 
 def test_a_profile_change_during_an_inference_takes_effect_at_once(bench: Bench) -> None:
@@ -82,3 +83,14 @@ def test_a_change_to_system_settings_removes_every_vote(bench: Bench) -> None:
         session.use("balanced")
         assert session.state is State.RAISED
         assert bench.effective().core_target == 112
+
+
+def test_a_change_to_no_votes_lowers_before_it_destroys_the_id() -> None:
+    """A destroy that fails leaves the votes on the DSP, so they are relaxed by then."""
+    bench = Bench.make(SimulatedHtp(arch=75, link="device"))
+    session = bench.controller.session("burst")
+    with session.inference():
+        bench.simulated.fail_next(13003, function="destroyPowerConfigId")
+        session.use("system_settings")
+        assert (session.state, bench.effective().core_target) == ("UNVOTED", SVS)
+    bench.controller.close()
