@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from bytecode import forget_bytecode, keep_bytecode
+from support.bytecode import forget_bytecode, keep_bytecode
 
 # Before the package is imported: pytest rewrites the assertions of its modules, too.
 keep_bytecode()
 
-from bench import Bench
-from checkout import TESTS
-from command import Command
-from examples import register
-from gate_locks import GateLocks, checked_gates
-from gates import Gate
-from sides import write_sides
+from support.bench import Bench
+from support.checkout import TESTS
+from support.command import Command
+from support.examples import register
+from support.gate_locks import GateLocks, checked_gates
+from support.gates import Gate
+from support.two_folders import write_sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from figures import Figure
-from fleets import write_fleet
+from support.fleets import write_fleet
 
 from htppower.profiles.sustain import Adaptive
 from htppower.tools.tuning.fleet.files import trace_files

@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from costly_files import packed, take
 from figures import Figure
+from support.costly_files import packed, take
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from figures import Figure
-from growth import growth
+from support.growth import growth
 
 from htppower.tools.review.advice.events import Event
 from htppower.tools.review.advice.measurement import Measurement

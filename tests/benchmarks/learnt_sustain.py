@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from figures import Figure
 from hot_path import Host, time_inferences
-from learning import best_fixed_us, clairvoyant_us, cost_us, learn_all, learning, relaxing
+from support.learning import best_fixed_us, clairvoyant_us, cost_us, learn_all, learning, relaxing
 
 from htppower import VoteController
 from htppower.backends import SimulatedHtp

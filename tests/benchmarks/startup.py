@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from figures import Figure
-from shipped import shipped_folder
+from support.shipped import shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 import yaml
-from checkout import ROOT
+from support.checkout import ROOT
 
 DOCS = ROOT / "docs"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from checkout import ROOT
+from support.checkout import ROOT
 
 if TYPE_CHECKING:
     import os

@@ -26,7 +26,7 @@ def test_a_sample_of_interrupts_leaves_nothing_behind() -> None:
 def test_the_tool_sees_what_an_interrupt_leaves() -> None:
     """If an interrupted begin keeps its token, the tool reports it."""
     broken = (
-        "import sys, runpy; sys.path[:0] = ['..', '../support'];"
+        "import sys, runpy; sys.path[:0] = ['..'];"
         "from htppower.control.gate.gate import Gate; Gate.drop = lambda gate, token: vars(sys).setdefault('kept', [])"
         ".append(token); sys.argv = ['run.py', '--samples', '60', 'a raise and'];"
         "runpy.run_path('run.py', run_name='__main__')"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from checkout import ROOT
+from support.checkout import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from checkout import ROOT
-from once import once
+from support.checkout import ROOT
+from support.shared_folders import once
 
 import htppower
 from htppower.profiles.names import SHIPPED_PROFILES

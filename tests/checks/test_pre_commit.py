@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from checkout import ROOT
+from support.checkout import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from helpers import hvx
-from vendorlib import library_path
+from support.helpers import hvx
+from support.vendorlib import library_path
 
 from htppower import load_profile, profile_names
 from htppower.backends import Backend, Description, QnnHtp, RecordingBackend, SimulatedHtp

@@ -6,10 +6,10 @@ import datetime
 import tempfile
 from pathlib import Path
 
-from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from shipped import shipped_folder
+from support.examples import examples
+from support.shipped import shipped_folder
 
 from htppower import ProfileError, load_profile
 from htppower.errors import Severity

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml
-from checkout import CORPUS
-from expectations import Expectation, expectation
-from schemas import refused
+from support.checkout import CORPUS
+from support.expectations import Expectation, expectation
+from support.schemas import refused
 
 from htppower import ProfileError, RuleBreach, load_profile
 from htppower.errors import Severity
@@ -23,8 +23,8 @@ from htppower.tools.review.lint.formats import NAMES, render
 from htppower.tools.review.lint.run import lint
 
 if TYPE_CHECKING:
-    from command import Command
-    from expectations import Found
+    from support.command import Command
+    from support.expectations import Found
 
     from htppower.errors import Finding
     from htppower.profiles.discovery import Folders

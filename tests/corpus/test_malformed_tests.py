@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from checkout import CORPUS
-from expectations import expectation
-from schemas import refused
+from support.checkout import CORPUS
+from support.expectations import expectation
+from support.schemas import refused
 
 from htppower.errors import VoteTestError
 from htppower.tools.review.vote_tests.files import load_tests
 
 if TYPE_CHECKING:
-    from command import Command
+    from support.command import Command
 
 FILES = sorted((CORPUS / "malformed_tests").glob("*.yaml"))
 

@@ -6,10 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from measured import FORMS, Recipe, ai_hub_json, genie_json, made, viewer_text
+from support.examples import examples
+from support.measurements import FORMS, Recipe, ai_hub_json, genie_json, made, viewer_text
 
 from htppower.tools.review.advice.formats import NAMES, render
 from htppower.tools.review.advice.measurement import UnreadableMeasurement

@@ -6,10 +6,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from shipped import shipped_folder
+from support.examples import examples
+from support.shipped import shipped_folder
 
 from htppower import Profile, ProfileError, load_profile, profile_names
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES

@@ -6,10 +6,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from shipped import shipped_folder
+from support.examples import examples
+from support.shipped import shipped_folder
 
 from htppower.errors import VoteTestError
 from htppower.tools.review.vote_tests.compare import run_tests

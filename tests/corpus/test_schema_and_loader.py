@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
-from shipped import shipped_folder
+from support.examples import examples
+from support.shipped import shipped_folder
 
 from htppower import ProfileError, load_profile
 from htppower.profiles.discovery import Folders

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 from interrupts.world import SECOND_US, loaded
-from learning import relaxing
+from support.learning import relaxing
 
 from htppower.profiles.sustain import Adaptive
 from htppower.votes.native_codes import SYSTEM_COMMUNICATION

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING
 
 if __name__ == "__main__":
     TESTS = Path(__file__).resolve().parents[1]
-    sys.path[:1] = [str(TESTS), str(TESTS / "support")]
+    sys.path[:1] = [str(TESTS)]
 
-from bench import SVS
-from hanging import is_free
+from support.bench import SVS
+from support.hanging import is_free
 
 from htppower import State, VoteController
 from htppower.backends import SimulatedHtp

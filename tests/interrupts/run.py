@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if __name__ == "__main__":
     TESTS = Path(__file__).resolve().parents[1]
-    sys.path[:1] = [str(TESTS), str(TESTS / "support")]
+    sys.path[:1] = [str(TESTS)]
 
 from interrupts.injector import PACKAGE, Injector, Result, Shot
 from interrupts.operations import OPERATIONS, Operation

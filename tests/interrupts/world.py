@@ -11,7 +11,7 @@ import functools
 import gc
 from typing import TYPE_CHECKING, Any
 
-from bench import MAX_CORNER, SVS
+from support.bench import MAX_CORNER, SVS
 
 from htppower import State, VoteController, load_profile
 from htppower.backends import SimulatedHtp

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from once import once
-from standin import LIBRARY, Standin, compile_standin
+from support.shared_folders import once
+from support.standin import LIBRARY, Standin, compile_standin
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from binaries import elf, pe
+from support.binaries import elf, pe
 
 from htppower.backends import QnnHtp
 from htppower.backends.qnn import library as qnn_library

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
-from helpers import hmx, hvx, native_dcvs
-from standin import ALWAYS, DCVS_V3, FIRST_ID, HMX_V2
+from support.helpers import hmx, hvx, native_dcvs
+from support.standin import ALWAYS, DCVS_V3, FIRST_ID, HMX_V2
 
 from htppower import load_profile
 from htppower.backends import QnnHtp
@@ -24,7 +24,7 @@ from htppower.votes.vote_set import VoteSet
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from standin import Standin
+    from support.standin import Standin
 
 # Sizes and offsets of the C structs, as compiled by gcc for x86-64 and AArch64 and by mingw-w64.
 LAYOUTS: list[tuple[Any, int, dict[str, int]]] = [

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from bench import explicit_hmx, voting
-from live import until
-from standin import ALWAYS, DCVS_V3, HMX_V2, RPC_POLLING_TIME
+from support.bench import explicit_hmx, voting
+from support.live import until
+from support.standin import ALWAYS, DCVS_V3, HMX_V2, RPC_POLLING_TIME
 
 from htppower import State, VoteController
 from htppower.backends import QnnHtp, RecordingBackend
@@ -22,7 +22,7 @@ from htppower.votes.corners import ExpandedCorner
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from standin import Standin
+    from support.standin import Standin
 
     from htppower import Profile, Relax, Session
     from htppower.events import Event

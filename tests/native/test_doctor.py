@@ -6,11 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from live import command, finish
-from standin import ALWAYS
+from support.live import command, finish
+from support.standin import ALWAYS
 
 if TYPE_CHECKING:
-    from standin import Standin
+    from support.standin import Standin
 
 
 def _doctor(standin: Standin, *arguments: str) -> tuple[int, dict[str, Any]]:

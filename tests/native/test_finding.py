@@ -11,8 +11,8 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from binaries import elf
-from standin import Standin, compile_standin, functions
+from support.binaries import elf
+from support.standin import Standin, compile_standin, functions
 
 from htppower.backends import QnnHtp
 from htppower.backends.qnn import library as qnn_library

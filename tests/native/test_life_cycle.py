@@ -9,8 +9,8 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from helpers import hvx
-from standin import ALWAYS, FIRST_ID, functions
+from support.helpers import hvx
+from support.standin import ALWAYS, FIRST_ID, functions
 
 from htppower import VoteController
 from htppower.backends import Description, QnnHtp
@@ -20,7 +20,7 @@ from htppower.rules.platforms import platform_of
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
-    from standin import Standin
+    from support.standin import Standin
 
 STARTED = [
     "QnnInterface_getProviders",

@@ -9,13 +9,13 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from live import EITHER, command, finish, raised, until
-from standin import ALWAYS, functions
+from support.live import EITHER, command, finish, raised, until
+from support.standin import ALWAYS, functions
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from standin import Standin
+    from support.standin import Standin
 
 FREED = ["destroyPowerConfigId", "deviceFree", "backendFree", "logFree"]
 

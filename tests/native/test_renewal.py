@@ -6,8 +6,8 @@ import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
-from helpers import hmx, hvx
-from standin import (
+from support.helpers import hmx, hvx
+from support.standin import (
     ALWAYS,
     CRASHED,
     DEVICE,
@@ -27,7 +27,7 @@ from htppower.votes.vote_set import VoteSet
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from standin import Standin
+    from support.standin import Standin
 
 VOTES, SETTING = VoteSet(hvx()), VoteSet(rpc_polling_time_us=50)
 MADE_ANEW = ["deviceFree", "deviceCreate", "deviceGetInfrastructure"]

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from checkout import ROOT
-from live import LONGEST_S, until
-from standin import functions
+from support.checkout import ROOT
+from support.live import LONGEST_S, until
+from support.standin import functions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from standin import Standin
+    from support.standin import Standin
 
     Start = Callable[..., "Server"]
 

@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
-from helpers import hvx
-from standin import DEVICE, Standin, functions
+from support.helpers import hvx
+from support.standin import DEVICE, Standin, functions
 
 from htppower.backends import QnnHtp
 from htppower.errors import BackendUnavailable, VoteRejected

@@ -11,13 +11,13 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from live import LONGEST_S
-from standin import functions
+from support.live import LONGEST_S
+from support.standin import functions
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from standin import Standin
+    from support.standin import Standin
 
 _HOST = """
 import sys

@@ -9,14 +9,14 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from live import EITHER, LONGEST_S, until
-from standin import functions
-from terminal import CTRL_C, CTRL_Z, Terminal
+from support.live import EITHER, LONGEST_S, until
+from support.standin import functions
+from support.terminal import CTRL_C, CTRL_Z, Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from standin import Standin
+    from support.standin import Standin
 
 HTPPOWER = [sys.executable, "-m", "htppower", "profile", "burst"]
 # Prints every signal that it gets, and ends shortly after the first Ctrl-C.

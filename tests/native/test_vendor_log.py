@@ -8,12 +8,12 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from standin import functions
+from support.standin import functions
 
 from htppower.backends import QnnHtp
 
 if TYPE_CHECKING:
-    from standin import Standin
+    from support.standin import Standin
 
 
 def test_a_log_that_can_not_be_made_is_done_without(standin: Standin, caplog: pytest.LogCaptureFixture) -> None:

@@ -7,8 +7,8 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from chromium import CHROMIUM, DARK, LIGHT, Browser
-from dry_runs import dry_run, hostile
+from support.chromium import CHROMIUM, DARK, LIGHT, Browser
+from support.dry_runs import dry_run, hostile
 
 from htppower.tools.review.dry_run.formats.as_html import page_of
 from htppower.tools.review.pictures.svg import as_svg
@@ -17,7 +17,7 @@ from htppower.tools.review.pictures.timeline import timeline
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from command import Command
+    from support.command import Command
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH")
 

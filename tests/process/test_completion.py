@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from terminal import Terminal
+from support.terminal import Terminal
 
 from htppower.tools.cli.man_pages import man_pages
 

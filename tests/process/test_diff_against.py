@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from command import Command
-from shipped import shipped_folder
-from sides import BASE, CHANGED, MINE
+from support.command import Command
+from support.shipped import shipped_folder
+from support.two_folders import BASE, CHANGED, MINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from command import Command
+from support.command import Command
 
 if TYPE_CHECKING:
     from pathlib import Path

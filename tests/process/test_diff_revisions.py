@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command import Command
+from support.command import Command
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
 

@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from checkout import ROOT
+from support.checkout import ROOT
 
 from htppower import VoteController
 

@@ -17,7 +17,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from fleets import write_fleet
+from support.fleets import write_fleet
 
 from htppower.profiles.sustain import Adaptive
 from htppower.tools.tuning.fleet import on_dask

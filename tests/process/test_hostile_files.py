@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from command import Command
+    from support.command import Command
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="names and files of POSIX")
 

@@ -9,8 +9,8 @@ import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
-from checkout import ROOT
-from shipped import shipped_folder
+from support.checkout import ROOT
+from support.shipped import shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

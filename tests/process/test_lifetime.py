@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from checkout import TESTS
+from support.checkout import TESTS
 
 from htppower.control.termination import TOGETHER_S
 

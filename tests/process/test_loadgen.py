@@ -14,9 +14,9 @@ pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
 import loadgen  # noqa: E402 - only where the packages are
-from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench  # noqa: E402
 from loadgen_host import inferring, on_cpu  # noqa: E402
 from loadgen_scenarios import SCENARIOS, STREAMS, run_load  # noqa: E402
+from support.bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench  # noqa: E402
 
 from htppower import State, VoteController  # noqa: E402
 from htppower.backends import SimulatedHtp  # noqa: E402
@@ -25,8 +25,8 @@ from htppower.hosts.onnxruntime import VotingSession  # noqa: E402
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from command import Command
     from loadgen_scenarios import Load
+    from support.command import Command
 
     from htppower.backends import Call
 

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from costly_files import packed, take
+from support.costly_files import packed, take
 
 if TYPE_CHECKING:
     from pathlib import Path

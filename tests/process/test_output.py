@@ -11,9 +11,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from checkout import ROOT
+from support.checkout import ROOT
 
-FAILING = ROOT / "tests" / "unit" / "cli" / "vote_tests" / "failing.yaml"
+FAILING = ROOT / "tests" / "unit" / "tools" / "cli" / "vote_tests" / "failing.yaml"
 FORMATS = ("svg", "html", "trace")
 
 

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from private_bus import PrivateBus, missing, wait_until
+from support.private_bus import PrivateBus, missing, wait_until
 
 from htppower import PowerProfilesCap, VoteController
 from htppower.backends import SimulatedHtp

@@ -16,8 +16,8 @@ import urllib.request
 from typing import TYPE_CHECKING
 
 import pytest
-from checkout import ROOT, load_page_code
 from prometheus_client import CollectorRegistry, start_http_server
+from support.checkout import ROOT, load_page_code
 
 from htppower import VoteController
 from htppower.backends import SimulatedHtp

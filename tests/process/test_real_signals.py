@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from checkout import TESTS
+from support.checkout import TESTS
 
 FOLDER = TESTS / "interrupts"
 

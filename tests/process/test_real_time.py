@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from bench import MAX_CORNER
+from support.bench import MAX_CORNER
 
 from htppower import Lowering, State, ThermalCap, VoteController, load_profile
 from htppower.backends import SimulatedHtp

@@ -13,8 +13,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from checkout import TESTS
-from hanging import WAIT_S, until
+from support.checkout import TESTS
+from support.hanging import WAIT_S, until
 
 from htppower import VoteController
 from htppower.backends import SimulatedHtp

@@ -10,14 +10,14 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from checkout import TESTS, load_page_code
+from support.checkout import TESTS, load_page_code
 
 from htppower import State
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bench import Bench
+    from support.bench import Bench
 
 np: Any = pytest.importorskip("numpy")
 VOCABULARY = 16

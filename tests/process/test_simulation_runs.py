@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from checkout import TESTS
+from support.checkout import TESTS
 
 pytest.importorskip("greenlet")
 

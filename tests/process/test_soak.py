@@ -8,13 +8,13 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from checkout import TESTS
-from helpers import hvx
 from soak import checks
 from soak.lowering import LOOKS, LookOut
 from soak.memory import Memory
 from soak.tally import Tally
 from soak.watching import BOUND_US, OrderWatch, StateWatch, WatchedBackend
+from support.checkout import TESTS
+from support.helpers import hvx
 
 from htppower import State
 from htppower.backends import SimulatedHtp
@@ -24,7 +24,7 @@ from htppower.votes.vote_set import VoteSet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bench import Bench
+    from support.bench import Bench
 
 RUN = TESTS / "soak" / "run.py"
 POLLING = VoteSet(rpc_polling_time_us=100)

@@ -11,13 +11,13 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from terminal import CTRL_C, Terminal
+from support.terminal import CTRL_C, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from command import Command
+    from support.command import Command
 
 
 HOST = """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from bench import Bench
+    from support.bench import Bench
 
     from htppower.control.status.status_file import StatusFile
     from htppower.events import Event

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from checkout import TESTS
+from support.checkout import TESTS
 
 if TYPE_CHECKING:
     from pathlib import Path

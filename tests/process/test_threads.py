@@ -6,7 +6,7 @@ import random
 import threading
 from typing import TYPE_CHECKING
 
-from bench import MAX_CORNER
+from support.bench import MAX_CORNER
 
 from htppower import State, VoteController
 from htppower.backends import RecordingBackend, SimulatedHtp

@@ -59,7 +59,7 @@ def test_a_profile_of_onnxruntime_is_read(tmp_path: Path) -> None:
     """Every run is an inference, no longer than the host's wait for it; an op is not an inference."""
     pytest.importorskip("onnx")
     ort: Any = pytest.importorskip("onnxruntime")
-    from onnxsessions import CPU, X, doubling  # noqa: PLC0415 - only where the packages are
+    from support.onnxsessions import CPU, X, doubling  # noqa: PLC0415 - only where the packages are
 
     options = ort.SessionOptions()
     options.enable_profiling, options.profile_file_prefix = True, str(tmp_path / "detector")

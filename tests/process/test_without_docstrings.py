@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from shipped import shipped_folder
+from support.shipped import shipped_folder
 
 from htppower import VoteController
 from htppower.backends import SimulatedHtp
@@ -17,7 +17,7 @@ from htppower.backends import SimulatedHtp
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from command import Command
+    from support.command import Command
 
 PROFILES = str(shipped_folder())
 COMMANDS = {

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from checkout import ROOT
-from shipped import shipped_folder
+from support.checkout import ROOT
+from support.shipped import shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,11 +12,11 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
-from bench import Bench
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
-from session_profiles import PROFILES
-from votes_in_force import CORES, assert_in_force, assert_lowered, assert_restart_noticed, casts, lowered_to
+from support.bench import Bench
+from support.session_profiles import PROFILES
+from support.votes_in_force import CORES, assert_in_force, assert_lowered, assert_restart_noticed, casts, lowered_to
 
 from htppower import Cap, Hold, Profile, Session, State, VoteRejected
 from htppower.backends import SimulatedHtp

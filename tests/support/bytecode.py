@@ -12,7 +12,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from checkout import ROOT
+from support.checkout import ROOT
 
 KEPT = ROOT / ".pytest_cache" / "bytecode"
 

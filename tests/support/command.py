@@ -8,9 +8,9 @@ import re
 import signal
 from typing import TYPE_CHECKING
 
-from checkout import TESTS
 from click.testing import CliRunner
-from shipped import shipped_folder
+from support.checkout import TESTS
+from support.shipped import shipped_folder
 
 from htppower.tools.cli.main import main
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from click.testing import Result
 
-GOLDEN = TESTS / "unit" / "cli" / "golden"
+GOLDEN = TESTS / "unit" / "tools" / "cli" / "golden"
 
 
 @functools.cache

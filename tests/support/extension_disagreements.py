@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from extension_mutations import extension_text, left_open
-from voter import VoterEndedError
+from support.extension_mutations import extension_text, left_open
+from support.voter import VoterEndedError
 
 from htppower.errors import ProfileError
 from htppower.tools.extensions.extension_file import FileKind, parse_extension_file
@@ -15,7 +15,7 @@ from htppower.tools.extensions.to_profiles import to_profiles
 from htppower.tools.review.extension_lint.run import is_refused
 
 if TYPE_CHECKING:
-    from voter import Voter
+    from support.voter import Voter
 
 
 def accepted(reader: Voter, data: bytes) -> bool:

@@ -7,7 +7,7 @@ import random
 from typing import TYPE_CHECKING
 
 import numpy as np
-from trace_files import Ran, own_header, own_line
+from support.trace_files import Ran, own_header, own_line
 
 from htppower.tools.tuning.fleet.gap_histogram import GapHistogram
 from htppower.tools.tuning.fleet.records import Cost, FileGaps, TraceFile

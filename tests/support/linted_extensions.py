@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from command import Command
+    from support.command import Command
 
 
 def linted(command: Command, path: Path, *options: str) -> list[dict[str, Any]]:

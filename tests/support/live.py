@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from standin import Standin
+    from support.standin import Standin
 
 HTPPOWER = [sys.executable, "-m", "htppower"]
 # Simulates a system without ``sigtimedwait``, so that signals are polled.

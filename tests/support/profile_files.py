@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shipped import shipped_folder
+from support.shipped import shipped_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from helpers import ceng, ceng_exp, corners, expanded, hmx, hvx, hvx_exp, nothing_set
+from support.helpers import ceng, ceng_exp, corners, expanded, hmx, hvx, hvx_exp, nothing_set
 
 from htppower.rules.case import Case, Stay
 from htppower.rules.platforms import platform_of

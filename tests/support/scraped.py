@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry
 from htppower.subscribers.prometheus import PrometheusMetrics
 
 if TYPE_CHECKING:
-    from bench import Bench
+    from support.bench import Bench
 
 
 class Scraped:

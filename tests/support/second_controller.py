@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from htppower import VoteController
 
 if TYPE_CHECKING:
-    from bench import Bench
+    from support.bench import Bench
 
 
 def second_on(bench: Bench, **options: object) -> VoteController:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from imported import clocks
+from support.imported import clocks
 
 if TYPE_CHECKING:
     from htppower.profiles.profile import Profile

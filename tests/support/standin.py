@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from checkout import TESTS
+from support.checkout import TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

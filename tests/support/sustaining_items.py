@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from imported import DONE, START, item
+from support.imported import DONE, START, item
 
 # The values of the items for starts and for dones, None if missing, and whether the votes stay up.
 CASES = (

@@ -11,7 +11,7 @@ from htppower import ThermalCap
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bench import Bench
+    from support.bench import Bench
 
 
 @attrs.frozen

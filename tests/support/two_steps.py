@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from learning import relaxing
+from support.learning import relaxing
 
 from htppower import Profile, load_profile
 from htppower.events import Transition, Trigger
 from htppower.profiles.profile import PowerState, Then
 
 if TYPE_CHECKING:
-    from bench import Bench
+    from support.bench import Bench
 
     from htppower.profiles.sustain import Sustain
 

@@ -19,14 +19,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checkout import TESTS
-from vendorlib import give_up, library_path
-from voter_log import Dialog, Log
+from support.checkout import TESTS
+from support.vendorlib import give_up, library_path
+from support.voter_log import Dialog, Log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from voter_log import Call
+    from support.voter_log import Call
 
 PROCESSES = TESTS / "support" / "processes"
 MODEL = "toy_ctx_qnn.bin"

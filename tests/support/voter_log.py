@@ -6,7 +6,7 @@ import logging
 import re
 
 import attrs
-from vendorlib import decoded
+from support.vendorlib import decoded
 
 _LOGGED = re.compile(r"Genie:\s*(?P<at_ms>[\d.]+)ms \[[ A-Z]+\]\s*(?:<\w>)?(?P<text>.*)")
 _STARTED = re.compile(r"htpPerfInfrastructureSetPowerConfig started for powerConfigId: (-?\d+)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from session_profiles import BY_NAME
+from support.session_profiles import BY_NAME
 
 from htppower import Session, State
 from htppower.control.core.heartbeat import DEFAULT_HEARTBEAT_US
@@ -14,7 +14,7 @@ from htppower.votes.corners import VoltageCorner
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from bench import Bench
+    from support.bench import Bench
 
     from htppower.backends.simulated.clocks import Client
     from htppower.votes.vote_set import VoteSet

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import bytecode
 import pytest
-from bytecode import KEPT, forget_bytecode, keep_bytecode
+from support import bytecode
+from support.bytecode import KEPT, forget_bytecode, keep_bytecode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

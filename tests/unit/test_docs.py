@@ -10,8 +10,8 @@ import attrs
 import click
 import pytest
 import yaml
-from checkout import ROOT, load_page_code
-from shipped import shipped_folder
+from support.checkout import ROOT, load_page_code
+from support.shipped import shipped_folder
 
 from docs.control_parts import json_fields
 from htppower import control, events

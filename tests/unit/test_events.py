@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from bench import BURST_SUSTAIN_US, Bench
+from support.bench import BURST_SUSTAIN_US, Bench
 
 from htppower import Lowering, VoteRejected, load_profile
 from htppower.control.time.workers import ThreadWorker

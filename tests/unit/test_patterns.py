@@ -7,8 +7,8 @@ import time
 from typing import Any
 
 import pytest
-from hostile_texts import Hostile, hostile_texts
-from package_patterns import Used, package_patterns
+from support.hostile_texts import Hostile, hostile_texts
+from support.package_patterns import Used, package_patterns
 
 # A pattern with exponential, cubic or quadratic time takes longer than the limit at one of these sizes.
 SIZES = (24, 250, 2_000, 8_000)

@@ -10,7 +10,7 @@ import re
 import textwrap
 
 import pytest
-from checkout import ROOT
+from support.checkout import ROOT
 
 API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 # Only the subscribers on the page.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from once import once
-from vendorlib import library_path
-from voter import MODEL, Voter, libraries, make_model
+from support.shared_folders import once
+from support.vendorlib import library_path
+from support.voter import MODEL, Voter, libraries, make_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,10 +13,10 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from extension_disagreements import disagreements
-from voter import Voter, libraries
+from support.extension_disagreements import disagreements
+from support.voter import Voter, libraries
 
 
 def main() -> int:

@@ -9,8 +9,8 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from once import once
-from voter import MODEL, PROCESSES, TOKENIZER, libraries, make_model
+from support.shared_folders import once
+from support.voter import MODEL, PROCESSES, TOKENIZER, libraries, make_model
 
 from htppower.tools.review.advice.events import Event
 from htppower.tools.review.advice.measurement import UnreadableMeasurement
@@ -20,7 +20,7 @@ from htppower.tools.review.advice.run import advise
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from command import Command
+    from support.command import Command
 
 
 def run(name: str, *arguments: str, **environment: str) -> None:

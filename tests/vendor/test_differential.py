@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
-from helpers import (
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from support.helpers import (
     native_ceng,
     native_ceng_exp,
     native_dcvs,
@@ -20,9 +22,7 @@ from helpers import (
     native_scalar,
     native_unknown,
 )
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
-from vendorlib import SOC_OF_ARCHITECTURE, RawClient, skip_unknown_soc
+from support.vendorlib import SOC_OF_ARCHITECTURE, RawClient, skip_unknown_soc
 
 from htppower.backends import SimulatedHtp
 from htppower.votes.native_codes import INVALID_INPUT, SUCCESS, UNSUPPORTED, UNSUPPORTED_CONFIG

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 import yaml
-from helpers import enumerators
-from shipped import shipped_folder
-from vendorlib import SOC_OF_ARCHITECTURE, decoded, skip_unknown_soc
+from support.helpers import enumerators
+from support.shipped import shipped_folder
+from support.vendorlib import SOC_OF_ARCHITECTURE, decoded, skip_unknown_soc
 
 from htppower import VoteRejected, load_profile, profile_names
 from htppower.backends import QnnHtp

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from any_profiles import exportable_profiles, profiles
-from bench import Bench
 from hypothesis import HealthCheck, Phase, given, settings
+from support.any_profiles import exportable_profiles, profiles
+from support.bench import Bench
 
 from htppower import load_profile
 from htppower.backends import SimulatedHtp
@@ -25,7 +25,7 @@ from htppower.votes.vote_set import VoteSet
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from voter import Voter
+    from support.voter import Voter
 
     from htppower.profiles.profile import Profile
 

@@ -9,10 +9,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from extension_disagreements import accepted, disagreements, is_imported
-from extension_mutations import CHAT_APP
-from extension_verdicts import REFUSED, TAKEN
-from imported import clocks
+from support.extension_disagreements import accepted, disagreements, is_imported
+from support.extension_mutations import CHAT_APP
+from support.extension_verdicts import REFUSED, TAKEN
+from support.imported import clocks
 
 from htppower.tools.extensions.extension_file import parse_extension_file
 from htppower.tools.extensions.to_profiles import to_profiles
@@ -20,7 +20,7 @@ from htppower.tools.review.diff.extension_parts import parts_of
 from htppower.tools.review.extension_lint.run import is_refused
 
 if TYPE_CHECKING:
-    from voter import Voter
+    from support.voter import Voter
 
 FILES = 700
 OPEN = 0.15

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
-from checkout import TESTS
-from voter import libraries
+from support.checkout import TESTS
+from support.voter import libraries
 
 from htppower import load_profile, profile_names
 from htppower.tools.review.settings_check.check import check
@@ -21,7 +21,7 @@ from htppower.tools.runtimes.json_settings import DIALOGS as GENIES
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from voter import Voter
+    from support.voter import Voter
 
 PROCESS = TESTS / "support" / "processes" / "genie_configs.py"
 BLOCK = {

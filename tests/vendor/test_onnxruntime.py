@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from checkout import ROOT, TESTS
+from support.checkout import ROOT, TESTS
 
 EXAMPLE = ROOT / "docs" / "examples" / "onnxruntime_npu.py"
 # The delay between two inferences if the machine is busy for the whole sustain time.

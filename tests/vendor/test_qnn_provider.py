@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from checkout import TESTS
-from vendorlib import decoded
+from support.checkout import TESTS
+from support.vendorlib import decoded
 
 from htppower import load_profile, profile_names
 from htppower.hosts.qnn_modes import modes, provider_options

@@ -13,8 +13,8 @@ from htppower.profiles.loading import record_names
 from htppower.votes.native_codes import SUCCESS
 
 if TYPE_CHECKING:
-    from voter import Voter
-    from voter_log import Dialog
+    from support.voter import Voter
+    from support.voter_log import Dialog
 
     from htppower.votes.vote_set import VoteSet
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from several_cores import CASES, SeveralCores
+from support.several_cores import CASES, SeveralCores
 
 from htppower.tools.extensions.extension_file import as_inner, parse_extension_file
 from htppower.tools.extensions.to_profiles import to_profiles
 
 if TYPE_CHECKING:
-    from voter import Voter
+    from support.voter import Voter
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -6,12 +6,12 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from sustaining_items import CASES, custom_of
+from support.sustaining_items import CASES, custom_of
 
 from htppower.votes.corners import VoltageCorner
 
 if TYPE_CHECKING:
-    from voter import Voter
+    from support.voter import Voter
 
 # If the machine is busy for longer than 300 ms, votes come down between two inferences; if it is busy as a stage of the
 # dialog begins or ends, a call is logged in another stage.

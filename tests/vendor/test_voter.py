@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
-from bench import Bench
-from checkout import load_page_code
+from support.bench import Bench
+from support.checkout import load_page_code
 
 from htppower import profile_names
 from htppower.backends import SimulatedHtp
@@ -22,9 +22,9 @@ from htppower.backends import SimulatedHtp
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from voter import Voter
-    from voter_log import Call as VendorsCall
-    from voter_log import Dialog
+    from support.voter import Voter
+    from support.voter_log import Call as VendorsCall
+    from support.voter_log import Dialog
 
     from htppower.backends import Call
 

@@ -6,10 +6,10 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from voter import Voter, VoterEndedError
+from support.voter import Voter, VoterEndedError
 
 if TYPE_CHECKING:
-    from voter_log import Dialog
+    from support.voter_log import Dialog
 
 BURST = json.dumps({"devices": [{"cores": [{"perf_profile": "burst"}]}]})
 

@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from helpers import hvx
+from support.helpers import hvx
 
 from htppower.backends import SimulatedHtp, TimedHtp, Timing
 from htppower.votes.vote_set import VoteSet

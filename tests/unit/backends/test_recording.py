@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
-from helpers import hmx, hvx
+from support.helpers import hmx, hvx
 
 from htppower.backends import Call, RecordingBackend, SimulatedHtp
 from htppower.errors import VoteRejected

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from helpers import hvx, native_dcvs, native_scalar
+from support.helpers import hvx, native_dcvs, native_scalar
 
 from htppower.backends import Call, NoVotes, RecordingBackend, SimulatedHtp, TimedHtp, Timing
 from htppower.errors import BackendUnavailable, Unavailable, VoteRejected

@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from helpers import native_ceng, native_dcvs, native_hmx, native_scalar, native_unknown
+from support.helpers import native_ceng, native_dcvs, native_hmx, native_scalar, native_unknown
 
 from htppower.backends import SimulatedHtp
 from htppower.votes.native import NativeConfig

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from helpers import corners, hmx, hvx, nothing_set
+from support.helpers import corners, hmx, hvx, nothing_set
 
 from htppower.backends import Effective, SimulatedHtp
 from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3, HmxV2, VoltageRange

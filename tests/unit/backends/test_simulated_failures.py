@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from helpers import enumerators, hvx, native_dcvs, native_hmx, native_scalar
+from support.helpers import enumerators, hvx, native_dcvs, native_hmx, native_scalar
 
 from htppower.backends import SimulatedHtp
 from htppower.errors import VoteRejected

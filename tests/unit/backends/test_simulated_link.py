@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from helpers import hvx, native_dcvs, native_hmx, native_scalar
+from support.helpers import hvx, native_dcvs, native_hmx, native_scalar
 
 from htppower.backends import SimulatedHtp
 from htppower.errors import BackendUnavailable, Unavailable, VoteRejected

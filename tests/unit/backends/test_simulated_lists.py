@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from helpers import native_ceng, native_dcvs, native_hmx, native_scalar, native_unknown
+from support.helpers import native_ceng, native_dcvs, native_hmx, native_scalar, native_unknown
 
 from htppower.backends import SimulatedHtp
 from htppower.votes.native import NativeConfig

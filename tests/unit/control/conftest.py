@@ -6,8 +6,8 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from hanging import Hang, start_no_thread
-from second_controller import second_on
+from support.hanging import Hang, start_no_thread
+from support.second_controller import second_on
 
 from htppower import VoteController
 from htppower.backends import SimulatedHtp
@@ -15,7 +15,7 @@ from htppower.backends import SimulatedHtp
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from bench import Bench
+    from support.bench import Bench
 
 
 @pytest.fixture

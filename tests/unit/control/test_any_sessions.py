@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from any_sessions import Sessions
-from examples import examples
 from hypothesis.stateful import run_state_machine_as_test
+from support.any_sessions import Sessions
+from support.examples import examples
 
 
 def test_whatever_is_done_in_whatever_order() -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from bench import Bench
+    from support.bench import Bench
 
 
 class Sevens:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from bench import Bench
+from support.bench import Bench
 
 from htppower import Lowering, Profile, State, load_profile
 from htppower.events import Cause, Transition, Trigger

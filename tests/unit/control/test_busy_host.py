@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from bench import BURST_SUSTAIN_US, MAX_CORNER, Bench
+from support.bench import BURST_SUSTAIN_US, MAX_CORNER, Bench
 
 from htppower import State
 from htppower.backends import SimulatedHtp

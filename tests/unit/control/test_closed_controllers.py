@@ -10,7 +10,7 @@ import weakref
 from typing import Any
 
 import pytest
-from hanging import until
+from support.hanging import until
 
 from htppower import VoteController, load_profile
 from htppower.backends import SimulatedHtp, forks

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
-from hanging import WAIT_S, HangingHtp, until
 from prometheus_client import CollectorRegistry, generate_latest
+from support.hanging import WAIT_S, HangingHtp, until
 
 from htppower import CloseTimedOut, HtpPowerError, SessionClosed, State, VoteController, VoteRejected
 from htppower.subscribers.prometheus import PrometheusMetrics
@@ -18,7 +18,7 @@ from htppower.votes.native_codes import FAILED
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hanging import Hang
+    from support.hanging import Hang
 
     from htppower import Session
 

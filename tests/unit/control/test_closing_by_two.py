@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hanging import WAIT_S, HangingHtp, on_a_thread
+from support.hanging import WAIT_S, HangingHtp, on_a_thread
 
 from htppower import CloseTimedOut, State, VoteController
 from htppower.backends import SimulatedHtp

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import attrs
 import pytest
-from bench import SVS, Bench
-from hanging import WAIT_S, HangingHtp, until
-from learning import relaxing
+from support.bench import SVS, Bench
+from support.hanging import WAIT_S, HangingHtp, until
+from support.learning import relaxing
 
 from htppower import SessionClosed, State, VoteController, load_profile
 from htppower.backends import SimulatedHtp

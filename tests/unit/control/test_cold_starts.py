@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from bench import Bench, voting
-from learning import relaxing
+from support.bench import Bench, voting
+from support.learning import relaxing
 
 from htppower import VoteRejected, load_profile
 from htppower.backends import SimulatedHtp

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench import MAX_CORNER, Bench
+from support.bench import MAX_CORNER, Bench
 
 from htppower import State, ThermalCap
 from htppower.control.core.line import Urgency

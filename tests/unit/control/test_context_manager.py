@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench import Bench
+from support.bench import Bench
 
 import htppower
 from htppower import SessionClosed, State

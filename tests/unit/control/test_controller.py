@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, options, voting
+from support.bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, options, voting
 
 from htppower import (
     BackendUnavailable,

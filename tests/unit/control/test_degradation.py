@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from bench import MAX_CORNER, Bench, explicit_hmx, options, voting
+from support.bench import MAX_CORNER, Bench, explicit_hmx, options, voting
 
 from htppower import RuleBreach, State
 from htppower.backends import SimulatedHtp

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from hanging import Hang
+from support.hanging import Hang
 
 from htppower import VoteController
 from htppower.control.caps.switched_cap import SwitchedCap

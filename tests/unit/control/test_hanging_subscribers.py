@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import attrs
 import pytest
-from bench import use_sessions
-from hanging import WAIT_S
+from support.bench import use_sessions
+from support.hanging import WAIT_S
 
 import htppower.control.controller
 import htppower.control.event_bus

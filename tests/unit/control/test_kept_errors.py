@@ -9,7 +9,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench import Bench
+from support.bench import Bench
 
 from htppower import VoteRejected
 from htppower.backends import SimulatedHtp

@@ -6,8 +6,8 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench
-from hanging import WAIT_S, until
+from support.bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench
+from support.hanging import WAIT_S, until
 
 from htppower import State, VoteController, VoteRejected
 from htppower.backends import SimulatedHtp
@@ -17,7 +17,7 @@ from htppower.votes.native_codes import SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATI
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hanging import Hang
+    from support.hanging import Hang
 
     from htppower.votes.vote_set import VoteSet
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from bench import Bench
-from hanging import WAIT_S, start_no_thread, until
+from support.bench import Bench
+from support.hanging import WAIT_S, start_no_thread, until
 
 from htppower import State, VoteController
 from htppower.backends import SimulatedHtp

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from bench import MAX_CORNER, SVS, Bench, core_target
+from support.bench import MAX_CORNER, SVS, Bench, core_target
 
 from htppower import State, VoteRejected
 from htppower.backends import SimulatedHtp

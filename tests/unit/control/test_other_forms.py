@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from helpers import ceng, ceng_exp, expanded, hmx, hvx, hvx_exp
+from support.helpers import ceng, ceng_exp, expanded, hmx, hvx, hvx_exp
 
 from htppower import PowerState, Profile, Relax, VoteController, load_profile
 from htppower.backends import RecordingBackend, SimulatedHtp

@@ -12,8 +12,8 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from bench import SVS, Bench
-from hanging import WAIT_S, until
+from support.bench import SVS, Bench
+from support.hanging import WAIT_S, until
 
 from htppower import Cap, SessionClosed, State, VoteController
 from htppower.backends import SimulatedHtp

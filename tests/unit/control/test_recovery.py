@@ -7,8 +7,8 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, options
-from second_controller import polling_us
+from support.bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, options
+from support.second_controller import polling_us
 
 from htppower import Session, State, VoteController
 from htppower.backends import SimulatedHtp

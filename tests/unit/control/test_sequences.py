@@ -6,7 +6,7 @@ import threading
 
 import attrs
 import pytest
-from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, core_target, options
+from support.bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, core_target, options
 
 from htppower import Profile, State, load_profile
 from htppower.backends import RecordingBackend, SimulatedHtp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from bench import BURST_SUSTAIN_US, SVS, Bench, options
+from support.bench import BURST_SUSTAIN_US, SVS, Bench, options
 
 from htppower import Profile, SessionClosed, State, load_profile
 from htppower.events import Cause, Phase, Transition

@@ -10,8 +10,8 @@ import threading
 
 import attrs
 import pytest
-from bench import use_sessions
-from hanging import WAIT_S, Hang
+from support.bench import use_sessions
+from support.hanging import WAIT_S, Hang
 
 from htppower import VoteController, load_profile
 from htppower.control.event_bus import EventBus

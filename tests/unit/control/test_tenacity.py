@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, options, voting
+from support.bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, options, voting
 
 from htppower import State, VoteController, VoteRejected, load_profile
 from htppower.backends import RecordingBackend, SimulatedHtp

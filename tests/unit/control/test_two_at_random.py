@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from bench import Bench, voting
+from support.bench import Bench, voting
 
 from htppower import State, VoteController, VoteRejected
 from htppower.backends import SimulatedHtp

@@ -6,9 +6,9 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from bench import Bench, voting
-from hanging import WAIT_S, HangingHtp, until
-from second_controller import polling_us, second_on, settings_sent
+from support.bench import Bench, voting
+from support.hanging import WAIT_S, HangingHtp, until
+from support.second_controller import polling_us, second_on, settings_sent
 
 from htppower import State, VoteController
 from htppower.backends import SimulatedHtp

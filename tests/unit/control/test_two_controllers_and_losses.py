@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from bench import MAX_CORNER, Bench
-from second_controller import polling_us
+from support.bench import MAX_CORNER, Bench
+from support.second_controller import polling_us
 
 from htppower import State, VoteController
 from htppower.votes.native_codes import SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL

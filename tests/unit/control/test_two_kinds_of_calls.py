@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, options, voting
-from second_controller import polling_us, second_on
+from support.bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, options, voting
+from support.second_controller import polling_us, second_on
 
 from htppower import State, VoteRejected
 from htppower.backends import SimulatedHtp

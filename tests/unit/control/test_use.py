@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, core_target
+from support.bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench, core_target
 
 from htppower import State
 from htppower.backends import SimulatedHtp

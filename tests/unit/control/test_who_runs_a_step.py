@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from hanging import WAIT_S, HangingHtp, on_a_thread, until
+from support.hanging import WAIT_S, HangingHtp, on_a_thread, until
 
 from htppower import Session, State, VoteController
 

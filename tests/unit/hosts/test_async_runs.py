@@ -8,8 +8,8 @@ import weakref
 from typing import Any
 
 import pytest
-from bench import Bench
-from onnxsessions import WAIT_S, Answer, Held, X, by_async, on_cpu
+from support.bench import Bench
+from support.onnxsessions import WAIT_S, Answer, Held, X, by_async, on_cpu
 
 from htppower import SessionClosed, State
 from htppower.control.phases.blocks import Inference

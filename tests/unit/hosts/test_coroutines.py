@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
-from onnxsessions import WAIT_S, Watched, X, np, on_cpu, ort
+from support.onnxsessions import WAIT_S, Watched, X, np, on_cpu, ort
 
 from htppower import SessionClosed, State
 from htppower.hosts.onnxruntime import ProviderVotes, VotingSession
 
 if TYPE_CHECKING:
-    from bench import Bench
+    from support.bench import Bench
 
 
 @attrs.define

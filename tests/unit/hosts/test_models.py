@@ -8,8 +8,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench import Bench
-from onnxsessions import CPU, Held, doubling
+from support.bench import Bench
+from support.onnxsessions import CPU, Held, doubling
 
 from htppower import SessionClosed, State
 from htppower.hosts.onnxruntime import ProviderUnavailable, ProviderVotes, VotingSession, load_model

@@ -7,7 +7,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from onnxsessions import CPU, Watched, X, by_async, np, on_cpu, ort
+from support.onnxsessions import CPU, Watched, X, by_async, np, on_cpu, ort
 
 from htppower import State
 from htppower.hosts.onnxruntime import VotingSession
@@ -15,7 +15,7 @@ from htppower.hosts.onnxruntime import VotingSession
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bench import Bench
+    from support.bench import Bench
 
 
 def by_run(model: Any) -> Any:

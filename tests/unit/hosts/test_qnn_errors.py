@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench import MAX_CORNER, Bench
-from onnxsessions import Held, X, on_cpu, ort
+from support.bench import MAX_CORNER, Bench
+from support.onnxsessions import Held, X, on_cpu, ort
 
 from htppower import State
 from htppower.events import LinkState

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from bench import explicit_hmx, voting
+from support.bench import explicit_hmx, voting
 
 from htppower import load_profile, profile_names
 from htppower.hosts.qnn_modes import modes, provider_options

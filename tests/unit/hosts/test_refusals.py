@@ -6,12 +6,12 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from onnxsessions import Held, X, doubling, on_cpu, ort
+from support.onnxsessions import Held, X, doubling, on_cpu, ort
 
 from htppower.hosts.onnxruntime import ProviderVotes, VotingSession, load_model
 
 if TYPE_CHECKING:
-    from bench import Bench
+    from support.bench import Bench
 
 
 @pytest.mark.parametrize(

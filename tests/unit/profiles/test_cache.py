@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench import Bench
+from support.bench import Bench
 
 from htppower import ProfileError
 from htppower.profiles import cache, strict_yaml

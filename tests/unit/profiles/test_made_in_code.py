@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 import pytest
-from bench import Bench
+from support.bench import Bench
 
 from htppower import ProfileError, load_profile
 from htppower.profiles.made_in_code import wrong_values

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from helpers import ceng, ceng_exp, expanded, hvx_exp
 from jsonschema import Draft7Validator
+from support.helpers import ceng, ceng_exp, expanded, hvx_exp
 
 from htppower import ProfileError, RuleBreach, load_profile
 from htppower.hosts.qnn_modes import provider_options
@@ -21,7 +21,7 @@ from htppower.votes.vote_set import VoteSet
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from command import Command
+    from support.command import Command
 
 EXPANDED = """\
   dcvs_v3: unset

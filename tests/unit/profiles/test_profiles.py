@@ -8,8 +8,8 @@ from typing import Any
 import attrs
 import pytest
 import yaml
-from helpers import corners
-from profile_files import SHIPPED, relaxing, write
+from support.helpers import corners
+from support.profile_files import SHIPPED, relaxing, write
 
 from htppower import Lowering, PowerState, ProfileError, load_profile, profile_names
 from htppower.profiles.names import LLM_DECODE_PROFILES

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from shipped import shipped_folder
+from support.shipped import shipped_folder
 
 from htppower import ProfileError, load_profile, profile_names
 from htppower.profiles.discovery import own_name
@@ -18,7 +18,7 @@ from htppower.profiles.provenance import Provenance
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from command import Command
+    from support.command import Command
 
 NINE = [name for name in SHIPPED_PROFILES if name != "system_settings"]
 # Each runtime, its modes with records, and whether it holds their votes.

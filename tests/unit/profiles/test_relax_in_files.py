@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
-from any_relaxes import relaxes
 from hypothesis import given
+from support.any_relaxes import relaxes
 
 from htppower import ProfileError, load_profile
 from htppower.profiles.profile import Relax, Then

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from shipped import shipped_folder
+from support.shipped import shipped_folder
 
 from htppower import Problem, ProfileError, load_profile
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import attrs
 import pytest
-from profile_files import SHIPPED, hvx_vote, relaxing, write
+from support.profile_files import SHIPPED, hvx_vote, relaxing, write
 
 from htppower import Lowering, ProfileError, load_profile
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from helpers import ceng, ceng_exp, hmx, hvx
-from rule_cases import EXPLICIT, LATENCY, POLLING, on, voting
+from support.helpers import ceng, ceng_exp, hmx, hvx
+from support.rule_cases import EXPLICIT, LATENCY, POLLING, on, voting
 
 from htppower import load_profile
 from htppower.backends import SimulatedHtp

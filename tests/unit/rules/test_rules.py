@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rule_cases import BROKEN, KEPT
+from support.rule_cases import BROKEN, KEPT
 
 from htppower.rules.rule import Needs
 from htppower.rules.table import RULES, check, ids

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from scraped import Scraped
+from support.scraped import Scraped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bench import Bench
+    from support.bench import Bench
 
 
 @pytest.fixture

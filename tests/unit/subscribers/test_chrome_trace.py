@@ -14,7 +14,7 @@ from htppower.subscribers.chrome_trace import ChromeTrace
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bench import Bench
+    from support.bench import Bench
 
 
 def _read(path: Path) -> list[dict[str, Any]]:

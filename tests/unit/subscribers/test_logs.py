@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 import attrs
-from bench import explicit_hmx, voting
+from support.bench import explicit_hmx, voting
 
 from htppower import VoteController, events
 from htppower.backends import SimulatedHtp
@@ -17,7 +17,7 @@ from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION
 
 if TYPE_CHECKING:
     import pytest
-    from bench import Bench
+    from support.bench import Bench
 
 
 def test_a_transition_is_one_line_with_stable_keys(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:

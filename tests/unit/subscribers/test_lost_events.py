@@ -8,7 +8,7 @@ import pytest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from spans import Exported, said, times_us
+from support.spans import Exported, said, times_us
 
 from htppower.events import Event, HoldBegan
 from htppower.subscribers.opentelemetry import _Spans, subscribe
@@ -16,7 +16,7 @@ from htppower.subscribers.opentelemetry import _Spans, subscribe
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bench import Bench
+    from support.bench import Bench
 
 
 class _Lossy:

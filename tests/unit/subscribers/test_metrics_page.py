@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from checkout import ROOT
-from learning import learning
 from prometheus_client import CollectorRegistry, Counter, Histogram
+from support.checkout import ROOT
+from support.learning import learning
 
 from htppower.subscribers import opentelemetry, opentelemetry_metrics
 from htppower.subscribers.prometheus import PrometheusMetrics, _calls_saved, _state_seconds
 from htppower.subscribers.snapshot import controller_samples, session_samples
 
 if TYPE_CHECKING:
-    from bench import Bench
+    from support.bench import Bench
 
 PAGE = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
 

@@ -15,7 +15,7 @@ from htppower.subscribers.snapshot import Sample
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bench import Bench
+    from support.bench import Bench
 
 
 def test_a_writing_that_fails_is_not_the_last(

@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
-from spans import Exported, said, times_us
+from support.spans import Exported, said, times_us
 
 from htppower import VoteRejected, load_profile
 from htppower.subscribers.opentelemetry import subscribe
@@ -22,8 +22,8 @@ from htppower.votes.native_codes import FAILED, INVALID_INPUT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bench import Bench
     from opentelemetry.trace import SpanContext
+    from support.bench import Bench
 
 
 @pytest.fixture

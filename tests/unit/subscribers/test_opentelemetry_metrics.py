@@ -11,7 +11,7 @@ from htppower.subscribers.opentelemetry import subscribe
 from htppower.votes.native_codes import SYSTEM_COMMUNICATION, SYSTEM_COMMUNICATION_FATAL
 
 if TYPE_CHECKING:
-    from bench import Bench
+    from support.bench import Bench
 
 
 def collected(reader: InMemoryMetricReader) -> dict[str, list[Any]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from bench import Bench
-from learning import learning
 from prometheus_client import generate_latest
-from scraped import Scraped
+from support.bench import Bench
+from support.learning import learning
+from support.scraped import Scraped
 
 from htppower.events import LinkState
 from htppower.subscribers.prometheus import PrometheusMetrics

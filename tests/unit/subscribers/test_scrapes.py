@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 from prometheus_client import generate_latest
-from scraped import Scraped
+from support.scraped import Scraped
 
 from htppower import load_profile
 from htppower.subscribers.prometheus import PrometheusMetrics
 from htppower.subscribers.snapshot import session_samples
 
 if TYPE_CHECKING:
-    from bench import Bench
+    from support.bench import Bench
 
     from htppower.control.status.controller_status import ControllerStatus
 

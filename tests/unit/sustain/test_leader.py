@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
-from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from learning import best_fixed_us, clairvoyant_us, cost_us, learn_all
+from support.examples import examples
+from support.learning import best_fixed_us, clairvoyant_us, cost_us, learn_all
 
 from htppower.profiles.sustain import Adaptive
 from htppower.sustain.leader import Leader

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from checkout import ROOT
+from support.checkout import ROOT
 
 if TYPE_CHECKING:
     import pytest

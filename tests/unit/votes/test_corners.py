@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from helpers import corners, enumerators, expanded, hvx, hvx_exp
+from support.helpers import corners, enumerators, expanded, hvx, hvx_exp
 
 from htppower.votes.clock_votes import as_plain
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner, as_expanded, plain_corner

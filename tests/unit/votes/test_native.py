@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from helpers import corners, enumerators, hmx, hvx, nothing_set
+from support.helpers import corners, enumerators, hmx, hvx, nothing_set
 
 from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3, HmxV2
 from htppower.votes.corners import ClkPerfMode, PowerMode, VoltageCorner

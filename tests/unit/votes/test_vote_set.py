@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from helpers import corners, hvx
+from support.helpers import corners, hvx
 
 from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3
 from htppower.votes.corners import VoltageCorner

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from thermal_zones import Tree
+from support.thermal_zones import Tree
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hanging import WAIT_S, HangingHtp
+from support.hanging import WAIT_S, HangingHtp
 
 from htppower import PowerProfilesCap, ProfileError, SessionClosed, VoteController
 from htppower.control.caps.power_profiles_cap import CONDITIONS, PowerProfilesStatus, reason_to_cap
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from bench import Bench
+    from support.bench import Bench
 
 system_bus = pytest.importorskip(
     "htppower.control.caps.system_bus", reason="dbus-fast is not installed", exc_type=ImportError

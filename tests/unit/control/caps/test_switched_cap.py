@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hanging import on_a_thread
+from support.hanging import on_a_thread
 
 from htppower import ThermalCap
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pytest
-    from bench import Bench
-    from thermal_zones import Tree
+    from support.bench import Bench
+    from support.thermal_zones import Tree
 
 PERIOD_US = 1_000_000
 

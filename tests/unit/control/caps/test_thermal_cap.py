@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench import MAX_CORNER, Bench
-from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from thermal_zones import Tree
+from support.bench import MAX_CORNER, Bench
+from support.examples import examples
+from support.thermal_zones import Tree
 
 from htppower import ProfileError, SessionClosed, ThermalCap
 from htppower.control.caps.thermal_cap import SHORTEST_PERIOD_US

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hanging import WAIT_S, HangingHtp
+from support.hanging import WAIT_S, HangingHtp
 
 from htppower import ThermalCap, VoteController
 from htppower.control.caps.thermal_cap import ThermalStatus
 from htppower.testing import VirtualTime
 
 if TYPE_CHECKING:
-    from bench import Bench
-    from thermal_zones import Tree
+    from support.bench import Bench
+    from support.thermal_zones import Tree
 
 PERIOD_US = 1_000_000
 

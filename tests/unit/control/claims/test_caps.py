@@ -6,8 +6,8 @@ import gc
 import itertools
 
 import pytest
-from bench import MAX_CORNER, Bench, core_target, explicit_hmx, voting
-from helpers import hvx
+from support.bench import MAX_CORNER, Bench, core_target, explicit_hmx, voting
+from support.helpers import hvx
 
 from htppower import ProfileError, SessionClosed, State
 from htppower.events import CapLifted, CapSet, Cause, Event, ProfileChanged

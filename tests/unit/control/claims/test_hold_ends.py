@@ -7,7 +7,7 @@ import weakref
 from typing import TYPE_CHECKING
 
 import pytest
-from bench import Bench
+from support.bench import Bench
 
 from htppower import SessionClosed, State
 from htppower.events import Event, HoldBegan, HoldEnd, HoldEnded, ProfileChanged

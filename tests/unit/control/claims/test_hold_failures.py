@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from bench import MAX_CORNER, Bench, explicit_hmx, voting
+from support.bench import MAX_CORNER, Bench, explicit_hmx, voting
 
 from htppower import RuleBreach, State, VoteRejected
 from htppower.backends import SimulatedHtp

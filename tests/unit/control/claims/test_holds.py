@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from bench import BURST_SUSTAIN_US, MAX_CORNER, Bench, core_target
+from support.bench import BURST_SUSTAIN_US, MAX_CORNER, Bench, core_target
 
 from htppower import Hold, ProfileError, State
 from htppower.events import Cause, Event, HoldBegan, HoldEnd, HoldEnded, ProfileChanged

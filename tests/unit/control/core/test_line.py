@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from hanging import WAIT_S, Hang, is_free, until
 from hypothesis import given
 from hypothesis import strategies as st
+from support.hanging import WAIT_S, Hang, is_free, until
 
 from htppower.control.core import line as line_page
 from htppower.control.core.line import MOST_OVERTAKING, Line, Request, Urgency

@@ -6,8 +6,8 @@ import gc
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench import Bench
-from gate_hosts import INIT_US, SUSTAIN_US, Host, make_plan
+from support.bench import Bench
+from support.gate_hosts import INIT_US, SUSTAIN_US, Host, make_plan
 
 from htppower.control.gate.gate import Gate
 from htppower.control.gate.sustain_timer import NO_DEADLINE, SustainTimer

@@ -7,10 +7,10 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from examples import examples
-from gate_hosts import INIT_US, SUSTAIN_US, Host, collect
 from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
+from support.gate_hosts import INIT_US, SUSTAIN_US, Host, collect
 
 from htppower import State
 from htppower.control.gate.tokens import Use
@@ -19,7 +19,7 @@ from htppower.events import Cause, Phase
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bench import Bench
+    from support.bench import Bench
 
     from htppower import Session
     from htppower.control.gate.tokens import Token

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import attrs
-from bench import Bench
 from hypothesis import example, given
 from hypothesis import strategies as st
-from learning import relaxing
+from support.bench import Bench
+from support.learning import relaxing
 
 from htppower.events import Cause, Transition
 

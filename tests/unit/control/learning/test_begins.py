@@ -6,8 +6,8 @@ from typing import Any
 
 import attrs
 import pytest
-from bench import Bench
-from learning import learning, relaxing
+from support.bench import Bench
+from support.learning import learning, relaxing
 
 from htppower import PhaseMisuse
 

@@ -6,8 +6,8 @@ import random
 
 import attrs
 import pytest
-from bench import Bench
-from learning import learning, relaxing
+from support.bench import Bench
+from support.learning import learning, relaxing
 
 from htppower.control.gate.sustain_timer import NO_DEADLINE
 from htppower.events import Event, State, SustainLearned, Transition

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 import pytest
-from bench import Bench
-from kept import BREAK_EVEN, entries, kept_by_one, learn, learning, learnt
+from support.bench import Bench
+from support.learnt_files import BREAK_EVEN, entries, kept_by_one, learn, learning, learnt
 
 from htppower import load_profile
 from htppower.control.learning.learnt import PERIOD_US

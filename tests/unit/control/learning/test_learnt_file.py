@@ -8,8 +8,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench import Bench
-from kept import BREAK_EVEN, entries, kept_by_one, learn, learning, learnt
+from support.bench import Bench
+from support.learnt_files import BREAK_EVEN, entries, kept_by_one, learn, learning, learnt
 
 from htppower.control.learning.learnt import MOST_ENTRIES, PERIOD_US, Learnt
 from htppower.control.learning.learnt_file import Entry, read_or_put_aside, write

@@ -6,8 +6,8 @@ import random
 from typing import TYPE_CHECKING
 
 import pytest
-from bench import Bench
-from learning import learning, relaxing
+from support.bench import Bench
+from support.learning import learning, relaxing
 
 from htppower.events import Cause, Event, State, SustainLearned, Transition
 from htppower.profiles.sustain import Adaptive

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from bench import Bench
-from learning import relaxing
+from support.bench import Bench
+from support.learning import relaxing
 
 from htppower import VoteRejected
 from htppower.events import Cause, Event, State, Transition

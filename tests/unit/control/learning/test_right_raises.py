@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 
 import pytest
-from bench import Bench
-from learning import relaxing
+from support.bench import Bench
+from support.learning import relaxing
 
 LEAD_US = 5_000
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench import Bench
-from two_steps import AFTER_US, SUSTAIN_US, in_two_steps, released, triggers
+from support.bench import Bench
+from support.two_steps import AFTER_US, SUSTAIN_US, in_two_steps, released, triggers
 
 from htppower.control.core.session_record import SessionRecord
 from htppower.control.gate.gate import Gate

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
-from helpers import corners, hmx, hvx, hvx_exp
-from known import Known
+from support.helpers import corners, hmx, hvx, hvx_exp
+from support.ledgers import Known
 
 from htppower.control.ledger import ledger as ledger_page
 from htppower.control.ledger.ledger import Ledger

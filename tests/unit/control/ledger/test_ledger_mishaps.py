@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import attrs
-from examples import examples
-from helpers import hmx
 from hypothesis import given
 from hypothesis import strategies as st
-from known import Known
+from support.examples import examples
+from support.helpers import hmx
+from support.ledgers import Known
 
 from htppower.backends import SimulatedHtp
 from htppower.errors import VoteRejected

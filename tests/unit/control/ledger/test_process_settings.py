@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from helpers import hmx, hvx
 from hypothesis import given
 from hypothesis import strategies as st
+from support.helpers import hmx, hvx
 
 from htppower.control.ledger.ledger import NOTHING
 from htppower.control.ledger.process_settings import ProcessSettings

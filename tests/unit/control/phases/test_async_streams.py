@@ -7,15 +7,15 @@ import gc
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from gates import cancelled, until
-from streams import TOKENS, AsyncPlain, Model
+from support.gates import cancelled, until
+from support.streams import TOKENS, AsyncPlain, Model
 
 from htppower import State
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
-    from gates import Gate
+    from support.gates import Gate
 
 
 def test_a_coroutine_function(gate: Gate) -> None:

@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from gates import LONG_S, VOTES_THREAD, Gate, infer, until
+from support.gates import LONG_S, VOTES_THREAD, Gate, infer, until
 
 from htppower import PhaseMisuse, SessionClosed, State, VoteRejected
 from htppower.backends import SimulatedHtp

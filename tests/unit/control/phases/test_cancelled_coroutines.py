@@ -7,8 +7,8 @@ import gc
 import threading
 from typing import TYPE_CHECKING, Any
 
-from bench import BURST_SUSTAIN_US
-from gates import LONG_S, Gate, cancelled, infer, until
+from support.bench import BURST_SUSTAIN_US
+from support.gates import LONG_S, Gate, cancelled, infer, until
 
 from htppower import State
 

@@ -10,15 +10,15 @@ import types
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench import BURST_SUSTAIN_US
-from streams import TOKENS, Model, Plain
+from support.bench import BURST_SUSTAIN_US
+from support.streams import TOKENS, Model, Plain
 
 from htppower import State
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from bench import Bench
+    from support.bench import Bench
 
     from htppower import Session
 

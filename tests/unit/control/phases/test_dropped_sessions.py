@@ -9,8 +9,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench import MAX_CORNER, Bench
-from hanging import WAIT_S, Hang, until
+from support.bench import MAX_CORNER, Bench
+from support.hanging import WAIT_S, Hang, until
 
 from htppower import State, VoteController
 from htppower.backends import SimulatedHtp

@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench import BURST_SUSTAIN_US, Bench
+from support.bench import BURST_SUSTAIN_US, Bench
 
 from htppower import SessionClosed, State, VoteRejected
 

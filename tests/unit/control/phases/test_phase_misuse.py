@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, FrameType
 
-    from bench import Bench
+    from support.bench import Bench
 
     from htppower import Session
 

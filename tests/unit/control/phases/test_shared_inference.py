@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 
-from hanging import WAIT_S, HangingHtp, until
+from support.hanging import WAIT_S, HangingHtp, until
 
 from htppower import State, VoteController, VoteRejected
 from htppower.testing import VirtualTime

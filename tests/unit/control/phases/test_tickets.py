@@ -9,7 +9,7 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from bench import BURST_SUSTAIN_US, Bench
+from support.bench import BURST_SUSTAIN_US, Bench
 
 from htppower import SessionClosed, State, VoteRejected
 

@@ -6,10 +6,10 @@ import itertools
 
 import attrs
 import pytest
-from bench import explicit_hmx, voting
-from helpers import ceng, ceng_exp, corners, expanded, hmx, hvx, hvx_exp
 from hypothesis import given
 from hypothesis import strategies as st
+from support.bench import explicit_hmx, voting
+from support.helpers import ceng, ceng_exp, corners, expanded, hmx, hvx, hvx_exp
 
 from htppower import Profile, load_profile
 from htppower.control.plans.precedence import Claim, exceeds, in_use, rank

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
-from bench import BURST_SUSTAIN_US, Bench
-from recorded import events, inferences, lost
+from support.bench import BURST_SUSTAIN_US, Bench
+from support.recordings import events, inferences, lost
 
 from htppower import SessionClosed, load_profile
 from htppower.control.recording.recorder import PERIOD_US

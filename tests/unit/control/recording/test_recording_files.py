@@ -13,8 +13,8 @@ try:
     import fcntl
 except ImportError:
     fcntl = None  # type: ignore[assignment]
-from bench import Bench
-from recorded import events, inferences, lost
+from support.bench import Bench
+from support.recordings import events, inferences, lost
 
 from htppower.control.files import new_file
 from htppower.control.recording import trace_files

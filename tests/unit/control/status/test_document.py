@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench import Bench
+from support.bench import Bench
 
 from htppower.control.status.document import problem, status_document
 from htppower.votes.corners import ExpandedCorner, VoltageCorner

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from bench import Bench
+from support.bench import Bench
 
 from htppower.control.status import runtime_folder
 from htppower.control.status.runtime_folder import is_own, reserved_file, runtime_folders

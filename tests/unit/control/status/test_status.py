@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench
-from hanging import WAIT_S, HangingHtp, until
+from support.bench import BURST_SUSTAIN_US, MAX_CORNER, SVS, Bench
+from support.hanging import WAIT_S, HangingHtp, until
 
 import htppower
 from htppower import SessionClosed, State, VoteController

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
-from bench import BURST_SUSTAIN_US, Bench
-from learning import learning
-from served import read
+from support.bench import BURST_SUSTAIN_US, Bench
+from support.learning import learning
+from support.status_files import read
 
 from docs.control_parts import json_fields
 from htppower import SessionClosed

@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from bench import Bench
-from served import read
+from support.bench import Bench
+from support.status_files import read
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from hanging import WAIT_S, Hang, until
+from support.hanging import WAIT_S, Hang, until
 
 from htppower.control.time.scheduler import SystemTime
 

@@ -9,7 +9,7 @@ import weakref
 from typing import TYPE_CHECKING
 
 import pytest
-from hanging import WAIT_S, until
+from support.hanging import WAIT_S, until
 
 from htppower.control.time.workers import ThreadWorker
 from htppower.testing import VirtualTime

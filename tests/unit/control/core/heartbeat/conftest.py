@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from bench import HEARTBEAT_US, Bench
+from support.bench import HEARTBEAT_US, Bench
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

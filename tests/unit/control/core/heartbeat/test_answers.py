@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import attrs
-from bench import BURST_SUSTAIN_US, HEARTBEAT_US, MAX_CORNER, Bench, options
-from second_controller import polling_us
+from support.bench import BURST_SUSTAIN_US, HEARTBEAT_US, MAX_CORNER, Bench, options
+from support.second_controller import polling_us
 
 from htppower import State, load_profile
 from htppower.events import Cause, Transition, Trigger

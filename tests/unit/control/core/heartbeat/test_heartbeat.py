@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 import pytest
-from bench import BURST_SUSTAIN_US, HEARTBEAT_US, Bench, options
+from support.bench import BURST_SUSTAIN_US, HEARTBEAT_US, Bench, options
 
 from htppower import State, VoteController, load_profile
 from htppower.backends import RecordingBackend, SimulatedHtp

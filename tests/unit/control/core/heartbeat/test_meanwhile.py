@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench import HEARTBEAT_US, MAX_CORNER, Bench, core_target
+from support.bench import HEARTBEAT_US, MAX_CORNER, Bench, core_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
