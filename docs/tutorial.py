@@ -2,6 +2,7 @@
 
 python -m docs.tutorial            write outputs that differ into the page, unless they have lines left out
 python -m docs.tutorial --check    exit 1 if an output differs
+python -m docs.tutorial --check --installed    the same with the installed htppower instead of this checkout's
 
 A block with a caption is a file. In a ``console`` block each line after ``$`` is a command, and the lines below are its
 output; a line ``...`` stands for any lines. ``python host.py`` waits for Enter, which is pressed at the next ``text``
@@ -36,9 +37,9 @@ _LOOK_AGAIN_S = 0.2
 
 
 class Walk:
-    """Walks through the page in a folder."""
+    """Walks through the page in a folder, with the installed htppower or this checkout's."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, installed: bool) -> None:
         self._folder = folder
         self._host: subprocess.Popen[str] | None = None
         tools = folder.parent / "bin"
@@ -47,8 +48,10 @@ class Walk:
             (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{words} "$@"\n', encoding="utf-8")
             (tools / name).chmod(0o755)
         path = f"{tools}{os.pathsep}{os.environ['PATH']}"
-        plain = {"NO_COLOR": "1", "COLUMNS": "80", "PYTHONPATH": str(_ROOT), "PYTHONUNBUFFERED": "1", "PATH": path}
-        self._environment = {name: text for name, text in os.environ.items() if name != "FORCE_COLOR"} | plain
+        plain = {"NO_COLOR": "1", "COLUMNS": "80", "PYTHONUNBUFFERED": "1", "PATH": path}
+        checkout = {} if installed else {"PYTHONPATH": str(_ROOT)}
+        inherited = {name: text for name, text in os.environ.items() if name not in ("FORCE_COLOR", "PYTHONPATH")}
+        self._environment = inherited | plain | checkout
 
     def block(self, kind: str, body: str) -> str:
         """Run a block; return it with its present output."""
@@ -118,12 +121,12 @@ def _merged(said: str, printed: str) -> str:
     return said if re.fullmatch("(?:.*\n)*?".join(parts), printed) else printed
 
 
-def walked(text: str) -> str:
+def walked(text: str, *, installed: bool = False) -> str:
     """Return a page with the present output of its commands."""
     with tempfile.TemporaryDirectory() as base:
         folder = Path(base, "tutorial")
         folder.mkdir()
-        walk = Walk(folder)
+        walk = Walk(folder, installed=installed)
         try:
             return _BLOCK.sub(lambda block: f"```{block['kind']}\n{walk.block(block['kind'], block['body'])}```", text)
         finally:
@@ -132,11 +135,11 @@ def walked(text: str) -> str:
 
 def main(arguments: list[str]) -> int:
     """Write the page, or with ``--check`` compare it; return the exit code."""
-    if arguments not in ([], ["--check"]):
+    if arguments not in ([], ["--check"], ["--check", "--installed"]):
         sys.stderr.write(f"{__doc__}\n")
         return 2
     text = PAGE.read_text(encoding="utf-8")
-    made = walked(text)
+    made = walked(text, installed="--installed" in arguments)
     if made == text:
         return 0
     if not arguments:

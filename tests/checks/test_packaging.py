@@ -90,6 +90,26 @@ def test_an_installed_package_runs_the_dry_run(dists: dict[str, Path], tmp_path:
     assert all(name in listed for name in SHIPPED_PROFILES)
 
 
+def test_the_index_would_take_both_and_show_the_description(dists: dict[str, Path]) -> None:
+    """``twine check --strict`` has no warning about sdist or wheel."""
+    done = subprocess.run(
+        [sys.executable, "-m", "twine", "--no-color", "check", "--strict", *map(str, dists.values())],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("PASSED") == len(dists)
+
+
+def test_the_tutorial_can_be_followed_with_the_wheel_alone(dists: dict[str, Path], tmp_path: Path) -> None:
+    """Installed from the wheel, htppower prints what the tutorial shows."""
+    python = _environment(tmp_path / "venv")
+    _install(python, str(dists["wheel"]))
+    assert ROOT not in Path(_run(python, tmp_path, "-c", "import htppower; print(htppower.__file__)")).parents
+    _run(python, ROOT, "-m", "docs.tutorial", "--check", "--installed")
+
+
 def test_an_editable_install_uses_the_profiles_of_the_checkout(tmp_path: Path) -> None:
     """With -e, the profiles of the checkout are used, so that an edit has effect at once."""
     python = _environment(tmp_path / "venv")
