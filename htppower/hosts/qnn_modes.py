@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.hosts.provider_settings import nearest_mode, provider_settings
-from htppower.profiles.expressed import records
+from htppower.profiles.expressed import Lost, records
 from htppower.profiles.loading import load_profile
-from htppower.profiles.lost import Lost
 from htppower.profiles.profile import Profile
 
 if TYPE_CHECKING:
