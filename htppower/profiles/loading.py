@@ -14,7 +14,7 @@ from htppower.profiles.extends import KnownFiles, ResolvedFile, resolve_file
 from htppower.profiles.file_format import ProfileFields, StateFields, structure
 from htppower.profiles.names import LISTED_FIRST, SHIPPED_PROFILES
 from htppower.profiles.paths import folder_of, joined, stem_of
-from htppower.profiles.profile import NO_VOTES, Lowering, PowerState, Profile, Relax, Then
+from htppower.profiles.profile import NO_VOTES, Lowering, PowerState, Profile, Provenance, Relax, Then
 from htppower.profiles.quoting import may_be_quoted, not_shown
 from htppower.profiles.relax_format import RelaxFields, sustain_of
 from htppower.profiles.yaml_words import UNREADABLE
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from htppower.errors import KeyPath
-    from htppower.profiles.provenance import Provenance
 
 _Value = TypeVar("_Value")
 
@@ -195,8 +194,6 @@ def _provenance(fields: ProfileFields | None) -> Provenance | None:
     said = None if fields is None else fields.provenance
     if said is None:
         return None
-    from htppower.profiles.provenance import Provenance  # noqa: PLC0415 - needed only for a record
-
     return Provenance(said.how or "", said.of or "", said.source or "")
 
 

@@ -1,4 +1,4 @@
-"""Performance profiles and power states, as values."""
+"""Performance profiles and power states as values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path as FilePath
 
     from htppower.errors import Finding, KeyPath, Place
-    from htppower.profiles.provenance import Provenance
     from htppower.profiles.sustain import Sustain
     from htppower.rules.platforms import Platform
 
@@ -27,6 +26,27 @@ NO_VOTES = VoteSet()
 
 # One second: votes that are up for longer before they are needed are a sustain time, not a raise ahead.
 LONGEST_RAISE_AHEAD_US = 1_000_000
+
+
+@attrs.frozen
+class Provenance:
+    """The source of the values of a profile that records the votes of another runtime.
+
+    Attributes:
+        how: ``measured`` (from the log of its library) or ``read`` (from its public source).
+        of: what was measured or read, with its version.
+        source: the place where it was found.
+    """
+
+    how: str
+    of: str
+    source: str
+
+    __repr__ = field_repr
+
+    def __str__(self) -> str:
+        """Return all three attributes as one line."""
+        return f"{self.how}: {self.of}; {self.source}"
 
 
 @attrs.frozen(cache_hash=True)
