@@ -13,7 +13,7 @@ import attrs
 
 from htppower.errors import Finding, shortened
 from htppower.profiles.did_you_mean import did_you_mean
-from htppower.profiles.shares import is_share
+from htppower.profiles.sustain import is_share
 from htppower.votes.options import BY_FIELD
 from htppower.votes.vote_set import LIMITS, VoteSet
 

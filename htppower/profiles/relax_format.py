@@ -2,8 +2,7 @@
 
 from htppower.profiles.field_limits import FileFields, field
 from htppower.profiles.profile import LONGEST_RAISE_AHEAD_US, Lowering
-from htppower.profiles.shares import is_share, share_ppm
-from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive, Sustain
+from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive, Sustain, is_share, share_ppm
 
 # No `from __future__ import annotations`: the field types are read, and resolving strings slows the start.
 
