@@ -13,6 +13,8 @@ from htppower.errors.finding import KeyPath as KeyPath
 from htppower.errors.finding import Place as Place
 from htppower.errors.finding import Severity as Severity
 from htppower.errors.finding import bounded as bounded
+from htppower.errors.finding import located as located
+from htppower.errors.finding import place_of as place_of
 from htppower.errors.finding import printable as printable
 from htppower.errors.finding import shortened as shortened
 from htppower.errors.root import HtpPowerError as HtpPowerError

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from htppower.errors import located
 from htppower.profiles.paths import path_of, text_of
-from htppower.profiles.places import located
 from htppower.profiles.sustain import Adaptive, shortest_us
 from htppower.rules.case import Case, Stay
 from htppower.votes.field_repr import field_repr

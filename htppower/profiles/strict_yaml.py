@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import yaml
 
-from htppower.errors import Finding, Place, shortened
-from htppower.profiles.places import located, place_of
+from htppower.errors import Finding, Place, located, place_of, shortened
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, file_version, read_regular_file
 from htppower.profiles.yaml_words import TOO_LARGE, UNREADABLE, Unreadable, read_word
 
