@@ -24,7 +24,7 @@ RECORDS = "runtimes"
 DEVICES = "devices"
 # For each kind of file: its subfolder, and the name of the kind in messages.
 _FOLDER_OF = {"state": "states", "device": DEVICES}
-_WHAT = {"profile": "profile", "state": "power state", "device": "device model"}
+KIND_NAMES = {"profile": "profile", "state": "power state", "device": "device model"}
 _SEPARATOR = ":"
 _NOT_INSTALLED = "the shipped profiles are not a folder: install or unpack htppower, which can't run from a zip file"
 # At most this many names of a folder are compared when a similar name is suggested.
@@ -189,7 +189,7 @@ class Folders(NamedTuple):
         if found is not None:
             return found
         known = dict.fromkeys(name for folder in self._looked_in(kind, near) for name in _some_names(folder))
-        message = f"no {_WHAT[kind]} {shortened(text)!r}"
+        message = f"no {KIND_NAMES[kind]} {shortened(text)!r}"
         hint = did_you_mean(text, known) if os.path.isdir(shipped_folder()) else _NOT_INSTALLED
         if near is None and os.path.isdir(text):
             message = f"{message}: it {IS_A_FOLDER}"
@@ -242,7 +242,7 @@ def _existing(path: str, kind: str) -> str:
     if not is_folder and not _is_missing(path):
         return path  # reading it reports the problem
     message = IS_A_FOLDER if is_folder else "no such file"
-    hint = "check the path" if path.endswith(SUFFIXES) else f"a {_WHAT[kind]} file ends in .yaml"
+    hint = "check the path" if path.endswith(SUFFIXES) else f"a {KIND_NAMES[kind]} file ends in .yaml"
     raise ProfileError([Finding.of_file(path, "FILE-1", message, hint)])
 
 

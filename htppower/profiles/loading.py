@@ -10,12 +10,11 @@ import attrs
 
 from htppower.errors import Finding, Place, ProfileError, RuleBreach, shortened
 from htppower.profiles.discovery import Folders, recorded_name, shipped_problem
-from htppower.profiles.extends import KnownFiles, ResolvedFile, resolve_file
+from htppower.profiles.extends import KnownFiles, ResolvedFile, may_be_quoted, not_shown, resolve_file
 from htppower.profiles.file_format import ProfileFields, StateFields, structure
 from htppower.profiles.names import LISTED_FIRST, SHIPPED_PROFILES
 from htppower.profiles.paths import folder_of, joined, stem_of
 from htppower.profiles.profile import NO_VOTES, Lowering, PowerState, Profile, Provenance, Relax, Then
-from htppower.profiles.quoting import may_be_quoted, not_shown
 from htppower.profiles.relax_format import RelaxFields, sustain_of
 from htppower.profiles.yaml_words import UNREADABLE
 from htppower.rules import table as rules
@@ -165,7 +164,7 @@ def examine_profile(
 ) -> Examined[Profile]:
     """Return the profile of a file with all its problems; nothing is raised.
 
-    Other files are taken from ``known``, and added to it. If an invalid file may not be quoted (``quoting.py``), this
+    Other files are taken from ``known``, and added to it. If an invalid file may not be quoted (``extends.py``), this
     is its only problem. A file is ``named_by`` another file, or by the user.
     """
     known = Known() if known is None else known

@@ -11,8 +11,8 @@ import os
 import re
 
 from htppower.profiles.discovery import DEVICES, SUFFIXES
+from htppower.profiles.extends import KEYS
 from htppower.profiles.paths import TEMPLATES
-from htppower.profiles.quoting import KEYS
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, read_regular_file
 from htppower.profiles.top_keys import NoMapping, top_keys
 
