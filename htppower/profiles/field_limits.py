@@ -7,7 +7,7 @@ import functools
 import operator
 import re
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, Union, get_args, get_origin
+from typing import Any, Union, get_args, get_origin
 
 import attrs
 
@@ -35,7 +35,8 @@ _KEY = "wanted"
 _UNIONS = (Union, type(int | None))
 
 
-class Wanted(NamedTuple):
+@attrs.frozen
+class Wanted:
     """The limits of the value of a field.
 
     Attributes:
@@ -51,7 +52,6 @@ class Wanted(NamedTuple):
         each_once: no item of a list occurs twice.
         optional: the field may be omitted, and then has a default.
         may_be_unset: the word unset is allowed even if the field is optional; it means the same as omitting the field.
-        default: the default of an optional field of ``FileFields``; an attrs class has its own defaults.
     """
 
     says: str = ""
@@ -66,7 +66,6 @@ class Wanted(NamedTuple):
     each_once: bool = False
     optional: bool = False
     may_be_unset: bool = False
-    default: Any = None
 
 
 ANYTHING = Wanted()
@@ -83,38 +82,18 @@ def wanted(says: str, **options: Any) -> dict[str, Wanted]:
     return {_KEY: Wanted(says, **options)}
 
 
-def field(says: str, **options: Any) -> Any:
-    """Return the declaration of a field of ``FileFields``: its description, and other attributes of ``Wanted``."""
-    return Wanted(says, **options)
+def field(says: str, *, default: Any = None, **options: Any) -> Any:
+    """Return an attrs field of a file: its description, and other attributes of ``Wanted``.
 
-
-class FileFields:
-    """A mapping in a file: a subclass annotates each field with its type, and declares it with ``field``.
-
-    Such classes are built at every start of the command; attrs would take 0.25 ms for each.
-
-    Attributes:
-        SAYS: the description of the mapping, in a sentence.
+    Only an optional field has a ``default``.
     """
-
-    SAYS: ClassVar[str]
-
-    def __init__(self, **stated: Any) -> None:
-        """Set the given fields; the others get their defaults."""
-        kind: Any = type(self)
-        for name, (_, wants) in fields_of(kind).items():
-            setattr(self, name, stated.get(name, wants.default))
-
-
-def has_fields(kind: Any) -> bool:
-    """Return whether a type is a class with fields, which is read from a mapping."""
-    return isinstance(kind, type) and (issubclass(kind, FileFields) or attrs.has(kind))
+    if options.get("optional"):
+        return attrs.field(default=default, metadata=wanted(says, **options))
+    return attrs.field(metadata=wanted(says, **options))
 
 
 def declared(kind: type[Any]) -> Mapping[str, tuple[Any, Wanted]]:
     """Return the fields of a class: the type of each, and its limits."""
-    if issubclass(kind, FileFields):
-        return {name: (of, vars(kind)[name]) for name, of in kind.__annotations__.items()}
     return {
         each.name: (each.type, each.metadata.get(_KEY) or _OF_VOTES.get((kind, each.name), ANYTHING))
         for each in attrs.fields(kind)
@@ -146,7 +125,7 @@ def without_none(kind: Any) -> Any:
 
 def tags(kind: Any) -> dict[str, Any]:
     """Return the classes in a union by the field that distinguishes each: its first field."""
-    return {next(iter(declared(member))): member for member in choices(kind) if has_fields(member)}
+    return {next(iter(declared(member))): member for member in choices(kind) if attrs.has(member)}
 
 
 def wrong(value: Any, name: str, wants: Wanted) -> list[Finding]:

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from htppower.errors import Finding
-from htppower.profiles.field_limits import FileFields, field, tags
+from htppower.profiles.field_limits import field, tags
 from htppower.profiles.refused import WHERE, Refused
 from htppower.profiles.relax_format import LearntFields, RelaxFields
 from htppower.profiles.typed_fields import read_fields
@@ -20,7 +20,8 @@ from htppower.votes.vote_set import VoteSet
 _HOW = ("measured", "read")
 
 
-class ProvenanceFields(FileFields):
+@attrs.frozen(repr=False, eq=False)
+class ProvenanceFields:
     """The mapping ``provenance`` of a profile."""
 
     SAYS = "The source of the values, for a profile that records the votes of another runtime."
@@ -30,7 +31,8 @@ class ProvenanceFields(FileFields):
     source: str = field("the place where it was found.", one_line=True)
 
 
-class ProfileFields(FileFields):
+@attrs.frozen(repr=False, eq=False)
+class ProfileFields:
     """The file of a profile."""
 
     SAYS = "A profile: the votes of one performance mode, the power states that it relaxes to, and the times."
@@ -44,7 +46,8 @@ class ProfileFields(FileFields):
     )
 
 
-class StateFields(FileFields):
+@attrs.frozen(repr=False, eq=False)
+class StateFields:
     """The file of a power state."""
 
     SAYS = "A power state: the votes that a profile relaxes to."

@@ -6,7 +6,9 @@ import enum
 import re
 from typing import TYPE_CHECKING, Any
 
-from htppower.profiles.field_limits import choices, fields_of, has_fields
+import attrs
+
+from htppower.profiles.field_limits import choices, fields_of
 from htppower.profiles.file_format import ProfileFields, StateFields
 from htppower.profiles.refused import word_of_vendor
 from htppower.profiles.typed_fields import WHAT
@@ -52,7 +54,7 @@ def _kinds_at(file: str, at: KeyPath) -> tuple[Any, ...]:
         return (str,)
     kinds: tuple[Any, ...] = (_FILES[file],) if file in _FILES else ()
     for key in at:
-        holders = [fields_of(kind) for kind in kinds if has_fields(kind)]
+        holders = [fields_of(kind) for kind in kinds if attrs.has(kind)]
         found = next((fields[key][0] for fields in holders if key in fields), None)
         kinds = () if found is None else choices(found)
     return kinds
@@ -67,5 +69,5 @@ def _words_of(kind: Any) -> type[enum.Enum] | None:
     """Return the words that are allowed for a type: an enumeration, or the corners that a range may be stated as."""
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return kind
-    target = fields_of(kind).get("target") if has_fields(kind) else None
+    target = fields_of(kind).get("target") if attrs.has(kind) else None
     return None if target is None else target[0]

@@ -1,6 +1,8 @@
 """The mapping ``relax`` of a profile's file: its classes, and the values made from them."""
 
-from htppower.profiles.field_limits import FileFields, field
+import attrs
+
+from htppower.profiles.field_limits import field
 from htppower.profiles.profile import LONGEST_RAISE_AHEAD_US, Lowering
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive, Sustain, is_share, share_ppm
 
@@ -11,7 +13,8 @@ _TIME = (0, LONGEST_SUSTAIN_US)
 _LEAST = field("the shortest time that may be chosen, in us; default: 0.", limits=_TIME, optional=True, default=0)
 
 
-class BreakEvenFields(FileFields):
+@attrs.frozen(repr=False, eq=False)
+class BreakEvenFields:
     """The mapping ``adaptive`` with a break-even time, which compares the costs of a short and a long time."""
 
     SAYS = "A time that is chosen to cost least, based on a break-even time."
@@ -28,7 +31,8 @@ class BreakEvenFields(FileFields):
     )
 
 
-class ColdStartsFields(FileFields):
+@attrs.frozen(repr=False, eq=False)
+class ColdStartsFields:
     """The mapping ``adaptive`` with a share of inferences that may wait for a raise."""
 
     SAYS = "The shortest time that keeps a share of cold starts."
@@ -46,7 +50,8 @@ class ColdStartsFields(FileFields):
 LearntFields = BreakEvenFields | ColdStartsFields
 
 
-class AdaptiveFields(FileFields):
+@attrs.frozen(repr=False, eq=False)
+class AdaptiveFields:
     """A learnt time, instead of a number."""
 
     SAYS = "A time that each session learns from the gaps between its inferences."
@@ -57,7 +62,8 @@ class AdaptiveFields(FileFields):
 SustainFields = int | AdaptiveFields
 
 
-class ThenFields(FileFields):
+@attrs.frozen(repr=False, eq=False)
+class ThenFields:
     """The mapping ``then``."""
 
     SAYS = "The second power state of a profile, which follows the first."
@@ -68,7 +74,8 @@ class ThenFields(FileFields):
     )
 
 
-class RelaxFields(FileFields):
+@attrs.frozen(repr=False, eq=False)
+class RelaxFields:
     """The mapping ``relax`` of a profile."""
 
     SAYS = "The power states that a profile relaxes to, and the times."

@@ -8,7 +8,7 @@ import enum
 import functools
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 import attrs
 
@@ -35,7 +35,8 @@ from htppower.votes.vote_set import VoteSet
 # No `from __future__ import annotations`: the field types are read, and resolving strings slows the start.
 
 
-class StatedVotes(NamedTuple):
+@attrs.frozen
+class StatedVotes:
     """The fields of a vote set that a file states.
 
     Attributes:
