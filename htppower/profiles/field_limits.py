@@ -3,11 +3,12 @@
 Both the reader of files and the JSON Schemas use these limits, so they agree.
 """
 
+from __future__ import annotations
+
 import functools
 import operator
 import re
-from collections.abc import Mapping
-from typing import Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
 import attrs
 
@@ -17,7 +18,8 @@ from htppower.profiles.sustain import is_share
 from htppower.votes.options import BY_FIELD
 from htppower.votes.vote_set import LIMITS, VoteSet
 
-# No `from __future__ import annotations`: the field types are read, and resolving strings slows the start.
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # The name of a profile, a power state or a test. It is printed, and must not control a terminal.
 NAME_PATTERN = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"

@@ -4,11 +4,11 @@ No value is converted (True is not 1, "12" is not 12). Reading continues after a
 are reported at once.
 """
 
-import enum
+from __future__ import annotations
+
 import functools
 import math
-from collections.abc import Callable, Iterable
-from typing import Any, get_args, get_origin
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 import attrs
 
@@ -32,7 +32,9 @@ from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, Volta
 from htppower.votes.options import BY_CLASS, BY_FIELD
 from htppower.votes.vote_set import VoteSet
 
-# No `from __future__ import annotations`: the field types are read, and resolving strings slows the start.
+if TYPE_CHECKING:
+    import enum
+    from collections.abc import Callable, Iterable
 
 
 @attrs.frozen

@@ -6,8 +6,7 @@ import attrs
 import pytest
 
 from htppower.profiles.field_limits import declared, fields_of
-from htppower.profiles.file_format import ProfileFields, StateFields
-from htppower.profiles.relax_format import BreakEvenFields, RelaxFields, ThenFields
+from htppower.profiles.file_format import BreakEvenFields, ProfileFields, RelaxFields, StateFields, ThenFields
 
 
 def test_what_a_file_leaves_out_has_its_default() -> None:
