@@ -16,7 +16,7 @@ import attrs
 
 from htppower.errors import Finding, ProfileError, shortened
 from htppower.profiles.discovery import IS_A_FOLDER, KIND_NAMES, SUFFIXES
-from htppower.profiles.file_format import ONE_OF, ProfileFields, StateFields, structure
+from htppower.profiles.file_format import FILES, ONE_OF, structure
 from htppower.profiles.paths import folder_of, stem_of
 from htppower.profiles.strict_yaml import Document, read_document
 from htppower.profiles.yaml_words import UNREADABLE
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from htppower.errors import KeyPath, Place
     from htppower.profiles.discovery import Folders
 
-_FIELDS_OF = {"profile": ProfileFields, "state": StateFields}
 # A profile or power state has at least one of these keys at its top level.
 KEYS = frozenset({"profile", "state", "extends", "votes", "relax"})
 # Fields that name a file or give the source of its own values. They are not inherited; all other fields are.
@@ -227,7 +226,7 @@ def is_sound(file: Document, kind: str) -> bool:
     """Return whether everything in a file belongs to a profile or power state; fields may be missing."""
     if file.problems or not isinstance(file.tree, dict) or KEYS.isdisjoint(file.tree):
         return False
-    _, findings = structure(file.tree, _FIELDS_OF[kind])
+    _, findings = structure(file.tree, FILES[kind])
     return all(finding.rule == "KEY-2" for finding in findings)
 
 

@@ -1,19 +1,23 @@
-"""The files that people write, as classes, and a function that reads a plain tree into such a class.
+"""The files that people write, as classes, and functions that read a plain tree into such a class.
 
 The types of the fields determine how they are read (``typed_fields.py``); ``field`` describes them. The JSON Schemas
-are generated from both. The sentence about a class is its ``SAYS``, since ``python -OO`` removes docstrings.
+are generated from both, and so are the hints for a word that YAML parsers read differently. The sentence about a class
+is its ``SAYS``, since ``python -OO`` removes docstrings.
 """
 
+import enum
+import re
 from typing import Any
 
 import attrs
 
-from htppower.errors import Finding
-from htppower.profiles.field_limits import field, tags
+from htppower.errors import Finding, KeyPath
+from htppower.profiles.field_limits import choices, field, fields_of, tags
 from htppower.profiles.profile import LONGEST_RAISE_AHEAD_US, Lowering
-from htppower.profiles.refused import WHERE, Refused
+from htppower.profiles.refused import WHERE, Refused, word_of_vendor
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive, Sustain, is_share, share_ppm
-from htppower.profiles.typed_fields import read_fields
+from htppower.profiles.typed_fields import WHAT, read_fields
+from htppower.profiles.yaml_words import NUMBER, plain_kind, truth
 from htppower.votes.vote_set import VoteSet
 
 # No `from __future__ import annotations`: the types of the fields are read.
@@ -169,8 +173,9 @@ class StateFields:
     votes: VoteSet | None = field("its votes.")
 
 
+FILES: dict[str, type[Any]] = {"profile": ProfileFields, "state": StateFields}
 # Files that may extend another file of the same kind. The key is not a field, since it is resolved before reading.
-EXTENDING = (ProfileFields, StateFields)
+EXTENDING = tuple(FILES.values())
 
 # Keys that exclude each other: if a file that extends another states one of them, it replaces the others.
 ONE_OF = (frozenset(tags(LearntFields)),)
@@ -189,3 +194,56 @@ def _placed(finding: Finding) -> Finding:
     lists = [place for place, key in enumerate(finding.at) if key.isdecimal()]
     keys = finding.at[lists[-1] + 1 :] if lists else finding.at
     return attrs.evolve(finding, message=finding.message.replace(WHERE, "".join(f"{key}." for key in keys)))
+
+
+def meant(text: str, file: str, at: KeyPath) -> str:
+    """Return a hint for a word in the field of a profile, state or test with these keys.
+
+    The suggestion fits the type of the field; if the field is unknown, the hint states the type that it fits.
+    """
+    kinds = _kinds_at(file, at)
+    if kinds:
+        return _of_type(text, kinds)
+    word = truth(text)
+    if word is not None:
+        return f"write {word}; if a text is meant, quote it"
+    if plain_kind(text) in {"int", "float"} or re.fullmatch(NUMBER, text):
+        return "write a decimal number; if a text is meant, quote it"
+    return "quote the word"
+
+
+def _of_type(word: str, kinds: tuple[Any, ...]) -> str:
+    if bool in kinds:
+        return f"write {truth(word) or 'true or false'}"
+    if int in kinds:
+        return "write a decimal number"
+    if str in kinds:
+        return "quote the word"
+    words = filter(None, (_words_of(kind) for kind in kinds))
+    name = next(filter(None, (word_of_vendor(word, each) for each in words)), None)
+    return f"write {name or _named(kinds)}{', or unset' if type(None) in kinds and name is None else ''}"
+
+
+def _kinds_at(file: str, at: KeyPath) -> tuple[Any, ...]:
+    """Return the types that a field's value may have; empty if the field does not exist."""
+    if at == ("extends",):
+        return (str,)
+    kinds: tuple[Any, ...] = (FILES[file],) if file in FILES else ()
+    for key in at:
+        holders = [fields_of(kind) for kind in kinds if attrs.has(kind)]
+        found = next((fields[key][0] for fields in holders if key in fields), None)
+        kinds = () if found is None else choices(found)
+    return kinds
+
+
+def _named(kinds: tuple[Any, ...]) -> str:
+    """Return a description of the values of these types: a word, a corner for a range, or fields."""
+    return next((WHAT[words] for words in map(_words_of, kinds) if words is not None), "its fields")
+
+
+def _words_of(kind: Any) -> type[enum.Enum] | None:
+    """Return the words that are allowed for a type: an enumeration, or the corners that a range may be stated as."""
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return kind
+    target = fields_of(kind).get("target") if attrs.has(kind) else None
+    return None if target is None else target[0]
