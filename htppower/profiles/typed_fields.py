@@ -14,18 +14,25 @@ import attrs
 
 from htppower.errors import Finding, KeyPath, shortened
 from htppower.profiles.did_you_mean import did_you_mean
-from htppower.profiles.field_limits import ANYTHING, SHARE, Wanted, choices, fields_of, tags, without_none, wrong
-from htppower.profiles.fields import CORNER_KEYS, UNSET
-from htppower.profiles.refused import (
+from htppower.profiles.field_limits import (
+    ANYTHING,
+    SHARE,
     WHERE,
     Refused,
+    Wanted,
     below,
+    choices,
+    fields_of,
     of_number,
     of_quoted,
+    tags,
     unknown_keys,
+    without_none,
     word_of_vendor,
+    wrong,
     wrong_type,
 )
+from htppower.profiles.fields import CORNER_KEYS, UNSET
 from htppower.profiles.yaml_words import in_us
 from htppower.votes.clock_votes import ExpandedRange, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
