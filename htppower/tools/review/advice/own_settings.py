@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.hosts.provider_settings import CONTROL_LATENCY, PERFORMANCE_MODE, RUN_LATENCY
+from htppower.hosts.qnn_provider import CONTROL_LATENCY, PERFORMANCE_MODE, RUN_LATENCY
 from htppower.profiles.discovery import own_name
 from htppower.profiles.expressed import records
 from htppower.profiles.sustain import VENDOR_SUSTAIN_US
