@@ -23,8 +23,8 @@ SLOW = (
 )
 # The core that runs votes, and modules for hosts, other commands or other forms only.
 OTHERS = (
-    *("htppower.backends", "htppower.control", "htppower.errors.unavailable", "htppower.errors.vote_rejected"),
-    *("htppower.events", "htppower.hosts", "htppower.votes.native_codes"),
+    *("htppower.backends", "htppower.control"),
+    *("htppower.events", "htppower.hosts"),
     *(
         "htppower.tools.review.advice",
         "htppower.tools.review.dry_run",
@@ -40,7 +40,7 @@ OF_OTHER_OPTIONS = (*OF_A_DRY_RUN, "htppower.tools.cli.completion", "htppower.to
 # Modules for files of one kind, a named platform, or a native form.
 NOT_NAMED = (
     *("htppower.tools.extensions", "htppower.rules.platforms", "htppower.rules.socs"),
-    *("htppower.tools.tuning", "textwrap"),
+    "htppower.tools.tuning",
 )
 
 
@@ -114,15 +114,15 @@ def test_a_command_imports_only_what_it_uses(arguments: tuple[str, ...], nor: tu
         (("diff", "burst", "balanced"), "math, pathlib, fnmatch"),
     ],
 )
-def test_a_command_that_reads_needs_nothing_of_the_standard_library(arguments: tuple[str, ...], besides: str) -> None:
-    """Only its libraries import some; click looks for no translations of its help, since that would import locale.
+def test_a_command_that_reads_needs_little_of_the_standard_library(arguments: tuple[str, ...], besides: str) -> None:
+    """Its libraries import the rest; click looks for no translations of its help, since that would import locale.
 
-    The command records the files that it opened in a contextvar.
+    The command records the files that it opened in a contextvar, and the errors import traceback.
 
     The libraries import math before CPython 3.12 only, since datetime is in C from then on. A comparison needs paths,
     too; from 3.15 on pathlib imports fnmatch lazily.
     """
-    imported = imported_by(*arguments, besides=f"attrs, click, yaml, contextvars, {besides}")
+    imported = imported_by(*arguments, besides=f"attrs, click, yaml, contextvars, traceback, {besides}")
     assert [name for name in imported if not name.startswith("htppower")] == []
 
 
@@ -137,8 +137,7 @@ def test_a_dry_run_imports_no_library_that_votes() -> None:
         "htppower.backends",
         "htppower.testing",
     }
-    apart |= {"htppower.errors.vote_rejected", "htppower.votes.native_codes"}
-    others = {*OTHERS, *SLOW} - apart - {"htppower.events", "htppower.errors.unavailable", *("json", "logging")}
+    others = {*OTHERS, *SLOW} - apart - {"htppower.events", *("json", "logging")}
     nor = (
         "htppower.backends.qnn",
         "htppower.control.time.scheduler",
@@ -175,7 +174,7 @@ def test_names_of_profiles_are_completed_without_reading_one(command: str) -> No
     assert (
         of(
             imported,
-            (*SLOW, *(set(OTHERS) - {"htppower.tools.review.dry_run", "htppower.errors.unavailable"}), *values),
+            (*SLOW, *(set(OTHERS) - {"htppower.tools.review.dry_run"}), *values),
         )
         == []
     )
