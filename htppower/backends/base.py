@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import attrs
 
-from htppower.votes.field_repr import field_repr
-
 if TYPE_CHECKING:
     from htppower.errors import Step
     from htppower.rules.platforms import Platform
@@ -34,8 +32,6 @@ class Device:
     vtcm_mb: int
     signed_pd: bool
 
-    __repr__ = field_repr
-
 
 @attrs.frozen
 class Description:
@@ -60,8 +56,6 @@ class Description:
     devices: tuple[Device, ...] = ()
     path: str = ""
     tried: tuple[Step, ...] = ()
-
-    __repr__ = field_repr
 
 
 class Backend(Protocol):

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
-from htppower.votes.field_repr import field_repr
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -97,8 +95,6 @@ class Finding:
     severity: Severity = attrs.field(default=Severity.ERROR, kw_only=True)
     place: Place | None = attrs.field(default=None, kw_only=True)
     left_out: int = attrs.field(default=0, kw_only=True)
-
-    __repr__ = field_repr
 
     @classmethod
     def of_file(cls, path: str, rule: str, message: str, hint: str = "") -> Finding:

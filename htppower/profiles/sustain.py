@@ -11,7 +11,6 @@ from typing import TypeAlias
 import attrs
 
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
-from htppower.votes.field_repr import field_repr
 
 # An hour. A timer that keeps a vote up for longer is a mistake.
 LONGEST_SUSTAIN_US = 3_600_000_000
@@ -45,8 +44,6 @@ class Adaptive:
     cold_starts_ppm: int | None = None
     least_us: int = 0
     most_us: int = attrs.field()
-
-    __repr__ = field_repr
 
     @most_us.default
     def _as_long_as_it_pays(self) -> int:
