@@ -1,7 +1,8 @@
-"""The protocol of a backend, which receives the native calls."""
+"""The protocol of a backend, which receives the native calls, and of the clock that it measures by."""
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Protocol
 
 import attrs
@@ -97,3 +98,20 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Free what the backend holds. Closing twice is fine."""
+
+
+class Clock(Protocol):
+    """A clock that only goes forward."""
+
+    @property
+    def now_us(self) -> int:
+        """Microseconds since a fixed, arbitrary point."""
+
+
+class MonotonicClock:
+    """The system's monotonic clock. Steps of the wall clock do not move it."""
+
+    @property
+    def now_us(self) -> int:
+        """Microseconds since a point that the system chooses."""
+        return time.monotonic_ns() // 1000

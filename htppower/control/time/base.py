@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from htppower.backends.clock import Clock
+from htppower.backends.base import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
