@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.backends.base import MonotonicClock
-from htppower.backends.simulated.faults import RENEW
+from htppower.backends.simulated.calls import RENEW
 from htppower.backends.simulated.htp import SimulatedHtp
 from htppower.backends.whole_lock import whole_lock
 from htppower.votes.corners import ExpandedCorner, as_expanded
