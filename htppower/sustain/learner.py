@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
-from htppower.sustain.base import Learner
-from htppower.sustain.gap_counts import GapCounts
+from htppower.sustain.base import GapCounts, Learner
 from htppower.sustain.leader import Leader
 
 if TYPE_CHECKING:
