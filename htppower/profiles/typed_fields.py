@@ -56,15 +56,13 @@ class StatedVotes:
     fields: dict[KeyPath, Any]
 
 
-# The description of an enumeration's values in messages.
+# The descriptions of values in messages.
 WHAT: dict[type[enum.Enum], str] = {
     VoltageCorner: "a corner",
     ExpandedCorner: "an expanded corner",
     PowerMode: "a power mode",
     ClkPerfMode: "a perf mode",
 }
-
-
 _PLAIN: dict[type[Any], str] = {int: "a whole number without a unit", bool: "true or false", str: "a word"}
 
 
@@ -179,9 +177,7 @@ def _stated_votes(value: Any, _kind: type[Any]) -> StatedVotes:
         for name, vote in (value.items() if isinstance(value, dict) else ())
         if isinstance(vote, dict) and name in BY_FIELD and BY_FIELD[name].partial
     }
-    if not partial:
-        return StatedVotes({(name,): vote for name, vote in read_some(value, VoteSet).items()})
-    rest = {name: vote for name, vote in value.items() if name not in partial}
+    rest = {name: vote for name, vote in value.items() if name not in partial} if partial else value
     findings: list[Finding] = []
     found: dict[KeyPath, Any] = {}
     for name, vote in partial.items():
@@ -191,7 +187,8 @@ def _stated_votes(value: Any, _kind: type[Any]) -> StatedVotes:
         except Refused as refused:
             findings += below(name, refused.findings)
     try:
-        found.update({(name,): vote for name, vote in (read_some(rest, VoteSet) if rest else {}).items()})
+        whole = {} if partial and not rest else read_some(rest, VoteSet)
+        found.update({(name,): vote for name, vote in whole.items()})
     except Refused as refused:
         findings += refused.findings
     if findings:
@@ -210,15 +207,13 @@ def _whole(value: Any, kind: type[Any], without: str = "") -> Any:
 def _items(value: Any, kind: Any) -> tuple[Any, ...]:
     if not isinstance(value, list):
         raise Refused(wrong_type(value, "a list"))
-    (of, *_), found, findings = get_args(kind), [], []
+    found: dict[str, Any] = {}
+    findings: list[Finding] = []
     for place, item in enumerate(value):
-        try:
-            found.append(read(item, of))
-        except Refused as refused:
-            findings += below(str(place), refused.findings)
+        findings += _read_field(item, str(place), get_args(kind)[0], ANYTHING, found)
     if findings:
         raise Refused(findings)
-    return tuple(found)
+    return tuple(found.values())
 
 
 def _one_of(value: Any, kind: Any) -> Any:
