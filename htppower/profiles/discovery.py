@@ -7,7 +7,9 @@ import itertools
 import os
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import attrs
 
 from htppower.errors import Finding, ProfileError, shortened
 from htppower.profiles.did_you_mean import did_you_mean, nearest
@@ -106,7 +108,8 @@ def folder_list(folders: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
     return tuple(map(joined, named))
 
 
-class Folders(NamedTuple):
+@attrs.frozen
+class Folders:
     """The folders where names are looked up. The shipped one is first, so that no file can hide a shipped name.
 
     Attributes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -78,7 +78,8 @@ class ResolvedFile(Document):
 KnownFiles = dict[tuple["Folders", str, str, str], ResolvedFile]
 
 
-class _Asked(NamedTuple):
+@attrs.frozen
+class _Asked:
     """The requested file, and how further files are looked up."""
 
     top: str

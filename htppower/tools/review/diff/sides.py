@@ -71,10 +71,10 @@ class Tree:
 
     def folders(self, home: str, within: str) -> Folders:
         """Return the folders to look up names in the files of ``home``. ``within`` is the compared folder."""
-        folders = folders_of(home, self.named, self.shipped)._replace(within=(within,))
+        folders = attrs.evolve(folders_of(home, self.named, self.shipped), within=(within,))
         if self.root is None or self.top is None:
             return folders
-        return folders._replace(moved=(self.top, self.root))
+        return attrs.evolve(folders, moved=(self.top, self.root))
 
 
 def here(named: Iterable[str | os.PathLike[str]] = ()) -> Tree:
