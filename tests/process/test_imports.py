@@ -197,7 +197,7 @@ def test_a_running_host_imports_no_tool() -> None:
     """A controller with all that it offers, the hosts and the subscribers load nothing of ``htppower.tools``."""
     source = """
 import sys, tempfile, htppower, htppower.hosts.onnxruntime
-from htppower.subscribers import chrome_trace, logs, trace_file
+from htppower.subscribers import chrome_trace, trace_file
 with htppower.VoteController(backend="simulated", learnt=tempfile.mktemp()) as controller:
     session = controller.session("burst", owner="camera")
     with controller.record(tempfile.mktemp()), controller.serve_status(tempfile.mktemp()), session.inference():
