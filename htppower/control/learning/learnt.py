@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
-import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from htppower.backends.whole_lock import whole_lock
@@ -13,6 +13,7 @@ from htppower.control.learning.learnt_file import Entry, read_or_put_aside, writ
 from htppower.sustain.learner import make_learner
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable
 
     from htppower.control.core.session_record import SessionRecord
@@ -53,7 +54,7 @@ class Learnt:
         self, path: str | os.PathLike[str], time: Time, sessions: Callable[[], Iterable[SessionRecord]]
     ) -> None:
         # The process may change its folder.
-        self._path = os.path.abspath(os.fspath(path))  # noqa: PTH100 - as the text that os takes
+        self._path = Path(path).absolute()
         self._time = time
         self._sessions = sessions
         # Held to replace the entries; they are never changed in place.

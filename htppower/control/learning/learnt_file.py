@@ -5,20 +5,19 @@ from __future__ import annotations
 import errno
 import json
 import logging
-import os
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from htppower._version import __version__
-from htppower.control.files.new_file import put_in_place
+from htppower.control.files.new_file import begin_of, put_in_place, something_else
 from htppower.profiles.made_in_code import wrong_sustain
-from htppower.profiles.regular_file import NotRegular, read_regular_file
 from htppower.profiles.sustain import Adaptive
 from htppower.sustain.learner import make_learner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from htppower.sustain.base import LearnerState
 
@@ -61,39 +60,32 @@ class Entry:
         return make_learner(self.sustain, self.state).gaps
 
 
-def read_or_put_aside(path: str) -> tuple[Entry, ...]:
+def read_or_put_aside(path: Path) -> tuple[Entry, ...]:
     """Return the entries of a file. If it is damaged, or of a later version, it is renamed, and the log tells.
 
     Raises:
         OSError: the file can't be read, or its folder is missing.
         ValueError: the file holds something else.
     """
-    folder = os.path.dirname(path)  # noqa: PTH120 - as the text that os takes
-    if not os.path.isdir(folder):  # noqa: PTH112 - as above
-        raise FileNotFoundError(errno.ENOENT, "its folder is missing: make that first", path)
-    if os.path.isdir(path):  # noqa: PTH112 - as above
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    try:
-        text = read_regular_file(path, _MOST_BYTES)
-    except FileNotFoundError:
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "its folder is missing: make that first", str(path))
+    text = begin_of(path, _MOST_BYTES, "what is learnt")
+    if text is None:
         return ()
-    except NotRegular as error:
-        raise ValueError(f"{path} is {error}: name a file for what is learnt") from None
     if text and KIND.encode("ascii") not in text[:_ENOUGH_TO_TELL]:
-        raise ValueError(f"{path} holds something else than what sessions have learnt: remove it, or name another file")
+        raise something_else(path, "what sessions have learnt")
     try:
         document = json.loads(text)
         if document["format"] != FORMAT or type(document["entries"]) is not list:
             raise ValueError(f"it has no entries in the format {FORMAT}")  # noqa: TRY301
         return tuple(map(_entry, document["entries"]))
     except (TypeError, ValueError, LookupError, RecursionError) as error:
-        aside = f"{path}.bad"
-        os.replace(path, aside)  # noqa: PTH105 - as above
+        aside = path.replace(f"{path}.bad")
         _LOGGER.warning("%s is not used, and is now %s: %s; sessions learn anew", path, aside, error)
         return ()
 
 
-def write(path: str, entries: Iterable[Entry]) -> None:
+def write(path: Path, entries: Iterable[Entry]) -> None:
     """Replace the file.
 
     Raises:
