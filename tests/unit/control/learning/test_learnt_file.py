@@ -11,8 +11,7 @@ import pytest
 from support.bench import Bench
 from support.learnt_files import BREAK_EVEN, entries, kept_by_one, learn, learning, learnt
 
-from htppower.control.learning.learnt import MOST_ENTRIES, PERIOD_US, Learnt
-from htppower.control.learning.learnt_file import Entry, read_or_put_aside, write
+from htppower.control.learning.learnt import MOST_ENTRIES, PERIOD_US, Entry, Learnt, read_or_put_aside, write
 from htppower.control.time.scheduler import SystemTime
 from htppower.sustain.learner import make_learner
 
