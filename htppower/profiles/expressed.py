@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.errors import Severity
-from htppower.profiles.discovery import own_name
 from htppower.profiles.fields import CORNER_KEYS, profile_fields, spell, vote_fields
 from htppower.profiles.loading import load_records
+from htppower.profiles.names import own_name
 from htppower.profiles.profile import is_held
 from htppower.votes.clock_votes import HMX_DEFAULT
 from htppower.votes.corners import ExpandedCorner, VoltageCorner, as_expanded

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import attrs
 
 from htppower.errors import Finding, Place, ProfileError, RuleBreach, shortened
-from htppower.profiles.discovery import Folders, recorded_name, shipped_problem
+from htppower.profiles.discovery import Folders, shipped_problem
 from htppower.profiles.extends import KnownFiles, ResolvedFile, may_be_quoted, not_shown, resolve_file
 from htppower.profiles.file_format import FILES, ProfileFields, RelaxFields, structure, sustain_of
-from htppower.profiles.names import LISTED_FIRST, SHIPPED_PROFILES
+from htppower.profiles.names import LISTED_FIRST, SHIPPED_PROFILES, recorded_name
 from htppower.profiles.paths import folder_of, joined, stem_of
 from htppower.profiles.profile import NO_VOTES, Lowering, PowerState, Profile, Provenance, Relax, Then
 from htppower.profiles.yaml_words import UNREADABLE

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.errors import printable
-from htppower.profiles.discovery import own_name
 from htppower.profiles.fields import LEFT_OUT, profile_fields, spell, vote_fields
-from htppower.profiles.names import LISTED_FIRST
+from htppower.profiles.names import LISTED_FIRST, own_name
 from htppower.profiles.yaml_words import read_word
 
 if TYPE_CHECKING:

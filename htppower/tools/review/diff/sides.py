@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Finding, ProfileError
-from htppower.profiles.discovery import Folders, folder_list, runtime_of, shipped_folder
+from htppower.profiles.discovery import Folders, folder_list, shipped_folder
 from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
+from htppower.profiles.names import runtime_of
 from htppower.profiles.paths import joined
 from htppower.tools.review.file_kinds import EXTENSION_SUFFIXES, JSON, Kind, named_kind
 from htppower.tools.review.file_selection import Source, find_sources
