@@ -177,7 +177,6 @@ def _with_what_stays(lowered: VoteSet, raised: VoteSet) -> VoteSet:
 
 
 def _spell_core(votes: VoteSet) -> str:
-    """Return the core clock of a vote set in the spelling of a file."""
     return spell(None if votes.hvx is None else votes.hvx.core)
 
 

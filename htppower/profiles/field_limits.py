@@ -18,6 +18,7 @@ from htppower.errors import Finding, shortened
 from htppower.profiles.did_you_mean import did_you_mean, nearest
 from htppower.profiles.sustain import is_share
 from htppower.profiles.yaml_words import UNREADABLE, decimal, read_word
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.options import BY_FIELD
 from htppower.votes.vote_set import LIMITS, VoteSet
 
@@ -36,6 +37,14 @@ ONE_LINE_PATTERN = (
 
 # The description of a share in per cent in messages.
 SHARE = "a share of more than 0 and less than 100 %, such as 5 %"
+
+# The descriptions of an enumeration's values in messages.
+WHAT: dict[type[enum.Enum], str] = {
+    VoltageCorner: "a corner",
+    ExpandedCorner: "an expanded corner",
+    PowerMode: "a power mode",
+    ClkPerfMode: "a perf mode",
+}
 
 # A placeholder in messages for the path of keys to the field: only the top of the tree knows these keys.
 WHERE = "\0"

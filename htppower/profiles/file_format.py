@@ -12,10 +12,10 @@ from typing import Any
 import attrs
 
 from htppower.errors import Finding, KeyPath
-from htppower.profiles.field_limits import WHERE, Refused, choices, field, fields_of, tags, word_of_vendor
+from htppower.profiles.field_limits import WHAT, WHERE, Refused, choices, field, fields_of, tags, word_of_vendor
 from htppower.profiles.profile import LONGEST_RAISE_AHEAD_US, Lowering
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive, Sustain, is_share, share_ppm
-from htppower.profiles.typed_fields import WHAT, read_fields
+from htppower.profiles.typed_fields import read_fields
 from htppower.profiles.yaml_words import NUMBER, plain_kind, truth
 from htppower.votes.vote_set import VoteSet
 

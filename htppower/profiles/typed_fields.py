@@ -17,6 +17,7 @@ from htppower.profiles.did_you_mean import did_you_mean
 from htppower.profiles.field_limits import (
     ANYTHING,
     SHARE,
+    WHAT,
     WHERE,
     Refused,
     Wanted,
@@ -35,7 +36,6 @@ from htppower.profiles.field_limits import (
 from htppower.profiles.fields import CORNER_KEYS, UNSET
 from htppower.profiles.yaml_words import in_us
 from htppower.votes.clock_votes import ExpandedRange, HmxV2, VoltageRange
-from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.options import BY_CLASS, BY_FIELD
 from htppower.votes.vote_set import VoteSet
 
@@ -56,13 +56,7 @@ class StatedVotes:
     fields: dict[KeyPath, Any]
 
 
-# The descriptions of values in messages.
-WHAT: dict[type[enum.Enum], str] = {
-    VoltageCorner: "a corner",
-    ExpandedCorner: "an expanded corner",
-    PowerMode: "a power mode",
-    ClkPerfMode: "a perf mode",
-}
+# The descriptions of plain values in messages.
 _PLAIN: dict[type[Any], str] = {int: "a whole number without a unit", bool: "true or false", str: "a word"}
 
 
@@ -93,7 +87,6 @@ def read(value: Any, kind: Any, name: str = "", wants: Wanted = ANYTHING) -> Any
 
 @functools.cache
 def _reader_of(kind: Any) -> Callable[[Any, Any], Any]:
-    """Return a function that reads values of a type."""
     if kind in READERS:
         return READERS[kind]
     if get_origin(kind) is tuple:
@@ -110,7 +103,6 @@ def _plain(value: Any, kind: type[Any]) -> Any:
 
 
 def _number(value: Any, _kind: type[float]) -> float:
-    """Read a number, with or without a fraction."""
     if type(value) is int or (type(value) is float and math.isfinite(value)):
         return float(value)
     raise Refused(wrong_type(value, "a number without a unit"))

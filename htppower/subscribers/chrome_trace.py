@@ -174,7 +174,6 @@ class ChromeTrace:
         return [*made, event("C", "sessions raised", now_us, PROCESS, {"sessions": raised})]
 
     def _remember(self, happened: Event) -> None:
-        """Store the new state of a session."""
         if not isinstance(happened, (SessionOpened, Transition)):
             return
         state = _state_after(happened)
