@@ -9,10 +9,9 @@ from docs.tables import made_table
 from htppower.profiles.discovery import Folders
 from htppower.profiles.field_limits import declared
 from htppower.profiles.fields import profile_fields, spell, vote_fields
-from htppower.profiles.file_format import ProfileFields
+from htppower.profiles.file_format import BreakEvenFields, ColdStartsFields, ProfileFields, RelaxFields, ThenFields
 from htppower.profiles.loading import examine_power_state, load_profile
 from htppower.profiles.names import LLM_DECODE_PROFILES, SHIPPED_PROFILES
-from htppower.profiles.relax_format import BreakEvenFields, ColdStartsFields, RelaxFields, ThenFields
 from htppower.tools.review.json_schema.schema import said_of_fields
 from htppower.votes.clock_votes import DcvsV3, DcvsV3Exp, VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner

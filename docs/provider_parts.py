@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from docs.tables import made_table
-from htppower.hosts.qnn_modes import modes, provider_options
+from htppower.hosts.qnn_provider import modes, provider_options
 from htppower.profiles.fields import spell, vote_fields
 from htppower.profiles.names import SHIPPED_PROFILES
 

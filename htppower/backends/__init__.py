@@ -1,6 +1,6 @@
 """The backends: the vendor's library, the simulated HTP, none at all, and a recorder in front of each.
 
-Each is imported on first use. May import votes, errors, rules and events; never profiles.
+The libraries and the simulators are imported on first use. May import votes, errors, rules and events; never profiles.
 """
 
 from __future__ import annotations
@@ -9,12 +9,10 @@ import os
 from typing import TYPE_CHECKING
 
 from htppower._exports import exported_lazily
+from htppower.backends.base import Backend, Description, Device, NoVotes
+from htppower.errors import BackendUnavailable, Step, Unavailable
 
 if TYPE_CHECKING:
-    from htppower.backends.base import Backend as Backend
-    from htppower.backends.base import Description as Description
-    from htppower.backends.base import Device as Device
-    from htppower.backends.no_votes import NoVotes as NoVotes
     from htppower.backends.qnn.htp import QnnHtp as QnnHtp
     from htppower.backends.recording import Call as Call
     from htppower.backends.recording import RecordingBackend as RecordingBackend
@@ -22,19 +20,16 @@ if TYPE_CHECKING:
     from htppower.backends.simulated.htp import SimulatedHtp as SimulatedHtp
     from htppower.backends.simulated.timed import TimedHtp as TimedHtp
     from htppower.backends.simulated.timed import Timing as Timing
-    from htppower.errors import Step as Step
 
 _EXPORTS = {
-    "htppower.backends.base": ("Backend", "Description", "Device"),
-    "htppower.backends.no_votes": ("NoVotes",),
     "htppower.backends.qnn.htp": ("QnnHtp",),
     "htppower.backends.recording": ("Call", "RecordingBackend"),
     "htppower.backends.simulated.clocks": ("Effective",),
     "htppower.backends.simulated.htp": ("SimulatedHtp",),
     "htppower.backends.simulated.timed": ("TimedHtp", "Timing"),
-    "htppower.errors": ("Step",),
 }
-__all__ = [name for names in _EXPORTS.values() for name in names]
+__all__ = ["Backend", "Call", "Description", "Device", "Effective", "NoVotes", "QnnHtp", "RecordingBackend"]
+__all__ += ["SimulatedHtp", "Step", "TimedHtp", "Timing"]
 
 if not TYPE_CHECKING:  # With a __getattr__, type checkers would accept any name.
     __getattr__ = exported_lazily(__name__, _EXPORTS)
@@ -54,8 +49,6 @@ def named_backend(name: str | None) -> Backend:
     Raises:
         BackendUnavailable: it can't be used, or it does not exist.
     """
-    from htppower.errors import BackendUnavailable, Unavailable  # noqa: PLC0415 - only when a name is given
-
     origin = ""
     if name is None:
         name = os.environ.get(VARIABLE) or "qnn"
@@ -65,8 +58,6 @@ def named_backend(name: str | None) -> Backend:
 
         return SimulatedHtp()
     if name == "none":
-        from htppower.backends.no_votes import NoVotes  # noqa: PLC0415
-
         return NoVotes(f"{origin}the backend none was asked for")
     if name not in NAMES:
         said = f"{origin}no backend {name!r}; one of {', '.join(NAMES)}, or your own"
@@ -78,6 +69,4 @@ def named_backend(name: str | None) -> Backend:
     except BackendUnavailable as error:
         if name == "qnn":
             raise
-        from htppower.backends.no_votes import NoVotes  # noqa: PLC0415
-
         return NoVotes(f"{origin}the vendor's library can't be used: {error.message}")

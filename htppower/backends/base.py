@@ -1,17 +1,23 @@
-"""The protocol of a backend, which receives the native calls."""
+"""The protocol of a backend, which receives the native calls, and a backend without a library that votes nothing.
+
+Also the protocol of the clock, and the system's clock.
+"""
 
 from __future__ import annotations
 
+import itertools
+import logging
+import time
 from typing import TYPE_CHECKING, Protocol
 
 import attrs
-
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from htppower.errors import Step
     from htppower.rules.platforms import Platform
     from htppower.votes.vote_set import VoteSet
+
+_LOGGER = logging.getLogger("htppower")
 
 
 @attrs.frozen
@@ -33,8 +39,6 @@ class Device:
     arch: int
     vtcm_mb: int
     signed_pd: bool
-
-    __repr__ = field_repr
 
 
 @attrs.frozen
@@ -60,8 +64,6 @@ class Description:
     devices: tuple[Device, ...] = ()
     path: str = ""
     tried: tuple[Step, ...] = ()
-
-    __repr__ = field_repr
 
 
 class Backend(Protocol):
@@ -103,3 +105,56 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Free what the backend holds. Closing twice is fine."""
+
+
+class Clock(Protocol):
+    """A clock that only goes forward."""
+
+    @property
+    def now_us(self) -> int:
+        """Microseconds since a fixed, arbitrary point."""
+
+
+class MonotonicClock:
+    """The system's monotonic clock. Steps of the wall clock do not move it."""
+
+    @property
+    def now_us(self) -> int:
+        """Microseconds since a point that the system chooses."""
+        return time.monotonic_ns() // 1000
+
+
+class NoVotes:
+    """Lets a host run without votes, on a machine without the vendor's library.
+
+    Every call succeeds and does nothing: the system alone sets the clocks. It logs one WARNING when it is created,
+    and the status of a controller on it says that no vote reaches hardware.
+
+    Args:
+        why: the reason for the WARNING and the status.
+    """
+
+    def __init__(self, why: str = "the host asked for no votes") -> None:
+        self._why = why
+        self._numbers = itertools.count(1)
+        _LOGGER.warning("nothing is voted: %s", why)
+
+    def create_power_config_id(self, device_id: int, core_id: int) -> int:  # noqa: ARG002 - there are no devices
+        """Return a number that no other id of this backend has."""
+        return next(self._numbers)
+
+    def set_power_config(self, power_config_id: int, votes: VoteSet) -> None:
+        """Vote nothing."""
+
+    def destroy_power_config_id(self, power_config_id: int) -> None:
+        """Do nothing."""
+
+    def renew(self) -> None:
+        """Do nothing. There is no device, so ids are unaffected."""
+
+    def describe(self) -> Description:
+        """Return a description that says that nothing is voted, and why."""
+        return Description("none", f"nothing is voted: {self._why}", platform=None, hardware=False)
+
+    def close(self) -> None:
+        """Do nothing."""

@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.backends.clock import MonotonicClock
+from htppower.backends.base import MonotonicClock
 from htppower.backends.whole_lock import whole_lock
 from htppower.errors import BackendUnavailable, VoteRejected
-from htppower.votes.field_repr import field_repr
 from htppower.votes.native_codes import DEVICE_INVALID_CONFIG, SUCCESS
 from htppower.votes.option import Option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from htppower.backends.base import Backend, Description
-    from htppower.backends.clock import Clock
+    from htppower.backends.base import Backend, Clock, Description
     from htppower.votes.native import NativeConfig
     from htppower.votes.vote_set import VoteSet
 
@@ -45,8 +43,6 @@ class Call:
     device_id: int | None = None
     core_id: int | None = None
     votes: VoteSet | None = attrs.field(default=None, eq=False, repr=False)
-
-    __repr__ = field_repr
 
     def config(self, option: str) -> NativeConfig | None:
         """Return the call's vote on an option, such as ``DCVS_V3``, or None.

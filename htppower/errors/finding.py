@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
-from htppower.votes.field_repr import field_repr
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 # More findings for a single file would not be read.
 MOST_OF_A_FILE = 100
@@ -98,8 +96,6 @@ class Finding:
     place: Place | None = attrs.field(default=None, kw_only=True)
     left_out: int = attrs.field(default=0, kw_only=True)
 
-    __repr__ = field_repr
-
     @classmethod
     def of_file(cls, path: str, rule: str, message: str, hint: str = "") -> Finding:
         """Return a finding about a file as a whole, or about a name that was looked up."""
@@ -151,3 +147,28 @@ def _left_out(findings: list[Finding]) -> Finding:
     worst = min(findings, key=lambda finding: order.index(finding.severity))
     message = f"{len(findings)} findings of this file, including this one, are omitted"
     return attrs.evolve(worst, message=message, hint="fix the findings above first", left_out=len(findings))
+
+
+def place_of(candidates: Iterable[KeyPath], places: Mapping[KeyPath, Place], path: str) -> Place:
+    """Return the place of the first candidate that is in the file itself.
+
+    A candidate without a place uses the place of the mapping or list around it. If all candidates are in extended
+    files, the place of the first is returned; if no candidate has a place, the place of the file.
+    """
+    found = []
+    for candidate in candidates:
+        at = candidate
+        while at and at not in places:
+            at = at[:-1]
+        if at in places:
+            found.append(places[at])
+    own = [place for place in found if place.path == path]
+    return (own or found or [Place(path)])[0]
+
+
+def located(
+    finding: Finding, path: str, places: Mapping[KeyPath, Place], key_places: Mapping[KeyPath, Place]
+) -> Finding:
+    """Return a finding with the best place to correct it."""
+    of = key_places if finding.of_key and finding.at in key_places else places
+    return attrs.evolve(finding, place=place_of((finding.at, *finding.also), of, path))

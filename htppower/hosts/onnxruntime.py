@@ -16,16 +16,20 @@ from typing import TYPE_CHECKING, Any
 from htppower.control.context_manager import Closing
 from htppower.errors import SessionClosed
 from htppower.hosts.async_runs import AsyncRuns
-from htppower.hosts.provider_settings import PERFORMANCE_MODE
 from htppower.hosts.qnn_errors import LinkWatch
-from htppower.hosts.qnn_modes import ProviderOptions, Unexpressed, provider_options
-from htppower.hosts.qnn_options import (
+from htppower.hosts.qnn_provider import (
+    PERFORMANCE_MODE,
+    PROVIDER,
+    ProviderOptions,
+    ProviderUnavailable,
     ProviderVotes,
+    Unexpressed,
+    new_session,
+    provider_options,
     refuse_votes,
     refuse_votes_of_run,
     refuse_votes_of_session,
 )
-from htppower.hosts.qnn_provider import PROVIDER, ProviderUnavailable, new_session
 
 if TYPE_CHECKING:
     import os

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """Return the most similar known word, or None if none is similar; compares at most ``_MOST_COMPARED`` words."""
-    import difflib  # noqa: PLC0415 - needed only for a wrong word
-
     if len(word) > _LONGEST_WORD:
         return None
     by_case = {name.casefold(): name for name in itertools.islice(known, _MOST_COMPARED)}

@@ -7,10 +7,13 @@ import itertools
 import os
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import attrs
 
 from htppower.errors import Finding, ProfileError, shortened
 from htppower.profiles.did_you_mean import did_you_mean, nearest
+from htppower.profiles.names import RECORDS, SEPARATOR
 from htppower.profiles.paths import folder_of, joined, stem_of
 
 if TYPE_CHECKING:
@@ -18,14 +21,11 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".yaml", ".yml")
 IS_A_FOLDER = "is a folder"
-# The subfolder with records: it has a folder for each runtime.
-RECORDS = "runtimes"
 # The subfolder with device models.
 DEVICES = "devices"
 # For each kind of file: its subfolder, and the name of the kind in messages.
 _FOLDER_OF = {"state": "states", "device": DEVICES}
-_WHAT = {"profile": "profile", "state": "power state", "device": "device model"}
-_SEPARATOR = ":"
+KIND_NAMES = {"profile": "profile", "state": "power state", "device": "device model"}
 _NOT_INSTALLED = "the shipped profiles are not a folder: install or unpack htppower, which can't run from a zip file"
 # At most this many names of a folder are compared when a similar name is suggested.
 _MOST_NAMES = 200
@@ -55,21 +55,6 @@ def shown_path(path: str) -> str:
     return f"shipped {path.removeprefix(shipped)}" if path.startswith(shipped) else path
 
 
-def runtime_of(file: str) -> str:
-    """Return the runtime that a record, or the power state of a record, belongs to; empty for other files."""
-    above, name = os.path.split(os.path.dirname(os.path.abspath(file)))  # links are not resolved
-    if name == "states":
-        above, name = os.path.split(above)
-    return name if os.path.basename(above) == RECORDS else ""
-
-
-def above_records(folder: str) -> str | None:
-    """Return the profile folder that contains a folder of records; None for every other folder."""
-    runtimes = os.path.normpath(os.path.join(folder, os.pardir))
-    named = os.path.basename(os.path.abspath(runtimes))
-    return os.path.normpath(os.path.join(runtimes, os.pardir)) if named == RECORDS else None
-
-
 def is_record(name: str) -> bool:
     """Return whether a name has the form of a record's name; the record may not exist."""
     return _record(name) is not None and not name.endswith(SUFFIXES)
@@ -77,18 +62,7 @@ def is_record(name: str) -> bool:
 
 def _record(name: str) -> re.Match[str] | None:
     # Few names are records, so most need no pattern.
-    return re.fullmatch(_RECORD, name, re.ASCII) if _SEPARATOR in name else None
-
-
-def recorded_name(file: str, name: str) -> str:
-    """Return the name that loads a profile; for a record, it includes the runtime."""
-    runtime = runtime_of(file)
-    return f"{runtime}{_SEPARATOR}{name}" if runtime else name
-
-
-def own_name(name: str) -> str:
-    """Return the name of a profile as in its file: for a record, without the runtime."""
-    return name.rpartition(_SEPARATOR)[2]
+    return re.fullmatch(_RECORD, name, re.ASCII) if SEPARATOR in name else None
 
 
 def folder_list(folders: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
@@ -106,7 +80,8 @@ def folder_list(folders: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
     return tuple(map(joined, named))
 
 
-class Folders(NamedTuple):
+@attrs.frozen
+class Folders:
     """The folders where names are looked up. The shipped one is first, so that no file can hide a shipped name.
 
     Attributes:
@@ -149,7 +124,7 @@ class Folders(NamedTuple):
             for runtime in _folders(joined(folder, RECORDS)):
                 found.setdefault(os.path.basename(runtime), set()).update(map(stem_of, yaml_files(runtime)))
         return tuple(
-            f"{runtime}{_SEPARATOR}{name}"
+            f"{runtime}{SEPARATOR}{name}"
             for runtime, names in sorted(found.items())
             for name in (*(name for name in first if name in names), *sorted(names.difference(first)))
         )
@@ -189,7 +164,7 @@ class Folders(NamedTuple):
         if found is not None:
             return found
         known = dict.fromkeys(name for folder in self._looked_in(kind, near) for name in _some_names(folder))
-        message = f"no {_WHAT[kind]} {shortened(text)!r}"
+        message = f"no {KIND_NAMES[kind]} {shortened(text)!r}"
         hint = did_you_mean(text, known) if os.path.isdir(shipped_folder()) else _NOT_INSTALLED
         if near is None and os.path.isdir(text):
             message = f"{message}: it {IS_A_FOLDER}"
@@ -242,7 +217,7 @@ def _existing(path: str, kind: str) -> str:
     if not is_folder and not _is_missing(path):
         return path  # reading it reports the problem
     message = IS_A_FOLDER if is_folder else "no such file"
-    hint = "check the path" if path.endswith(SUFFIXES) else f"a {_WHAT[kind]} file ends in .yaml"
+    hint = "check the path" if path.endswith(SUFFIXES) else f"a {KIND_NAMES[kind]} file ends in .yaml"
     raise ProfileError([Finding.of_file(path, "FILE-1", message, hint)])
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.profiles.discovery import own_name
+from htppower.errors import Severity
 from htppower.profiles.fields import CORNER_KEYS, profile_fields, spell, vote_fields
 from htppower.profiles.loading import load_records
-from htppower.profiles.lost import Lost
+from htppower.profiles.names import own_name
 from htppower.profiles.profile import is_held
 from htppower.votes.clock_votes import HMX_DEFAULT
 from htppower.votes.corners import ExpandedCorner, VoltageCorner, as_expanded
@@ -50,6 +50,31 @@ _SIDES = {"to": "lowered", "after_deinit_to": "after_deinit"}
 _NEVER_DONE: Mapping[str, str] = MappingProxyType(
     {"then": "it relaxes once", "raise_ahead_us": "it raises as an inference begins"}
 )
+
+
+@attrs.frozen
+class Lost:
+    """A field of a profile that another format can't express, or expresses differently.
+
+    Attributes:
+        field: the keys of the field in the profile. A field of a power state comes after the field that names the
+            state; in the settings of a runtime, after ``lowered``, or ``after_deinit`` for the state after DE-INIT.
+        says: the profile's value, in the spelling of a file.
+        instead: what happens instead.
+        severity: a warning if other votes are sent; a note if that makes no difference.
+        by: who does that, such as ``the runtime``; empty if ``instead`` says so.
+    """
+
+    field: KeyPath
+    says: str
+    instead: str
+    severity: Severity = Severity.WARNING
+    by: str = ""
+
+    def __str__(self) -> str:
+        """Return the field, the profile's value, and what happens instead, as one line."""
+        by = f"{self.by}: " if self.by else ""
+        return f"{'.'.join(self.field)}: {self.says}; {by}{self.instead}"
 
 
 @functools.cache
@@ -152,7 +177,6 @@ def _with_what_stays(lowered: VoteSet, raised: VoteSet) -> VoteSet:
 
 
 def _spell_core(votes: VoteSet) -> str:
-    """Return the core clock of a vote set in the spelling of a file."""
     return spell(None if votes.hvx is None else votes.hvx.core)
 
 

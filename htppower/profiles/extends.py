@@ -1,18 +1,23 @@
-"""Merges a file and the files that it extends into one tree that keeps the place of each value."""
+"""Merges a file and the files that it extends into one tree that keeps the place of each value.
+
+Also decides which files messages may quote: profiles and power states in the folders in use. A profile under review may
+come from anyone, and a name in it, or a link in its folder, may lead to any file of the machine. Such a file is read,
+since a profile may be outside the folders. But unless the whole file is a valid profile, messages show only its name,
+at the field that names it.
+"""
 
 from __future__ import annotations
 
 import os
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from htppower.errors import Finding, ProfileError, shortened
-from htppower.profiles.discovery import IS_A_FOLDER
-from htppower.profiles.file_format import ONE_OF
+from htppower.profiles.discovery import IS_A_FOLDER, KIND_NAMES, SUFFIXES
+from htppower.profiles.file_format import FILES, ONE_OF, structure
 from htppower.profiles.paths import folder_of, stem_of
-from htppower.profiles.quoting import is_sound, may_be_quoted, not_shown
 from htppower.profiles.strict_yaml import Document, read_document
 from htppower.profiles.yaml_words import UNREADABLE
 
@@ -22,6 +27,8 @@ if TYPE_CHECKING:
     from htppower.errors import KeyPath, Place
     from htppower.profiles.discovery import Folders
 
+# A profile or power state has at least one of these keys at its top level.
+KEYS = frozenset({"profile", "state", "extends", "votes", "relax"})
 # Fields that name a file or give the source of its own values. They are not inherited; all other fields are.
 _OWN = frozenset({"profile", "state", "extends", "provenance"})
 # The longest chain that a reviewer can understand.
@@ -71,7 +78,8 @@ class ResolvedFile(Document):
 KnownFiles = dict[tuple["Folders", str, str, str], ResolvedFile]
 
 
-class _Asked(NamedTuple):
+@attrs.frozen
+class _Asked:
     """The requested file, and how further files are looked up."""
 
     top: str
@@ -205,3 +213,25 @@ def _merge(base: dict[str, Any], over: dict[str, Any], at: KeyPath, replaced: se
             merged[key] = value
             replaced.add((*at, key))
     return merged
+
+
+def may_be_quoted(document: Document, folders: Folders, top: str) -> bool:
+    """Return whether messages may quote a file that is named by ``top``, or by a file that ``top`` extends."""
+    if not os.path.realpath(document.path).endswith(SUFFIXES) or not folders.hold(document.path, top):
+        return False
+    keys = {at[0] for at in document.key_places if len(at) == 1}
+    return not keys or not keys.isdisjoint(KEYS)
+
+
+def is_sound(file: Document, kind: str) -> bool:
+    """Return whether everything in a file belongs to a profile or power state; fields may be missing."""
+    if file.problems or not isinstance(file.tree, dict) or KEYS.isdisjoint(file.tree):
+        return False
+    _, findings = structure(file.tree, FILES[kind])
+    return all(finding.rule == "KEY-2" for finding in findings)
+
+
+def not_shown(named: str, kind: str, at: tuple[str, ...], said: str = "") -> Finding:
+    """Return the finding for a file that may not be quoted, at the field that names it."""
+    message = f"{shortened(named)!r}{said} is not a valid {KIND_NAMES[kind]}; its content is not shown"
+    return Finding("NAME-1", at, message, f"name a {KIND_NAMES[kind]} in the folders in use")

@@ -1,23 +1,30 @@
-"""The limits of a field besides its type: its range, its words, whether it is optional.
+"""The limits of a field besides its type, and the findings about a value that its field refuses.
 
-Both the reader of files and the JSON Schemas use these limits, so they agree.
+The limits are its range, its words, and whether it is optional. Both the reader of files and the JSON Schemas use them,
+so they agree.
 """
 
+from __future__ import annotations
+
 import functools
+import math
 import operator
 import re
-from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
 import attrs
 
 from htppower.errors import Finding, shortened
-from htppower.profiles.did_you_mean import did_you_mean
-from htppower.profiles.shares import is_share
+from htppower.profiles.did_you_mean import did_you_mean, nearest
+from htppower.profiles.sustain import is_share
+from htppower.profiles.yaml_words import UNREADABLE, decimal, read_word
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.options import BY_FIELD
 from htppower.votes.vote_set import LIMITS, VoteSet
 
-# No `from __future__ import annotations`: the field types are read, and resolving strings slows the start.
+if TYPE_CHECKING:
+    import enum
+    from collections.abc import Iterable, Mapping
 
 # The name of a profile, a power state or a test. It is printed, and must not control a terminal.
 NAME_PATTERN = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
@@ -31,11 +38,22 @@ ONE_LINE_PATTERN = (
 # The description of a share in per cent in messages.
 SHARE = "a share of more than 0 and less than 100 %, such as 5 %"
 
+# The descriptions of an enumeration's values in messages.
+WHAT: dict[type[enum.Enum], str] = {
+    VoltageCorner: "a corner",
+    ExpandedCorner: "an expanded corner",
+    PowerMode: "a power mode",
+    ClkPerfMode: "a perf mode",
+}
+
+# A placeholder in messages for the path of keys to the field: only the top of the tree knows these keys.
+WHERE = "\0"
 _KEY = "wanted"
 _UNIONS = (Union, type(int | None))
 
 
-class Wanted(NamedTuple):
+@attrs.frozen
+class Wanted:
     """The limits of the value of a field.
 
     Attributes:
@@ -51,7 +69,6 @@ class Wanted(NamedTuple):
         each_once: no item of a list occurs twice.
         optional: the field may be omitted, and then has a default.
         may_be_unset: the word unset is allowed even if the field is optional; it means the same as omitting the field.
-        default: the default of an optional field of ``FileFields``; an attrs class has its own defaults.
     """
 
     says: str = ""
@@ -66,7 +83,6 @@ class Wanted(NamedTuple):
     each_once: bool = False
     optional: bool = False
     may_be_unset: bool = False
-    default: Any = None
 
 
 ANYTHING = Wanted()
@@ -83,38 +99,18 @@ def wanted(says: str, **options: Any) -> dict[str, Wanted]:
     return {_KEY: Wanted(says, **options)}
 
 
-def field(says: str, **options: Any) -> Any:
-    """Return the declaration of a field of ``FileFields``: its description, and other attributes of ``Wanted``."""
-    return Wanted(says, **options)
+def field(says: str, *, default: Any = None, **options: Any) -> Any:
+    """Return an attrs field of a file: its description, and other attributes of ``Wanted``.
 
-
-class FileFields:
-    """A mapping in a file: a subclass annotates each field with its type, and declares it with ``field``.
-
-    Such classes are built at every start of the command; attrs would take 0.25 ms for each.
-
-    Attributes:
-        SAYS: the description of the mapping, in a sentence.
+    Only an optional field has a ``default``.
     """
-
-    SAYS: ClassVar[str]
-
-    def __init__(self, **stated: Any) -> None:
-        """Set the given fields; the others get their defaults."""
-        kind: Any = type(self)
-        for name, (_, wants) in fields_of(kind).items():
-            setattr(self, name, stated.get(name, wants.default))
-
-
-def has_fields(kind: Any) -> bool:
-    """Return whether a type is a class with fields, which is read from a mapping."""
-    return isinstance(kind, type) and (issubclass(kind, FileFields) or attrs.has(kind))
+    if options.get("optional"):
+        return attrs.field(default=default, metadata=wanted(says, **options))
+    return attrs.field(metadata=wanted(says, **options))
 
 
 def declared(kind: type[Any]) -> Mapping[str, tuple[Any, Wanted]]:
     """Return the fields of a class: the type of each, and its limits."""
-    if issubclass(kind, FileFields):
-        return {name: (of, vars(kind)[name]) for name, of in kind.__annotations__.items()}
     return {
         each.name: (each.type, each.metadata.get(_KEY) or _OF_VOTES.get((kind, each.name), ANYTHING))
         for each in attrs.fields(kind)
@@ -146,7 +142,7 @@ def without_none(kind: Any) -> Any:
 
 def tags(kind: Any) -> dict[str, Any]:
     """Return the classes in a union by the field that distinguishes each: its first field."""
-    return {next(iter(declared(member))): member for member in choices(kind) if has_fields(member)}
+    return {next(iter(declared(member))): member for member in choices(kind) if attrs.has(member)}
 
 
 def wrong(value: Any, name: str, wants: Wanted) -> list[Finding]:
@@ -202,3 +198,70 @@ def _unknown_words(value: Any, name: str, words: tuple[str, ...]) -> list[Findin
         for at, word in listed.items()
         if word not in words
     ]
+
+
+class Refused(Exception):  # noqa: N818 - never leaves the reading of a file
+    """A value that does not fit, with its readable parts."""
+
+    def __init__(self, findings: list[Finding], partial: Any = None) -> None:
+        super().__init__()
+        self.findings = findings
+        self.partial = partial
+
+
+def below(name: str, findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings about a value as findings about the mapping or list that contains it."""
+    return [attrs.evolve(finding, at=(name, *finding.at)) for finding in findings]
+
+
+def unknown_keys(value: dict[str, Any], known: tuple[str, ...]) -> tuple[list[Finding], set[str]]:
+    """Return a finding for every unknown key, and the fields that they misspell, which need no separate finding."""
+    findings, misspelt = [], set()
+    for name in value:
+        if name not in known:
+            message = f"unknown key {shortened(name)!r}"
+            findings.append(Finding("KEY-1", (name,), message, did_you_mean(name, known), of_key=True))
+            misspelt.add(nearest(name, known) or "")
+    return findings, misspelt
+
+
+def wrong_type(value: Any, wanted: str) -> list[Finding]:
+    """Return the finding about a type; empty if the value is already reported as unreadable."""
+    if value is UNREADABLE:
+        return []
+    if value is None:
+        return [Finding("TYPE-1", (), "no value is stated", f"write {wanted}")]
+    words = {bool: "true or false", int: "a number", float: "a fraction", str: "a word", list: "a list"}
+    said = words.get(type(value), "a mapping")
+    if isinstance(value, float) and not math.isfinite(value):
+        said = "not a finite number"
+    word = shortened(value) if isinstance(value, str) else value
+    shown = f"{word!r}, " if isinstance(value, (str, int, float)) else ""
+    return [Finding("TYPE-1", (), f"{shown}{said}, where {wanted} is needed", f"write {wanted}")]
+
+
+def of_quoted(value: Any, kind: type[Any], wanted: str) -> list[Finding]:
+    """Return the finding about a value of another type; for a quoted number or truth value, the hint unquotes it."""
+    findings = wrong_type(value, wanted)
+    if type(value) is not str or kind is str or type(read_word(value.strip())) is not kind:
+        return findings
+    return [attrs.evolve(each, hint=f"write {value.strip()} without quotes") for each in findings]
+
+
+def word_of_vendor(text: str, kind: type[enum.Enum]) -> str | None:
+    """Return the word for a number or an enumerator of the vendor's header; None for any other text.
+
+    The word NOM_PLUS is returned for 112, 0x70 and DCVS_VOLTAGE_VCORNER_NOM_PLUS.
+    """
+    number = decimal(text)
+    for name, word in kind.__members__.items():
+        if str(word.value) == number or getattr(word, "enumerator", None) == text:
+            return name
+    return None
+
+
+def of_number(value: Any, kind: type[enum.Enum], wanted: str) -> list[Finding]:
+    """Return the finding about a value that is not a word; for a native number, the hint names its word."""
+    name = word_of_vendor(str(value), kind)
+    findings = wrong_type(value, wanted)
+    return findings if name is None else [attrs.evolve(each, hint=f"write {name}") for each in findings]

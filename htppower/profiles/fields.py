@@ -5,8 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from htppower.profiles.shares import share_text
-from htppower.profiles.sustain import Adaptive
+from htppower.profiles.sustain import Adaptive, share_text
 from htppower.votes.clock_votes import HMX_DEFAULT, ExpandedRange, VoltageRange
 from htppower.votes.options import BY_FIELD
 

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import attrs
 
 from htppower.errors import Finding, Place, ProfileError, RuleBreach, shortened
-from htppower.profiles.discovery import Folders, recorded_name, shipped_problem
-from htppower.profiles.extends import KnownFiles, ResolvedFile, resolve_file
-from htppower.profiles.file_format import ProfileFields, StateFields, structure
-from htppower.profiles.names import LISTED_FIRST, SHIPPED_PROFILES
+from htppower.profiles.discovery import Folders, shipped_problem
+from htppower.profiles.extends import KnownFiles, ResolvedFile, may_be_quoted, not_shown, resolve_file
+from htppower.profiles.file_format import FILES, ProfileFields, RelaxFields, structure, sustain_of
+from htppower.profiles.names import LISTED_FIRST, SHIPPED_PROFILES, recorded_name
 from htppower.profiles.paths import folder_of, joined, stem_of
-from htppower.profiles.profile import NO_VOTES, Lowering, PowerState, Profile, Relax, Then
-from htppower.profiles.quoting import may_be_quoted, not_shown
-from htppower.profiles.relax_format import RelaxFields, sustain_of
+from htppower.profiles.profile import NO_VOTES, Lowering, PowerState, Profile, Provenance, Relax, Then
 from htppower.profiles.yaml_words import UNREADABLE
 from htppower.rules import table as rules
 from htppower.rules.case import Case
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from htppower.errors import KeyPath
-    from htppower.profiles.provenance import Provenance
 
 _Value = TypeVar("_Value")
 
@@ -166,11 +163,11 @@ def examine_profile(
 ) -> Examined[Profile]:
     """Return the profile of a file with all its problems; nothing is raised.
 
-    Other files are taken from ``known``, and added to it. If an invalid file may not be quoted (``quoting.py``), this
+    Other files are taken from ``known``, and added to it. If an invalid file may not be quoted (``extends.py``), this
     is its only problem. A file is ``named_by`` another file, or by the user.
     """
     known = Known() if known is None else known
-    file, fields, findings = _read(path, folders, "profile", ProfileFields, known)
+    file, fields, findings = _read(path, folders, "profile", known)
     named, of_relax = _find_states(fields, file, folders, known)
     profile = Profile(
         name=recorded_name(file.path, (fields and fields.profile) or stem_of(file.path)),
@@ -195,8 +192,6 @@ def _provenance(fields: ProfileFields | None) -> Provenance | None:
     said = None if fields is None else fields.provenance
     if said is None:
         return None
-    from htppower.profiles.provenance import Provenance  # noqa: PLC0415 - needed only for a record
-
     return Provenance(said.how or "", said.of or "", said.source or "")
 
 
@@ -218,7 +213,7 @@ def _relax(named: Mapping[KeyPath, Examined[PowerState]], fields: RelaxFields) -
 
 def examine_power_state(path: str, folders: Folders, known: Known | None = None) -> Examined[PowerState]:
     """Return the power state of a file with all its problems; nothing is raised."""
-    file, fields, findings = _read(path, folders, "state", StateFields, Known() if known is None else known)
+    file, fields, findings = _read(path, folders, "state", Known() if known is None else known)
     state = PowerState(
         name=(fields and fields.state) or stem_of(file.path),
         summary=(fields and fields.summary) or "",
@@ -251,12 +246,10 @@ def _unread(file: ResolvedFile) -> ResolvedFile:
     return attrs.evolve(file, tree=UNREADABLE, places={}, key_places={}, problems=(), lineage=(stem_of(file.path),))
 
 
-def _read(
-    path: str, folders: Folders, kind: str, fields_kind: type[Any], known: Known
-) -> tuple[ResolvedFile, Any, list[Finding]]:
+def _read(path: str, folders: Folders, kind: str, known: Known) -> tuple[ResolvedFile, Any, list[Finding]]:
     """Return a file, its fields as far as they can be read, and its problems."""
     file = resolve_file(path, folders, kind, known.files, known.texts)
-    fields, findings = structure(file.tree, fields_kind)
+    fields, findings = structure(file.tree, FILES[kind])
     return file, fields, [finding for finding in findings if file.complete or finding.rule != "KEY-2"]
 
 

@@ -11,8 +11,7 @@ import attrs
 from htppower.errors import Finding
 from htppower.profiles.field_limits import choices
 from htppower.profiles.profile import LONGEST_RAISE_AHEAD_US, Lowering, PowerState, Relax, Then
-from htppower.profiles.shares import SHARE_LIMITS_PPM
-from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive
+from htppower.profiles.sustain import LONGEST_SUSTAIN_US, SHARE_LIMITS_PPM, Adaptive
 from htppower.votes.option import Limits
 from htppower.votes.vote_set import LIMITS, VoteSet
 

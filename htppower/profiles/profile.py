@@ -1,25 +1,22 @@
-"""Performance profiles and power states, as values."""
+"""Performance profiles and power states as values."""
 
 from __future__ import annotations
 
 import enum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.profiles.paths import path_of, text_of
-from htppower.profiles.places import located
+from htppower.errors import located
 from htppower.profiles.sustain import Adaptive, shortest_us
 from htppower.rules.case import Case, Stay
-from htppower.votes.field_repr import field_repr
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path as FilePath
 
     from htppower.errors import Finding, KeyPath, Place
-    from htppower.profiles.provenance import Provenance
     from htppower.profiles.sustain import Sustain
     from htppower.rules.platforms import Platform
 
@@ -27,6 +24,25 @@ NO_VOTES = VoteSet()
 
 # One second: votes that are up for longer before they are needed are a sustain time, not a raise ahead.
 LONGEST_RAISE_AHEAD_US = 1_000_000
+
+
+@attrs.frozen
+class Provenance:
+    """The source of the values of a profile that records the votes of another runtime.
+
+    Attributes:
+        how: ``measured`` (from the log of its library) or ``read`` (from its public source).
+        of: what was measured or read, with its version.
+        source: the place where it was found.
+    """
+
+    how: str
+    of: str
+    source: str
+
+    def __str__(self) -> str:
+        """Return all three attributes as one line."""
+        return f"{self.how}: {self.of}; {self.source}"
 
 
 @attrs.frozen(cache_hash=True)
@@ -43,14 +59,7 @@ class PowerState:
     name: str
     summary: str
     votes: VoteSet
-    _path: str | None = attrs.field(default=None, alias="source", converter=text_of)
-
-    __repr__ = field_repr
-
-    @property
-    def source(self) -> FilePath | None:
-        """Its file, or None if it was built in code."""
-        return path_of(self._path)
+    source: Path | None = attrs.field(default=None, converter=attrs.converters.optional(Path))
 
 
 class Lowering(str, enum.Enum):
@@ -81,8 +90,6 @@ class Then:
     to: PowerState
     after_us: Sustain
 
-    __repr__ = field_repr
-
 
 @attrs.frozen
 class Relax:
@@ -105,8 +112,6 @@ class Relax:
     after_deinit_to: PowerState = attrs.field()
     then: Then | None = None
     raise_ahead_us: int = 0
-
-    __repr__ = field_repr
 
     @after_deinit_to.default
     def _as_between_phases(self) -> PowerState:
@@ -137,21 +142,14 @@ class Profile:
     summary: str
     votes: VoteSet
     relax: Relax | None
-    _path: str | None = attrs.field(default=None, alias="source", converter=text_of)
+    source: Path | None = attrs.field(default=None, converter=attrs.converters.optional(Path))
     lineage: tuple[str, ...] = attrs.field()
     origins: dict[KeyPath, Place] = attrs.field(factory=dict, eq=False, hash=False, repr=False)
     provenance: Provenance | None = None
 
-    __repr__ = field_repr
-
     @lineage.default
     def _only_itself(self) -> tuple[str, ...]:
         return (self.name,)
-
-    @property
-    def source(self) -> FilePath | None:
-        """Its file, or None if it was built in code."""
-        return path_of(self._path)
 
     def case(self, platform: Platform | None = None) -> Case:
         """Return the profile as input for the rules."""
@@ -172,12 +170,12 @@ class Profile:
 
     def problem(self, finding: Finding) -> Finding:
         """Return a finding with its place in the profile's file, if it has one."""
-        return located(finding, self._path or self.name, self.origins, {})
+        return located(finding, str(self.source or self.name), self.origins, {})
 
 
 def file_of(value: Profile | PowerState) -> str | None:
-    """Return the path of a value's file as a text (``source`` is for users); None if it was built in code."""
-    return value._path  # noqa: SLF001 - the class is in this module
+    """Return the path of a value's file as a text; None if it was built in code."""
+    return None if value.source is None else str(value.source)
 
 
 def _stay(at: KeyPath, sustain: Sustain) -> Stay:

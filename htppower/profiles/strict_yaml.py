@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import yaml
 
-from htppower.errors import Finding, Place, shortened
-from htppower.profiles.places import located, place_of
+from htppower.errors import Finding, Place, located, place_of, shortened
+from htppower.profiles.file_format import meant
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, file_version, read_regular_file
 from htppower.profiles.yaml_words import TOO_LARGE, UNREADABLE, Unreadable, read_word
 
@@ -260,11 +260,7 @@ class _Reader:
         if value is TOO_LARGE:
             return self._problem(place, "VALUE-1", "the number is too large for any field", "see the field's range")
         if value is UNREADABLE:
-            hint = "quote the key, or name a field"
-            if at is not None:
-                from htppower.profiles.meant import meant  # noqa: PLC0415 - needed only for a wrong word
-
-                hint = meant(event.value, self.kind, at)
+            hint = "quote the key, or name a field" if at is None else meant(event.value, self.kind, at)
             self._problem(place, "YAML-3", f"YAML parsers read {shortened(event.value)!r} differently", hint)
         return value
 

@@ -1,13 +1,16 @@
-"""How long votes stay up after the last inference: a fixed time, or a time learnt from the gaps of a session."""
+"""How long votes stay up after the last inference: a fixed time, or a time learnt from the gaps of a session.
+
+Also shares of cold starts, which a file states in per cent, such as ``5 %``, and a profile in millionths.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import TypeAlias
 
 import attrs
 
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
-from htppower.votes.field_repr import field_repr
 
 # An hour. A timer that keeps a vote up for longer is a mistake.
 LONGEST_SUSTAIN_US = 3_600_000_000
@@ -15,6 +18,10 @@ LONGEST_SUSTAIN_US = 3_600_000_000
 VENDOR_SUSTAIN_US = 300_000
 # The default longest time, for a share of cold starts.
 _MOST_US = 10_000_000
+# A share of cold starts: more than 0 and less than 100 %, with at most four decimals: exact in millionths.
+SHARE_PATTERN = r"(?!0(\.0+)? ?%)[1-9]?[0-9](\.[0-9]{1,4})? ?%"
+SHARE_LIMITS_PPM = (1, 999_999)
+_PPM_OF_A_PER_CENT = 10_000
 
 
 @attrs.frozen
@@ -37,8 +44,6 @@ class Adaptive:
     cold_starts_ppm: int | None = None
     least_us: int = 0
     most_us: int = attrs.field()
-
-    __repr__ = field_repr
 
     @most_us.default
     def _as_long_as_it_pays(self) -> int:
@@ -74,3 +79,20 @@ def shortest_us(sustain: Sustain) -> int:
 def longest_us(sustain: Sustain) -> int:
     """Return the longest time that votes may stay up, in us."""
     return sustain.most_us if isinstance(sustain, Adaptive) else sustain
+
+
+def is_share(text: str) -> bool:
+    """Return whether a text is a share in per cent."""
+    return re.fullmatch(SHARE_PATTERN, text) is not None
+
+
+def share_ppm(text: str) -> int:
+    """Return a share in millionths."""
+    whole, _, rest = text.rstrip(" %").partition(".")
+    return int(whole) * _PPM_OF_A_PER_CENT + int(rest.ljust(4, "0"))
+
+
+def share_text(ppm: int) -> str:
+    """Return millionths in the spelling of a file."""
+    whole, rest = divmod(ppm, _PPM_OF_A_PER_CENT)
+    return f"{f'{whole}.{rest:04}'.rstrip('0').rstrip('.')} %"

@@ -4,38 +4,48 @@ No value is converted (True is not 1, "12" is not 12). Reading continues after a
 are reported at once.
 """
 
-import enum
+from __future__ import annotations
+
 import functools
 import math
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, get_args, get_origin
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 import attrs
 
 from htppower.errors import Finding, KeyPath, shortened
 from htppower.profiles.did_you_mean import did_you_mean
-from htppower.profiles.field_limits import ANYTHING, SHARE, Wanted, choices, fields_of, tags, without_none, wrong
-from htppower.profiles.fields import CORNER_KEYS, UNSET
-from htppower.profiles.refused import (
+from htppower.profiles.field_limits import (
+    ANYTHING,
+    SHARE,
+    WHAT,
     WHERE,
     Refused,
+    Wanted,
     below,
+    choices,
+    fields_of,
     of_number,
     of_quoted,
+    tags,
     unknown_keys,
+    without_none,
     word_of_vendor,
+    wrong,
     wrong_type,
 )
+from htppower.profiles.fields import CORNER_KEYS, UNSET
 from htppower.profiles.yaml_words import in_us
 from htppower.votes.clock_votes import ExpandedRange, HmxV2, VoltageRange
-from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.options import BY_CLASS, BY_FIELD
 from htppower.votes.vote_set import VoteSet
 
-# No `from __future__ import annotations`: the field types are read, and resolving strings slows the start.
+if TYPE_CHECKING:
+    import enum
+    from collections.abc import Callable, Iterable
 
 
-class StatedVotes(NamedTuple):
+@attrs.frozen
+class StatedVotes:
     """The fields of a vote set that a file states.
 
     Attributes:
@@ -46,15 +56,7 @@ class StatedVotes(NamedTuple):
     fields: dict[KeyPath, Any]
 
 
-# The description of an enumeration's values in messages.
-WHAT: dict[type[enum.Enum], str] = {
-    VoltageCorner: "a corner",
-    ExpandedCorner: "an expanded corner",
-    PowerMode: "a power mode",
-    ClkPerfMode: "a perf mode",
-}
-
-
+# The descriptions of plain values in messages.
 _PLAIN: dict[type[Any], str] = {int: "a whole number without a unit", bool: "true or false", str: "a word"}
 
 
@@ -85,7 +87,6 @@ def read(value: Any, kind: Any, name: str = "", wants: Wanted = ANYTHING) -> Any
 
 @functools.cache
 def _reader_of(kind: Any) -> Callable[[Any, Any], Any]:
-    """Return a function that reads values of a type."""
     if kind in READERS:
         return READERS[kind]
     if get_origin(kind) is tuple:
@@ -102,7 +103,6 @@ def _plain(value: Any, kind: type[Any]) -> Any:
 
 
 def _number(value: Any, _kind: type[float]) -> float:
-    """Read a number, with or without a fraction."""
     if type(value) is int or (type(value) is float and math.isfinite(value)):
         return float(value)
     raise Refused(wrong_type(value, "a number without a unit"))
@@ -169,9 +169,7 @@ def _stated_votes(value: Any, _kind: type[Any]) -> StatedVotes:
         for name, vote in (value.items() if isinstance(value, dict) else ())
         if isinstance(vote, dict) and name in BY_FIELD and BY_FIELD[name].partial
     }
-    if not partial:
-        return StatedVotes({(name,): vote for name, vote in read_some(value, VoteSet).items()})
-    rest = {name: vote for name, vote in value.items() if name not in partial}
+    rest = {name: vote for name, vote in value.items() if name not in partial} if partial else value
     findings: list[Finding] = []
     found: dict[KeyPath, Any] = {}
     for name, vote in partial.items():
@@ -181,7 +179,8 @@ def _stated_votes(value: Any, _kind: type[Any]) -> StatedVotes:
         except Refused as refused:
             findings += below(name, refused.findings)
     try:
-        found.update({(name,): vote for name, vote in (read_some(rest, VoteSet) if rest else {}).items()})
+        whole = {} if partial and not rest else read_some(rest, VoteSet)
+        found.update({(name,): vote for name, vote in whole.items()})
     except Refused as refused:
         findings += refused.findings
     if findings:
@@ -200,15 +199,13 @@ def _whole(value: Any, kind: type[Any], without: str = "") -> Any:
 def _items(value: Any, kind: Any) -> tuple[Any, ...]:
     if not isinstance(value, list):
         raise Refused(wrong_type(value, "a list"))
-    (of, *_), found, findings = get_args(kind), [], []
+    found: dict[str, Any] = {}
+    findings: list[Finding] = []
     for place, item in enumerate(value):
-        try:
-            found.append(read(item, of))
-        except Refused as refused:
-            findings += below(str(place), refused.findings)
+        findings += _read_field(item, str(place), get_args(kind)[0], ANYTHING, found)
     if findings:
         raise Refused(findings)
-    return tuple(found)
+    return tuple(found.values())
 
 
 def _one_of(value: Any, kind: Any) -> Any:

@@ -1,25 +1,47 @@
-"""Writes profiles and power states as the text of a file that loads to the same values."""
+"""Writes profiles and power states as texts of files that load to the same values."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from htppower.errors import printable
-from htppower.profiles.discovery import own_name
 from htppower.profiles.fields import LEFT_OUT, profile_fields, spell, vote_fields
-from htppower.profiles.names import LISTED_FIRST
+from htppower.profiles.names import LISTED_FIRST, own_name
 from htppower.profiles.yaml_words import read_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from htppower.errors import KeyPath
+    from htppower.errors import KeyPath, Place
     from htppower.profiles.profile import PowerState, Profile
 
 _INDENT = "  "
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_NAME = 60
+
+
+@attrs.frozen
+class ProfileFiles:
+    """A profile and its power states as files to be written.
+
+    Attributes:
+        name: the profile's name.
+        text: the content of its file.
+        states: the contents of the files of its power states, by name.
+        place: the place of the source that it was made from; None if the file contains it.
+    """
+
+    name: str
+    text: str
+    states: dict[str, str] = attrs.field(factory=dict, hash=False)
+    place: Place | None = None
+
+    def texts(self) -> dict[str, str]:
+        """Return the contents by path below the profile folder: first the profile, then its power states."""
+        return {f"{self.name}.yaml": self.text, **{f"states/{name}.yaml": text for name, text in self.states.items()}}
 
 
 def profile_name(text: str) -> str:

@@ -19,8 +19,7 @@ import attrs
 
 from htppower.backends.whole_lock import whole_lock
 from htppower.events import CallMade, Event, SessionOpened, State, Transition
-from htppower.subscribers.trace_events import PROCESS, event, moment, process, slice_of, track
-from htppower.subscribers.trace_file import TraceFile
+from htppower.subscribers.trace_file import PROCESS, TraceFile, event, moment, process, slice_of, track
 from htppower.votes.native_codes import code_name
 
 if TYPE_CHECKING:
@@ -175,7 +174,6 @@ class ChromeTrace:
         return [*made, event("C", "sessions raised", now_us, PROCESS, {"sessions": raised})]
 
     def _remember(self, happened: Event) -> None:
-        """Store the new state of a session."""
         if not isinstance(happened, (SessionOpened, Transition)):
             return
         state = _state_after(happened)

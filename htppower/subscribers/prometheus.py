@@ -37,7 +37,7 @@ from htppower.events import (
     Transition,
     Trigger,
 )
-from htppower.subscribers.snapshot import Sample, controller_samples, encodable, session_samples
+from htppower.subscribers.snapshot import Sample, controller_samples, encodable, session_samples, state_seconds
 from htppower.votes.native_codes import code_name
 
 try:
@@ -145,7 +145,7 @@ class PrometheusMetrics:
         return self._of_controller(sums, self._controller.status())
 
     def _of_controller(self, sums: _Sums, status: ControllerStatus) -> Iterator[Sample]:
-        for sample in (_calls_saved(sums, status), _state_seconds(sums.state_us, status), *controller_samples(status)):
+        for sample in (_calls_saved(sums, status), state_seconds(sums.state_us, status), *controller_samples(status)):
             yield self._never_falling(sample) if sample.rises else sample
 
     def _never_falling(self, sample: Sample, *, ended: bool = True) -> Sample:
@@ -270,19 +270,6 @@ def _calls_saved(sums: _Sums, status: ControllerStatus) -> Sample:
     since = sum(max(0, session.calls_saved - sums.saved_of[session.number]) for session in status.sessions)
     meaning = "Calls that inferences did not need, since the votes were up."
     return Sample("htppower_calls_saved_total", meaning, (), {(): float(sums.saved + since)})
-
-
-def _state_seconds(ended_us: Sum[State], status: ControllerStatus) -> Sample:
-    """Return the time in each state over all sessions ever: the stays that have ended, and the current ones."""
-    sums = ended_us.copy()
-    for session in status.sessions:
-        sums[session.state] += status.time_us - session.since_us
-    return Sample(
-        "htppower_state_seconds_total",
-        "Time in a state, over all sessions, including closed ones.",
-        ("state",),
-        {(str(state),): sums[state] / _US for state in State if state is not State.DESTROYED},
-    )
 
 
 def _failure_kind(lost: Transition) -> str:

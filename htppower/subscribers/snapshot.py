@@ -9,6 +9,7 @@ import attrs
 from htppower.events import LinkState, State
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable, Iterator
 
     from htppower.control.gate.cold_starts import ColdStarts
@@ -97,6 +98,19 @@ def controller_samples(status: ControllerStatus) -> Iterator[Sample]:
         ("events_lost_total", "Events that were lost because subscribers were too slow.", status.events_lost),
     ):
         yield Sample(f"htppower_{name}", meaning, (), {(): float(value)})
+
+
+def state_seconds(ended_us: Counter[State], status: ControllerStatus) -> Sample:
+    """Return the time in each state over all sessions ever: the stays that have ended, and the current ones."""
+    sums = ended_us.copy()
+    for session in status.sessions:
+        sums[session.state] += status.time_us - session.since_us
+    return Sample(
+        "htppower_state_seconds_total",
+        "Time in a state, over all sessions, including closed ones.",
+        ("state",),
+        {(str(state),): sums[state] / _US for state in State if state is not State.DESTROYED},
+    )
 
 
 def session_samples(status: ControllerStatus) -> Iterator[Sample]:

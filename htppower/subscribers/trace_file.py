@@ -1,8 +1,11 @@
-"""A file that holds a complete JSON array after every event, even if the process is killed.
+"""Events of Chrome's trace format as dicts, and a file that is a complete JSON array after every event.
 
-The file always ends with ``]``. A single write replaces this ending by a comma, the event and a new ending, so a
-process that dies between two writes leaves a complete file. Only a loss of power loses the data that the kernel has.
-SIGKILL can cut a write only between two pages of memory: then the last line is incomplete, and viewers skip it.
+The source of the format is "Trace Event Format", a document of the Chromium project. Perfetto reads it, too.
+
+The file is complete even if the process is killed: it always ends with ``]``. A single write replaces this ending by a
+comma, the event and a new ending, so a process that dies between two writes leaves a complete file. Only a loss of
+power loses the data that the kernel has. SIGKILL can cut a write only between two pages of memory: then the last line
+is incomplete, and viewers skip it.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from htppower.control.files.new_file import put_in_place
 
@@ -20,6 +23,36 @@ if TYPE_CHECKING:
 _BEGIN = b"[\n"
 _NEXT = b",\n"
 _END = b"\n]"
+# Larger than the process numbers of profilers, which count from 0 or 1, and than those of a small system.
+PROCESS = 4_818_000
+
+
+def event(kind: str, name: str, time_us: int, tid: int, args: dict[str, Any]) -> dict[str, Any]:
+    """Return an event: ``B`` begins and ``E`` ends a slice, ``X`` is a whole one, ``i`` an instant, ``C`` a counter."""
+    return {"ph": kind, "name": name, "cat": "htppower", "ts": time_us, "pid": PROCESS, "tid": tid, "args": args}
+
+
+def slice_of(name: str, begin_us: int, duration_us: int, tid: int, args: dict[str, Any]) -> dict[str, Any]:
+    """Return a complete slice."""
+    return {**event("X", name, begin_us, tid, args), "dur": duration_us}
+
+
+def moment(name: str, time_us: int, tid: int, args: dict[str, Any]) -> dict[str, Any]:
+    """Return an instant on one track."""
+    return {**event("i", name, time_us, tid, args), "s": "t"}
+
+
+def process(name: str) -> dict[str, Any]:
+    """Return the name of the process."""
+    return event("M", "process_name", 0, PROCESS, {"name": name})
+
+
+def track(tid: int, name: str, place: int) -> list[dict[str, Any]]:
+    """Return the name of a track, and its place among the tracks."""
+    return [
+        event("M", "thread_name", 0, tid, {"name": name}),
+        event("M", "thread_sort_index", 0, tid, {"sort_index": place}),
+    ]
 
 
 class TraceFile:

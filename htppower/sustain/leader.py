@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
-from htppower.sustain.base import Learner, whole
-from htppower.sustain.gap_counts import GapCounts
+from htppower.sustain.base import GapCounts, Learner, whole
 
 if TYPE_CHECKING:
     from htppower.profiles.sustain import Adaptive

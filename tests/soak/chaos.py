@@ -11,7 +11,7 @@ from soak.host import CLOCK, profiles
 from soak.watching import OrderWatch
 
 from htppower import SessionClosed, load_profile
-from htppower.backends.simulated.faults import FUNCTIONS
+from htppower.backends.simulated.calls import FUNCTIONS
 from htppower.votes.native_codes import FAILED, INVALID_INPUT, TRANSPORT
 
 if TYPE_CHECKING:

@@ -35,7 +35,6 @@ KEPT = {
     " HoldEnded LinkChanged LinkState Phase ProfileChanged Recovered ReleaseFailed SessionOpened SustainLearned"
     " Transition",
     "htppower.subscribers.chrome_trace": "ChromeTrace PROCESS",
-    "htppower.subscribers.logs": "LOWERINGS level_of line log_event wants",
     "htppower.subscribers.opentelemetry": "SUCCESS subscribe",
     "htppower.subscribers.prometheus": "LOWERINGS PrometheusMetrics",
     "htppower.subscribers.snapshot": "Sample controller_samples session_samples",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from htppower import load_profile
-from htppower.profiles.discovery import own_name
 from htppower.profiles.loading import record_names
+from htppower.profiles.names import own_name
 from htppower.votes.native_codes import SUCCESS
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.votes.field_repr import field_repr
 from htppower.votes.native_codes import INVALID_INPUT, SUCCESS, UNSUPPORTED, UNSUPPORTED_CONFIG
 from htppower.votes.option import Option, VoteOption
 from htppower.votes.options import VOTE_OPTIONS
@@ -43,8 +42,6 @@ class LibraryVersion:
     last_option: Option
     hmx_on_v89: bool
     checks_hmx: bool
-
-    __repr__ = field_repr
 
 
 LIBRARY_VERSIONS = MappingProxyType(

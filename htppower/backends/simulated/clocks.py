@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.votes.corners import ExpandedCorner, VoltageCorner, as_expanded
-from htppower.votes.field_repr import field_repr
 from htppower.votes.option import Option
 from htppower.votes.options import PROCESS_WIDE, VOTE_OPTIONS
 
@@ -62,8 +61,6 @@ class Effective:
     ceng_target: int = 0
     ceng_max: int = 0
 
-    __repr__ = field_repr
-
 
 @attrs.frozen
 class ProcessSettings:
@@ -72,8 +69,6 @@ class ProcessSettings:
     rpc_polling_time_us: int = 0
     rpc_control_latency_us: int = 0
     adaptive_polling_time_us: int = 0
-
-    __repr__ = field_repr
 
     def after(self, config: NativeConfig) -> ProcessSettings:
         """Return the settings after a vote; FastRPC ignores a control latency of 0."""
@@ -106,8 +101,6 @@ class Client:
     # Without an explicit vote the HMX clock follows the core clock. A device's HMX does so only once it is asked to.
     hmx_follows_core: bool = True
     ceng: tuple[int, int, int] = (0, 0, 0)
-
-    __repr__ = field_repr
 
     @property
     def active(self) -> bool:

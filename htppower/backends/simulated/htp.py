@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, get_args
 
 from htppower.backends.base import Description, Device
 from htppower.backends.simulated.answers import NEWEST, find_version
-from htppower.backends.simulated.calls import Calls
+from htppower.backends.simulated.calls import RENEW, Calls
 from htppower.backends.simulated.clocks import Effective, ProcessSettings, effective_clocks
-from htppower.backends.simulated.faults import RENEW
 from htppower.backends.simulated.libraries import DeviceLibrary, LinkKind, PlainLibrary
 from htppower.backends.whole_lock import whole_lock
 from htppower.errors import BackendUnavailable, Unavailable, VoteRejected

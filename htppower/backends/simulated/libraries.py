@@ -13,7 +13,6 @@ from htppower.backends.simulated.answers import answer, has_option
 from htppower.backends.simulated.clocks import Client
 from htppower.backends.simulated.link import SETTINGS, Link
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
-from htppower.votes.field_repr import field_repr
 from htppower.votes.native import NativeConfig
 from htppower.votes.native_codes import FAILED, INVALID_INPUT, SUCCESS, UNSUPPORTED
 from htppower.votes.option import Option
@@ -91,8 +90,6 @@ class Remembered:
     hvx: bool = False
     hmx: bool = False
     bus_at_max: bool = False
-
-    __repr__ = field_repr
 
     def after(self, config: NativeConfig) -> Remembered:
         """Return the memory after the library has read a vote."""

@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.backends.clock import MonotonicClock
-from htppower.backends.simulated.faults import RENEW
+from htppower.backends.base import MonotonicClock
+from htppower.backends.simulated.calls import RENEW
 from htppower.backends.simulated.htp import SimulatedHtp
 from htppower.backends.whole_lock import whole_lock
 from htppower.votes.corners import ExpandedCorner, as_expanded
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from htppower.backends.clock import Clock
+    from htppower.backends.base import Clock
     from htppower.backends.simulated.clocks import Effective
     from htppower.backends.simulated.link import FastRpcAnswer
     from htppower.votes.native import NativeConfig
@@ -64,8 +63,6 @@ class Timing:
     raised_idle_w: float = 0.0
     relaxed_idle_w: float = 0.0
     released_idle_w: float = 0.0
-
-    __repr__ = field_repr
 
 
 class TimedHtp(SimulatedHtp):

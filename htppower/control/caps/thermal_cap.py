@@ -18,7 +18,7 @@ import attrs
 
 from htppower.control.arguments import checked_whole
 from htppower.control.caps.switched_cap import SwitchedCap, listed
-from htppower.control.time.alarms import SingleAlarm
+from htppower.control.time.base import SingleAlarm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

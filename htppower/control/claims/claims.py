@@ -16,7 +16,7 @@ import attrs
 
 from htppower.control.core.line import Urgency
 from htppower.control.plans.precedence import Claim, in_use
-from htppower.control.time.alarms import armed_or_none
+from htppower.control.time.base import armed_or_none
 from htppower.events import CapLifted, CapSet, Cause, HoldBegan, HoldEnd, HoldEnded
 
 if TYPE_CHECKING:

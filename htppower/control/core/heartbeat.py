@@ -14,7 +14,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from htppower.control.core.line import Urgency
-from htppower.control.time.alarms import SingleAlarm
+from htppower.control.time.base import SingleAlarm
 from htppower.events import State
 
 if TYPE_CHECKING:

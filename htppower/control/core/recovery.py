@@ -19,7 +19,7 @@ from htppower.control.core.link import (
     Link,
 )
 from htppower.control.core.meaning import CallKind, Meaning, kind_of, meaning_of
-from htppower.control.time.alarms import SingleAlarm
+from htppower.control.time.base import SingleAlarm
 from htppower.errors import VoteRejected
 from htppower.events import Cause, LinkChanged, LinkState
 

@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from htppower.backends.whole_lock import whole_lock
-from htppower.control.time.alarms import armed_or_none
+from htppower.control.time.base import armed_or_none
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,10 @@ import contextlib
 import errno
 import os
 from io import FileIO
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
+
+from htppower.profiles.regular_file import NotRegular, read_regular_file
 
 try:
     import fcntl
@@ -46,14 +49,14 @@ class NewFile:
     def __init__(
         self, path: _Path, data: bytes, *, lasting: bool = False, mode: int | None = None, names: int = 16
     ) -> None:
-        self._path = os.fspath(path)
+        self._path = Path(path)
         # The temporary name, while there is such a file.
-        self._name = ""
+        self._name: Path | None = None
         with self._discarded_on_error():
             self._name, self._file = _made_beside(self._path, names)
             write_all(self._file, data)
             if mode is not None:
-                os.chmod(self._name, mode)  # noqa: PTH101 - as the text that os takes
+                self._name.chmod(mode)
             if lasting:
                 os.fsync(self._file.fileno())
 
@@ -62,17 +65,18 @@ class NewFile:
         with self._discarded_on_error():
             if _WINDOWS:
                 self._file.close()
-            os.replace(self._name, self._path)  # noqa: PTH105 - as above
-            self._name = ""
+            if self._name is not None:
+                self._name.replace(self._path)
+            self._name = None
             return FileIO(self._path, "r+") if _WINDOWS else self._file
 
     def discard(self) -> None:
         """Remove the file, unless it is at its path."""
-        if self._name:
+        if self._name is not None:
             self._file.close()
             with contextlib.suppress(OSError):
-                os.unlink(self._name)  # noqa: PTH108 - as above
-            self._name = ""
+                self._name.unlink()
+            self._name = None
 
     @contextlib.contextmanager
     def _discarded_on_error(self) -> Iterator[None]:
@@ -83,10 +87,9 @@ class NewFile:
             self.discard()
             if error.errno is None:
                 raise
-            folder = os.path.dirname(self._path) or os.curdir  # noqa: PTH120 - as above
-            missing = error.errno == errno.ENOENT and not os.path.isdir(folder)  # noqa: PTH112 - as above
+            missing = error.errno == errno.ENOENT and not self._path.parent.is_dir()
             reason = "its folder is missing: make that first" if missing else error.strerror
-            raise OSError(error.errno, reason, self._path) from None
+            raise OSError(error.errno, reason, str(self._path)) from None
 
 
 def put_in_place(path: _Path, data: bytes, *, lasting: bool = False) -> FileIO:
@@ -101,16 +104,47 @@ def write_all(file: FileIO, data: bytes) -> None:
         left = left[os.write(file.fileno(), left) :]
 
 
-def is_at(path: str, file: FileIO) -> bool:
+def place_of(path: _Path) -> Path:
+    """Return the absolute path of a file, with no link in its folder: the process may change its folder.
+
+    A link of the file's own name is kept, and not followed: in a folder like ``/tmp`` another user may have made it.
+    """
+    whole = Path(path).absolute()
+    return Path(os.path.realpath(whole.parent), whole.name)
+
+
+def begin_of(path: Path, most_bytes: int, what: str) -> bytes | None:
+    """Return the begin of a file that will be replaced; None if there is no file.
+
+    Raises:
+        OSError: it can't be read, or is a folder.
+        ValueError: it is not a file; the error says to name a file for ``what``.
+    """
+    try:
+        return read_regular_file(path, most_bytes, noted=False)
+    except FileNotFoundError:
+        return None
+    except NotRegular as error:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path)) from None
+        raise ValueError(f"{path} is {error}: name a file for {what}") from None
+
+
+def something_else(path: Path, what: str) -> ValueError:
+    """Return the error for a file that must not be replaced, since it holds something else."""
+    return ValueError(f"{path} holds something else than {what}: remove it, or name another file")
+
+
+def is_at(path: Path, file: FileIO) -> bool:
     """Return whether a path leads to an open file, and not through a link."""
     try:
-        return os.path.samestat(os.lstat(path), os.fstat(file.fileno()))
+        return os.path.samestat(path.lstat(), os.fstat(file.fileno()))
     except FileNotFoundError:
         return False
 
 
 @contextlib.contextmanager
-def locked(path: str) -> Iterator[FileIO | None]:
+def locked(path: Path) -> Iterator[FileIO | None]:
     """Lock a file for a block; None if it is locked already. A missing file or a link raises OSError."""
     with FileIO(path, "r", opener=lambda name, _flags: os.open(name, _FLAGS)) as file:
         yield file if _lock(file) and is_at(path, file) else None
@@ -130,11 +164,10 @@ def _lock(file: FileIO) -> bool:
     return True
 
 
-def _made_beside(path: str, names: int) -> tuple[str, FileIO]:
+def _made_beside(path: Path, names: int) -> tuple[Path, FileIO]:
     """Return the temporary name of a new, locked file, and the file."""
-    folder, base = os.path.split(path)
     for number in ("", *range(2, names + 1)):
-        name = os.path.join(folder, f".{base}.new{number}")  # noqa: PTH118 - as above
+        name = path.with_name(f".{path.name}.new{number}")
         try:
             _remove_left(name)
         except OSError as error:
@@ -151,14 +184,14 @@ def _made_beside(path: str, names: int) -> tuple[str, FileIO]:
             if _lock(file) and is_at(name, file):
                 unused.pop_all()
                 return name, file
-    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
 
 
-def _remove_left(name: str) -> None:
+def _remove_left(name: Path) -> None:
     """Remove a file that a killed process has left, or a link; leave a file that is locked."""
-    if _WINDOWS or os.path.islink(name):  # noqa: PTH114 - as above
-        os.unlink(name)  # noqa: PTH108 - as above
+    if _WINDOWS or name.is_symlink():
+        name.unlink()
         return
     with locked(name) as file:
         if file is not None:
-            os.unlink(name)  # noqa: PTH108 - as above
+            name.unlink()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from htppower.control.time.alarms import armed_or_logged
+from htppower.control.time.base import armed_or_logged
 
 if TYPE_CHECKING:
     from htppower.control.time.base import Time

@@ -2,8 +2,8 @@
 
 May import what ``control`` may; of its rooms: core, gate, plans, time and files.
 
-Few sessions learn anything. ``learning`` holds all parts of one session: ``gap_timer`` measures the gaps between its
-inferences, ``second_state`` says when its lowered votes relax further, and ``raise_ahead`` raises its votes before a
-predicted inference. ``learners`` learns one time, with one learner for each profile. ``learnt`` keeps what sessions
-have learnt over a restart of the process, in a ``learnt_file``.
+Few sessions learn anything. ``learning`` holds all parts of one session, and says when its lowered votes relax further.
+``gap_timer`` measures the gaps between its inferences, and ``raise_ahead`` raises its votes before a predicted
+inference. ``learners`` learns one time, with one learner for each profile. ``learnt`` keeps what sessions have learnt
+over a restart of the process.
 """

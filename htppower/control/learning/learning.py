@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from htppower.control.learning.gap_timer import GapTimer
 from htppower.control.learning.learners import Learners
 from htppower.control.learning.raise_ahead import RaiseAhead
-from htppower.control.learning.second_state import SecondState
+from htppower.events import Trigger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,8 +20,64 @@ if TYPE_CHECKING:
     from htppower.control.gate.tokens import Tokens
     from htppower.control.plans.plans import Plan
     from htppower.control.time.base import Time
-    from htppower.events import Trigger
+    from htppower.profiles.profile import Profile
     from htppower.sustain.base import Learner
+
+_NEVER = -1
+
+
+class SecondState:
+    """Says when the lowered votes of one session relax further. The lock of its gate is held.
+
+    The time counts from the lowering. If it is learnt, a gap lasts from the lowering to the next raise.
+
+    Attributes:
+        learners: learn the time.
+    """
+
+    def __init__(self, learners: Learners) -> None:
+        self.learners = learners
+        # The profile in use, and the profile that has lowered the votes.
+        self._profile: Profile | None = None
+        self._lowered_by: Profile | None = None
+        # When the votes were lowered, and the same if something is to be learnt from it.
+        self._lowered_us = self._gap_from_us = _NEVER
+        self._reached = False
+
+    def use_plan(self, plan: Plan) -> None:
+        """Use the time of another plan. Votes lowered by another profile stay until that profile is used again."""
+        self._profile = plan.profile
+        self.learners.use(plan, None if plan.then is None else plan.then_after_us)
+
+    @property
+    def due_us(self) -> int | None:
+        """When the votes relax further; None if they are not lowered, have relaxed already, or stay as they are."""
+        after_us = self.learners.time_out_us
+        if self._reached or after_us is None or self._lowered_us == _NEVER or self._lowered_by != self._profile:
+            return None
+        return self._lowered_us + after_us
+
+    def moved(self, trigger: Trigger, now_us: int, *, after_deinit: bool, begun_us: int | None) -> None:
+        """Note a transition.
+
+        ``after_deinit``: whether DE-INIT was the last phase. ``begun_us``: when an inference began to wait. If the
+        first raise fails, the votes go up later, but the gap has ended at the begin.
+        """
+        if trigger is Trigger.LOWER_FURTHER:
+            self._reached = True
+            return
+        learner = self.learners.current
+        if trigger is Trigger.RAISE and learner is not None and self._gap_from_us != _NEVER:
+            ended_us = now_us if begun_us is None else max(begun_us, self._gap_from_us)
+            learner.learn(ended_us - self._gap_from_us, waited=begun_us is not None)
+        lowered = trigger is Trigger.LOWER and not after_deinit
+        self._lowered_us = self._gap_from_us = now_us if lowered else _NEVER
+        self._lowered_by = self._profile
+        self._reached = False
+
+    def forget_gap(self) -> None:
+        """Learn nothing from the current gap. The votes still relax in time."""
+        self._gap_from_us = _NEVER
 
 
 class Learning:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.gate.sustain_timer import NO_DEADLINE
-from htppower.control.time.alarms import armed_or_logged
+from htppower.control.time.base import armed_or_logged
 from htppower.sustain.prediction import Allowance, Prediction
 
 if TYPE_CHECKING:

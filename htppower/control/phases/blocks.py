@@ -11,7 +11,7 @@ import traceback as tracebacks
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from htppower.control.time.alarms import armed_or_none
+from htppower.control.time.base import armed_or_none
 from htppower.errors import HtpPowerError, PhaseMisuse
 from htppower.events import Cause, Phase
 

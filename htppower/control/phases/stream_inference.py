@@ -81,7 +81,6 @@ class StreamInference:
             return not self._inference.running
 
     def _given(self) -> None:
-        """Note that the reader gets a token."""
         if self._timeout_us is None:
             return
         gate = self._phases.gate

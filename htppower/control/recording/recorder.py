@@ -153,7 +153,6 @@ class Recording(Closing):
                 self._background.ask()
 
     def _take(self) -> None:
-        """Make lines of the queue."""
         with self._lock:
             queue, self._queue = self._queue, deque()
             dropped, self._dropped, self._asked = self._dropped, 0, False

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import bisect
 import contextlib
-import errno
 import itertools
 import json
 import os
@@ -20,9 +19,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from htppower.control.files.new_file import NewFile, is_at, locked, write_all
+from htppower.control.files.new_file import NewFile, begin_of, is_at, locked, place_of, something_else, write_all
 from htppower.control.gate.tokens import NOT_TIMED
-from htppower.profiles.regular_file import NotRegular, read_regular_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -90,10 +88,8 @@ class TraceFiles:
 
     def __init__(self, path: str | os.PathLike[str], files: int, most_bytes: int, header: Callable[[], bytes]) -> None:
         self.path = Path(path)
-        # Absolute and without links: the process may change its folder, and other users a link on the way.
-        folder, name = os.path.split(os.path.abspath(path))  # noqa: PTH100 - as the texts that os takes
-        self._place = os.path.join(os.path.realpath(folder), name)  # noqa: PTH118 - as above
-        self._places = [self._place, *(f"{self._place}.{age}" for age in range(1, files))]
+        self._place = place_of(path)
+        self._places = [self._place, *(Path(f"{self._place}.{age}") for age in range(1, files))]
         self._most_bytes = most_bytes
         self._header = header
         self._file: FileIO | None = None
@@ -170,23 +166,14 @@ class TraceFiles:
         last = len(self._places) - 1
         free = next((age for age in range(last) if not os.path.lexists(self._places[age])), last)
         for age in range(free, 0, -1):
-            os.replace(self._places[age - 1], self._places[age])  # noqa: PTH105 - as above
+            self._places[age - 1].replace(self._places[age])
 
     def _in_use(self) -> ValueError:
         return ValueError(f"{self._place} is being written by another controller: name another file")
 
 
-def _require_recording(place: str) -> None:
-    if os.path.islink(place):  # noqa: PTH114 - as above
-        return
-    try:
-        held = read_regular_file(place, len(_MARK) - 1, noted=False)
-    except FileNotFoundError:
-        return
-    except NotRegular:
-        if os.path.isdir(place):  # noqa: PTH112 - as above
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), place) from None
-        raise ValueError(f"{place} is no file: name one for the recording") from None
+def _require_recording(place: Path) -> None:
+    held = None if place.is_symlink() else begin_of(place, len(_MARK) - 1, "the recording")
     # A process that was killed while it began a file may leave a part of the mark.
-    if not _MARK.startswith(held):
-        raise ValueError(f"{place} holds something else than a recording: remove it, or name another file")
+    if held is not None and not _MARK.startswith(held):
+        raise something_else(place, "a recording")

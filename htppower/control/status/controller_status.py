@@ -15,7 +15,6 @@ from htppower.control.recording.recorder import RecordingStatus
 from htppower.control.status.cores import CoreStatus
 from htppower.errors import CallUnderWay, VoteRejected
 from htppower.events import Cause, Degradation, LinkState, State
-from htppower.votes.field_repr import field_repr
 from htppower.votes.vote_set import VoteSet
 
 # No postponed annotations here: the types of the fields are read.
@@ -32,8 +31,6 @@ class OpenTicket:
 
     since_us: int
     until_us: int | None
-
-    __repr__ = field_repr
 
 
 @attrs.frozen
@@ -55,8 +52,6 @@ class LearntSustain:
     cold_starts: int
     fixed_raised_us: int
     fixed_cold_starts: int
-
-    __repr__ = field_repr
 
 
 class SessionStatus(NamedTuple):
@@ -142,8 +137,6 @@ class ProcessSetting:
     value: int | None
     holders: tuple[int, ...]
 
-    __repr__ = field_repr
-
 
 @attrs.frozen
 class ControllerStatus:
@@ -183,5 +176,3 @@ class ControllerStatus:
     inferences: int
     link: LinkState
     process: VoteSet
-
-    __repr__ = field_repr

@@ -9,7 +9,6 @@ import attrs
 
 from htppower.backends.simulated.clocks import Client, Effective, ProcessSettings, effective_clocks
 from htppower.events import State
-from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -40,8 +39,6 @@ class CoreStatus:
     effective: Effective
     decided_by: Mapping[str, tuple[int, ...]]
     unknown: tuple[int, ...]
-
-    __repr__ = field_repr
 
 
 def core_statuses(sessions: Iterable[SessionRecord], process: VoteSet) -> tuple[CoreStatus, ...]:

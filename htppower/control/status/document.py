@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime
 import os
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+
+import attrs
 
 from htppower._version import __version__
 from htppower.backends.base import Description
@@ -34,7 +36,8 @@ class _Deciding(Claim):
     pass
 
 
-class _Votes(NamedTuple):
+@attrs.frozen
+class _Votes:
     """The votes on a power config id.
 
     Attributes:

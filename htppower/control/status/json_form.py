@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import enum
 import operator
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+
+import attrs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -14,7 +16,8 @@ _LIMIT = 1 << 63
 _WORDS = {str: "text", int: "number", bool: "truth value"}
 
 
-class Form(NamedTuple):
+@attrs.frozen
+class Form:
     """The JSON form of a type.
 
     Attributes:
@@ -29,10 +32,11 @@ class Form(NamedTuple):
     wrong: Callable[[Any, str], str | None]
     many: bool = False
     kind: type | None = None
-    fields: Mapping[str, tuple[Form, str]] = {}
+    fields: Mapping[str, tuple[Form, str]] = attrs.field(factory=dict)
 
 
-class Shown(NamedTuple):
+@attrs.frozen
+class Shown:
     """A field that is not an annotated attribute of its class.
 
     Attributes:
@@ -91,7 +95,8 @@ def _leaf(kind: type) -> Form:
 
 
 def _or_null(form: Form) -> Form:
-    return form._replace(
+    return attrs.evolve(
+        form,
         write=lambda value: None if value is None else form.write(value),
         wrong=lambda found, at: None if found is None else form.wrong(found, at),
     )
@@ -104,7 +109,7 @@ def _list(form: Form) -> Form:
         problems = (form.wrong(each, f"{at}[{place}]") for place, each in enumerate(found))
         return next(filter(None, problems), None)
 
-    return form._replace(write=lambda values: [form.write(each) for each in values], wrong=wrong, many=True)
+    return attrs.evolve(form, write=lambda values: [form.write(each) for each in values], wrong=wrong, many=True)
 
 
 def _dictionary(key: Any, form: Form) -> Form:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import functools
 import json
 import logging
-import os
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from htppower.control.context_manager import Closing
 from htppower.control.files.background_work import BackgroundWork
-from htppower.control.files.new_file import put_in_place
+from htppower.control.files.new_file import begin_of, place_of, put_in_place, something_else
 from htppower.control.status.document import KIND, may_change, status_document, without_times
 from htppower.control.status.runtime_folder import reserved_file
-from htppower.profiles.regular_file import NotRegular, read_regular_file
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
 
     from htppower.control.companions import Companions
@@ -66,10 +64,7 @@ class StatusFile(Closing):
         self._status = status
         self._removed = path is None
         self._path = reserved_file() if path is None else Path(path)
-        # The process may change its working folder. A link of the file's name is not followed: in a folder like /tmp
-        # another user may have made it.
-        whole = self._path.absolute()
-        self._target = Path(os.path.realpath(whole.parent), whole.name)
+        self._target = place_of(self._path)
         # Held while the file is written: the first time here, and then by the worker.
         self._writing = threading.RLock()
         self._closed = self._failed = False
@@ -77,7 +72,9 @@ class StatusFile(Closing):
         self._background = BackgroundWork(time, "htppower-status", self._look, pause_us=PERIOD_US)
         self._calls = contextlib.ExitStack()
         try:
-            _require_status_or_nothing(self._path, self._target)
+            held = None if self._target.is_symlink() else begin_of(self._target, _BEGIN_BYTES, "the status")
+            if held and KIND.encode("ascii") not in held:
+                raise something_else(self._target, "a status")  # noqa: TRY301
             # An event costs nothing more while the next write is due.
             self._calls.callback(subscribe(self._changed, lambda _kind, _details: not self._background.asked))
             self._calls.callback(companions.add(self.close, self._disown))
@@ -164,17 +161,3 @@ class StatusFile(Closing):
             finally:
                 if changing:
                     self._background.ask()
-
-
-def _require_status_or_nothing(path: Path, target: Path) -> None:
-    """Refuse to replace a folder, a device or a file that is not a status."""
-    if target.is_symlink() or not target.exists():
-        return
-    if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    try:
-        held = read_regular_file(target, _BEGIN_BYTES)
-    except NotRegular:
-        raise ValueError(f"{path} is not a file: name a file, which each status replaces") from None
-    if held and KIND.encode("ascii") not in held:
-        raise ValueError(f"{path} holds something else than a status: remove it, or name another file")

@@ -130,7 +130,7 @@ def command(**options: Any) -> None:
     if options["dry_run"]:
         echo(_plan_text(steps))
         return
-    from htppower.backends.clock import MonotonicClock  # noqa: PLC0415
+    from htppower.backends.base import MonotonicClock  # noqa: PLC0415
     from htppower.tools.cli.vendor_output import kept_off_stdout  # noqa: PLC0415
     from htppower.tools.tuning.models.calibration.run import calibrate  # noqa: PLC0415 - as above
 

@@ -23,7 +23,7 @@ from htppower.tools.extensions.target import architecture, harmful_elsewhere
 from htppower.tools.review.layout import terminal_width, wrapped
 
 if TYPE_CHECKING:
-    from htppower.profiles.lost import Lost
+    from htppower.profiles.expressed import Lost
     from htppower.rules.socs import Soc
     from htppower.tools.extensions.extension_file import ExtensionFile
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from htppower.profiles.discovery import RECORDS, is_record, shipped_folder
-from htppower.profiles.names import LLM_DECODE_PROFILES
+from htppower.profiles.discovery import is_record, shipped_folder
+from htppower.profiles.names import LLM_DECODE_PROFILES, RECORDS
 from htppower.profiles.paths import joined
 from htppower.tools.cli.help import WHAT, option
 

@@ -22,7 +22,7 @@ from htppower.tools.extensions.target import without_missing
 from htppower.votes.options import BY_FIELD
 
 if TYPE_CHECKING:
-    from htppower.profiles.lost import Lost
+    from htppower.profiles.expressed import Lost
     from htppower.profiles.profile import Profile
     from htppower.rules.socs import Soc
     from htppower.votes.vote_set import VoteSet

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.errors import Severity
+from htppower.profiles.expressed import Lost
 from htppower.profiles.fields import spell
-from htppower.profiles.lost import Lost
 from htppower.profiles.profile import Lowering, power_states
 from htppower.profiles.sustain import VENDOR_SUSTAIN_US, Adaptive, first_us
 from htppower.votes.clock_votes import DcvsV3

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Severity
+from htppower.profiles.expressed import Lost
 from htppower.profiles.fields import spell
-from htppower.profiles.lost import Lost
 from htppower.profiles.profile import with_states
 from htppower.rules.platforms import ARCHITECTURES, Platform
 from htppower.rules.socs import SOCS

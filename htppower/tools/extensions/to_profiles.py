@@ -12,8 +12,7 @@ from htppower.errors import Finding, ProfileError, printable
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.profiles.paths import stem_of
-from htppower.profiles.profile_files import ProfileFiles
-from htppower.profiles.yaml_text import profile_lines, profile_name, state_text
+from htppower.profiles.yaml_text import ProfileFiles, profile_lines, profile_name, state_text
 from htppower.tools.extensions.extension_file import FileKind
 from htppower.tools.extensions.json_nodes import Member
 from htppower.tools.extensions.keys import Section

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from htppower.errors import Finding, ProfileError
-from htppower.profiles.discovery import RECORDS, SUFFIXES, holds_all
-from htppower.profiles.names import SHIPPED_PROFILES
+from htppower.profiles.discovery import SUFFIXES, holds_all
+from htppower.profiles.names import RECORDS, SHIPPED_PROFILES
 from htppower.profiles.paths import folder_of, joined
 from htppower.profiles.regular_file import NotRegular, leads_out
 from htppower.tools.review.file_kinds import Kind, folder_name, is_extension_in_folder, kind_of, named_kind

@@ -11,8 +11,7 @@ import attrs
 
 from htppower.errors import printable
 from htppower.profiles.fields import spell
-from htppower.profiles.shares import share_text
-from htppower.profiles.sustain import VENDOR_SUSTAIN_US, Adaptive
+from htppower.profiles.sustain import VENDOR_SUSTAIN_US, Adaptive, share_text
 from htppower.tools.review.durations import duration
 from htppower.tools.review.layout import WIDTH, table, wrapped
 from htppower.votes.field_repr import field_repr

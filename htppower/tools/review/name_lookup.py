@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from htppower.errors import ProfileError
-from htppower.profiles.discovery import Folders, above_records, holds_all, shipped_folder
-from htppower.profiles.names import SHIPPED_PROFILES
+from htppower.profiles.discovery import Folders, holds_all, shipped_folder
+from htppower.profiles.names import SHIPPED_PROFILES, above_records
 from htppower.tools.review.file_kinds import Kind, kind_of
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.profiles.shares import share_text
-from htppower.profiles.sustain import Adaptive
+from htppower.profiles.sustain import Adaptive, share_text
 from htppower.tools.review.durations import duration
 
 if TYPE_CHECKING:

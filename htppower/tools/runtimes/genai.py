@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from htppower.hosts.provider_settings import nearest_mode, provider_settings
+from htppower.hosts.qnn_provider import nearest_mode, provider_settings
 from htppower.tools.runtimes.in_code import GENAI_CALLS, calls
 from htppower.tools.runtimes.onnxruntime import KNOWN
 from htppower.tools.runtimes.settings import Part, Settings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.hosts.provider_settings import (
+from htppower.hosts.qnn_provider import (
     PERFORMANCE_MODE,
     RUN_LATENCY,
     RUN_MODE,

@@ -19,9 +19,8 @@ from htppower.errors import Finding, ProfileError, shortened
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.profiles.paths import stem_of
-from htppower.profiles.profile_files import ProfileFiles
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES
-from htppower.profiles.yaml_text import comment, profile_name, quoted
+from htppower.profiles.yaml_text import ProfileFiles, comment, profile_name, quoted
 from htppower.tools.extensions.inner_files import beside_dialog
 from htppower.tools.extensions.json_text import parse_json
 from htppower.tools.runtimes.doubtful import is_none, is_placeholder

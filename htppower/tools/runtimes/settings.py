@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import attrs
 
 if TYPE_CHECKING:
-    from htppower.profiles.lost import Lost
+    from htppower.profiles.expressed import Lost
     from htppower.profiles.profile import Profile
 
 

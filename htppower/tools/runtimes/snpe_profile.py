@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import Finding, Place, ProfileError, printable
 from htppower.profiles.paths import stem_of
-from htppower.profiles.profile_files import ProfileFiles
-from htppower.profiles.yaml_text import comment, profile_name, quoted
+from htppower.profiles.yaml_text import ProfileFiles, comment, profile_name, quoted
 from htppower.tools.runtimes.profile_text import state_lines, vote_lines
 
 if TYPE_CHECKING:

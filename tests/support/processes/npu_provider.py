@@ -23,7 +23,7 @@ import onnxruntime_qnn
 from htppower import VoteController, profile_names
 from htppower.backends import QnnHtp, RecordingBackend
 from htppower.hosts.onnxruntime import load_model, provider_options
-from htppower.hosts.qnn_modes import modes as qnn_modes
+from htppower.hosts.qnn_provider import modes as qnn_modes
 from htppower.hosts.qnn_provider import new_session
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))

@@ -10,7 +10,7 @@ from jsonschema import Draft7Validator
 from support.helpers import ceng, ceng_exp, expanded, hvx_exp
 
 from htppower import ProfileError, RuleBreach, load_profile
-from htppower.hosts.qnn_modes import provider_options
+from htppower.hosts.qnn_provider import provider_options
 from htppower.profiles.fields import profile_fields
 from htppower.tools.review.diff.effects import Effect, effect_of
 from htppower.tools.review.json_schema.schema import json_schema

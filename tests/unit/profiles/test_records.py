@@ -9,11 +9,9 @@ import pytest
 from support.shipped import shipped_folder
 
 from htppower import ProfileError, load_profile, profile_names
-from htppower.profiles.discovery import own_name
 from htppower.profiles.loading import load_records, record_names
-from htppower.profiles.names import SHIPPED_PROFILES
-from htppower.profiles.profile import is_held
-from htppower.profiles.provenance import Provenance
+from htppower.profiles.names import SHIPPED_PROFILES, own_name
+from htppower.profiles.profile import Provenance, is_held
 
 if TYPE_CHECKING:
     from pathlib import Path

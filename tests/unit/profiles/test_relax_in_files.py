@@ -11,8 +11,7 @@ from support.any_relaxes import relaxes
 
 from htppower import ProfileError, load_profile
 from htppower.profiles.profile import Relax, Then
-from htppower.profiles.shares import SHARE_LIMITS_PPM, share_ppm, share_text
-from htppower.profiles.sustain import LONGEST_SUSTAIN_US, Adaptive
+from htppower.profiles.sustain import LONGEST_SUSTAIN_US, SHARE_LIMITS_PPM, Adaptive, share_ppm, share_text
 from htppower.profiles.yaml_text import profile_lines
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from support.checkout import ROOT
 from support.learning import learning
 
 from htppower.subscribers import opentelemetry, opentelemetry_metrics
-from htppower.subscribers.prometheus import PrometheusMetrics, _calls_saved, _state_seconds
-from htppower.subscribers.snapshot import controller_samples, session_samples
+from htppower.subscribers.prometheus import PrometheusMetrics, _calls_saved
+from htppower.subscribers.snapshot import controller_samples, session_samples, state_seconds
 
 if TYPE_CHECKING:
     from support.bench import Bench
@@ -41,7 +41,7 @@ def test_the_tables_have_every_metric_with_type_and_labels(bench: Bench) -> None
     status = bench.controller.status()
     for sample in (
         _calls_saved(metrics._counted.sums(), status),
-        _state_seconds(metrics._counted.sums().state_us, status),
+        state_seconds(metrics._counted.sums().state_us, status),
         *controller_samples(status),
         *session_samples(status),
     ):

@@ -150,7 +150,7 @@ def _document(diagnosis: Diagnosis) -> dict[str, Any]:
         "platform": None if description is None else _platform(description),
         "devices": [] if description is None else [_device(device) for device in description.devices],
         "hardware": description is not None and description.hardware,
-        "tried": [step._asdict() for step in _tried(diagnosis)],
+        "tried": [attrs.asdict(step) for step in _tried(diagnosis)],
         "environment": diagnosis.environment,
         "skel_paths": list(diagnosis.skel_paths.faults),
         "votes": [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.hosts.provider_settings import CONTROL_LATENCY, PERFORMANCE_MODE, RUN_LATENCY
-from htppower.profiles.discovery import own_name
+from htppower.hosts.qnn_provider import CONTROL_LATENCY, PERFORMANCE_MODE, RUN_LATENCY
 from htppower.profiles.expressed import records
+from htppower.profiles.names import own_name
 from htppower.profiles.sustain import VENDOR_SUSTAIN_US
 from htppower.tools.review.advice.profiles import LONGEST_POLLING_US, polling_us, speed, sustain_us
 from htppower.tools.runtimes.executorch import RUN_TIME_OPTION

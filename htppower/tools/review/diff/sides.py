@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Finding, ProfileError
-from htppower.profiles.discovery import Folders, folder_list, runtime_of, shipped_folder
+from htppower.profiles.discovery import Folders, folder_list, shipped_folder
 from htppower.profiles.loading import Examined, Known, examine_power_state, examine_profile
+from htppower.profiles.names import runtime_of
 from htppower.profiles.paths import joined
 from htppower.tools.review.file_kinds import EXTENSION_SUFFIXES, JSON, Kind, named_kind
 from htppower.tools.review.file_selection import Source, find_sources
@@ -71,10 +72,10 @@ class Tree:
 
     def folders(self, home: str, within: str) -> Folders:
         """Return the folders to look up names in the files of ``home``. ``within`` is the compared folder."""
-        folders = folders_of(home, self.named, self.shipped)._replace(within=(within,))
+        folders = attrs.evolve(folders_of(home, self.named, self.shipped), within=(within,))
         if self.root is None or self.top is None:
             return folders
-        return folders._replace(moved=(self.top, self.root))
+        return attrs.evolve(folders, moved=(self.top, self.root))
 
 
 def here(named: Iterable[str | os.PathLike[str]] = ()) -> Tree:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.profiles.field_limits import choices, fields_of
-from htppower.profiles.relax_format import AdaptiveFields, BreakEvenFields, ColdStartsFields, RelaxFields, ThenFields
+from htppower.profiles.file_format import AdaptiveFields, BreakEvenFields, ColdStartsFields, RelaxFields, ThenFields
 from htppower.tools.review.explain.meanings import meaning_of
 from htppower.tools.review.explain.subject import Subject
 from htppower.tools.review.lint.catalogue import CATALOGUE, rules_on

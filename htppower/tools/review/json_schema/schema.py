@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 from htppower.profiles.field_limits import NAME_PATTERN, ONE_LINE_PATTERN, choices, declared, stated_type
 from htppower.profiles.fields import UNSET
 from htppower.profiles.file_format import EXTENDING, ProfileFields, StateFields
-from htppower.profiles.shares import SHARE_PATTERN
+from htppower.profiles.sustain import SHARE_PATTERN
 from htppower.profiles.typed_fields import StatedVotes
 from htppower.tools.review.explain.meanings import OF_LIMITS
 from htppower.tools.review.json_schema.rules import of_a_profile, of_votes

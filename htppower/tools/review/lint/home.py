@@ -6,6 +6,8 @@ import functools
 import os
 from typing import TYPE_CHECKING
 
+import attrs
+
 from htppower.profiles.discovery import shipped_folder, yaml_files
 from htppower.profiles.loading import Known, examine_profile
 from htppower.profiles.names import LISTED_FIRST, LLM_DECODE_PROFILES
@@ -36,7 +38,7 @@ class Home:
         shipped: dict[str, Examined[Profile]],
         known: Known,
     ) -> None:
-        self.folders = folders_of(folder, named)._replace(within=within)
+        self.folders = attrs.evolve(folders_of(folder, named), within=within)
         self.known = known
         self._examined: dict[str, Examined[Profile]] = {}
         self._shelves: dict[tuple[str, ...], Shelf] = {}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from htppower.profiles.quoting import KEYS
+from htppower.profiles.extends import KEYS
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, read_regular_file
 from htppower.profiles.strict_yaml import MOST_VALUES
 

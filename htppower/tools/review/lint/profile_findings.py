@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Finding, Place
-from htppower.profiles.discovery import SUFFIXES, runtime_of, shown_path
+from htppower.profiles.discovery import SUFFIXES, shown_path
 from htppower.profiles.loading import Known
+from htppower.profiles.names import runtime_of
 from htppower.profiles.paths import joined
 from htppower.rules import table as rules
 from htppower.rules.case import Case

@@ -10,10 +10,10 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from htppower.errors import Finding
-from htppower.profiles.discovery import own_name, shown_path
+from htppower.profiles.discovery import shown_path
 from htppower.profiles.field_limits import is_name
 from htppower.profiles.fields import profile_fields, spell, value_at
-from htppower.profiles.names import LLM_DECODE_PROFILES, SHIPPED_PROFILES
+from htppower.profiles.names import LLM_DECODE_PROFILES, SHIPPED_PROFILES, own_name
 from htppower.profiles.paths import stem_of
 from htppower.profiles.profile import NO_VOTES, power_states
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from htppower.errors.trace_error import TraceError
+from htppower.errors import TraceError
 from htppower.tools.tuning.reading_limits import TooMuch
 from htppower.tools.tuning.traces.collected import named_apart
 from htppower.tools.tuning.traces.readers import chrome, csv_rows, loadgen, onnxruntime, own

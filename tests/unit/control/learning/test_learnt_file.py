@@ -11,8 +11,7 @@ import pytest
 from support.bench import Bench
 from support.learnt_files import BREAK_EVEN, entries, kept_by_one, learn, learning, learnt
 
-from htppower.control.learning.learnt import MOST_ENTRIES, PERIOD_US, Learnt
-from htppower.control.learning.learnt_file import Entry, read_or_put_aside, write
+from htppower.control.learning.learnt import MOST_ENTRIES, PERIOD_US, Entry, Learnt, read_or_put_aside, write
 from htppower.control.time.scheduler import SystemTime
 from htppower.sustain.learner import make_learner
 
@@ -116,9 +115,9 @@ def test_there_are_so_many_entries_at_most(path: Path) -> None:
     """The number of entries is limited; the newest ones are kept."""
     learner = make_learner(BREAK_EVEN)
     learner.learn(1_000_000)
-    write(str(path), (Entry(f"request {n}", "burst", False, BREAK_EVEN, learner.state()) for n in range(MOST_ENTRIES)))
+    write(path, (Entry(f"request {n}", "burst", False, BREAK_EVEN, learner.state()) for n in range(MOST_ENTRIES)))
     kept_by_one(path, 1)
-    made = [each.owner for each in read_or_put_aside(str(path))]
+    made = [each.owner for each in read_or_put_aside(path)]
     assert (len(made), made[0], made[-1]) == (MOST_ENTRIES, "request 1", "camera")
 
 
@@ -149,7 +148,7 @@ def test_what_comes_while_the_disk_is_slow_is_written_after_the_end(
     goes_on.set()
     assert worker.flush(20)
     time.close()
-    assert [each.owner for each in read_or_put_aside(str(path))] == ["a", "b"]
+    assert [each.owner for each in read_or_put_aside(path)] == ["a", "b"]
 
 
 def test_it_is_on_the_disk_before_it_is_in_its_place(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -219,7 +219,7 @@ def test_what_can_not_be_recorded_is_refused(bench: Bench, path: Path) -> None:
         bench.controller.record(path.parent / "none" / "t")
     with pytest.raises(IsADirectoryError, match=str(path.parent)):
         bench.controller.record(path.parent)
-    with pytest.raises(ValueError, match="/dev/null is no file"):
+    with pytest.raises(ValueError, match="/dev/null is a device: name a file for the recording"):
         bench.controller.record("/dev/null")
     for name in ("trace.json", "trace.json.1"):
         victim = path.with_name(name)

@@ -13,6 +13,8 @@ try:
     import fcntl
 except ImportError:
     fcntl = None  # type: ignore[assignment]
+from pathlib import Path
+
 from support.bench import Bench
 from support.recordings import events, inferences, lost
 
@@ -23,7 +25,6 @@ from htppower.profiles.regular_file import read_regular_file
 
 if TYPE_CHECKING:
     from io import FileIO
-    from pathlib import Path
 
 SECOND_US = 1_000_000
 
@@ -208,9 +209,9 @@ def test_another_controller_is_refused_during_a_rotation(
     """The path stays reserved while no file is there, and the rotation completes."""
     session = bench.controller.session("burst", owner="x" * 3_000)
     bench.controller.record(path, most_bytes=4096, files=2)
-    other, refused, replace = Bench.make(), [], os.replace
+    other, refused, replace = Bench.make(), [], Path.replace
 
-    def interleave(old: str, new: str) -> None:
+    def interleave(old: Path, new: Path) -> None:
         if path.exists() is there:
             with pytest.raises(ValueError, match="another controller"):
                 other.controller.record(path, files=files)
@@ -221,9 +222,9 @@ def test_another_controller_is_refused_during_a_rotation(
     bench.time.advance_us(PERIOD_US)
     bench.infer(session)
     with monkeypatch.context() as patched:
-        patched.setattr(os, "replace", interleave)
+        patched.setattr(Path, "replace", interleave)
         bench.time.advance_us(PERIOD_US)
-    assert refused == [f"{path}.1" if there else str(path)]
+    assert refused == [path.with_name("trace.json.1") if there else path]
     assert (len(inferences(path)), len(inferences(path.with_name("trace.json.1")))) == (1, 1)
     assert len(list(path.parent.iterdir())) == 2
     other.controller.close()
@@ -254,12 +255,12 @@ def test_a_file_may_be_renamed_while_it_is_checked(bench: Bench, path: Path, mon
     older = path.with_name("trace.json.1")
     older.touch()
 
-    def renamed_meanwhile(place: str, *arguments: Any, **options: Any) -> bytes:
-        if place == str(older):
+    def renamed_meanwhile(place: Path, *arguments: Any, **options: Any) -> bytes:
+        if place == older:
             older.rename(path.with_name("trace.json.2"))
         return read_regular_file(place, *arguments, **options)
 
-    monkeypatch.setattr(trace_files, "read_regular_file", renamed_meanwhile)
+    monkeypatch.setattr(new_file, "read_regular_file", renamed_meanwhile)
     bench.controller.record(path, files=2)
     assert path.exists()
 

@@ -22,7 +22,7 @@ def test_what_can_not_be_written_is_refused(bench: Bench, path: Path) -> None:
     assert missing.value.filename == str(path.parent / "none" / "s")
     with pytest.raises(IsADirectoryError, match=str(path.parent)):
         bench.controller.serve_status(path.parent)
-    with pytest.raises(ValueError, match="/dev/null is not a file"):
+    with pytest.raises(ValueError, match="/dev/null is a device: name a file for the status"):
         bench.controller.serve_status("/dev/null")
     bench.controller.session("burst")
     bench.time.advance_us(SECOND_US)

@@ -9,7 +9,7 @@ import pytest
 
 from htppower import load_profile
 from htppower.profiles.field_limits import fields_of
-from htppower.profiles.relax_format import AdaptiveFields, BreakEvenFields, ColdStartsFields, ThenFields
+from htppower.profiles.file_format import AdaptiveFields, BreakEvenFields, ColdStartsFields, ThenFields
 from htppower.profiles.sustain import LONGEST_SUSTAIN_US
 from htppower.tools.review.explain.relax_words import words
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from htppower import Profile
-    from htppower.profiles.profile_files import ProfileFiles
+    from htppower.profiles.yaml_text import ProfileFiles
 
 GENAI = """{
   "model": {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.subscribers.trace_events import PROCESS, event, moment, process, slice_of, track
+from htppower.subscribers.trace_file import PROCESS, event, moment, process, slice_of, track
 from htppower.tools.review.dry_run.report import NO_HARDWARE
 from htppower.tools.review.pictures.timeline import is_disable, timeline
 from htppower.votes.native_codes import code_name

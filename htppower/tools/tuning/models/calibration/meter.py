@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path as FilePath
 
-    from htppower.backends.clock import Clock
+    from htppower.backends.base import Clock
 
 # The factor to W or J by unit. A power is read repeatedly; an energy is read before and after, and subtracted.
 UNITS_OF_POWER = {"uW": 1e-6, "mW": 1e-3, "W": 1.0}

@@ -10,7 +10,7 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from htppower.errors.trace_error import TraceError
+from htppower.errors import TraceError
 from htppower.tools.tuning.traces.collected import Inferences, span_us
 from htppower.tools.tuning.traces.readers.chrome_events import events
 

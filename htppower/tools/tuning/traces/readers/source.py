@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from htppower.errors.trace_error import TraceError
+from htppower.errors import TraceError
 from htppower.profiles.regular_file import NotRegular, open_regular
 from htppower.tools.tuning.reading_limits import INFERENCES, Room
 from htppower.tools.tuning.traces.readers.joined import Joined

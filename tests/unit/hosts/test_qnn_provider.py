@@ -9,7 +9,7 @@ import pytest
 from support.bench import explicit_hmx, voting
 
 from htppower import load_profile, profile_names
-from htppower.hosts.qnn_modes import modes, provider_options
+from htppower.hosts.qnn_provider import modes, provider_options
 from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.votes.clock_votes import DcvsV3, VoltageRange
 from htppower.votes.corners import ExpandedCorner, VoltageCorner

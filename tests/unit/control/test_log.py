@@ -10,7 +10,7 @@ from support.bench import explicit_hmx, voting
 
 from htppower import VoteController, events
 from htppower.backends import SimulatedHtp
-from htppower.subscribers.logs import line
+from htppower.control.log import line
 from htppower.testing import VirtualTime
 from htppower.votes.corners import ExpandedCorner
 from htppower.votes.native_codes import FAILED, SYSTEM_COMMUNICATION

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from htppower.profiles.strict_yaml import MOST_VALUES
-from htppower.profiles.top_keys import NoMapping, top_keys
+from htppower.tools.review.file_kinds import NoMapping, top_keys
 
 
 @pytest.mark.parametrize(
