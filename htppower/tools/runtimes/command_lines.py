@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.tools.runtimes.literals import is_template
-from htppower.tools.runtimes.mistaken import MISTAKEN
 from htppower.tools.runtimes.options import OPTIONS, Where
+from htppower.tools.runtimes.statements import MISTAKEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

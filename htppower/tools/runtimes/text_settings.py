@@ -9,9 +9,8 @@ from htppower.tools.runtimes.brackets import grouped
 from htppower.tools.runtimes.code_settings import CodeReader, placed
 from htppower.tools.runtimes.command_lines import LISTS, SPOKEN, items, of_line, prints
 from htppower.tools.runtimes.literals import is_template
-from htppower.tools.runtimes.mistaken import MISTAKEN, is_of
 from htppower.tools.runtimes.options import OPTIONS, OTHER_OPTIONS, Where
-from htppower.tools.runtimes.statements import Said, Statement, Text
+from htppower.tools.runtimes.statements import MISTAKEN, Said, Statement, Text, is_of
 from htppower.tools.runtimes.tokens import ANY, SHELL, Kind, Token, language_of, tokens
 
 if TYPE_CHECKING:
