@@ -18,7 +18,7 @@ from htppower.tools.cli.outputs import File, Sort, print_document, write_outputs
 from htppower.tools.cli.terminal import echo
 from htppower.tools.review.layout import labelled, wrapped
 from htppower.tools.review.styled import styled
-from htppower.tools.runtimes.catalogue import NAMES, runtime
+from htppower.tools.runtimes.catalogue import RUNTIMES
 from htppower.tools.runtimes.settings import LANGUAGES
 
 if TYPE_CHECKING:
@@ -43,10 +43,10 @@ _EXTENSION_FILE = "an extension file"
 @option(
     "--for",
     "chosen",
-    type=click.Choice(NAMES),
+    type=click.Choice(tuple(RUNTIMES)),
     metavar="RUNTIME",
     group=WHAT,
-    help=f"Make settings of this runtime: {', '.join(NAMES)}.",
+    help=f"Make settings of this runtime: {', '.join(RUNTIMES)}.",
 )
 @option(
     "--language",
@@ -104,7 +104,7 @@ def command(
     if strict or {form, *(each for each, _ in outputs)} - {*_MADE, _PASTE}:
         raise click.UsageError(f"--strict and forms other than {', '.join(_MADE)} are for --check; leave them out")
     profile = load_profile(names[0], folders)
-    made = runtime(chosen).write(profile)
+    made = RUNTIMES[chosen].write(profile)
     if language is not None:
         made = _only(made, chosen, language)
 
@@ -154,7 +154,7 @@ def _check(paths: tuple[str, ...], form: str, outputs: tuple[tuple[str, str], ..
 
 
 def _as_text(profile: Profile, chosen: str, made: Settings, width: int) -> Iterator[str]:
-    yield from wrapped(f"{profile.name} for {runtime(chosen).TITLE}", width)
+    yield from wrapped(f"{profile.name} for {RUNTIMES[chosen].title}", width)
     for part in made.parts:
         yield ""
         yield styled(_head(part), "bold")

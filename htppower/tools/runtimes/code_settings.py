@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from htppower.tools.runtimes.brackets import Group, is_mark, is_name, only_text, path, path_before
+from htppower.tools.runtimes.brackets import Group, Value, is_mark, is_name, literal, only_text, path, path_before
 from htppower.tools.runtimes.command_lines import FLAGS, LISTS
 from htppower.tools.runtimes.enumerators import enumerator
-from htppower.tools.runtimes.executorch import RUN_TIME_OPTION
 from htppower.tools.runtimes.json_settings import OF_THE_DELEGATE, PREFIXES
-from htppower.tools.runtimes.literals import Value, literal
+from htppower.tools.runtimes.litert import RUN_TIME_OPTION
 from htppower.tools.runtimes.options import OPTION_PREFIXES, OTHER_OPTIONS, Where
 from htppower.tools.runtimes.tokens import Kind, Token
 

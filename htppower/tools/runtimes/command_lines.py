@@ -6,7 +6,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from htppower.tools.runtimes.literals import is_template
+from htppower.tools.runtimes.brackets import is_template
 from htppower.tools.runtimes.options import OPTIONS, Where
 from htppower.tools.runtimes.statements import MISTAKEN
 

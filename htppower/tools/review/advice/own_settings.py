@@ -9,8 +9,7 @@ from htppower.profiles.discovery import own_name
 from htppower.profiles.expressed import records
 from htppower.profiles.sustain import VENDOR_SUSTAIN_US
 from htppower.tools.review.advice.profiles import LONGEST_POLLING_US, polling_us, speed, sustain_us
-from htppower.tools.runtimes.executorch import RUN_TIME_OPTION
-from htppower.tools.runtimes.litert import CONTROL_FLAG, MODE_FLAG, NUMBERS
+from htppower.tools.runtimes.litert import CONTROL_FLAG, MODE_FLAG, NUMBERS, RUN_TIME_OPTION
 
 if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
