@@ -64,10 +64,11 @@ MISTAKEN: Mapping[tuple[Where, str], str] = MappingProxyType(
 _MODE = re.compile(r"perf(?:ormance)?_?mode", re.IGNORECASE)
 # Names of values in usage texts, and of variables in tables.
 _PLACEHOLDER = re.compile(r"(?:[A-Z]+_)*(?:MODE|PROFILE|LEVEL|LATENCY|VALUE|VAL|NAME|NUMBER|NUM|INT|STRING|STR|N|X)")
-# The programs whose flags are known. Another program may use the same flag with other values.
+# The programs whose flags are known. Another program may use the same flag with other values, or a sentence name it.
 _PROGRAMS: Mapping[Where, re.Pattern[str]] = MappingProxyType(
     {
         Where.EXECUTORCH_FLAG: re.compile(r"runner|executorch|benchmark_model"),
+        Where.LITERT_FLAG: re.compile(r"run|benchmark|litert"),
         Where.TOOL_FLAG: re.compile(r"net-run|qnn-|snpe"),
     }
 )
