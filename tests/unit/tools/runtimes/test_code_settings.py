@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.tools.review.settings_check.check import findings_of
+from htppower.tools.review.settings_check import findings_of
 from htppower.tools.runtimes.options import Where
 from htppower.tools.runtimes.reading import said
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from htppower import ProfileError, load_profile, profile_names
 from htppower.profiles.loading import record_names
 from htppower.profiles.names import LLM_DECODE_PROFILES
-from htppower.tools.review.settings_check.check import findings_of
+from htppower.tools.review.settings_check import findings_of
 from htppower.tools.runtimes.catalogue import RUNTIMES, settings
 from htppower.tools.runtimes.reading import read, said, sniff
 

@@ -1,7 +1,8 @@
 """Whether the clock is higher than a small graph needs (ADV-6), and whether it follows the vote (ADV-7).
 
-ADV-7 compares cycles over time between profiles. The cycles of all ops are added up, and ops run side by side on several units. So cycles divided by time are not a
-clock. For one graph the ratio rises and falls with the clock, so two profiles can be compared.
+ADV-7 compares cycles over time between profiles. The cycles of all ops are added up, and ops run side by side on
+several units. So cycles divided by time are not a clock. For one graph the ratio rises and falls with the clock, so two
+profiles can be compared.
 """
 
 from __future__ import annotations
