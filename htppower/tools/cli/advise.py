@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from htppower.tools.cli.completion import values as completion
+from htppower.tools.cli import completion
 from htppower.tools.cli.help import DEVICE, WHAT, Command, option
 from htppower.tools.cli.inputs import STANDARD_INPUT, standard_input_stream
 from htppower.tools.cli.options import GivenPath, folders_option, output_options

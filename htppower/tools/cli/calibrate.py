@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from htppower.errors import printable
-from htppower.tools.cli.completion import values as completion
+from htppower.tools.cli import completion
 from htppower.tools.cli.device_option import device_option
 from htppower.tools.cli.help import DEVICE, OUTPUT, WHAT, Command, option
 from htppower.tools.cli.options import force_option, library_option

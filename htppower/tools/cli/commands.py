@@ -98,7 +98,7 @@ SECTIONS = {
             "Write the JSON Schemas of profiles, power states, tests and device models into DIR.",
         ),
         "completion": Entry(
-            "htppower.tools.cli.completion.command",
+            "htppower.tools.cli.completion",
             "Print the script that completes commands, profiles, fields, rules and SoCs in a shell.",
         ),
     },

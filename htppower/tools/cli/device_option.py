@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.cli.completion import values as completion
+from htppower.tools.cli import completion
 from htppower.tools.cli.help import WHAT, option
 
 if TYPE_CHECKING:

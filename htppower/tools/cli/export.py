@@ -9,7 +9,7 @@ import click
 
 from htppower.errors import Finding, ProfileError, Severity, printable, shortened
 from htppower.profiles.loading import load_profile
-from htppower.tools.cli.completion import values as completion
+from htppower.tools.cli import completion
 from htppower.tools.cli.exit_codes import REFUSED
 from htppower.tools.cli.help import OUTPUT, WHAT, Command, option
 from htppower.tools.cli.options import folders_option, force_option

@@ -9,7 +9,7 @@ import click
 
 from htppower.errors import Finding, ProfileError, printable
 from htppower.profiles.regular_file import NotRegular, read_regular_file
-from htppower.tools.cli.completion import values as completion
+from htppower.tools.cli import completion
 from htppower.tools.cli.exit_codes import REFUSED
 from htppower.tools.cli.help import OUTPUT, WHAT, Command, option
 from htppower.tools.cli.inputs import STANDARD_INPUT, standard_input

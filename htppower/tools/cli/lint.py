@@ -11,7 +11,7 @@ import click
 
 from htppower.errors import printable
 from htppower.profiles.discovery import Folders, is_record
-from htppower.tools.cli.completion import values as completion
+from htppower.tools.cli import completion
 from htppower.tools.cli.exit_codes import REFUSED
 from htppower.tools.cli.help import DEVICE, OUTPUT, WHAT, Command, option
 from htppower.tools.cli.options import SYSTEMS, GivenPath, folders_option, output_options, refuse_soc_with_arch

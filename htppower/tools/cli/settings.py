@@ -9,7 +9,7 @@ import click
 
 from htppower.errors import printable
 from htppower.profiles.loading import load_profile
-from htppower.tools.cli.completion import values as completion
+from htppower.tools.cli import completion
 from htppower.tools.cli.exit_codes import INVALID, REFUSED
 from htppower.tools.cli.forms import FormAndFile, form_of, misfit
 from htppower.tools.cli.help import OUTPUT, WHAT, Command, option

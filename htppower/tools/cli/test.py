@@ -7,7 +7,7 @@ import os
 import click
 
 from htppower.profiles.paths import folder_of, joined
-from htppower.tools.cli.completion import values as completion
+from htppower.tools.cli import completion
 from htppower.tools.cli.exit_codes import REFUSED
 from htppower.tools.cli.help import OUTPUT, WHAT, Command, option
 from htppower.tools.cli.options import GivenPath, folders_option, format_option, refuse_given

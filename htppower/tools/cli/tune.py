@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from htppower.profiles.paths import joined
-from htppower.tools.cli.completion import values as completion
+from htppower.tools.cli import completion
 from htppower.tools.cli.exit_codes import REFUSED
 from htppower.tools.cli.extras import needs_extra
 from htppower.tools.cli.forms import PageFile

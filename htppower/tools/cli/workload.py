@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from htppower.tools.cli.completion import values as completion
+from htppower.tools.cli import completion
 from htppower.tools.cli.help import DRY_RUN, option
 from htppower.tools.cli.options import SYSTEMS
 from htppower.tools.cli.parameter_types import Duration, WholeNumber

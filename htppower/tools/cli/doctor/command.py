@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from htppower.tools.cli.completion import values as completion
+from htppower.tools.cli import completion
 from htppower.tools.cli.help import DEVICE, Command, option
 from htppower.tools.cli.options import folders_option, format_option, library_option
 from htppower.tools.cli.terminal import echo

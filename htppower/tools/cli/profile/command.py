@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from htppower.errors import BackendUnavailable, printable
-from htppower.tools.cli.completion import values as completion
+from htppower.tools.cli import completion
 from htppower.tools.cli.forms import FormAndFile, form_of
 from htppower.tools.cli.help import DEVICE, DRY_RUN, OUTPUT, Command, option
 from htppower.tools.cli.options import folders_option, format_option, library_option, refuse_given, refuse_soc_with_arch

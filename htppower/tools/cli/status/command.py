@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from htppower.tools.cli.completion import values as completion
+from htppower.tools.cli import completion
 from htppower.tools.cli.help import WHAT, Command, option
 from htppower.tools.cli.options import format_option
 from htppower.tools.cli.status.as_text import as_text
