@@ -88,21 +88,13 @@ def architectures(_ctx: click.Context, _parameter: click.Parameter, incomplete: 
 
 
 def _profile_names(ctx: click.Context) -> tuple[str, ...]:
-
-    try:
-        return Folders.of(_folders(ctx)).names(LISTED_FIRST)
-    except HtpPowerError:
-        return Folders.of(()).names(LISTED_FIRST)
+    return _searched(ctx).names(LISTED_FIRST)
 
 
 def _with_records(ctx: click.Context, names: tuple[str, ...], incomplete: str) -> tuple[str, ...]:
-
     if not incomplete or any(name.startswith(incomplete) for name in names):
         return names
-    try:
-        return Folders.of(_folders(ctx)).record_names(SHIPPED_PROFILES)
-    except HtpPowerError:
-        return Folders.of(()).record_names(SHIPPED_PROFILES)
+    return _searched(ctx).record_names(SHIPPED_PROFILES)
 
 
 def _state_names(ctx: click.Context) -> tuple[str, ...]:
@@ -111,11 +103,16 @@ def _state_names(ctx: click.Context) -> tuple[str, ...]:
 
 def _names_in(ctx: click.Context, folder: str) -> tuple[str, ...]:
     """Return the names of the files in a folder of each folder of profiles."""
-    try:
-        paths = Folders.of(_folders(ctx)).paths
-    except HtpPowerError:
-        return ()
+    paths = _searched(ctx).paths
     return tuple(dict.fromkeys(stem_of(file) for path in paths for file in yaml_files(joined(path, folder))))
+
+
+def _searched(ctx: click.Context) -> Folders:
+    """Return the folders of ``--profiles`` and the shipped one; only the shipped one if another can't be read."""
+    try:
+        return Folders.of(_folders(ctx))
+    except HtpPowerError:
+        return Folders.of(())
 
 
 def _folders(ctx: click.Context) -> tuple[str, ...]:
