@@ -42,7 +42,7 @@ SECTIONS = {
             "Show the votes of hosts, since when and why.",
         ),
         "doctor": Entry(
-            "htppower.tools.cli.doctor.command",
+            "htppower.tools.cli.doctor",
             "Check whether votes can be cast here, and what to do if not.",
         ),
     },

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from htppower.backends.base import Description, Device
     from htppower.errors import Step
-    from htppower.tools.cli.doctor.diagnosis import Diagnosis, ProfileHere
+    from htppower.tools.cli.diagnosis import Diagnosis, ProfileHere
 
 FORMAT_VERSION = 1
 NOT_USABLE = 1
@@ -48,7 +48,7 @@ def command(form: str, library: str | None, soc: str | None, folders: tuple[str,
     Harmless votes of every kind are cast, and taken back. The exit code is 0 if votes are accepted, 1 if
     they are not.
     """
-    from htppower.tools.cli.doctor.diagnosis import diagnose  # noqa: PLC0415 - not needed for help
+    from htppower.tools.cli.diagnosis import diagnose  # noqa: PLC0415 - not needed for help
     from htppower.tools.cli.vendor_output import kept_off_stdout  # noqa: PLC0415
 
     with kept_off_stdout():
