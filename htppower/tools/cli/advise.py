@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
+from htppower.profiles.loading import load_profile
+from htppower.rules.platforms import find_soc
 from htppower.tools.cli import completion
 from htppower.tools.cli.help import DEVICE, WHAT, Command, option
-from htppower.tools.cli.inputs import STANDARD_INPUT, standard_input_stream
-from htppower.tools.cli.options import GivenPath, folders_option, output_options
+from htppower.tools.cli.options import STANDARD_INPUT, GivenPath, folders_option, output_options, standard_input_stream
 from htppower.tools.cli.outputs import print_document, write_outputs
 from htppower.tools.cli.progress import shown_progress, size_of
 from htppower.tools.review.advice.formats import NAMES, render
@@ -86,8 +87,6 @@ def _measurements(
         measurements += (attrs.evolve(each, profile=profile) for each in found)
     progress.begin("looking for advice")
     if soc is not None:
-        from htppower.rules.platforms import find_soc  # noqa: PLC0415 - only if a SoC is named
-
         model = find_soc(soc)
         measurements = [attrs.evolve(each, soc=model) for each in measurements]
     return measurements
@@ -100,7 +99,6 @@ def _profiles(names: tuple[str, ...], folders: tuple[str, ...], count: int) -> S
     if len(names) not in (1, count):
         files = counted(count, "file")
         raise click.UsageError(f"--profile is named {len(names)} times for {files}; name one for all, or one each")
-    from htppower.profiles.loading import load_profile  # noqa: PLC0415 - only if a profile is named
 
     loaded = {name: load_profile(name, folders=folders) for name in dict.fromkeys(names)}
     return [loaded[name] for name in (names * count if len(names) == 1 else names)]

@@ -120,7 +120,6 @@ def _folders(ctx: click.Context) -> tuple[str, ...]:
 
 
 def _beginning(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 

@@ -12,8 +12,7 @@ from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import is_record
 from htppower.profiles.paths import joined
 from htppower.tools.cli import completion
-from htppower.tools.cli.exit_codes import REFUSED
-from htppower.tools.cli.help import WHAT, Command, option
+from htppower.tools.cli.help import REFUSED, WHAT, Command, option
 from htppower.tools.cli.options import GivenPath, folders_option, output_options, refuse_given, refuse_soc_with_arch
 from htppower.tools.cli.outputs import print_document, write_outputs
 from htppower.tools.cli.progress import shown_progress

@@ -9,9 +9,11 @@ import attrs
 import click
 
 from htppower.tools.cli import completion
+from htppower.tools.cli.diagnosis import diagnose
 from htppower.tools.cli.help import DEVICE, Command, option
 from htppower.tools.cli.options import folders_option, format_option, library_option
 from htppower.tools.cli.terminal import echo
+from htppower.tools.cli.vendor_output import kept_off_stdout
 from htppower.tools.review.layout import LABEL, aligned, labelled, terminal_width
 from htppower.votes.native_codes import SUCCESS, code_name
 
@@ -48,9 +50,6 @@ def command(form: str, library: str | None, soc: str | None, folders: tuple[str,
     Harmless votes of every kind are cast, and taken back. The exit code is 0 if votes are accepted, 1 if
     they are not.
     """
-    from htppower.tools.cli.diagnosis import diagnose  # noqa: PLC0415 - not needed for help
-    from htppower.tools.cli.vendor_output import kept_off_stdout  # noqa: PLC0415
-
     with kept_off_stdout():
         diagnosis = diagnose(library, soc, folders)
     if form == "json":

@@ -9,9 +9,9 @@ import click
 
 from htppower.errors import Finding, ProfileError, Severity, printable, shortened
 from htppower.profiles.loading import load_profile
+from htppower.rules.platforms import find_soc
 from htppower.tools.cli import completion
-from htppower.tools.cli.exit_codes import REFUSED
-from htppower.tools.cli.help import OUTPUT, WHAT, Command, option
+from htppower.tools.cli.help import OUTPUT, REFUSED, WHAT, Command, option
 from htppower.tools.cli.options import folders_option, force_option
 from htppower.tools.cli.outputs import File, Sort, write_files
 from htppower.tools.cli.parameter_types import WholeNumber
@@ -21,10 +21,10 @@ from htppower.tools.extensions.from_profile import from_profile
 from htppower.tools.extensions.merge import merged
 from htppower.tools.extensions.target import architecture, harmful_elsewhere
 from htppower.tools.review.layout import terminal_width, wrapped
+from htppower.tools.runtimes.json_settings import DIALOG, GENAI, POLICY, said_by_json
 
 if TYPE_CHECKING:
     from htppower.profiles.lost import Lost
-    from htppower.rules.socs import Soc
     from htppower.tools.extensions.extension_file import ExtensionFile
 
 _MOST_CORES = 2**32 - 1
@@ -78,7 +78,7 @@ def command(
     Exit code 0: written; 1: with --strict, something would be lost; 2: it failed.
     """
     loaded = load_profile(profile, folders)
-    found = None if soc is None else _soc(soc)
+    found = None if soc is None else find_soc(soc)
     file = None if into is None else _file(into)
     arch = found.arch if found is not None else None if file is None else architecture(file)
     exported = from_profile(loaded, arch)
@@ -103,8 +103,6 @@ def _is_same(path: Path, other: Path) -> bool:
 
 def _file(path: Path) -> ExtensionFile:
     """Return the file to put a profile into. The settings of a runtime, which name such a file, are refused."""
-    from htppower.tools.runtimes.json_settings import DIALOG, GENAI, POLICY, said_by_json  # noqa: PLC0415 - only for --into
-
     file = read_extension_file(path)
     said = said_by_json(file.text)
     if said is not None and said.form in (DIALOG, GENAI, POLICY):
@@ -119,12 +117,6 @@ def _file(path: Path) -> ExtensionFile:
             hint = "write the profile's settings with htppower settings"
         raise ProfileError([Finding.of_file(str(path), "TYPE-1", f"{said.form}, not an extension file", hint)])
     return file
-
-
-def _soc(name: str) -> Soc:
-    from htppower.rules.platforms import find_soc  # noqa: PLC0415 - only if a SoC is named
-
-    return find_soc(name)
 
 
 def _tell(profile: str, lost: tuple[Lost, ...], *, strict: bool, notes: bool) -> None:

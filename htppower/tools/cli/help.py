@@ -1,4 +1,7 @@
-"""The help of a command: its options in groups, and an example. Man pages are made from the same texts."""
+"""The parts of every command: its exit codes, and its help with options in groups and an example.
+
+Man pages are made from the same texts.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,11 @@ if TYPE_CHECKING:
 
     Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+# A rule refuses. All other failures have the code 2, like a usage error.
+REFUSED = 1
+INVALID = 2
+# The code of a shell after Ctrl-C.
+INTERRUPTED = 130
 # The groups of options, in the order of the help. Options without a group are last.
 WHAT = "Main options"
 DRY_RUN = "Dry run"

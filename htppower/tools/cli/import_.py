@@ -10,10 +10,8 @@ import click
 from htppower.errors import Finding, ProfileError, printable
 from htppower.profiles.regular_file import NotRegular, read_regular_file
 from htppower.tools.cli import completion
-from htppower.tools.cli.exit_codes import REFUSED
-from htppower.tools.cli.help import OUTPUT, WHAT, Command, option
-from htppower.tools.cli.inputs import STANDARD_INPUT, standard_input
-from htppower.tools.cli.options import force_option
+from htppower.tools.cli.help import OUTPUT, REFUSED, WHAT, Command, option
+from htppower.tools.cli.options import STANDARD_INPUT, force_option, standard_input
 from htppower.tools.cli.outputs import File, Sort, write_files
 from htppower.tools.cli.parameter_types import WholeNumber
 from htppower.tools.cli.terminal import echo

@@ -12,8 +12,7 @@ import click
 from htppower.errors import printable
 from htppower.profiles.discovery import Folders, is_record
 from htppower.tools.cli import completion
-from htppower.tools.cli.exit_codes import REFUSED
-from htppower.tools.cli.help import DEVICE, OUTPUT, WHAT, Command, option
+from htppower.tools.cli.help import DEVICE, OUTPUT, REFUSED, WHAT, Command, option
 from htppower.tools.cli.options import SYSTEMS, GivenPath, folders_option, output_options, refuse_soc_with_arch
 from htppower.tools.cli.outputs import File, Sort, print_document, write_files, write_outputs
 from htppower.tools.cli.progress import shown_progress
@@ -165,7 +164,7 @@ def command(
 
 def _standard_input() -> dict[str, bytes]:
     """Return the content of the standard input, as a file in the current folder."""
-    from htppower.tools.cli.inputs import standard_input  # noqa: PLC0415 - only if it is linted
+    from htppower.tools.cli.options import standard_input  # noqa: PLC0415 - only if it is linted
 
     return {STDIN: standard_input()}
 

@@ -13,8 +13,17 @@ import click
 from htppower._version import __version__
 from htppower.errors import HtpPowerError, ProfileError, RuleBreach, printable
 from htppower.tools.cli.commands import COMMANDS, SECTIONS
-from htppower.tools.cli.exit_codes import INTERRUPTED, INVALID, REFUSED
-from htppower.tools.cli.help import HELP, WIDEST, Context, show, write_commands, write_example
+from htppower.tools.cli.help import (
+    HELP,
+    INTERRUPTED,
+    INVALID,
+    REFUSED,
+    WIDEST,
+    Context,
+    show,
+    write_commands,
+    write_example,
+)
 from htppower.tools.cli.terminal import echo, fitted
 from htppower.tools.review.layout import terminal_width
 

@@ -1,13 +1,16 @@
-"""The options that several commands have: formats, files and folders."""
+"""The parameters that several commands have: formats, files and folders; and the standard input."""
 
 from __future__ import annotations
 
+import contextlib
 import os
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
+from htppower.profiles.regular_file import LARGEST_FILE_BYTES, note_opened
 from htppower.tools.cli.help import DEVICE, OUTPUT, WHAT, option
 
 if TYPE_CHECKING:
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 _NOT_GIVEN = (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP)
 # The same as in platforms.py, which takes long to import.
 SYSTEMS = ("android", "linux", "windows", "qnx")
+STANDARD_INPUT = "-"
 
 
 class GivenPath(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
@@ -115,3 +119,21 @@ def refuse_soc_with_arch(options: dict[str, Any]) -> None:
     """
     if options["soc"] is not None and options["arch"] is not None:
         raise click.UsageError("--soc includes the architecture; leave --arch out")
+
+
+def standard_input() -> bytes:
+    """Return the content of the standard input, up to a byte more than any file may have."""
+    return standard_input_stream().read(LARGEST_FILE_BYTES + 1)
+
+
+def standard_input_stream() -> IO[bytes]:
+    """Return the standard input. If it is a file, no output may replace it.
+
+    Raises:
+        click.UsageError: it is closed.
+    """
+    if sys.stdin is None:
+        raise click.UsageError("the standard input is closed")
+    with contextlib.suppress(OSError, ValueError):
+        note_opened(os.fstat(sys.stdin.fileno()))
+    return sys.stdin.buffer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import attrs
@@ -10,15 +11,17 @@ import click
 from htppower.errors import printable
 from htppower.profiles.loading import load_profile
 from htppower.tools.cli import completion
-from htppower.tools.cli.exit_codes import INVALID, REFUSED
 from htppower.tools.cli.forms import FormAndFile, form_of, misfit
-from htppower.tools.cli.help import OUTPUT, WHAT, Command, option
+from htppower.tools.cli.help import INVALID, OUTPUT, REFUSED, WHAT, Command, option
 from htppower.tools.cli.options import folders_option, force_option, format_option, refuse_given
 from htppower.tools.cli.outputs import File, Sort, print_document, write_outputs
 from htppower.tools.cli.terminal import echo
 from htppower.tools.review.layout import labelled, wrapped
+from htppower.tools.review.lint.formats import render
+from htppower.tools.review.settings_check import check
 from htppower.tools.review.styled import styled
 from htppower.tools.runtimes.catalogue import RUNTIMES
+from htppower.tools.runtimes.json_settings import EXTENSION_FILE
 from htppower.tools.runtimes.settings import LANGUAGES
 
 if TYPE_CHECKING:
@@ -32,8 +35,6 @@ _MADE = ("text", "json")
 FORMS = (*_MADE, "github", "sarif", "junit")
 # The form of a file of ``--output`` that names no form: only the first text to paste.
 _PASTE = ""
-# The same as in json_settings.py, which making settings does not need.
-_EXTENSION_FILE = "an extension file"
 
 
 @click.command(name="settings", cls=Command, example="htppower settings burst --for genai")
@@ -129,9 +130,6 @@ def _only(made: Settings, chosen: str, language: str) -> Settings:
 
 
 def _check(paths: tuple[str, ...], form: str, outputs: tuple[tuple[str, str], ...], *, strict: bool) -> None:
-    from htppower.tools.review.lint.formats import render  # noqa: PLC0415 - not needed for making settings
-    from htppower.tools.review.settings_check import check  # noqa: PLC0415
-
     for own, path in outputs:
         wrong = "" if own else misfit(path, FORMS)
         if wrong:
@@ -143,7 +141,7 @@ def _check(paths: tuple[str, ...], form: str, outputs: tuple[tuple[str, str], ..
     if text:
         print_document(text, form)
     for path, known in checked.forms.items():
-        if known == _EXTENSION_FILE:
+        if known == EXTENSION_FILE:
             echo(f"{printable(path)}: {known}: htppower lint checks it", err=True)
     for note in checked.notes:
         echo(printable(note), err=True)
@@ -182,8 +180,6 @@ def _head(part: Part) -> str:
 
 
 def _as_json(profile: Profile, chosen: str, made: Settings) -> str:
-    import json  # noqa: PLC0415 - not needed for text
-
     document = {
         "format_version": FORMAT_VERSION,
         "profile": profile.name,

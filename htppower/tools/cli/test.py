@@ -6,13 +6,22 @@ import os
 
 import click
 
+from htppower.profiles.discovery import yaml_files
+from htppower.profiles.loading import load_profile
 from htppower.profiles.paths import folder_of, joined
+from htppower.profiles.profile import file_of
+from htppower.rules.platforms import platform_of
 from htppower.tools.cli import completion
-from htppower.tools.cli.exit_codes import REFUSED
-from htppower.tools.cli.help import OUTPUT, WHAT, Command, option
+from htppower.tools.cli.help import OUTPUT, REFUSED, WHAT, Command, option
 from htppower.tools.cli.options import GivenPath, folders_option, format_option, refuse_given
 from htppower.tools.cli.outputs import File, print_document, write_files
 from htppower.tools.cli.terminal import echo, fitted
+from htppower.tools.review.file_kinds import Kind, kind_of
+from htppower.tools.review.vote_tests import formats
+from htppower.tools.review.vote_tests.compare import chosen, run_tests
+from htppower.tools.review.vote_tests.coverage import Look, coverage
+from htppower.tools.review.vote_tests.files import FOLDER, load_beside, load_tests
+from htppower.tools.review.vote_tests.snapshot import snapshot_path, snapshot_text
 
 # This SoC has every vote option.
 _SOC = "SM8850"
@@ -79,10 +88,6 @@ def command(
         _write(paths, folders, soc or _SOC, force=force)
         return
     refuse_given(click.get_current_context(), ("soc", "force"), "--write")
-    from htppower.tools.review.vote_tests import formats  # noqa: PLC0415 - not needed for a usage error
-    from htppower.tools.review.vote_tests.compare import chosen, run_tests  # noqa: PLC0415
-    from htppower.tools.review.vote_tests.coverage import Look, coverage  # noqa: PLC0415
-    from htppower.tools.review.vote_tests.files import load_beside, load_tests  # noqa: PLC0415
 
     tests = load_tests(paths, folders)
     if pattern is not None:
@@ -112,10 +117,6 @@ def _write(paths: tuple[str, ...], folders: tuple[str, ...], soc: str, *, force:
     Raises:
         click.UsageError: a named profile has a test already.
     """
-    from htppower.profiles.loading import load_profile  # noqa: PLC0415 - as above
-    from htppower.rules.platforms import platform_of  # noqa: PLC0415
-    from htppower.tools.review.vote_tests.snapshot import snapshot_path, snapshot_text  # noqa: PLC0415
-
     texts: dict[str, str | bytes | File] = {}
     for path in paths:
         files = _untested(path, folders, force=force) if os.path.isdir(path) else (path,)
@@ -134,11 +135,6 @@ def _write(paths: tuple[str, ...], folders: tuple[str, ...], soc: str, *, force:
 
 def _untested(folder: str, folders: tuple[str, ...], *, force: bool) -> tuple[str, ...]:
     """Return the files of a folder's profiles, without the profiles that a test there uses."""
-    from htppower.profiles.discovery import yaml_files  # noqa: PLC0415 - as above
-    from htppower.profiles.profile import file_of  # noqa: PLC0415
-    from htppower.tools.review.file_kinds import Kind, kind_of  # noqa: PLC0415
-    from htppower.tools.review.vote_tests.files import FOLDER, load_tests  # noqa: PLC0415
-
     inner = joined(folder, FOLDER)
     tests = load_tests([inner], folders) if not force and os.path.isdir(inner) and yaml_files(inner) else ()
     used = {

@@ -9,18 +9,18 @@ import click
 
 from htppower.profiles.paths import joined
 from htppower.tools.cli import completion
-from htppower.tools.cli.exit_codes import REFUSED
-from htppower.tools.cli.extras import needs_extra
 from htppower.tools.cli.forms import PageFile
-from htppower.tools.cli.help import DEVICE, OUTPUT, WHAT, Command, option
+from htppower.tools.cli.help import DEVICE, OUTPUT, REFUSED, WHAT, Command, option
 from htppower.tools.cli.options import GivenPath, folders_option, force_option, output_options, refuse_given
 from htppower.tools.cli.outputs import File, Sort, print_document, write_outputs
 from htppower.tools.cli.parameter_types import Duration, FolderToWrite, Percent, WholeNumber
 from htppower.tools.cli.progress import shown_progress, size_of
 from htppower.tools.cli.terminal import echo
-from htppower.tools.cli.trace_options import reading_options, stream_of
+from htppower.tools.cli.trace import needs_extra, reading_options, stream_of
 from htppower.tools.cli.tune_fleet import OF_A_FLEET, fleet_options, run_fleet
 from htppower.tools.review.tuning.formats import NAMES, render
+from htppower.tools.tuning.limits import parse_limit
+from htppower.tools.tuning.models.file import DEFAULT_DEVICE, load_device_model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from htppower.tools.tuning.limits import Limit
     from htppower.tools.tuning.tune import Tuning
 
-# The same as in tuning/models/file.py, which takes long to import.
-DEFAULT_DEVICE = "hexagon_assumed"
 _LONGEST_US = 3_600_000_000
 _MOST = 100_000
 _MOST_WITHIN = 20
@@ -206,8 +204,7 @@ def command(
         raise click.UsageError("name a TRACE, or --fleet FOLDER")
     refuse_given(ctx, OF_A_FLEET, "--fleet")
     with needs_extra("tune"):
-        from htppower.tools.tuning.models.file import load_device_model  # noqa: PLC0415 - not needed for a usage error
-        from htppower.tools.tuning.traces.read import read_trace  # noqa: PLC0415 - as above
+        from htppower.tools.tuning.traces.read import read_trace  # noqa: PLC0415 - numpy is not needed for a usage error
         from htppower.tools.tuning.tune import Question, chosen, tune  # noqa: PLC0415 - as above
 
     outputs = (*outputs, *([] if page is None else [("html", page)]))
@@ -238,8 +235,6 @@ def command(
 
 
 def _limits(texts: tuple[str, ...]) -> tuple[Limit, ...]:
-    from htppower.tools.tuning.limits import parse_limit  # noqa: PLC0415 - only if a limit is given
-
     try:
         return tuple(map(parse_limit, texts))
     except ValueError as error:

@@ -5,22 +5,26 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from htppower.profiles.field_limits import NAME_PATTERN
 from htppower.profiles.loading import load_profile
 from htppower.profiles.regular_file import note_opened, noting_opened_files
+from htppower.profiles.sustain import Adaptive
 from htppower.profiles.yaml_text import profile_name
-from htppower.tools.cli.exit_codes import REFUSED
-from htppower.tools.cli.extras import needs_extra
-from htppower.tools.cli.help import FLEET, WHAT, option
+from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
+from htppower.tools.cli.help import FLEET, REFUSED, WHAT, option
 from htppower.tools.cli.options import refuse_given
 from htppower.tools.cli.outputs import File, Sort, print_document, write_files, write_outputs
 from htppower.tools.cli.parameter_types import Duration, WholeNumber
 from htppower.tools.cli.progress import shown_progress
 from htppower.tools.cli.terminal import echo
+from htppower.tools.cli.trace import needs_extra
+from htppower.tools.tuning.models.file import load_device_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -133,7 +137,6 @@ def run_fleet(
     with needs_extra("tune"):
         from htppower.tools.tuning.fleet.settle import Aim  # noqa: PLC0415 - numpy is not needed for a usage error
         from htppower.tools.tuning.models.costs import lowered_idle_w, raised_idle_w  # noqa: PLC0415 - as above
-        from htppower.tools.tuning.models.file import load_device_model  # noqa: PLC0415 - as above
 
     profile = load_profile(names[0] if names else _DEFAULT_PROFILE, folders=folders)
     if profile.relax is None:
@@ -224,8 +227,6 @@ def tune_fleet(
     """
     read = _reader(jobs, file_timeout_us, scheduler, (tls_ca, tls_cert, tls_key))
     name = None if profile is None else _name(profile)
-    from htppower.profiles.sustain import Adaptive  # noqa: PLC0415 - numpy is not needed for a usage error
-    from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US  # noqa: PLC0415
     from htppower.tools.review.fleet_report import FleetReport  # noqa: PLC0415
     from htppower.tools.tuning.fleet.files import trace_files  # noqa: PLC0415
     from htppower.tools.tuning.fleet.fleet import read_fleet  # noqa: PLC0415
@@ -261,10 +262,6 @@ def tune_fleet(
 
 def _name(profile: Path) -> str:
     """Return the name of the profile in a file of this name."""
-    import re  # noqa: PLC0415 - only here
-
-    from htppower.profiles.field_limits import NAME_PATTERN  # noqa: PLC0415
-
     if not re.fullmatch(NAME_PATTERN, profile.stem) or profile.suffix not in {".yaml", ".yml"}:
         raise click.UsageError(f"{profile} is not a file name of a profile; use one such as fleet.yaml")
     return profile.stem

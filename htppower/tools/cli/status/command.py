@@ -13,8 +13,7 @@ from htppower.tools.cli import completion
 from htppower.tools.cli.help import WHAT, Command, option
 from htppower.tools.cli.options import format_option
 from htppower.tools.cli.status.as_text import as_text
-from htppower.tools.cli.status.document import StatusUnreadable, read_status, seen, stamp
-from htppower.tools.cli.status.folders import user_name
+from htppower.tools.cli.status.document import StatusUnreadable, read_status, seen, stamp, user_name
 from htppower.tools.cli.status.history import Histories, now_of
 from htppower.tools.cli.status.screen import QUIT, REDRAW, Screen
 from htppower.tools.cli.status.served import file_of, find_served, listed, overview

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from htppower.control.status.process_identity import Life
 from htppower.control.status.runtime_folder import is_own, runtime_folders
 from htppower.events import State
-from htppower.tools.cli.status.document import StatusUnreadable, read_status, seen
-from htppower.tools.cli.status.folders import Folder, folders_of_others, user_name
-from htppower.tools.cli.status.painted import painted
+from htppower.tools.cli.status.document import Folder, StatusUnreadable, folders_of_others, read_status, seen, user_name
 from htppower.tools.cli.status.wording import (
     clock_time,
     clocks,
     inferences,
     lasted_in_list,
     link_lines,
+    painted,
     profile_in_use,
     share_up,
 )

@@ -227,7 +227,7 @@ def test_anything_on_the_standard_input_is_told(text: str) -> None:
 
 def test_a_standard_input_that_is_closed_is_a_wrong_use(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python has no stream at all if the standard input is closed."""
-    monkeypatch.setattr("htppower.tools.cli.inputs.sys", SimpleNamespace(stdin=None, stdout=sys.stdout))
+    monkeypatch.setattr("htppower.tools.cli.options.sys", SimpleNamespace(stdin=None, stdout=sys.stdout))
     result = command.run("lint", "-")
     assert (result.exit_code, "Error: the standard input is closed" in result.stderr) == (2, True)
 
