@@ -115,14 +115,14 @@ def test_a_command_imports_only_what_it_uses(arguments: tuple[str, ...], nor: tu
     ],
 )
 def test_a_command_that_reads_needs_nothing_of_the_standard_library(arguments: tuple[str, ...], besides: str) -> None:
-    """Only its libraries import some; click looks for no translations of its help, since that would import locale.
+    """Only its libraries import some: click imports locale to look for translations of its help.
 
     The command records the files that it opened in a contextvar.
 
     The libraries import math before CPython 3.12 only, since datetime is in C from then on. A comparison needs paths,
     too; from 3.15 on pathlib imports fnmatch lazily.
     """
-    imported = imported_by(*arguments, besides=f"attrs, click.shell_completion, yaml, contextvars, {besides}")
+    imported = imported_by(*arguments, besides=f"attrs, click.shell_completion, yaml, contextvars, locale, {besides}")
     assert [name for name in imported if not name.startswith("htppower")] == []
 
 

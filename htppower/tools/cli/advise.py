@@ -11,7 +11,7 @@ from htppower.profiles.loading import load_profile
 from htppower.rules.platforms import find_soc
 from htppower.tools.cli import completion
 from htppower.tools.cli.help import DEVICE, WHAT, Command, option
-from htppower.tools.cli.options import STANDARD_INPUT, GivenPath, folders_option, output_options, standard_input_stream
+from htppower.tools.cli.options import STANDARD_INPUT, folders_option, output_options, standard_input_stream
 from htppower.tools.cli.outputs import print_document, write_outputs
 from htppower.tools.cli.progress import shown_progress, size_of
 from htppower.tools.review.advice.formats import NAMES, render
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="advise", cls=Command, example="htppower advise profile.csv --profile burst --soc SM8750")
-@click.argument("files", nargs=-1, required=True, type=GivenPath(), metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @output_options(NAMES)
 @option(
     "--profile",

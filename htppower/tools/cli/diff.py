@@ -13,7 +13,7 @@ from htppower.profiles.discovery import is_record
 from htppower.profiles.paths import joined
 from htppower.tools.cli import completion
 from htppower.tools.cli.help import REFUSED, WHAT, Command, option
-from htppower.tools.cli.options import GivenPath, folders_option, output_options, refuse_given, refuse_soc_with_arch
+from htppower.tools.cli.options import folders_option, output_options, refuse_given, refuse_soc_with_arch
 from htppower.tools.cli.outputs import print_document, write_outputs
 from htppower.tools.cli.progress import shown_progress
 from htppower.tools.cli.workload import OF_A_WORKLOAD, simulated_htp, workload, workload_options
@@ -37,7 +37,7 @@ _PAIR = 2
 @click.argument(
     "paths",
     nargs=-1,
-    type=GivenPath(),
+    type=click.Path(),
     metavar="OLD NEW | --against REF [PATH...]",
     shell_complete=completion.profiles,
 )

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from htppower.tools.cli.terminal import echo
 from htppower.tools.review.layout import wrapped
 
 if TYPE_CHECKING:
@@ -74,28 +73,6 @@ class GroupedOption(click.Option):
         self.group = group
 
 
-def show(say: Callable[[click.Context], str]) -> Callable[[click.Context, click.Parameter, bool], None]:
-    """Return the callback of an option that prints something, and ends the command."""
-
-    def callback(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
-        if wanted and not ctx.resilient_parsing:
-            echo(say(ctx))
-            ctx.exit()
-
-    return callback
-
-
-# Click would make one for each command, and look up a translation of its text, which takes 1 ms.
-HELP = click.Option(
-    ("-h", "--help"),
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    help="Show this message and exit.",
-    callback=show(click.Context.get_help),
-)
-
-
 class Command(click.Command):
     """A command whose help has its options in groups, and an example.
 
@@ -108,10 +85,6 @@ class Command(click.Command):
     def __init__(self, *args: Any, example: str, **more: Any) -> None:
         super().__init__(*args, **more)
         self.example = example
-
-    def get_help_option(self, _ctx: click.Context) -> click.Option:
-        """Return the option that shows the help."""
-        return HELP
 
     def option_groups(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
         """Return the options of each group, each with its meaning."""

@@ -13,7 +13,7 @@ from htppower.errors import printable
 from htppower.profiles.discovery import Folders, is_record
 from htppower.tools.cli import completion
 from htppower.tools.cli.help import DEVICE, OUTPUT, REFUSED, WHAT, Command, option
-from htppower.tools.cli.options import SYSTEMS, GivenPath, folders_option, output_options, refuse_soc_with_arch
+from htppower.tools.cli.options import SYSTEMS, folders_option, output_options, refuse_soc_with_arch
 from htppower.tools.cli.outputs import File, Sort, print_document, write_files, write_outputs
 from htppower.tools.cli.progress import shown_progress
 from htppower.tools.cli.terminal import echo
@@ -34,7 +34,7 @@ _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+"
 
 
 @click.command(name="lint", cls=Command, example="htppower lint my-profiles --strict --soc SM8750")
-@click.argument("paths", nargs=-1, required=True, type=GivenPath(), metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
 @output_options(NAMES)
 @option("--strict/--no-strict", default=False, group=WHAT, help="Let warnings count, too.")
 @option(

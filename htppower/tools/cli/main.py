@@ -14,13 +14,11 @@ from htppower._version import __version__
 from htppower.errors import HtpPowerError, ProfileError, RuleBreach, printable
 from htppower.tools.cli.commands import COMMANDS, SECTIONS
 from htppower.tools.cli.help import (
-    HELP,
     INTERRUPTED,
     INVALID,
     REFUSED,
     WIDEST,
     Context,
-    show,
     write_commands,
     write_example,
 )
@@ -44,9 +42,6 @@ class _Commands(click.Group):
     """Imports commands by name, and turns every error into a message and an exit code."""
 
     context_class = Context
-
-    def get_help_option(self, _ctx: click.Context) -> click.Option:
-        return HELP
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
@@ -181,14 +176,7 @@ def _explain(error: HtpPowerError, where: str) -> str:
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--version",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    help="Show the version and exit.",
-    callback=show(lambda _ctx: f"htppower, version {__version__}"),
-)
+@click.version_option(__version__)
 def main() -> None:
     """Performance profiles and power votes for the Qualcomm QNN HTP (Hexagon NPU)."""
     from htppower.tools.cli.configuration import default_map  # noqa: PLC0415 - not needed for help and completion

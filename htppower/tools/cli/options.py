@@ -16,8 +16,6 @@ from htppower.tools.cli.help import DEVICE, OUTPUT, WHAT, option
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from click.shell_completion import CompletionItem
-
     from htppower.tools.cli.help import Decorator
 
 # The sources of a value that is not from the command line: the default, or the configuration file.
@@ -25,45 +23,6 @@ _NOT_GIVEN = (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP)
 # The same as in platforms.py, which takes long to import.
 SYSTEMS = ("android", "linux", "windows", "qnx")
 STANDARD_INPUT = "-"
-
-
-class GivenPath(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
-    """A path that can be read, or that does not exist, like ``click.Path``.
-
-    ``click.Path`` is made only to refuse a path, because it looks up a translation of its name, which takes 1 ms.
-    """
-
-    name = "path"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path."""
-        return value if self.is_taken(value) else self.of_click().convert(value, param, ctx)
-
-    def is_taken(self, path: str) -> bool:
-        """Return whether click's own type accepts a path."""
-        return os.access(path, os.R_OK) or not os.path.exists(path)
-
-    def of_click(self) -> click.Path:
-        """Return click's own type."""
-        return click.Path()
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Let the shell complete paths."""
-        return self.of_click().shell_complete(ctx, param, incomplete)
-
-
-class Folder(GivenPath):
-    """A folder that exists."""
-
-    name = "directory"
-
-    def is_taken(self, path: str) -> bool:
-        """Return whether click's own type accepts a path."""
-        return os.path.isdir(path) and os.access(path, os.R_OK)
-
-    def of_click(self) -> click.Path:
-        """Return click's own type."""
-        return click.Path(exists=True, file_okay=False)
 
 
 def format_option(names: Sequence[str]) -> Decorator:
@@ -91,12 +50,20 @@ def force_option(meaning: str = "Overwrite an existing file that differs from wh
 def library_option() -> Decorator:
     """Return ``--library``, the vendor's library to use instead of searching for one."""
     meaning = "Use this library of the vendor, and do not search for one."
-    return option("--library", type=GivenPath(), metavar="FILE", group=DEVICE, help=meaning)
+    return option("--library", type=click.Path(), metavar="FILE", group=DEVICE, help=meaning)
 
 
 def folders_option(meaning: str) -> Decorator:
     """Return ``--profiles`` as the parameter ``folders``."""
-    return option("--profiles", "folders", multiple=True, type=Folder(), metavar="DIR", group=WHAT, help=meaning)
+    return option(
+        "--profiles",
+        "folders",
+        multiple=True,
+        type=click.Path(exists=True, file_okay=False),
+        metavar="DIR",
+        group=WHAT,
+        help=meaning,
+    )
 
 
 def refuse_given(ctx: click.Context, names: Iterable[str], belongs_to: str, instead: str = "leave it out") -> None:

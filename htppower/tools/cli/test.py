@@ -13,7 +13,7 @@ from htppower.profiles.profile import file_of
 from htppower.rules.platforms import platform_of
 from htppower.tools.cli import completion
 from htppower.tools.cli.help import OUTPUT, REFUSED, WHAT, Command, option
-from htppower.tools.cli.options import GivenPath, folders_option, format_option, refuse_given
+from htppower.tools.cli.options import folders_option, format_option, refuse_given
 from htppower.tools.cli.outputs import File, print_document, write_files
 from htppower.tools.cli.terminal import echo, fitted
 from htppower.tools.review.file_kinds import Kind, kind_of
@@ -29,7 +29,7 @@ _OF_A_RUN = ("pattern", "verbose", "covers", "fail_uncovered", "form")
 
 
 @click.command(name="test", cls=Command, example="htppower test my-profiles --coverage")
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=GivenPath())
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
 @option(
     "-k",
     "pattern",

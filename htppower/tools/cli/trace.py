@@ -12,7 +12,7 @@ import click
 
 from htppower.errors import HtpPowerError
 from htppower.tools.cli.help import WHAT, Command, option
-from htppower.tools.cli.options import STANDARD_INPUT, GivenPath, output_options, standard_input_stream
+from htppower.tools.cli.options import STANDARD_INPUT, output_options, standard_input_stream
 from htppower.tools.cli.outputs import print_document, write_outputs
 from htppower.tools.cli.progress import shown_progress, size_of
 from htppower.tools.review.traces.formats import NAMES, render
@@ -78,7 +78,7 @@ def stream_of(file: str) -> IO[bytes] | None:
 
 
 @click.command(name="trace", cls=Command, example="htppower trace trace.json --output svg=trace.svg")
-@click.argument("file", type=GivenPath(), metavar="FILE")
+@click.argument("file", type=click.Path(), metavar="FILE")
 @reading_options
 @output_options(NAMES)
 def command(

@@ -11,7 +11,7 @@ from htppower.profiles.paths import joined
 from htppower.tools.cli import completion
 from htppower.tools.cli.forms import PageFile
 from htppower.tools.cli.help import DEVICE, OUTPUT, REFUSED, WHAT, Command, option
-from htppower.tools.cli.options import GivenPath, folders_option, force_option, output_options, refuse_given
+from htppower.tools.cli.options import folders_option, force_option, output_options, refuse_given
 from htppower.tools.cli.outputs import File, Sort, print_document, write_outputs
 from htppower.tools.cli.parameter_types import Duration, FolderToWrite, Percent, WholeNumber
 from htppower.tools.cli.progress import shown_progress, size_of
@@ -34,7 +34,7 @@ _MOST_WITHIN = 20
 
 
 @click.command(name="tune", cls=Command, example="htppower tune trace.json --limit 'p99 <= 12 ms'")
-@click.argument("file", type=GivenPath(), metavar="TRACE", required=False)
+@click.argument("file", type=click.Path(), metavar="TRACE", required=False)
 @option(
     "--limit",
     "limits",
