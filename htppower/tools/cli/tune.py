@@ -135,33 +135,7 @@ _MOST_WITHIN = 20
 @fleet_options
 @output_options(NAMES)
 @click.pass_context
-def command(
-    ctx: click.Context,
-    /,
-    file: str | None,
-    limits: tuple[str, ...],
-    break_even_us: int,
-    names: tuple[str, ...],
-    folders: tuple[str, ...],
-    measured_under: str | None,
-    kind: str | None,
-    name: str | None,
-    unit: str | None,
-    sessions: tuple[str, ...],
-    most_us: int,
-    within: float,
-    settings: int,
-    device: str,
-    verify: int,
-    page: str | None,
-    folder: Path | None,
-    form: str,
-    outputs: tuple[tuple[str, str], ...],
-    fleet: Path | None,
-    *,
-    force: bool,
-    **of_fleet: Any,
-) -> None:
+def command(ctx: click.Context, /, **options: Any) -> None:
     """Find the profile and the sustain time that cost least on a recording: exactly, over all of them.
 
     TRACE is read as by htppower trace, with its --from, --name and --unit; - is the standard input. Each session is
@@ -181,52 +155,32 @@ def command(
     --verify the controller did something else; 2: the trace can't be read, or has no gap, or no trace of a fleet can be
     read.
     """
-    if file is None and fleet is not None:
-        run_fleet(
-            ctx,
-            fleet,
-            limits=_limits(limits),
-            break_even_us=break_even_us,
-            names=names,
-            folders=folders,
-            sessions=sessions,
-            most_us=most_us,
-            within=within,
-            device=device,
-            folder=folder,
-            form=form,
-            outputs=outputs,
-            force=force,
-            **of_fleet,
-        )
+    file, page, folder, form = (options[name] for name in ("file", "page", "folder", "form"))
+    limits = _limits(options["limits"])
+    if file is None and options["fleet"] is not None:
+        run_fleet(ctx, limits, options)
         return
-    if file is None or fleet is not None:
+    if file is None or options["fleet"] is not None:
         raise click.UsageError("name a TRACE, or --fleet FOLDER")
     refuse_given(ctx, OF_A_FLEET, "--fleet")
     with needs_extra("tune"):
         from htppower.tools.tuning.traces.read import read_trace  # noqa: PLC0415 - numpy is not needed for a usage error
         from htppower.tools.tuning.tune import Question, chosen, tune  # noqa: PLC0415 - as above
 
-    outputs = (*outputs, *([] if page is None else [("html", page)]))
-    question = Question(
-        limits=_limits(limits),
-        break_even_us=break_even_us,
-        profiles=names,
-        measured_under=measured_under,
-        folders=folders,
-        most_us=most_us,
-        settings=settings,
-        verify=verify,
-        within=within,
-    )
-    model = load_device_model(device, folders)
+    outputs = (*options["outputs"], *([] if page is None else [("html", page)]))
+    asked = ("break_even_us", "measured_under", "folders", "most_us", "settings", "verify", "within")
+    question = Question(limits=limits, profiles=options["names"], **{name: options[name] for name in asked})
+    model = load_device_model(options["device"], options["folders"])
     with shown_progress() as progress:
         progress.begin(f"reading {file}", size_of(file))
-        trace = read_trace(file, format=kind, name=name, unit=unit, stream=stream_of(file), progress=progress.add)
+        read = {"format": options["kind"], "name": options["name"], "unit": options["unit"]}
+        trace = read_trace(file, **read, stream=stream_of(file), progress=progress.add)
         progress.begin("tuning", 1.0)
-        tuning = tune(chosen(trace, sessions), model, question, progress.at)
+        tuning = tune(chosen(trace, options["sessions"]), model, question, progress.at)
     profiles = {} if folder is None else _profiles(tuning, folder)
-    document = write_outputs(outputs, form, lambda form, width: render(tuning, form, width), profiles, force=force)
+    document = write_outputs(
+        outputs, form, lambda form, width: render(tuning, form, width), profiles, force=options["force"]
+    )
     for path in profiles:
         echo(f"wrote {path}", err=True)
     print_document(document, form)
