@@ -34,9 +34,9 @@ OTHERS = (
     *("htppower.tools.runtimes", "htppower.subscribers", "htppower.sustain", "htppower.testing"),
     *("json", "logging", "transitions"),
 )
-# Modules for the options of a dry run, and for options whose values are completed or written to files.
+# Modules for the options of a dry run, and for options that write files.
 OF_A_DRY_RUN = ("htppower.tools.cli.parameter_types", "htppower.tools.cli.workload")
-OF_OTHER_OPTIONS = (*OF_A_DRY_RUN, "htppower.tools.cli.completion", "htppower.tools.cli.outputs")
+OF_OTHER_OPTIONS = (*OF_A_DRY_RUN, "htppower.tools.cli.outputs")
 # Modules for files of one kind, a record, a named platform, or a native form.
 NOT_NAMED = (
     *("htppower.tools.extensions", "htppower.profiles.provenance", "htppower.rules.platforms", "htppower.rules.socs"),

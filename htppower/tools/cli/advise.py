@@ -10,8 +10,8 @@ import click
 from htppower.profiles.loading import load_profile
 from htppower.rules.platforms import find_soc
 from htppower.tools.cli import completion
-from htppower.tools.cli.help import DEVICE, WHAT, Command, option
-from htppower.tools.cli.options import STANDARD_INPUT, folders_option, output_options, standard_input_stream
+from htppower.tools.cli.help import WHAT, Command, option
+from htppower.tools.cli.options import STANDARD_INPUT, folders_option, output_options, soc_option, standard_input_stream
 from htppower.tools.cli.outputs import print_document, write_outputs
 from htppower.tools.cli.progress import shown_progress, size_of
 from htppower.tools.review.advice.formats import NAMES, render
@@ -41,13 +41,7 @@ if TYPE_CHECKING:
     "FILE, in their order.",
 )
 @folders_option("Also look for names in this folder; may be repeated.")
-@option(
-    "--soc",
-    metavar="NAME",
-    group=DEVICE,
-    shell_complete=completion.socs,
-    help="The SoC of the measurements, by name, part or model number.",
-)
+@soc_option("The SoC of the measurements, by name, part or model number.")
 def command(
     files: tuple[str, ...],
     form: str,

@@ -20,7 +20,7 @@ from htppower.profiles.regular_file import opened_files, read_regular_file
 from htppower.profiles.yaml_text import profile_name
 from htppower.tools.cli import completion
 from htppower.tools.cli.help import DEVICE, OUTPUT, WHAT, Command, option
-from htppower.tools.cli.options import force_option, library_option
+from htppower.tools.cli.options import force_option, library_option, soc_option
 from htppower.tools.cli.outputs import File, Sort, refuse_to_replace, write_files
 from htppower.tools.cli.parameter_types import Duration, WholeNumber
 from htppower.tools.cli.terminal import echo, fitted
@@ -118,13 +118,7 @@ _ID = WholeNumber(0, 2**32 - 1)
 )
 @option("--backend", type=click.Choice(["qnn", "simulated"]), group=DEVICE, help="Vote on this.  [default: qnn]")
 @library_option()
-@option(
-    "--soc",
-    metavar="NAME",
-    group=DEVICE,
-    shell_complete=completion.socs,
-    help="The SoC, by name, part or model number, if the library does not report it.",
-)
+@soc_option("The SoC, by name, part or model number, if the library does not report it.")
 @option("--device-id", type=_ID, default=0, show_default=True, group=DEVICE, help="Vote on this device.")
 @option("--core", "core_id", type=_ID, default=0, show_default=True, group=DEVICE, help="Vote on this core.")
 def command(**options: Any) -> None:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from htppower.tools.cli import completion
 from htppower.tools.cli.diagnosis import diagnose
-from htppower.tools.cli.help import DEVICE, Command, option
-from htppower.tools.cli.options import folders_option, format_option, library_option
+from htppower.tools.cli.help import Command
+from htppower.tools.cli.options import folders_option, format_option, library_option, soc_option
 from htppower.tools.cli.terminal import echo
 from htppower.tools.cli.vendor_output import kept_off_stdout
 from htppower.tools.review.layout import LABEL, aligned, labelled, terminal_width
@@ -34,13 +33,7 @@ _VERSIONS = {"core_api": "core API", "htp_api": "HTP API"}
 @click.command(name="doctor", cls=Command, example="htppower doctor --library /vendor/lib64/libQnnHtp.so")
 @format_option(("text", "json"))
 @library_option()
-@option(
-    "--soc",
-    metavar="NAME",
-    group=DEVICE,
-    shell_complete=completion.socs,
-    help="Make the device for this SoC; leave it out on a device.",
-)
+@soc_option("Make the device for this SoC; leave it out on a device.")
 @folders_option("Also check the profiles in this folder; may be repeated.")
 def command(form: str, library: str | None, soc: str | None, folders: tuple[str, ...]) -> None:
     """Check whether votes can be cast here, and what to do if not.

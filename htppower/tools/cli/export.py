@@ -12,7 +12,7 @@ from htppower.profiles.loading import load_profile
 from htppower.rules.platforms import find_soc
 from htppower.tools.cli import completion
 from htppower.tools.cli.help import OUTPUT, REFUSED, WHAT, Command, option
-from htppower.tools.cli.options import folders_option, force_option
+from htppower.tools.cli.options import folders_option, force_option, soc_option
 from htppower.tools.cli.outputs import File, Sort, write_files
 from htppower.tools.cli.parameter_types import WholeNumber
 from htppower.tools.cli.terminal import echo
@@ -41,9 +41,7 @@ _FORMATS = ("extensions",)
     group=WHAT,
     help="What to make: a backend extension file.  [default: extensions]",
 )
-@option(
-    "--soc", metavar="NAME", group=WHAT, shell_complete=completion.socs, help="The SoC, by name, part or model number."
-)
+@soc_option("The SoC, by name, part or model number.", WHAT)
 @option("--core", type=WholeNumber(0, _MOST_CORES), default=0, group=WHAT, help="The core.  [default: 0]")
 @option("--strict", is_flag=True, group=WHAT, help="Refuse a profile that the file can't express in full.")
 @option("--notes", is_flag=True, group=WHAT, help="Also report losses without effect; they never count.")

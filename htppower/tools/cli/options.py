@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, note_opened
+from htppower.tools.cli import completion
 from htppower.tools.cli.help import DEVICE, OUTPUT, WHAT, option
 
 if TYPE_CHECKING:
@@ -51,6 +52,16 @@ def library_option() -> Decorator:
     """Return ``--library``, the vendor's library to use instead of searching for one."""
     meaning = "Use this library of the vendor, and do not search for one."
     return option("--library", type=click.Path(), metavar="FILE", group=DEVICE, help=meaning)
+
+
+def soc_option(meaning: str, group: str = DEVICE) -> Decorator:
+    """Return ``--soc``, the name, part or model number of a SoC."""
+    return option("--soc", metavar="NAME", group=group, shell_complete=completion.socs, help=meaning)
+
+
+def arch_option(meaning: str, group: str = DEVICE) -> Decorator:
+    """Return ``--arch``, a Hexagon architecture."""
+    return option("--arch", metavar="ARCH", group=group, shell_complete=completion.architectures, help=meaning)
 
 
 def folders_option(meaning: str) -> Decorator:

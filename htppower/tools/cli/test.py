@@ -11,9 +11,8 @@ from htppower.profiles.loading import load_profile
 from htppower.profiles.paths import folder_of, joined
 from htppower.profiles.profile import file_of
 from htppower.rules.platforms import platform_of
-from htppower.tools.cli import completion
 from htppower.tools.cli.help import OUTPUT, REFUSED, WHAT, Command, option
-from htppower.tools.cli.options import folders_option, format_option, refuse_given
+from htppower.tools.cli.options import folders_option, format_option, refuse_given, soc_option
 from htppower.tools.cli.outputs import File, print_document, write_files
 from htppower.tools.cli.terminal import echo, fitted
 from htppower.tools.review.file_kinds import Kind, kind_of
@@ -48,13 +47,7 @@ _OF_A_RUN = ("pattern", "verbose", "covers", "fail_uncovered", "form")
     help="Write a test of each profile as it is now, into the folder tests next to it; in a folder, of each profile "
     "without one.",
 )
-@option(
-    "--soc",
-    metavar="NAME",
-    group=WHAT,
-    shell_complete=completion.socs,
-    help=f"With --write: test on this SoC.  [default: {_SOC}]",
-)
+@soc_option(f"With --write: test on this SoC.  [default: {_SOC}]", WHAT)
 @option("--force", is_flag=True, group=WHAT, help="With --write: replace an existing test.")
 @format_option(("text", "json", "junit"))
 @folders_option("Also look for profiles in this folder; may be repeated.")
