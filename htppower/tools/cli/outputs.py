@@ -17,8 +17,9 @@ import errno
 import os
 import re
 import stat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+import attrs
 import click
 
 from htppower.errors import printable
@@ -67,7 +68,8 @@ class Sort(enum.Enum):
     EDITED = "edited"
 
 
-class File(NamedTuple):
+@attrs.frozen
+class File:
     """A file to be written.
 
     Attributes:

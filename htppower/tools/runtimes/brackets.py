@@ -6,7 +6,9 @@ Of the values in code, only literals are known.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+import attrs
 
 from htppower.tools.runtimes.tokens import Kind, Token
 
@@ -36,7 +38,8 @@ _TRUTH = frozenset(("true", "false", "True", "False"))
 _LONGEST = 3
 
 
-class Group(NamedTuple):
+@attrs.frozen
+class Group:
     """The content of a pair of brackets.
 
     Attributes:
@@ -137,7 +140,8 @@ def _is_new(group: Group, token: Token, language: Language) -> bool:
     return token.kind is not Kind.MARK or token.word not in _BEGINS_NO_LINE
 
 
-class Value(NamedTuple):
+@attrs.frozen
+class Value:
     """A literal.
 
     Attributes:
@@ -185,5 +189,5 @@ def _called(nodes: Sequence[Node], arguments: Group) -> Value | None:
         return literal(nodes[:1]) if text is not None and arguments.elements == [[]] else None
     if path(nodes[:-1]) and function.word in _AS_IT_IS and len(arguments.elements) == 1:
         found = literal(arguments.elements[0])
-        return found if found is None else found._replace(quoted=True)
+        return found if found is None else attrs.evolve(found, quoted=True)
     return None

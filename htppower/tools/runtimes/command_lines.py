@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import attrs
 
 from htppower.tools.runtimes.brackets import is_template
 from htppower.tools.runtimes.options import OPTIONS, Where
@@ -48,7 +50,8 @@ _VALUE = re.compile(r"[\"'\\]*(?!-\D)(?P<value>[\w.+-]*)(?P<behind>.?)")
 _PRINTS = re.compile(r"(?:echo|printf|print|(?i:write-(?:host|output|verbose|warning|error)))[ \t]")
 
 
-class Setting(NamedTuple):
+@attrs.frozen
+class Setting:
     """A setting on a command line.
 
     Attributes:

@@ -61,7 +61,8 @@ def command(path: str | None, watch: bool, everything: bool, form: str) -> None:
         else:
             shown_of.look(time.monotonic())
         return
-    file, uid = file_of(path)
+    found = file_of(path)
+    file, uid = found.path, found.uid
     document = read_status(file, uid)
     if not watch:
         echo(_shown(_seen_now(document, uid), form, indent=2))

@@ -13,7 +13,7 @@ import json
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -38,7 +38,8 @@ WRITTEN_WITHIN_US = 1_500_000
 _SERVED = "name a file that a host writes with controller.serve_status(path), or none to list those of this user"
 
 
-class Folder(NamedTuple):
+@attrs.frozen
+class Folder:
     """A folder of statuses.
 
     Attributes:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from htppower.control.status.process_identity import Life
 from htppower.control.status.runtime_folder import is_own, runtime_folders
@@ -39,7 +41,8 @@ _ONE_GONE = "1 process, which left no vote up: htppower status --all shows it"
 _MORE_GONE = "{} processes, which left no vote up: htppower status --all shows them"
 
 
-class Served(NamedTuple):
+@attrs.frozen
+class Served:
     """A status that was found.
 
     Attributes:

@@ -8,7 +8,9 @@ profiles can be compared.
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import attrs
 
 from htppower.tools.review.advice.advice import Advice, Confidence, Nothing
 from htppower.tools.review.advice.events import Event
@@ -89,7 +91,8 @@ def _lower(share: float) -> str:
     return fitting[-1] if fitting else next(iter(LOWER))
 
 
-class Rate(NamedTuple):
+@attrs.frozen
+class Rate:
     """The cycles per us of a measurement, the speed that its profile asks for, whether the time is free of waits."""
 
     numbers: Numbers

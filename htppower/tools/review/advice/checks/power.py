@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import attrs
 
 from htppower.profiles.sustain import VENDOR_SUSTAIN_US
 from htppower.tools.review.advice.advice import Advice, Confidence, Gain, Nothing
@@ -46,7 +48,8 @@ _STANDS_OUT = 1.5
 _STANDS_OUT_US = 1_000
 
 
-class _Ups(NamedTuple):
+@attrs.frozen
+class _Ups:
     """The inferences with a power-up, its time, the time of power on in the other inferences, and the number of all."""
 
     at: tuple[int, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -54,7 +54,8 @@ _MODE_NOT_SET = (
 )
 
 
-class _Way(NamedTuple):
+@attrs.frozen
+class _Way:
     """The way of a call: its time, the rows that were subtracted, and how sure that is."""
 
     time_us: float
