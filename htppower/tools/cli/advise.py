@@ -87,7 +87,6 @@ def _measurements(
 
 
 def _profiles(names: tuple[str, ...], folders: tuple[str, ...], count: int) -> Sequence[Profile | None]:
-    """Return the profile of each file."""
     if not names:
         return (None,) * count
     if len(names) not in (1, count):

@@ -151,7 +151,6 @@ def _side(name: str, folders: tuple[str, ...]) -> Iterator[tuple[str, Tree]]:
 
 
 def _tree_of(then: Revision, name: str, folders: tuple[str, ...]) -> Tree:
-    """Return the tree of a revision."""
     named = tuple(joined(then.path_of(folder) or folder) for folder in folders)
     return Tree(then.shipped, named, str(then.root), str(then.top), f"{name}:")
 

@@ -137,7 +137,6 @@ def _extension_files(data: bytes, path: str) -> tuple[tuple[ExtensionFile, ...],
 
 
 def _of_extensions(files: tuple[ExtensionFile, ...], core: int | None, name: str) -> dict[str, str]:
-    """Return the profiles of extension files, by path."""
     several = len(files) > 1
     folders = _folders(files) if several else [""]
     texts: dict[str, str] = {}

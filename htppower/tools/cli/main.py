@@ -13,15 +13,7 @@ import click
 from htppower._version import __version__
 from htppower.errors import HtpPowerError, ProfileError, RuleBreach, printable
 from htppower.tools.cli.commands import COMMANDS, SECTIONS
-from htppower.tools.cli.help import (
-    INTERRUPTED,
-    INVALID,
-    REFUSED,
-    WIDEST,
-    Context,
-    write_commands,
-    write_example,
-)
+from htppower.tools.cli.help import INTERRUPTED, INVALID, REFUSED, WIDEST, Context, write_commands, write_example
 from htppower.tools.cli.terminal import echo, fitted
 from htppower.tools.review.layout import terminal_width
 

@@ -18,10 +18,7 @@ from htppower.tools.review.json_schema.schema import FILES, json_schema
 @click.command(name="schema", cls=Command, example="htppower schema my-profiles")
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False))
 @option(
-    "--check",
-    is_flag=True,
-    group=WHAT,
-    help="Write nothing, and exit with 1 if a file in DIR differs or is missing.",
+    "--check", is_flag=True, group=WHAT, help="Write nothing, and exit with 1 if a file in DIR differs or is missing."
 )
 def command(folder: str, check: bool) -> None:
     """Write the JSON Schemas of profiles, power states, tests and device models into DIR.

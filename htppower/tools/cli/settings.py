@@ -120,7 +120,6 @@ def command(
 
 
 def _only(made: Settings, chosen: str, language: str) -> Settings:
-    """Return only the settings in one language."""
     parts = made.only(language)
     if not parts:
         there = ", ".join(made.languages)

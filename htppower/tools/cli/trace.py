@@ -82,12 +82,7 @@ def stream_of(file: str) -> IO[bytes] | None:
 @reading_options
 @output_options(NAMES)
 def command(
-    file: str,
-    kind: str | None,
-    name: str | None,
-    unit: str | None,
-    form: str,
-    outputs: tuple[tuple[str, str], ...],
+    file: str, kind: str | None, name: str | None, unit: str | None, form: str, outputs: tuple[tuple[str, str], ...]
 ) -> None:
     """Describe a trace of inferences: how long they and the gaps between them are, bursts, and a period.
 

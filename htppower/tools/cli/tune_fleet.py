@@ -237,7 +237,6 @@ def tune_fleet(
 
 
 def _name(profile: Path) -> str:
-    """Return the name of the profile in a file of this name."""
     if not re.fullmatch(NAME_PATTERN, profile.stem) or profile.suffix not in {".yaml", ".yml"}:
         raise click.UsageError(f"{profile} is not a file name of a profile; use one such as fleet.yaml")
     return profile.stem

@@ -25,7 +25,6 @@ _SILENT = "A job has no mode without votes: without this option it votes burst."
 
 
 def _write(profile: Profile) -> Settings:
-    """Return a profile as the options of a job, for each kind of model."""
     of_qnn = nearest(profile, ("vendor",), only=MODES)
     of_onnx = nearest(profile, ("onnxruntime",), only=MODES)
     of_tflite = nearest(profile, ("litert",), only=TFLITE_MODES)

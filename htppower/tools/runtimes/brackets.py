@@ -126,7 +126,6 @@ def grouped(tokens: Iterable[Token], language: Language) -> Group:
 
 
 def _is_new(group: Group, token: Token, language: Language) -> bool:
-    """Return whether a token on a new line begins a new statement."""
     element = group.elements[-1]
     if not element or group.bracket in ("(", "[") or (group.bracket == "{" and language.braces_are_sets):
         return False

@@ -66,7 +66,6 @@ def _chosen(profile: Profile) -> tuple[Nearest, str]:
 
 
 def _write_litert(profile: Profile) -> Settings:
-    """Return a profile as LiteRT's options."""
     found, control = _chosen(profile)
     mode, number = found.mode, NUMBERS[found.mode]
     # If the control mode can't be stated, votes are held.
@@ -99,7 +98,6 @@ def _write_litert(profile: Profile) -> Settings:
 
 
 def _write_tflite(profile: Profile) -> Settings:
-    """Return a profile as options of the delegate."""
     found, control = _chosen(profile)
     options = {
         "backend_type": "htp",

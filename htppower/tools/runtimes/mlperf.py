@@ -26,11 +26,6 @@ MODES = (
     *("burst", "sustained_high_performance", "high_performance", "balanced", "low_balanced"),
     *("high_power_saver", "power_saver", "low_power_saver", "system_settings"),
 )
-# The settings that the app reads and SNPE has; core_voltage_done is never read.
-IDS = (
-    *("perf_profile", "bus_voltage_start", "core_voltage_start", "bus_voltage_done", "hmx_voltage", "hmx_clock_perf"),
-    *("dsp_start_sleep_latency", "dsp_done_sleep_latency"),
-)
 
 
 def _write(profile: Profile) -> Settings:

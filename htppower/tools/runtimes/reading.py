@@ -46,10 +46,7 @@ _CUSTOM = "custom"
 # No host has more settings; each may become a finding or a profile.
 _MOST_SETTINGS = 5000
 _BY_SUFFIX = MappingProxyType(
-    {
-        **dict.fromkeys((".yaml", ".yml"), said_by_yaml),
-        **dict.fromkeys((".md", ".markdown"), said_by_markdown),
-    }
+    {**dict.fromkeys((".yaml", ".yml"), said_by_yaml), **dict.fromkeys((".md", ".markdown"), said_by_markdown)}
 )
 _MARK = codecs.BOM_UTF8.decode()
 

@@ -53,7 +53,6 @@ _PRESETS = (
 
 
 def _write(profile: Profile) -> Settings:
-    """Return a profile as a perf config, and the nearest preset."""
     if not profile.votes or profile.relax is None:
         return Settings((Part("command line", f"--perf_profile={NO_VOTES}", "shell"),), (), KNOWN)
     done = expressed(profile)

@@ -153,7 +153,6 @@ def _config(document: Document, said: Said, tree: Mapping[str, Mapping[str, Any]
 
 
 def _hvx(phase: Mapping[str, Any], when: str) -> DcvsV3 | None:
-    """Return the HVX vote of a phase, or None."""
     modes = {name: mode for mode, name in POWER_MODES.items()}
     bus, core = (_corners(phase, clock, when) for clock in ("BUS", "CORE"))
     if bus is None and core is None:

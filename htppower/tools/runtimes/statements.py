@@ -5,6 +5,7 @@ The effect of a wrong key has the same sources as the settings: it was measured,
 
 from __future__ import annotations
 
+import bisect
 import difflib
 import functools
 import re
@@ -183,12 +184,8 @@ class Text:
 
     def place(self, offset: int) -> Place:
         """Return the line and column of a character."""
-        before = self._starts
-        low, high = 0, len(before)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if before[middle] <= offset else (low, middle)
-        return Place(self.path, low + 1, offset - before[low] + 1)
+        line = bisect.bisect_right(self._starts, offset)
+        return Place(self.path, line, offset - self._starts[line - 1] + 1)
 
     @functools.cached_property
     def names_a_mode(self) -> bool:
@@ -197,12 +194,7 @@ class Text:
 
     @functools.cached_property
     def _starts(self) -> list[int]:
-        """The offset of each line."""
-        starts, at = [0], self.text.find("\n")
-        while at >= 0:
-            starts.append(at + 1)
-            at = self.text.find("\n", at + 1)
-        return starts
+        return [0, *(found.end() for found in re.finditer("\n", self.text))]
 
 
 def is_placeholder(statement: Statement) -> bool:

@@ -144,7 +144,6 @@ def _limited(read: Iterator[Token]) -> Iterator[Token]:
 
 
 def _lines(read: Iterable[Token]) -> Iterator[list[Token]]:
-    """Yield the tokens of each line, with its end token."""
     line: list[Token] = []
     for token in read:
         line.append(token)
@@ -155,14 +154,7 @@ def _lines(read: Iterable[Token]) -> Iterator[list[Token]]:
 
 
 def _statement(
-    text: Text,
-    where: Where,
-    key: str,
-    value: str,
-    at: tuple[int, int],
-    group: tuple[str, ...],
-    *,
-    quoted: bool = True,
+    text: Text, where: Where, key: str, value: str, at: tuple[int, int], group: tuple[str, ...], *, quoted: bool = True
 ) -> Statement:
     key_place, place = map(text.place, at)
     return Statement(where, key, value, key_place, place, quoted=quoted, group=group)

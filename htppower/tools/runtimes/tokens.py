@@ -96,9 +96,7 @@ SHELL = _language(
 )
 # Any kind of text.
 ANY = _language(
-    rf"(?P<comment>{_APART}(?:\#|//)[^\n]*)|(?P<open>{_APART}/\*)",
-    rf"{_TRIPLE}\\[\"']|\"|(?<!\w)'",
-    is_commands=True,
+    rf"(?P<comment>{_APART}(?:\#|//)[^\n]*)|(?P<open>{_APART}/\*)", rf"{_TRIPLE}\\[\"']|\"|(?<!\w)'", is_commands=True
 )
 _SUFFIXES: Mapping[Language, str] = MappingProxyType(
     {

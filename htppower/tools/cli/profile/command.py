@@ -86,15 +86,7 @@ class _WithCommandLine(Command):
 )
 @option("--backend", type=BACKEND, group=DEVICE, help="Vote on this.  [default: qnn]")
 @library_option()
-@option(
-    "--device",
-    "device_id",
-    type=ID,
-    default=0,
-    show_default=True,
-    group=DEVICE,
-    help="Vote on this device.",
-)
+@option("--device", "device_id", type=ID, default=0, show_default=True, group=DEVICE, help="Vote on this device.")
 @option(
     "--core",
     "core_ids",

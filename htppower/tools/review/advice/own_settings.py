@@ -40,12 +40,7 @@ SPEEDS: Mapping[str, float] = MappingProxyType(
 )
 # The shipped profile for each speed below burst, the highest first.
 LOWER: Mapping[str, float] = MappingProxyType(
-    {
-        "balanced": 0.955,
-        "low_balanced": 0.896,
-        "high_power_saver": 0.825,
-        "power_saver": 0.702,
-    }
+    {"balanced": 0.955, "low_balanced": 0.896, "high_power_saver": 0.825, "power_saver": 0.702}
 )
 _ONNXRUNTIME, _VENDOR, _EXECUTORCH, _AUTO = "onnxruntime", "vendor", "executorch", "litert-auto"
 _LITERT = ("litert", _AUTO)
@@ -161,7 +156,6 @@ def _polling_mode(profile: Profile) -> str:
 
 
 def _mode(runtime: str, mode: str) -> str:
-    """Return what sets a mode in a runtime."""
     if runtime == _VENDOR:
         return f'"perf_profile": "{mode}"{_OF_CORE}'
     if runtime == _ONNXRUNTIME:

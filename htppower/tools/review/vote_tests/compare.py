@@ -153,7 +153,6 @@ def _origin(seen: Seen, at: KeyPath, got: Any, where: Folders) -> Place | None:
 
 
 def _in_force(votes: VoteSet, seen: VoteSet) -> bool:
-    """Return whether the HVX vote of a power state is in force."""
     return votes.hvx == seen.hvx
 
 
@@ -175,7 +174,6 @@ def vote_diff(failure: Failure) -> Iterator[str]:
 
 
 def _expected(differences: list[Difference], told: set[KeyPath]) -> Iterator[str]:
-    """Yield the expected votes, each once."""
     for each in differences:
         if each.at not in told:
             told.add(each.at)

@@ -120,7 +120,6 @@ def _cycles_per_us(numbers: Numbers) -> tuple[float, bool] | None:
 
 
 def _rates(every: Iterable[Numbers]) -> list[Rate]:
-    """Return the rates of the measurements whose profile is known."""
     found = []
     for numbers in every:
         said, asked = _cycles_per_us(numbers), speed(numbers.measurement.profile)

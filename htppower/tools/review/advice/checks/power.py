@@ -152,11 +152,7 @@ def _is_of_one(numbers: Numbers) -> bool:
 
 
 def _advice(
-    numbers: Numbers,
-    lost_us: float,
-    evidence: list[str],
-    gap_us: float | None,
-    best: Confidence = Confidence.HIGH,
+    numbers: Numbers, lost_us: float, evidence: list[str], gap_us: float | None, best: Confidence = Confidence.HIGH
 ) -> Advice:
     # Power-up may be counted outside the whole inference. At most the whole without the work can be gained.
     whole_us = numbers.whole_us if numbers.whole is None else numbers.average(numbers.whole) or 0.0
@@ -189,10 +185,7 @@ def _held_longer(gap_us: float | None, held_us: float) -> tuple[str, ...]:
         return ("votes: {hmx_timeout_us: 1000000}   # the votes are still up, so HMX has timed out",)
     wanted = math.ceil(_MARGIN * gap_us / _ROUND_UP_US) * _ROUND_UP_US
     if wanted > _LONGEST_SUSTAIN_US:
-        return (
-            _HOLD,
-            f"or {_IN_A_ROW}",
-        )
+        return (_HOLD, f"or {_IN_A_ROW}")
     return (f"relax: {{after_inference_us: {wanted}}}   # longer than the gap between inferences",)
 
 
