@@ -23,8 +23,7 @@ from htppower.tools.cli.help import DEVICE, OUTPUT, WHAT, Command, option
 from htppower.tools.cli.options import force_option, library_option, soc_option
 from htppower.tools.cli.outputs import File, Sort, refuse_to_replace, write_files
 from htppower.tools.cli.parameter_types import Duration, WholeNumber
-from htppower.tools.cli.terminal import echo, fitted
-from htppower.tools.cli.vendor_output import kept_off_stdout
+from htppower.tools.cli.terminal import echo, fitted, kept_off_stdout
 from htppower.tools.review.durations import rough_duration
 from htppower.tools.tuning.models.calibration.failed import CalibrationFailed
 from htppower.tools.tuning.models.calibration.inference import find_inference

@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from htppower._version import __version__
 from htppower.errors import HtpPowerError, ProfileError, RuleBreach, printable
@@ -19,8 +20,6 @@ from htppower.tools.review.layout import terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    from click.shell_completion import CompletionItem
 
     from htppower.tools.cli.commands import Entry
 
@@ -48,8 +47,6 @@ class _Commands(click.Group):
         write_commands(((title, _told(entries)) for title, entries in SECTIONS.items()), formatter)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only to complete
-
         found = [CompletionItem(name, help=does) for name, does in _told(COMMANDS) if name.startswith(incomplete)]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 

@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, note_opened
 from htppower.tools.cli import completion
+from htppower.tools.cli.forms import FormAndFile
 from htppower.tools.cli.help import DEVICE, OUTPUT, WHAT, option
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ def format_option(names: Sequence[str]) -> Decorator:
 
 def output_options(names: Sequence[str]) -> Decorator:
     """Return ``--format``, and ``--output`` as the parameter ``outputs``."""
-    from htppower.tools.cli.forms import FormAndFile  # noqa: PLC0415 - many commands write no files
-
     meaning = "Also write a file, in FORM or in the form of its suffix, whole or not at all; may be repeated."
     output = option("--output", "outputs", type=FormAndFile(names), multiple=True, group=OUTPUT, help=meaning)
     return lambda command: format_option(names)(output(command))

@@ -165,7 +165,7 @@ def _show_dry_run(profile: Profile, options: dict[str, Any]) -> None:
 def _hold_on_device(profile: Profile, options: dict[str, Any]) -> int:
     from htppower.tools.cli.profile.hold import Holding, hold  # noqa: PLC0415
     from htppower.tools.cli.profile.process import CommandFailed  # noqa: PLC0415
-    from htppower.tools.cli.vendor_output import kept_off_stdout  # noqa: PLC0415
+    from htppower.tools.cli.terminal import kept_off_stdout  # noqa: PLC0415
 
     seconds = None if options["for_us"] is None else options["for_us"] / 1_000_000
     holding = Holding(profile, options["device_id"], options["core_ids"], options["command_line"], seconds)
