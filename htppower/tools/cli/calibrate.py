@@ -28,7 +28,6 @@ from htppower.tools.review.durations import rough_duration
 from htppower.tools.tuning.models.calibration.failed import CalibrationFailed
 from htppower.tools.tuning.models.calibration.inference import find_inference
 from htppower.tools.tuning.models.calibration.meter import UNITS, command_meter, file_meter
-from htppower.tools.tuning.models.calibration.run import calibrate
 from htppower.tools.tuning.models.calibration.settings import Settings
 from htppower.tools.tuning.models.calibration.steps import plan
 from htppower.tools.tuning.models.file import DEFAULT_DEVICE, examine_device_model, load_device_model, odd_order
@@ -141,6 +140,8 @@ def command(**options: Any) -> None:
     if options["dry_run"]:
         echo(_plan_text(steps))
         return
+
+    from htppower.tools.tuning.models.calibration.run import calibrate  # noqa: PLC0415 - help needs no controller
 
     numbers = itertools.count(1)
     with kept_off_stdout(), contextlib.closing(_backend(options)) as backend:

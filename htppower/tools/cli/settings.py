@@ -17,8 +17,6 @@ from htppower.tools.cli.options import folders_option, force_option, format_opti
 from htppower.tools.cli.outputs import File, Sort, print_document, write_outputs
 from htppower.tools.cli.terminal import echo
 from htppower.tools.review.layout import labelled, wrapped
-from htppower.tools.review.lint.formats import render
-from htppower.tools.review.settings_check import check
 from htppower.tools.review.styled import styled
 from htppower.tools.runtimes.catalogue import RUNTIMES
 from htppower.tools.runtimes.json_settings import EXTENSION_FILE
@@ -129,6 +127,10 @@ def _only(made: Settings, chosen: str, language: str) -> Settings:
 
 
 def _check(paths: tuple[str, ...], form: str, outputs: tuple[tuple[str, str], ...], *, strict: bool) -> None:
+    # The checks would double the start of a command that only makes settings.
+    from htppower.tools.review.lint.formats import render  # noqa: PLC0415
+    from htppower.tools.review.settings_check import check  # noqa: PLC0415
+
     for own, path in outputs:
         wrong = "" if own else misfit(path, FORMS)
         if wrong:

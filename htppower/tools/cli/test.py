@@ -16,11 +16,6 @@ from htppower.tools.cli.options import folders_option, format_option, refuse_giv
 from htppower.tools.cli.outputs import File, print_document, write_files
 from htppower.tools.cli.terminal import echo, fitted
 from htppower.tools.review.file_kinds import Kind, kind_of
-from htppower.tools.review.vote_tests import formats
-from htppower.tools.review.vote_tests.compare import chosen, run_tests
-from htppower.tools.review.vote_tests.coverage import Look, coverage
-from htppower.tools.review.vote_tests.files import FOLDER, load_beside, load_tests
-from htppower.tools.review.vote_tests.snapshot import snapshot_path, snapshot_text
 
 # This SoC has every vote option.
 _SOC = "SM8850"
@@ -81,6 +76,10 @@ def command(
         _write(paths, folders, soc or _SOC, force=force)
         return
     refuse_given(click.get_current_context(), ("soc", "force"), "--write")
+    from htppower.tools.review.vote_tests import formats  # noqa: PLC0415 - help needs no controller
+    from htppower.tools.review.vote_tests.compare import chosen, run_tests  # noqa: PLC0415
+    from htppower.tools.review.vote_tests.coverage import Look, coverage  # noqa: PLC0415
+    from htppower.tools.review.vote_tests.files import load_beside, load_tests  # noqa: PLC0415
 
     tests = load_tests(paths, folders)
     if pattern is not None:
@@ -110,6 +109,8 @@ def _write(paths: tuple[str, ...], folders: tuple[str, ...], soc: str, *, force:
     Raises:
         click.UsageError: a named profile has a test already.
     """
+    from htppower.tools.review.vote_tests.snapshot import snapshot_path, snapshot_text  # noqa: PLC0415 - as above
+
     texts: dict[str, str | bytes | File] = {}
     for path in paths:
         files = _untested(path, folders, force=force) if os.path.isdir(path) else (path,)
@@ -128,6 +129,8 @@ def _write(paths: tuple[str, ...], folders: tuple[str, ...], soc: str, *, force:
 
 def _untested(folder: str, folders: tuple[str, ...], *, force: bool) -> tuple[str, ...]:
     """Return the files of a folder's profiles, without the profiles that a test there uses."""
+    from htppower.tools.review.vote_tests.files import FOLDER, load_tests  # noqa: PLC0415 - as above
+
     inner = joined(folder, FOLDER)
     tests = load_tests([inner], folders) if not force and os.path.isdir(inner) and yaml_files(inner) else ()
     used = {
