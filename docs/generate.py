@@ -31,8 +31,8 @@ from docs import (
     voter_parts,
 )
 from docs.console import run
+from docs.man_pages import man_pages
 from docs.public_names import public_names
-from htppower.tools.cli.man_pages import man_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from htppower.profiles.discovery import shipped_folder
 from htppower.profiles.loading import load_profile
 from htppower.rules.settings_rules import SETTINGS_RULES
 from htppower.tools.cli.main import main as command
-from htppower.tools.runtimes.catalogue import NAMES, runtime
+from htppower.tools.runtimes.catalogue import RUNTIMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,9 +40,9 @@ def _runtimes() -> str:
     """Return every runtime with the settings that are made for it."""
     profile = load_profile("burst")
     rows = []
-    for name in NAMES:
-        made = runtime(name).write(profile)
-        rows.append((f"`{name}`", runtime(name).TITLE, "; ".join(part.where for part in made.parts), made.known))
+    for name, runtime in RUNTIMES.items():
+        made = runtime.write(profile)
+        rows.append((f"`{name}`", runtime.title, "; ".join(part.where for part in made.parts), made.known))
     return made_table(("`--for`", "Runtime", "What is made", "What is known"), rows)
 
 

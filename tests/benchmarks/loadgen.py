@@ -16,7 +16,7 @@ from loadgen_scenarios import SCENARIOS
 from htppower import profile_names
 from htppower.backends import QnnHtp, SimulatedHtp
 from htppower.errors import BackendUnavailable
-from htppower.tools.cli.vendor_output import kept_off_stdout
+from htppower.tools.cli.terminal import kept_off_stdout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -18,7 +18,7 @@ from htppower import VoteController, load_profile
 from htppower.backends import QnnHtp, SimulatedHtp
 from htppower.backends.qnn import abi
 from htppower.errors import BackendUnavailable
-from htppower.tools.cli.vendor_output import kept_off_stdout
+from htppower.tools.cli.terminal import kept_off_stdout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -15,8 +15,8 @@ from support.checkout import ROOT
 from support.shared_folders import once
 
 import htppower
+from docs.man_pages import man_pages
 from htppower.profiles.names import SHIPPED_PROFILES
-from htppower.tools.cli.man_pages import man_pages
 
 TOP = {"htppower", "profiles", "tests", "docs"}
 

@@ -142,7 +142,7 @@ import sys
 from htppower import load_profile
 from htppower.backends import QnnHtp
 from htppower.tools.cli.profile.hold import Holding, hold
-from htppower.tools.cli.vendor_output import kept_off_stdout
+from htppower.tools.cli.terminal import kept_off_stdout
 wait = (sys.executable, "-c", "print('ready', flush=True); input()")
 with kept_off_stdout() as stdout:
     sys.exit(hold(Holding(load_profile("burst"), 0, (0,), wait, None, revote_s=0.05), QnnHtp, stdout))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.terminal import Terminal
 
-from htppower.tools.cli.man_pages import man_pages
+from docs.man_pages import man_pages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

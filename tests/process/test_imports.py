@@ -34,9 +34,9 @@ OTHERS = (
     *("htppower.tools.runtimes", "htppower.subscribers", "htppower.sustain", "htppower.testing"),
     *("json", "logging", "transitions"),
 )
-# Modules for the options of a dry run, and for options whose values are completed or written to files.
+# Modules for the options of a dry run, and for options that write files.
 OF_A_DRY_RUN = ("htppower.tools.cli.parameter_types", "htppower.tools.cli.workload")
-OF_OTHER_OPTIONS = (*OF_A_DRY_RUN, "htppower.tools.cli.completion", "htppower.tools.cli.outputs")
+OF_OTHER_OPTIONS = (*OF_A_DRY_RUN, "htppower.tools.cli.outputs")
 # Modules for files of one kind, a named platform, or a native form.
 NOT_NAMED = (
     *("htppower.tools.extensions", "htppower.rules.platforms", "htppower.rules.socs"),
@@ -102,30 +102,6 @@ def test_a_command_imports_only_what_it_uses(arguments: tuple[str, ...], nor: tu
     imported = imported_by(*arguments)
     assert "htppower.profiles.loading" in imported
     assert of(imported, (*SLOW, *OTHERS, *nor)) == []
-
-
-@pytest.mark.parametrize(
-    ("arguments", "besides"),
-    [
-        (("list",), "math"),
-        (("lint", str(shipped_folder())), "math"),
-        (("lint", str(shipped_folder() / "burst.yaml")), "math"),
-        (("explain", "burst", "core"), "math"),
-        (("diff", "burst", "balanced"), "math"),
-    ],
-)
-def test_a_command_that_reads_needs_little_of_the_standard_library(arguments: tuple[str, ...], besides: str) -> None:
-    """Its libraries import the rest; click looks for no translations of its help, since that would import locale.
-
-    The command records the files that it opened in a contextvar, the errors import traceback, and a suggestion of a
-    similar word imports difflib.
-
-    The libraries import math before CPython 3.12 only, since datetime is in C from then on. From 3.15 on pathlib
-    imports fnmatch lazily.
-    """
-    libraries = "attrs, click, yaml, contextvars, difflib, fnmatch, pathlib, traceback"
-    imported = imported_by(*arguments, besides=f"{libraries}, {besides}")
-    assert [name for name in imported if not name.startswith("htppower")] == []
 
 
 def test_a_dry_run_imports_no_library_that_votes() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from htppower import load_profile, profile_names
-from htppower.tools.review.settings_check.check import check
+from htppower.tools.review.settings_check import check
 from htppower.tools.runtimes.catalogue import settings
 from htppower.tools.runtimes.litert import NUMBERS
 

@@ -48,7 +48,7 @@ MAY_IMPORT = {
 }
 
 # The modules that import by a computed name: each takes the name from a table of full names.
-IMPORT_BY_NAME = {"htppower._exports", "htppower.tools.cli.main", "htppower.tools.runtimes.catalogue"}
+IMPORT_BY_NAME = {"htppower._exports", "htppower.tools.cli.main"}
 
 
 def _module(path: Path) -> str:

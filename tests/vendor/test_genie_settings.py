@@ -14,7 +14,7 @@ from support.checkout import TESTS
 from support.voter import libraries
 
 from htppower import load_profile, profile_names
-from htppower.tools.review.settings_check.check import check
+from htppower.tools.review.settings_check import check
 from htppower.tools.runtimes.catalogue import settings
 from htppower.tools.runtimes.json_settings import DIALOGS as GENIES
 

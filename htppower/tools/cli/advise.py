@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from htppower.tools.cli.completion import values as completion
-from htppower.tools.cli.help import DEVICE, WHAT, Command, option
-from htppower.tools.cli.inputs import STANDARD_INPUT, standard_input_stream
-from htppower.tools.cli.options import GivenPath, folders_option, output_options
+from htppower.profiles.loading import load_profile
+from htppower.rules.platforms import find_soc
+from htppower.tools.cli import completion
+from htppower.tools.cli.help import WHAT, Command, option
+from htppower.tools.cli.options import STANDARD_INPUT, folders_option, output_options, soc_option, standard_input_stream
 from htppower.tools.cli.outputs import print_document, write_outputs
 from htppower.tools.cli.progress import shown_progress, size_of
 from htppower.tools.review.advice.formats import NAMES, render
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="advise", cls=Command, example="htppower advise profile.csv --profile burst --soc SM8750")
-@click.argument("files", nargs=-1, required=True, type=GivenPath(), metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @output_options(NAMES)
 @option(
     "--profile",
@@ -40,13 +41,7 @@ if TYPE_CHECKING:
     "FILE, in their order.",
 )
 @folders_option("Also look for names in this folder; may be repeated.")
-@option(
-    "--soc",
-    metavar="NAME",
-    group=DEVICE,
-    shell_complete=completion.socs,
-    help="The SoC of the measurements, by name, part or model number.",
-)
+@soc_option("The SoC of the measurements, by name, part or model number.")
 def command(
     files: tuple[str, ...],
     form: str,
@@ -86,21 +81,17 @@ def _measurements(
         measurements += (attrs.evolve(each, profile=profile) for each in found)
     progress.begin("looking for advice")
     if soc is not None:
-        from htppower.rules.platforms import find_soc  # noqa: PLC0415 - only if a SoC is named
-
         model = find_soc(soc)
         measurements = [attrs.evolve(each, soc=model) for each in measurements]
     return measurements
 
 
 def _profiles(names: tuple[str, ...], folders: tuple[str, ...], count: int) -> Sequence[Profile | None]:
-    """Return the profile of each file."""
     if not names:
         return (None,) * count
     if len(names) not in (1, count):
         files = counted(count, "file")
         raise click.UsageError(f"--profile is named {len(names)} times for {files}; name one for all, or one each")
-    from htppower.profiles.loading import load_profile  # noqa: PLC0415 - only if a profile is named
 
     loaded = {name: load_profile(name, folders=folders) for name in dict.fromkeys(names)}
     return [loaded[name] for name in (names * count if len(names) == 1 else names)]

@@ -9,16 +9,30 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import click
 
+from htppower.backends.base import MonotonicClock
+from htppower.backends.qnn.htp import QnnHtp
+from htppower.backends.simulated.htp import SimulatedHtp
 from htppower.errors import printable
-from htppower.tools.cli.completion import values as completion
-from htppower.tools.cli.device_option import device_option
+from htppower.profiles.regular_file import opened_files, read_regular_file
+from htppower.profiles.yaml_text import profile_name
+from htppower.tools.cli import completion
 from htppower.tools.cli.help import DEVICE, OUTPUT, WHAT, Command, option
-from htppower.tools.cli.options import force_option, library_option
+from htppower.tools.cli.options import force_option, library_option, soc_option
 from htppower.tools.cli.outputs import File, Sort, refuse_to_replace, write_files
 from htppower.tools.cli.parameter_types import Duration, WholeNumber
-from htppower.tools.cli.terminal import echo, fitted
+from htppower.tools.cli.terminal import echo, fitted, kept_off_stdout
+from htppower.tools.review.durations import rough_duration
+from htppower.tools.tuning.models.calibration.failed import CalibrationFailed
+from htppower.tools.tuning.models.calibration.inference import find_inference
+from htppower.tools.tuning.models.calibration.meter import UNITS, command_meter, file_meter
+from htppower.tools.tuning.models.calibration.settings import Settings
+from htppower.tools.tuning.models.calibration.steps import plan
+from htppower.tools.tuning.models.file import DEFAULT_DEVICE, examine_device_model, load_device_model, odd_order
+from htppower.tools.tuning.models.model import MEASURED
+from htppower.tools.tuning.models.text import model_text, number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -26,12 +40,9 @@ if TYPE_CHECKING:
     from htppower.backends.base import Backend
     from htppower.tools.tuning.models.calibration.meter import Meter
     from htppower.tools.tuning.models.calibration.run import Calibration
-    from htppower.tools.tuning.models.calibration.settings import Settings
     from htppower.tools.tuning.models.calibration.steps import Step
     from htppower.tools.tuning.models.model import DeviceModel, Quantity
 
-# The same as in calibration/meter.py, which takes long to import.
-_UNITS = ("uW", "mW", "W", "uJ", "mJ", "J")
 _US = 1_000_000
 _SLEEP_LATENCIES_US = (40, 100, 1000)
 _ID = WholeNumber(0, 2**32 - 1)
@@ -41,7 +52,15 @@ _ID = WholeNumber(0, 2**32 - 1)
 @option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), group=OUTPUT, help="Write the model here.")
 @force_option()
 @option("--dry-run", is_flag=True, group=WHAT, help="Print what would be measured, and cast no votes.")
-@device_option("Keep the values of this device model that are not measured.")
+@option(
+    "--device",
+    metavar="NAME|FILE",
+    default=DEFAULT_DEVICE,
+    show_default=True,
+    group=WHAT,
+    shell_complete=completion.devices,
+    help="Keep the values of this device model that are not measured.",
+)
 @option(
     "--run",
     metavar="MODULE:FUNCTION|ONNX",
@@ -53,7 +72,7 @@ _ID = WholeNumber(0, 2**32 - 1)
 @option("--power-command", metavar="COMMAND", group=WHAT, help="Read a power rail from the output of this command.")
 @option(
     "--power-unit",
-    type=click.Choice(_UNITS),
+    type=click.Choice(UNITS),
     default="uW",
     show_default=True,
     group=WHAT,
@@ -97,13 +116,7 @@ _ID = WholeNumber(0, 2**32 - 1)
 )
 @option("--backend", type=click.Choice(["qnn", "simulated"]), group=DEVICE, help="Vote on this.  [default: qnn]")
 @library_option()
-@option(
-    "--soc",
-    metavar="NAME",
-    group=DEVICE,
-    shell_complete=completion.socs,
-    help="The SoC, by name, part or model number, if the library does not report it.",
-)
+@soc_option("The SoC, by name, part or model number, if the library does not report it.")
 @option("--device-id", type=_ID, default=0, show_default=True, group=DEVICE, help="Vote on this device.")
 @option("--core", "core_id", type=_ID, default=0, show_default=True, group=DEVICE, help="Vote on this core.")
 def command(**options: Any) -> None:
@@ -119,9 +132,6 @@ def command(**options: Any) -> None:
     Exit code 0: measured; 2: it failed.
     """
     _check_options(options)
-    from htppower.tools.tuning.models.calibration.inference import find_inference  # noqa: PLC0415 - not needed for usage errors
-    from htppower.tools.tuning.models.calibration.steps import plan  # noqa: PLC0415
-    from htppower.tools.tuning.models.file import load_device_model  # noqa: PLC0415
 
     base, settings, meter = load_device_model(options["device"]), _settings(options), _meter(options)
     steps = plan(settings, base, infers=options["run"] is not None, metered=meter is not None)
@@ -130,9 +140,8 @@ def command(**options: Any) -> None:
     if options["dry_run"]:
         echo(_plan_text(steps))
         return
-    from htppower.backends.base import MonotonicClock  # noqa: PLC0415
-    from htppower.tools.cli.vendor_output import kept_off_stdout  # noqa: PLC0415
-    from htppower.tools.tuning.models.calibration.run import calibrate  # noqa: PLC0415 - as above
+
+    from htppower.tools.tuning.models.calibration.run import calibrate  # noqa: PLC0415 - help needs no controller
 
     numbers = itertools.count(1)
     with kept_off_stdout(), contextlib.closing(_backend(options)) as backend:
@@ -168,10 +177,6 @@ def _refuse_to_lose(options: dict[str, Any], base: DeviceModel, anew: Collection
 
     This runs before the measurement, which takes long. ``anew`` has the names of the values that will be measured.
     """
-    from htppower.profiles.regular_file import opened_files, read_regular_file  # noqa: PLC0415 - as above
-    from htppower.tools.tuning.models.file import examine_device_model  # noqa: PLC0415 - as above
-    from htppower.tools.tuning.models.model import MEASURED  # noqa: PLC0415 - as above
-
     output = options["output"]
     if output is None or not Path(output).is_file():
         return Sort.KEPT
@@ -196,8 +201,6 @@ def _refuse_to_lose(options: dict[str, Any], base: DeviceModel, anew: Collection
 
 
 def _settings(options: dict[str, Any]) -> Settings:
-    from htppower.tools.tuning.models.calibration.settings import Settings  # noqa: PLC0415 - as above
-
     return Settings(
         count=options["count"],
         idle_us=options["idle_us"],
@@ -210,8 +213,6 @@ def _settings(options: dict[str, Any]) -> Settings:
 
 def _meter(options: dict[str, Any]) -> Meter | None:
     """Return the power rail. It is read once, so that an unreadable rail is refused before anything is voted."""
-    from htppower.tools.tuning.models.calibration.meter import command_meter, file_meter  # noqa: PLC0415 - as above
-
     if options["power_file"] is not None:
         meter = file_meter(Path(options["power_file"]), options["power_unit"])
     elif options["power_command"] is not None:
@@ -224,21 +225,16 @@ def _meter(options: dict[str, Any]) -> Meter | None:
 
 def _backend(options: dict[str, Any]) -> Backend:
     if options["backend"] == "simulated":
-        from htppower.backends.simulated.htp import SimulatedHtp  # noqa: PLC0415 - only if it is named
-
         return SimulatedHtp(None, options["soc"], devices=options["device_id"] + 1, cores=options["core_id"] + 1)
-    from htppower.backends.qnn.htp import QnnHtp  # noqa: PLC0415 - only if votes reach a library
 
     return QnnHtp(options["library"], options["soc"])
 
 
 def _plan_text(steps: Sequence[Step]) -> str:
-    from htppower.tools.review.durations import rough_duration  # noqa: PLC0415 - only for a plan
-
     lines = []
-    for number, step in enumerate(steps, 1):
+    for place, step in enumerate(steps, 1):
         filled = f", and as many as fit in {rough_duration(step.works_us)}" if step.works_us else ""
-        lines.append(f"{number}. {step.does}")
+        lines.append(f"{place}. {step.does}")
         lines.append(f"   measures {', '.join(step.names)}")
         lines.append(f"   takes {step.inferences} inferences{filled}; {rough_duration(step.waits_us)} besides")
     total_us = sum(step.waits_us + step.works_us for step in steps)
@@ -248,12 +244,6 @@ def _plan_text(steps: Sequence[Step]) -> str:
 
 
 def _write(path: Path, found: Calibration, base: DeviceModel, sort: Sort, *, force: bool) -> None:
-    import attrs  # noqa: PLC0415 - as above
-
-    from htppower.profiles.yaml_text import profile_name  # noqa: PLC0415
-    from htppower.tools.tuning.models.file import odd_order  # noqa: PLC0415
-    from htppower.tools.tuning.models.text import model_text  # noqa: PLC0415
-
     measured = ", ".join(sorted({name.partition(".")[0] for name in found.found}))
     summary = f"Measured by htppower calibrate: {measured}; all else is from {base.device}."
     model = attrs.evolve(found.model, device=profile_name(path.stem), summary=summary)
@@ -274,9 +264,6 @@ def _refuse_implausible(path: Path, text: str) -> None:
     Raises:
         CalibrationFailed: the message has the faults.
     """
-    from htppower.tools.tuning.models.calibration.failed import CalibrationFailed  # noqa: PLC0415 - as above
-    from htppower.tools.tuning.models.file import examine_device_model  # noqa: PLC0415
-
     problems = examine_device_model(str(path), text.encode()).problems
     if problems:
         said = "; ".join(f"{problem.message} ({problem.hint})" for problem in problems)
@@ -284,13 +271,9 @@ def _refuse_implausible(path: Path, text: str) -> None:
 
 
 def _said(quantity: Quantity) -> str:
-    from htppower.tools.tuning.models.text import number  # noqa: PLC0415 - as above
-
     low, high = quantity.range or (quantity.value, quantity.value)
     return f"{number(quantity.value)} ({number(low)} to {number(high)}, {quantity.count} times)"
 
 
 def _before(quantity: Quantity | None) -> str:
-    from htppower.tools.tuning.models.text import number  # noqa: PLC0415 - as above
-
     return "" if quantity is None else f", {quantity.provenance} before: {number(quantity.value)}"

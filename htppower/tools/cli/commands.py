@@ -1,11 +1,12 @@
 """The commands, in the sections of the help: the module of each, and its description."""
 
-from typing import NamedTuple
+from __future__ import annotations
 
-# Annotations are not postponed here: a named tuple would compile each of its types anew, which slows the start.
+import attrs
 
 
-class Entry(NamedTuple):
+@attrs.frozen
+class Entry:
     """A command.
 
     Attributes:
@@ -19,14 +20,8 @@ class Entry(NamedTuple):
 
 SECTIONS = {
     "See profiles": {
-        "list": Entry(
-            "htppower.tools.cli.list",
-            "List the profiles, from highest performance to lowest.",
-        ),
-        "show": Entry(
-            "htppower.tools.cli.show",
-            "Show a resolved profile or power state.",
-        ),
+        "list": Entry("htppower.tools.cli.list", "List the profiles, from highest performance to lowest."),
+        "show": Entry("htppower.tools.cli.show", "Show a resolved profile or power state."),
         "explain": Entry(
             "htppower.tools.cli.explain",
             "Explain a profile, a power state, a rule, a native code, a corner, a SoC, or another name from a message",
@@ -37,45 +32,26 @@ SECTIONS = {
             "htppower.tools.cli.profile.command",
             "Hold a profile up while a command runs, or until Ctrl-C; with --dry-run, show every vote that it casts.",
         ),
-        "status": Entry(
-            "htppower.tools.cli.status.command",
-            "Show the votes of hosts, since when and why.",
-        ),
-        "doctor": Entry(
-            "htppower.tools.cli.doctor.command",
-            "Check whether votes can be cast here, and what to do if not.",
-        ),
+        "status": Entry("htppower.tools.cli.status.command", "Show the votes of hosts, since when and why."),
+        "doctor": Entry("htppower.tools.cli.doctor", "Check whether votes can be cast here, and what to do if not."),
     },
     "Review profiles": {
         "lint": Entry(
             "htppower.tools.cli.lint",
             "Find faults in profiles, power states, device models and the vendor's extension files, and in folders.",
         ),
-        "diff": Entry(
-            "htppower.tools.cli.diff",
-            "Compare resolved profiles, and show the effect of each change.",
-        ),
-        "test": Entry(
-            "htppower.tools.cli.test",
-            "Run tests of profiles.",
-        ),
+        "diff": Entry("htppower.tools.cli.diff", "Compare resolved profiles, and show the effect of each change."),
+        "test": Entry("htppower.tools.cli.test", "Run tests of profiles."),
     },
     "Measure": {
-        "advise": Entry(
-            "htppower.tools.cli.advise",
-            "Give advice on power from what profilers have measured.",
-        ),
+        "advise": Entry("htppower.tools.cli.advise", "Give advice on power from what profilers have measured."),
         "calibrate": Entry(
             "htppower.tools.cli.calibrate",
             "Measure what calls, idling and inferences cost on a device, and write its device model.",
         ),
-        "trace": Entry(
-            "htppower.tools.cli.trace",
-            "Describe a trace of inferences.",
-        ),
+        "trace": Entry("htppower.tools.cli.trace", "Describe a trace of inferences."),
         "tune": Entry(
-            "htppower.tools.cli.tune",
-            "Find the profile and the sustain time that cost least on a recording.",
+            "htppower.tools.cli.tune", "Find the profile and the sustain time that cost least on a recording."
         ),
     },
     "Exchange with other tools": {
@@ -84,12 +60,10 @@ SECTIONS = {
             "Make profiles from the vendor's backend extension file, or from the settings of an inference runtime.",
         ),
         "export": Entry(
-            "htppower.tools.cli.export",
-            "Write a profile as a backend extension file for the vendor's tools and Genie.",
+            "htppower.tools.cli.export", "Write a profile as a backend extension file for the vendor's tools and Genie."
         ),
         "settings": Entry(
-            "htppower.tools.cli.settings",
-            "Print the settings of an inference runtime for a profile, ready to paste.",
+            "htppower.tools.cli.settings", "Print the settings of an inference runtime for a profile, ready to paste."
         ),
     },
     "Set up": {
@@ -98,7 +72,7 @@ SECTIONS = {
             "Write the JSON Schemas of profiles, power states, tests and device models into DIR.",
         ),
         "completion": Entry(
-            "htppower.tools.cli.completion.command",
+            "htppower.tools.cli.completion",
             "Print the script that completes commands, profiles, fields, rules and SoCs in a shell.",
         ),
     },

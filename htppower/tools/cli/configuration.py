@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import Any, NamedTuple
+from typing import Any
+
+import attrs
 
 from htppower.errors import HtpPowerError, shortened
 from htppower.profiles.did_you_mean import did_you_mean
@@ -31,7 +33,8 @@ class ConfigurationError(HtpPowerError, ValueError):
     """A configuration file can't be read, or has a value that no command accepts."""
 
 
-class _Key(NamedTuple):
+@attrs.frozen
+class _Key:
     """A key of the file.
 
     Attributes:

@@ -11,10 +11,9 @@ import click
 from htppower.errors import Finding, ProfileError
 from htppower.profiles.discovery import is_record
 from htppower.profiles.paths import joined
-from htppower.tools.cli.completion import values as completion
-from htppower.tools.cli.exit_codes import REFUSED
-from htppower.tools.cli.help import WHAT, Command, option
-from htppower.tools.cli.options import GivenPath, folders_option, output_options, refuse_given, refuse_soc_with_arch
+from htppower.tools.cli import completion
+from htppower.tools.cli.help import REFUSED, WHAT, Command, option
+from htppower.tools.cli.options import folders_option, output_options, refuse_given, refuse_soc_with_arch
 from htppower.tools.cli.outputs import print_document, write_outputs
 from htppower.tools.cli.progress import shown_progress
 from htppower.tools.cli.workload import OF_A_WORKLOAD, simulated_htp, workload, workload_options
@@ -38,7 +37,7 @@ _PAIR = 2
 @click.argument(
     "paths",
     nargs=-1,
-    type=GivenPath(),
+    type=click.Path(),
     metavar="OLD NEW | --against REF [PATH...]",
     shell_complete=completion.profiles,
 )
@@ -152,7 +151,6 @@ def _side(name: str, folders: tuple[str, ...]) -> Iterator[tuple[str, Tree]]:
 
 
 def _tree_of(then: Revision, name: str, folders: tuple[str, ...]) -> Tree:
-    """Return the tree of a revision."""
     named = tuple(joined(then.path_of(folder) or folder) for folder in folders)
     return Tree(then.shipped, named, str(then.root), str(then.top), f"{name}:")
 

@@ -11,7 +11,7 @@ from htppower.errors import Finding, ProfileError, printable, shortened
 from htppower.profiles.discovery import IS_A_FOLDER, Folders, shown_path
 from htppower.profiles.fields import UNSET
 from htppower.profiles.names import LISTED_FIRST
-from htppower.tools.cli.completion import values as completion
+from htppower.tools.cli import completion
 from htppower.tools.cli.help import Command
 from htppower.tools.cli.options import folders_option, format_option
 from htppower.tools.cli.terminal import echo

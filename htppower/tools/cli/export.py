@@ -9,10 +9,10 @@ import click
 
 from htppower.errors import Finding, ProfileError, Severity, printable, shortened
 from htppower.profiles.loading import load_profile
-from htppower.tools.cli.completion import values as completion
-from htppower.tools.cli.exit_codes import REFUSED
-from htppower.tools.cli.help import OUTPUT, WHAT, Command, option
-from htppower.tools.cli.options import folders_option, force_option
+from htppower.rules.platforms import find_soc
+from htppower.tools.cli import completion
+from htppower.tools.cli.help import OUTPUT, REFUSED, WHAT, Command, option
+from htppower.tools.cli.options import folders_option, force_option, soc_option
 from htppower.tools.cli.outputs import File, Sort, write_files
 from htppower.tools.cli.parameter_types import WholeNumber
 from htppower.tools.cli.terminal import echo
@@ -21,10 +21,10 @@ from htppower.tools.extensions.from_profile import from_profile
 from htppower.tools.extensions.merge import merged
 from htppower.tools.extensions.target import architecture, harmful_elsewhere
 from htppower.tools.review.layout import terminal_width, wrapped
+from htppower.tools.runtimes.json_settings import DIALOG, GENAI, POLICY, said_by_json
 
 if TYPE_CHECKING:
     from htppower.profiles.expressed import Lost
-    from htppower.rules.socs import Soc
     from htppower.tools.extensions.extension_file import ExtensionFile
 
 _MOST_CORES = 2**32 - 1
@@ -41,9 +41,7 @@ _FORMATS = ("extensions",)
     group=WHAT,
     help="What to make: a backend extension file.  [default: extensions]",
 )
-@option(
-    "--soc", metavar="NAME", group=WHAT, shell_complete=completion.socs, help="The SoC, by name, part or model number."
-)
+@soc_option("The SoC, by name, part or model number.", WHAT)
 @option("--core", type=WholeNumber(0, _MOST_CORES), default=0, group=WHAT, help="The core.  [default: 0]")
 @option("--strict", is_flag=True, group=WHAT, help="Refuse a profile that the file can't express in full.")
 @option("--notes", is_flag=True, group=WHAT, help="Also report losses without effect; they never count.")
@@ -78,7 +76,7 @@ def command(
     Exit code 0: written; 1: with --strict, something would be lost; 2: it failed.
     """
     loaded = load_profile(profile, folders)
-    found = None if soc is None else _soc(soc)
+    found = None if soc is None else find_soc(soc)
     file = None if into is None else _file(into)
     arch = found.arch if found is not None else None if file is None else architecture(file)
     exported = from_profile(loaded, arch)
@@ -103,8 +101,6 @@ def _is_same(path: Path, other: Path) -> bool:
 
 def _file(path: Path) -> ExtensionFile:
     """Return the file to put a profile into. The settings of a runtime, which name such a file, are refused."""
-    from htppower.tools.runtimes.json_settings import DIALOG, GENAI, POLICY, said_by_json  # noqa: PLC0415 - only for --into
-
     file = read_extension_file(path)
     said = said_by_json(file.text)
     if said is not None and said.form in (DIALOG, GENAI, POLICY):
@@ -119,12 +115,6 @@ def _file(path: Path) -> ExtensionFile:
             hint = "write the profile's settings with htppower settings"
         raise ProfileError([Finding.of_file(str(path), "TYPE-1", f"{said.form}, not an extension file", hint)])
     return file
-
-
-def _soc(name: str) -> Soc:
-    from htppower.rules.platforms import find_soc  # noqa: PLC0415 - only if a SoC is named
-
-    return find_soc(name)
 
 
 def _tell(profile: str, lost: tuple[Lost, ...], *, strict: bool, notes: bool) -> None:

@@ -6,13 +6,13 @@ import os
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
 from htppower.profiles.paths import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from click.shell_completion import CompletionItem
 
 # The forms that are markup. All others are text, including JSON.
 MARKUP = frozenset({"html", "svg", "junit"})
@@ -114,7 +114,5 @@ class FormAndFile(click.ParamType):  # type: ignore[type-arg] # generic in newer
 
     def shell_complete(self, _ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Return the forms, or after a form, files."""
-        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only to complete
-
         found = [CompletionItem(f"{form}=") for form in self._forms if f"{form}=".startswith(incomplete)]
         return found or [CompletionItem(incomplete, type="file")]

@@ -1,4 +1,7 @@
-"""The help of a command: its options in groups, and an example. Man pages are made from the same texts."""
+"""The parts of every command: its exit codes, and its help with options in groups and an example.
+
+Man pages are made from the same texts.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from htppower.tools.cli.terminal import echo
 from htppower.tools.review.layout import wrapped
 
 if TYPE_CHECKING:
@@ -15,6 +17,11 @@ if TYPE_CHECKING:
 
     Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+# A rule refuses. All other failures have the code 2, like a usage error.
+REFUSED = 1
+INVALID = 2
+# The code of a shell after Ctrl-C.
+INTERRUPTED = 130
 # The groups of options, in the order of the help. Options without a group are last.
 WHAT = "Main options"
 DRY_RUN = "Dry run"
@@ -66,28 +73,6 @@ class GroupedOption(click.Option):
         self.group = group
 
 
-def show(say: Callable[[click.Context], str]) -> Callable[[click.Context, click.Parameter, bool], None]:
-    """Return the callback of an option that prints something, and ends the command."""
-
-    def callback(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
-        if wanted and not ctx.resilient_parsing:
-            echo(say(ctx))
-            ctx.exit()
-
-    return callback
-
-
-# Click would make one for each command, and look up a translation of its text, which takes 1 ms.
-HELP = click.Option(
-    ("-h", "--help"),
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    help="Show this message and exit.",
-    callback=show(click.Context.get_help),
-)
-
-
 class Command(click.Command):
     """A command whose help has its options in groups, and an example.
 
@@ -100,10 +85,6 @@ class Command(click.Command):
     def __init__(self, *args: Any, example: str, **more: Any) -> None:
         super().__init__(*args, **more)
         self.example = example
-
-    def get_help_option(self, _ctx: click.Context) -> click.Option:
-        """Return the option that shows the help."""
-        return HELP
 
     def option_groups(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
         """Return the options of each group, each with its meaning."""

@@ -9,11 +9,9 @@ import click
 
 from htppower.errors import Finding, ProfileError, printable
 from htppower.profiles.regular_file import NotRegular, read_regular_file
-from htppower.tools.cli.completion import values as completion
-from htppower.tools.cli.exit_codes import REFUSED
-from htppower.tools.cli.help import OUTPUT, WHAT, Command, option
-from htppower.tools.cli.inputs import STANDARD_INPUT, standard_input
-from htppower.tools.cli.options import force_option
+from htppower.tools.cli import completion
+from htppower.tools.cli.help import OUTPUT, REFUSED, WHAT, Command, option
+from htppower.tools.cli.options import STANDARD_INPUT, force_option, standard_input
 from htppower.tools.cli.outputs import File, Sort, write_files
 from htppower.tools.cli.parameter_types import WholeNumber
 from htppower.tools.cli.terminal import echo
@@ -23,7 +21,7 @@ from htppower.tools.extensions.json_text import parse_json
 from htppower.tools.extensions.to_profiles import to_profiles
 from htppower.tools.extensions.unknown_keys import refuse_others, unknown_keys
 from htppower.tools.review.layout import terminal_width, wrapped
-from htppower.tools.review.settings_check.check import findings_of, outer_of_dialog, why_unread
+from htppower.tools.review.settings_check import findings_of, outer_of_dialog, why_unread
 from htppower.tools.runtimes.json_kinds import other_kind
 from htppower.tools.runtimes.reading import named_extensions, said, sniff
 
@@ -139,7 +137,6 @@ def _extension_files(data: bytes, path: str) -> tuple[tuple[ExtensionFile, ...],
 
 
 def _of_extensions(files: tuple[ExtensionFile, ...], core: int | None, name: str) -> dict[str, str]:
-    """Return the profiles of extension files, by path."""
     several = len(files) > 1
     folders = _folders(files) if several else [""]
     texts: dict[str, str] = {}

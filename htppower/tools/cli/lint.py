@@ -11,10 +11,15 @@ import click
 
 from htppower.errors import printable
 from htppower.profiles.discovery import Folders, is_record
-from htppower.tools.cli.completion import values as completion
-from htppower.tools.cli.exit_codes import REFUSED
-from htppower.tools.cli.help import DEVICE, OUTPUT, WHAT, Command, option
-from htppower.tools.cli.options import SYSTEMS, GivenPath, folders_option, output_options, refuse_soc_with_arch
+from htppower.tools.cli.help import DEVICE, OUTPUT, REFUSED, WHAT, Command, option
+from htppower.tools.cli.options import (
+    SYSTEMS,
+    arch_option,
+    folders_option,
+    output_options,
+    refuse_soc_with_arch,
+    soc_option,
+)
 from htppower.tools.cli.outputs import File, Sort, print_document, write_files, write_outputs
 from htppower.tools.cli.progress import shown_progress
 from htppower.tools.cli.terminal import echo
@@ -35,7 +40,7 @@ _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+"
 
 
 @click.command(name="lint", cls=Command, example="htppower lint my-profiles --strict --soc SM8750")
-@click.argument("paths", nargs=-1, required=True, type=GivenPath(), metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
 @output_options(NAMES)
 @option("--strict/--no-strict", default=False, group=WHAT, help="Let warnings count, too.")
 @option(
@@ -60,20 +65,8 @@ _URI = r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+"
     help="Leave out files and folders that match this, such as drafts or old_*.yaml; may be repeated.",
 )
 @folders_option("Also look for names in this folder; may be repeated.")
-@option(
-    "--soc",
-    metavar="NAME",
-    group=DEVICE,
-    shell_complete=completion.socs,
-    help="Also check what this SoC lacks, by name, part or model number.",
-)
-@option(
-    "--arch",
-    metavar="ARCH",
-    group=DEVICE,
-    shell_complete=completion.architectures,
-    help="Also check what a Hexagon architecture such as V75 lacks.",
-)
+@soc_option("Also check what this SoC lacks, by name, part or model number.")
+@arch_option("Also check what a Hexagon architecture such as V75 lacks.")
 @option(
     "--platform",
     "system",
@@ -165,7 +158,7 @@ def command(
 
 def _standard_input() -> dict[str, bytes]:
     """Return the content of the standard input, as a file in the current folder."""
-    from htppower.tools.cli.inputs import standard_input  # noqa: PLC0415 - only if it is linted
+    from htppower.tools.cli.options import standard_input  # noqa: PLC0415 - only if it is linted
 
     return {STDIN: standard_input()}
 

@@ -1,7 +1,10 @@
 """``htppower list``: the profiles, one in each line."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import attrs
 import click
 
 from htppower.errors import ProfileError, RuleBreach, printable
@@ -22,13 +25,12 @@ from htppower.tools.review.sustain_words import sustain_in_short
 if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
-# Annotations are not postponed here: a named tuple would compile each of its types anew, which slows the start.
-
 FORMAT_VERSION = 1
 _HEADINGS = ("name", "corner", "sleep", "polling", "sustain", "relaxes to", "summary")
 
 
-class Line(NamedTuple):
+@attrs.frozen
+class Line:
     """A profile in one line; None for fields without a vote.
 
     A learnt sustain time is in ``learnt``, and its first value in ``sustain_us``.
@@ -74,7 +76,7 @@ def command(form: str, folders: tuple[str, ...], sdk: str | None, *, runtimes: b
         raise kind(problem for error in errors for problem in error.problems)
 
 
-def _print_groups(profiles: tuple["Profile", ...]) -> None:
+def _print_groups(profiles: tuple[Profile, ...]) -> None:
     """Print the records, in a table for each runtime, with the sources of the values instead of the summaries."""
     width = terminal_width()
     groups: dict[str, list[Profile]] = {}
@@ -89,10 +91,10 @@ def _print_groups(profiles: tuple["Profile", ...]) -> None:
     echo("\n\n".join(tables))
 
 
-def _told(record: "Profile") -> Line:
+def _told(record: Profile) -> Line:
     """Return a record in one line. Its votes are held if they are never lowered."""
     line = _line(record)
-    return line._replace(relaxes_to="held") if is_held(record) else line
+    return attrs.evolve(line, relaxes_to="held") if is_held(record) else line
 
 
 def _print(lines: list[Line], form: str) -> None:
@@ -108,7 +110,7 @@ def _print(lines: list[Line], form: str) -> None:
 
 def _as_dict(line: Line) -> dict[str, object]:
     """Return a line for JSON. Only a record has a provenance, and only a learnt time has its settings."""
-    known = line._asdict()
+    known = attrs.asdict(line, recurse=False)
     if line.learnt is not None:
         known["learnt"] = {at[-1]: value for at, value in limits((), line.learnt)}
     rare = ("provenance", "learnt")
@@ -123,7 +125,7 @@ def _row(line: Line) -> tuple[str, ...]:
     return tuple(map(printable, told))
 
 
-def _line(profile: "Profile") -> Line:
+def _line(profile: Profile) -> Line:
     hvx = profile.votes.hvx
     sustain = None if profile.relax is None else profile.relax.after_inference_us
     core = None if hvx is None else hvx.core

@@ -9,19 +9,17 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from htppower._version import __version__
 from htppower.errors import HtpPowerError, ProfileError, RuleBreach, printable
 from htppower.tools.cli.commands import COMMANDS, SECTIONS
-from htppower.tools.cli.exit_codes import INTERRUPTED, INVALID, REFUSED
-from htppower.tools.cli.help import HELP, WIDEST, Context, show, write_commands, write_example
+from htppower.tools.cli.help import INTERRUPTED, INVALID, REFUSED, WIDEST, Context, write_commands, write_example
 from htppower.tools.cli.terminal import echo, fitted
 from htppower.tools.review.layout import terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    from click.shell_completion import CompletionItem
 
     from htppower.tools.cli.commands import Entry
 
@@ -36,9 +34,6 @@ class _Commands(click.Group):
 
     context_class = Context
 
-    def get_help_option(self, _ctx: click.Context) -> click.Option:
-        return HELP
-
     def list_commands(self, _ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
 
@@ -52,8 +47,6 @@ class _Commands(click.Group):
         write_commands(((title, _told(entries)) for title, entries in SECTIONS.items()), formatter)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only to complete
-
         found = [CompletionItem(name, help=does) for name, does in _told(COMMANDS) if name.startswith(incomplete)]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
@@ -172,14 +165,7 @@ def _explain(error: HtpPowerError, where: str) -> str:
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "--version",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    help="Show the version and exit.",
-    callback=show(lambda _ctx: f"htppower, version {__version__}"),
-)
+@click.version_option(__version__)
 def main() -> None:
     """Performance profiles and power votes for the Qualcomm QNN HTP (Hexagon NPU)."""
     from htppower.tools.cli.configuration import default_map  # noqa: PLC0415 - not needed for help and completion

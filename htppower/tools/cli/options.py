@@ -1,19 +1,22 @@
-"""The options that several commands have: formats, files and folders."""
+"""The parameters that several commands have: formats, files and folders; and the standard input."""
 
 from __future__ import annotations
 
+import contextlib
 import os
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
+from htppower.profiles.regular_file import LARGEST_FILE_BYTES, note_opened
+from htppower.tools.cli import completion
+from htppower.tools.cli.forms import FormAndFile
 from htppower.tools.cli.help import DEVICE, OUTPUT, WHAT, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from click.shell_completion import CompletionItem
 
     from htppower.tools.cli.help import Decorator
 
@@ -21,45 +24,7 @@ if TYPE_CHECKING:
 _NOT_GIVEN = (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP)
 # The same as in platforms.py, which takes long to import.
 SYSTEMS = ("android", "linux", "windows", "qnx")
-
-
-class GivenPath(click.ParamType):  # type: ignore[type-arg] # generic in newer versions only
-    """A path that can be read, or that does not exist, like ``click.Path``.
-
-    ``click.Path`` is made only to refuse a path, because it looks up a translation of its name, which takes 1 ms.
-    """
-
-    name = "path"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path."""
-        return value if self.is_taken(value) else self.of_click().convert(value, param, ctx)
-
-    def is_taken(self, path: str) -> bool:
-        """Return whether click's own type accepts a path."""
-        return os.access(path, os.R_OK) or not os.path.exists(path)
-
-    def of_click(self) -> click.Path:
-        """Return click's own type."""
-        return click.Path()
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Let the shell complete paths."""
-        return self.of_click().shell_complete(ctx, param, incomplete)
-
-
-class Folder(GivenPath):
-    """A folder that exists."""
-
-    name = "directory"
-
-    def is_taken(self, path: str) -> bool:
-        """Return whether click's own type accepts a path."""
-        return os.path.isdir(path) and os.access(path, os.R_OK)
-
-    def of_click(self) -> click.Path:
-        """Return click's own type."""
-        return click.Path(exists=True, file_okay=False)
+STANDARD_INPUT = "-"
 
 
 def format_option(names: Sequence[str]) -> Decorator:
@@ -72,8 +37,6 @@ def format_option(names: Sequence[str]) -> Decorator:
 
 def output_options(names: Sequence[str]) -> Decorator:
     """Return ``--format``, and ``--output`` as the parameter ``outputs``."""
-    from htppower.tools.cli.forms import FormAndFile  # noqa: PLC0415 - many commands write no files
-
     meaning = "Also write a file, in FORM or in the form of its suffix, whole or not at all; may be repeated."
     output = option("--output", "outputs", type=FormAndFile(names), multiple=True, group=OUTPUT, help=meaning)
     return lambda command: format_option(names)(output(command))
@@ -87,12 +50,30 @@ def force_option(meaning: str = "Overwrite an existing file that differs from wh
 def library_option() -> Decorator:
     """Return ``--library``, the vendor's library to use instead of searching for one."""
     meaning = "Use this library of the vendor, and do not search for one."
-    return option("--library", type=GivenPath(), metavar="FILE", group=DEVICE, help=meaning)
+    return option("--library", type=click.Path(), metavar="FILE", group=DEVICE, help=meaning)
+
+
+def soc_option(meaning: str, group: str = DEVICE) -> Decorator:
+    """Return ``--soc``, the name, part or model number of a SoC."""
+    return option("--soc", metavar="NAME", group=group, shell_complete=completion.socs, help=meaning)
+
+
+def arch_option(meaning: str, group: str = DEVICE) -> Decorator:
+    """Return ``--arch``, a Hexagon architecture."""
+    return option("--arch", metavar="ARCH", group=group, shell_complete=completion.architectures, help=meaning)
 
 
 def folders_option(meaning: str) -> Decorator:
     """Return ``--profiles`` as the parameter ``folders``."""
-    return option("--profiles", "folders", multiple=True, type=Folder(), metavar="DIR", group=WHAT, help=meaning)
+    return option(
+        "--profiles",
+        "folders",
+        multiple=True,
+        type=click.Path(exists=True, file_okay=False),
+        metavar="DIR",
+        group=WHAT,
+        help=meaning,
+    )
 
 
 def refuse_given(ctx: click.Context, names: Iterable[str], belongs_to: str, instead: str = "leave it out") -> None:
@@ -115,3 +96,21 @@ def refuse_soc_with_arch(options: dict[str, Any]) -> None:
     """
     if options["soc"] is not None and options["arch"] is not None:
         raise click.UsageError("--soc includes the architecture; leave --arch out")
+
+
+def standard_input() -> bytes:
+    """Return the content of the standard input, up to a byte more than any file may have."""
+    return standard_input_stream().read(LARGEST_FILE_BYTES + 1)
+
+
+def standard_input_stream() -> IO[bytes]:
+    """Return the standard input. If it is a file, no output may replace it.
+
+    Raises:
+        click.UsageError: it is closed.
+    """
+    if sys.stdin is None:
+        raise click.UsageError("the standard input is closed")
+    with contextlib.suppress(OSError, ValueError):
+        note_opened(os.fstat(sys.stdin.fileno()))
+    return sys.stdin.buffer

@@ -17,8 +17,9 @@ import errno
 import os
 import re
 import stat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+import attrs
 import click
 
 from htppower.errors import printable
@@ -67,7 +68,8 @@ class Sort(enum.Enum):
     EDITED = "edited"
 
 
-class File(NamedTuple):
+@attrs.frozen
+class File:
     """A file to be written.
 
     Attributes:
@@ -251,7 +253,6 @@ def _look(path: str) -> os.stat_result | None:
 
 
 def _place(path: str, file: File) -> str:
-    """Return the place of a file, with links resolved."""
     if os.path.islink(path):
         raise click.UsageError(f"{path} is a link: nothing was written; remove it, or name the file that it leads to")
     inside = not file.folder or os.path.realpath(folder_of(path)) == os.path.realpath(file.folder)

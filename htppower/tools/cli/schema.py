@@ -9,27 +9,22 @@ import click
 
 from htppower.errors import printable
 from htppower.profiles.regular_file import read_regular_file
-from htppower.tools.cli.exit_codes import REFUSED
-from htppower.tools.cli.help import WHAT, Command, option
+from htppower.tools.cli.help import REFUSED, WHAT, Command, option
 from htppower.tools.cli.outputs import File, write_files
 from htppower.tools.cli.terminal import echo
+from htppower.tools.review.json_schema.schema import FILES, json_schema
 
 
 @click.command(name="schema", cls=Command, example="htppower schema my-profiles")
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False))
 @option(
-    "--check",
-    is_flag=True,
-    group=WHAT,
-    help="Write nothing, and exit with 1 if a file in DIR differs or is missing.",
+    "--check", is_flag=True, group=WHAT, help="Write nothing, and exit with 1 if a file in DIR differs or is missing."
 )
 def command(folder: str, check: bool) -> None:
     """Write the JSON Schemas of profiles, power states, tests and device models into DIR.
 
     The first line of a file names its schema for an editor: # yaml-language-server: $schema=DIR/profile.json
     """
-    from htppower.tools.review.json_schema.schema import FILES, json_schema  # noqa: PLC0415 - not needed for a usage error
-
     made = {Path(folder) / f"{name}.json": json.dumps(json_schema(name), indent=2) + "\n" for name in FILES}
     stale = {path: text for path, text in made.items() if not _is_in(path, text)}
     if stale and not check:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import attrs
@@ -9,16 +10,16 @@ import click
 
 from htppower.errors import printable
 from htppower.profiles.loading import load_profile
-from htppower.tools.cli.completion import values as completion
-from htppower.tools.cli.exit_codes import INVALID, REFUSED
+from htppower.tools.cli import completion
 from htppower.tools.cli.forms import FormAndFile, form_of, misfit
-from htppower.tools.cli.help import OUTPUT, WHAT, Command, option
+from htppower.tools.cli.help import INVALID, OUTPUT, REFUSED, WHAT, Command, option
 from htppower.tools.cli.options import folders_option, force_option, format_option, refuse_given
 from htppower.tools.cli.outputs import File, Sort, print_document, write_outputs
 from htppower.tools.cli.terminal import echo
 from htppower.tools.review.layout import labelled, wrapped
 from htppower.tools.review.styled import styled
-from htppower.tools.runtimes.catalogue import NAMES, runtime
+from htppower.tools.runtimes.catalogue import RUNTIMES
+from htppower.tools.runtimes.json_settings import EXTENSION_FILE
 from htppower.tools.runtimes.settings import LANGUAGES
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ _MADE = ("text", "json")
 FORMS = (*_MADE, "github", "sarif", "junit")
 # The form of a file of ``--output`` that names no form: only the first text to paste.
 _PASTE = ""
-# The same as in json_settings.py, which making settings does not need.
-_EXTENSION_FILE = "an extension file"
 
 
 @click.command(name="settings", cls=Command, example="htppower settings burst --for genai")
@@ -43,10 +42,10 @@ _EXTENSION_FILE = "an extension file"
 @option(
     "--for",
     "chosen",
-    type=click.Choice(NAMES),
+    type=click.Choice(tuple(RUNTIMES)),
     metavar="RUNTIME",
     group=WHAT,
-    help=f"Make settings of this runtime: {', '.join(NAMES)}.",
+    help=f"Make settings of this runtime: {', '.join(RUNTIMES)}.",
 )
 @option(
     "--language",
@@ -104,7 +103,7 @@ def command(
     if strict or {form, *(each for each, _ in outputs)} - {*_MADE, _PASTE}:
         raise click.UsageError(f"--strict and forms other than {', '.join(_MADE)} are for --check; leave them out")
     profile = load_profile(names[0], folders)
-    made = runtime(chosen).write(profile)
+    made = RUNTIMES[chosen].write(profile)
     if language is not None:
         made = _only(made, chosen, language)
 
@@ -119,7 +118,6 @@ def command(
 
 
 def _only(made: Settings, chosen: str, language: str) -> Settings:
-    """Return only the settings in one language."""
     parts = made.only(language)
     if not parts:
         there = ", ".join(made.languages)
@@ -129,8 +127,9 @@ def _only(made: Settings, chosen: str, language: str) -> Settings:
 
 
 def _check(paths: tuple[str, ...], form: str, outputs: tuple[tuple[str, str], ...], *, strict: bool) -> None:
-    from htppower.tools.review.lint.formats import render  # noqa: PLC0415 - not needed for making settings
-    from htppower.tools.review.settings_check.check import check  # noqa: PLC0415
+    # The checks would double the start of a command that only makes settings.
+    from htppower.tools.review.lint.formats import render  # noqa: PLC0415
+    from htppower.tools.review.settings_check import check  # noqa: PLC0415
 
     for own, path in outputs:
         wrong = "" if own else misfit(path, FORMS)
@@ -143,7 +142,7 @@ def _check(paths: tuple[str, ...], form: str, outputs: tuple[tuple[str, str], ..
     if text:
         print_document(text, form)
     for path, known in checked.forms.items():
-        if known == _EXTENSION_FILE:
+        if known == EXTENSION_FILE:
             echo(f"{printable(path)}: {known}: htppower lint checks it", err=True)
     for note in checked.notes:
         echo(printable(note), err=True)
@@ -154,7 +153,7 @@ def _check(paths: tuple[str, ...], form: str, outputs: tuple[tuple[str, str], ..
 
 
 def _as_text(profile: Profile, chosen: str, made: Settings, width: int) -> Iterator[str]:
-    yield from wrapped(f"{profile.name} for {runtime(chosen).TITLE}", width)
+    yield from wrapped(f"{profile.name} for {RUNTIMES[chosen].title}", width)
     for part in made.parts:
         yield ""
         yield styled(_head(part), "bold")
@@ -182,8 +181,6 @@ def _head(part: Part) -> str:
 
 
 def _as_json(profile: Profile, chosen: str, made: Settings) -> str:
-    import json  # noqa: PLC0415 - not needed for text
-
     document = {
         "format_version": FORMAT_VERSION,
         "profile": profile.name,

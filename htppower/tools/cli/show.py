@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from htppower.profiles.discovery import Folders, shown_path
-from htppower.tools.cli.completion import values as completion
+from htppower.tools.cli import completion
 from htppower.tools.cli.help import Command
 from htppower.tools.cli.options import folders_option
 from htppower.tools.cli.sdk import of_sdk, sdk_option

@@ -11,19 +11,25 @@ https://force-color.org).
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from htppower.tools.review.layout import columns_said, terminal_width, wrapped
 from htppower.tools.review.styled import coloured, plain, safe_markup
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _DUMB = ("dumb", "unknown")
 # A step of GitHub Actions reads a line that begins like this as a command. A path that begins so is the same as with ./
 # before it.
 _COMMAND = r"(?m)^([ \t]*)::"
+_STDIN, _STDOUT, _STDERR = 0, 1, 2
 
 
 def wants_colour() -> bool | None:
@@ -87,3 +93,35 @@ def is_terminal(*, err: bool = False) -> bool:
     """Return whether the standard output, or the standard error, is a terminal."""
     stream = sys.stderr if err else sys.stdout
     return stream is not None and stream.isatty()
+
+
+@contextlib.contextmanager
+def kept_off_stdout() -> Iterator[int]:
+    """Redirect the standard output of C code to the standard error; yield the standard output's descriptor.
+
+    The library prints a line when it is loaded, into C's buffer, which reaches a pipe only at the end. Until then
+    Python must print nothing.
+    """
+    import ctypes  # noqa: PLC0415 - only commands that load the vendor's library need it
+
+    _open_what_is_closed()
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    ours = os.dup(_STDOUT)
+    try:
+        os.dup2(_STDERR, _STDOUT)
+        yield ours
+    finally:
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None).fflush(None)
+        os.dup2(ours, _STDOUT)
+        os.close(ours)
+
+
+def _open_what_is_closed() -> None:
+    """Open closed standard descriptors on the null device, so that no other file gets their numbers."""
+    for descriptor in (_STDIN, _STDOUT, _STDERR):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)

@@ -6,13 +6,16 @@ import os
 
 import click
 
+from htppower.profiles.discovery import yaml_files
+from htppower.profiles.loading import load_profile
 from htppower.profiles.paths import folder_of, joined
-from htppower.tools.cli.completion import values as completion
-from htppower.tools.cli.exit_codes import REFUSED
-from htppower.tools.cli.help import OUTPUT, WHAT, Command, option
-from htppower.tools.cli.options import GivenPath, folders_option, format_option, refuse_given
+from htppower.profiles.profile import file_of
+from htppower.rules.platforms import platform_of
+from htppower.tools.cli.help import OUTPUT, REFUSED, WHAT, Command, option
+from htppower.tools.cli.options import folders_option, format_option, refuse_given, soc_option
 from htppower.tools.cli.outputs import File, print_document, write_files
 from htppower.tools.cli.terminal import echo, fitted
+from htppower.tools.review.file_kinds import Kind, kind_of
 
 # This SoC has every vote option.
 _SOC = "SM8850"
@@ -20,7 +23,7 @@ _OF_A_RUN = ("pattern", "verbose", "covers", "fail_uncovered", "form")
 
 
 @click.command(name="test", cls=Command, example="htppower test my-profiles --coverage")
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=GivenPath())
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
 @option(
     "-k",
     "pattern",
@@ -39,13 +42,7 @@ _OF_A_RUN = ("pattern", "verbose", "covers", "fail_uncovered", "form")
     help="Write a test of each profile as it is now, into the folder tests next to it; in a folder, of each profile "
     "without one.",
 )
-@option(
-    "--soc",
-    metavar="NAME",
-    group=WHAT,
-    shell_complete=completion.socs,
-    help=f"With --write: test on this SoC.  [default: {_SOC}]",
-)
+@soc_option(f"With --write: test on this SoC.  [default: {_SOC}]", WHAT)
 @option("--force", is_flag=True, group=WHAT, help="With --write: replace an existing test.")
 @format_option(("text", "json", "junit"))
 @folders_option("Also look for profiles in this folder; may be repeated.")
@@ -79,7 +76,7 @@ def command(
         _write(paths, folders, soc or _SOC, force=force)
         return
     refuse_given(click.get_current_context(), ("soc", "force"), "--write")
-    from htppower.tools.review.vote_tests import formats  # noqa: PLC0415 - not needed for a usage error
+    from htppower.tools.review.vote_tests import formats  # noqa: PLC0415 - help needs no controller
     from htppower.tools.review.vote_tests.compare import chosen, run_tests  # noqa: PLC0415
     from htppower.tools.review.vote_tests.coverage import Look, coverage  # noqa: PLC0415
     from htppower.tools.review.vote_tests.files import load_beside, load_tests  # noqa: PLC0415
@@ -112,9 +109,7 @@ def _write(paths: tuple[str, ...], folders: tuple[str, ...], soc: str, *, force:
     Raises:
         click.UsageError: a named profile has a test already.
     """
-    from htppower.profiles.loading import load_profile  # noqa: PLC0415 - as above
-    from htppower.rules.platforms import platform_of  # noqa: PLC0415
-    from htppower.tools.review.vote_tests.snapshot import snapshot_path, snapshot_text  # noqa: PLC0415
+    from htppower.tools.review.vote_tests.snapshot import snapshot_path, snapshot_text  # noqa: PLC0415 - as above
 
     texts: dict[str, str | bytes | File] = {}
     for path in paths:
@@ -134,10 +129,7 @@ def _write(paths: tuple[str, ...], folders: tuple[str, ...], soc: str, *, force:
 
 def _untested(folder: str, folders: tuple[str, ...], *, force: bool) -> tuple[str, ...]:
     """Return the files of a folder's profiles, without the profiles that a test there uses."""
-    from htppower.profiles.discovery import yaml_files  # noqa: PLC0415 - as above
-    from htppower.profiles.profile import file_of  # noqa: PLC0415
-    from htppower.tools.review.file_kinds import Kind, kind_of  # noqa: PLC0415
-    from htppower.tools.review.vote_tests.files import FOLDER, load_tests  # noqa: PLC0415
+    from htppower.tools.review.vote_tests.files import FOLDER, load_tests  # noqa: PLC0415 - as above
 
     inner = joined(folder, FOLDER)
     tests = load_tests([inner], folders) if not force and os.path.isdir(inner) and yaml_files(inner) else ()

@@ -1,29 +1,88 @@
-"""``htppower trace``: the content of a trace of inferences, in words and as a picture."""
+"""``htppower trace``: the content of a trace of inferences, in words and as a picture.
+
+The commands that also read traces have the same options, and need the same extra of the package.
+"""
 
 from __future__ import annotations
 
+import contextlib
+from typing import IO, TYPE_CHECKING, Any
+
 import click
 
-from htppower.tools.cli.extras import needs_extra
-from htppower.tools.cli.help import Command
-from htppower.tools.cli.options import GivenPath, output_options
+from htppower.errors import HtpPowerError
+from htppower.tools.cli.help import WHAT, Command, option
+from htppower.tools.cli.options import STANDARD_INPUT, output_options, standard_input_stream
 from htppower.tools.cli.outputs import print_document, write_outputs
 from htppower.tools.cli.progress import shown_progress, size_of
-from htppower.tools.cli.trace_options import reading_options, stream_of
 from htppower.tools.review.traces.formats import NAMES, render
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# The same as in tuning/traces/read.py, which needs numpy.
+KINDS = ("htppower", "loadgen", "onnxruntime", "chrome", "csv")
+UNITS = ("s", "ms", "us", "ns")
+_OPTIONS = (
+    option(
+        "--from",
+        "kind",
+        type=click.Choice(KINDS),
+        group=WHAT,
+        help="Read it as such a file.  [default: by its content]",
+    ),
+    option(
+        "--name",
+        metavar="NAME",
+        group=WHAT,
+        help="The name or category of the trace events that are inferences.  [default: the most plausible]",
+    ),
+    option(
+        "--unit",
+        type=click.Choice(UNITS),
+        group=WHAT,
+        help="The unit of a table's times if its columns do not name one.",
+    ),
+)
+
+
+@contextlib.contextmanager
+def needs_extra(extra: str) -> Iterator[None]:
+    """If an import in the body fails, raise an error that names the extra to install.
+
+    Raises:
+        HtpPowerError: a module of another package can't be imported.
+    """
+    try:
+        yield
+    except ImportError as error:
+        if (error.name or "htppower").partition(".")[0] == "htppower":
+            raise
+        raise HtpPowerError(f'{error.name} can\'t be imported: pip install "htppower[{extra}]"') from error
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of reading a trace to a command: ``kind``, ``name`` and ``unit``."""
+    for each in reversed(_OPTIONS):
+        command = each(command)
+    return command
+
+
+def stream_of(file: str) -> IO[bytes] | None:
+    """Return the standard input for the path ``-``; None for a file.
+
+    Raises:
+        click.UsageError: the standard input is closed.
+    """
+    return standard_input_stream() if file == STANDARD_INPUT else None
 
 
 @click.command(name="trace", cls=Command, example="htppower trace trace.json --output svg=trace.svg")
-@click.argument("file", type=GivenPath(), metavar="FILE")
+@click.argument("file", type=click.Path(), metavar="FILE")
 @reading_options
 @output_options(NAMES)
 def command(
-    file: str,
-    kind: str | None,
-    name: str | None,
-    unit: str | None,
-    form: str,
-    outputs: tuple[tuple[str, str], ...],
+    file: str, kind: str | None, name: str | None, unit: str | None, form: str, outputs: tuple[tuple[str, str], ...]
 ) -> None:
     """Describe a trace of inferences: how long they and the gaps between them are, bursts, and a period.
 

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from htppower.profiles.paths import joined
-from htppower.tools.cli.completion import values as completion
-from htppower.tools.cli.exit_codes import REFUSED
-from htppower.tools.cli.extras import needs_extra
+from htppower.tools.cli import completion
 from htppower.tools.cli.forms import PageFile
-from htppower.tools.cli.help import DEVICE, OUTPUT, WHAT, Command, option
-from htppower.tools.cli.options import GivenPath, folders_option, force_option, output_options, refuse_given
+from htppower.tools.cli.help import DEVICE, OUTPUT, REFUSED, WHAT, Command, option
+from htppower.tools.cli.options import folders_option, force_option, output_options, refuse_given
 from htppower.tools.cli.outputs import File, Sort, print_document, write_outputs
 from htppower.tools.cli.parameter_types import Duration, FolderToWrite, Percent, WholeNumber
 from htppower.tools.cli.progress import shown_progress, size_of
 from htppower.tools.cli.terminal import echo
-from htppower.tools.cli.trace_options import reading_options, stream_of
+from htppower.tools.cli.trace import needs_extra, reading_options, stream_of
 from htppower.tools.cli.tune_fleet import OF_A_FLEET, fleet_options, run_fleet
 from htppower.tools.review.tuning.formats import NAMES, render
+from htppower.tools.tuning.limits import parse_limit
+from htppower.tools.tuning.models.file import DEFAULT_DEVICE, load_device_model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,15 +28,13 @@ if TYPE_CHECKING:
     from htppower.tools.tuning.limits import Limit
     from htppower.tools.tuning.tune import Tuning
 
-# The same as in tuning/models/file.py, which takes long to import.
-DEFAULT_DEVICE = "hexagon_assumed"
 _LONGEST_US = 3_600_000_000
 _MOST = 100_000
 _MOST_WITHIN = 20
 
 
 @click.command(name="tune", cls=Command, example="htppower tune trace.json --limit 'p99 <= 12 ms'")
-@click.argument("file", type=GivenPath(), metavar="TRACE", required=False)
+@click.argument("file", type=click.Path(), metavar="TRACE", required=False)
 @option(
     "--limit",
     "limits",
@@ -137,33 +135,7 @@ _MOST_WITHIN = 20
 @fleet_options
 @output_options(NAMES)
 @click.pass_context
-def command(
-    ctx: click.Context,
-    /,
-    file: str | None,
-    limits: tuple[str, ...],
-    break_even_us: int,
-    names: tuple[str, ...],
-    folders: tuple[str, ...],
-    measured_under: str | None,
-    kind: str | None,
-    name: str | None,
-    unit: str | None,
-    sessions: tuple[str, ...],
-    most_us: int,
-    within: float,
-    settings: int,
-    device: str,
-    verify: int,
-    page: str | None,
-    folder: Path | None,
-    form: str,
-    outputs: tuple[tuple[str, str], ...],
-    fleet: Path | None,
-    *,
-    force: bool,
-    **of_fleet: Any,
-) -> None:
+def command(ctx: click.Context, /, **options: Any) -> None:
     """Find the profile and the sustain time that cost least on a recording: exactly, over all of them.
 
     TRACE is read as by htppower trace, with its --from, --name and --unit; - is the standard input. Each session is
@@ -183,53 +155,32 @@ def command(
     --verify the controller did something else; 2: the trace can't be read, or has no gap, or no trace of a fleet can be
     read.
     """
-    if file is None and fleet is not None:
-        run_fleet(
-            ctx,
-            fleet,
-            limits=_limits(limits),
-            break_even_us=break_even_us,
-            names=names,
-            folders=folders,
-            sessions=sessions,
-            most_us=most_us,
-            within=within,
-            device=device,
-            folder=folder,
-            form=form,
-            outputs=outputs,
-            force=force,
-            **of_fleet,
-        )
+    file, page, folder, form = (options[name] for name in ("file", "page", "folder", "form"))
+    limits = _limits(options["limits"])
+    if file is None and options["fleet"] is not None:
+        run_fleet(ctx, limits, options)
         return
-    if file is None or fleet is not None:
+    if file is None or options["fleet"] is not None:
         raise click.UsageError("name a TRACE, or --fleet FOLDER")
     refuse_given(ctx, OF_A_FLEET, "--fleet")
     with needs_extra("tune"):
-        from htppower.tools.tuning.models.file import load_device_model  # noqa: PLC0415 - not needed for a usage error
-        from htppower.tools.tuning.traces.read import read_trace  # noqa: PLC0415 - as above
+        from htppower.tools.tuning.traces.read import read_trace  # noqa: PLC0415 - numpy is not needed for a usage error
         from htppower.tools.tuning.tune import Question, chosen, tune  # noqa: PLC0415 - as above
 
-    outputs = (*outputs, *([] if page is None else [("html", page)]))
-    question = Question(
-        limits=_limits(limits),
-        break_even_us=break_even_us,
-        profiles=names,
-        measured_under=measured_under,
-        folders=folders,
-        most_us=most_us,
-        settings=settings,
-        verify=verify,
-        within=within,
-    )
-    model = load_device_model(device, folders)
+    outputs = (*options["outputs"], *([] if page is None else [("html", page)]))
+    asked = ("break_even_us", "measured_under", "folders", "most_us", "settings", "verify", "within")
+    question = Question(limits=limits, profiles=options["names"], **{name: options[name] for name in asked})
+    model = load_device_model(options["device"], options["folders"])
     with shown_progress() as progress:
         progress.begin(f"reading {file}", size_of(file))
-        trace = read_trace(file, format=kind, name=name, unit=unit, stream=stream_of(file), progress=progress.add)
+        read = {"format": options["kind"], "name": options["name"], "unit": options["unit"]}
+        trace = read_trace(file, **read, stream=stream_of(file), progress=progress.add)
         progress.begin("tuning", 1.0)
-        tuning = tune(chosen(trace, sessions), model, question, progress.at)
+        tuning = tune(chosen(trace, options["sessions"]), model, question, progress.at)
     profiles = {} if folder is None else _profiles(tuning, folder)
-    document = write_outputs(outputs, form, lambda form, width: render(tuning, form, width), profiles, force=force)
+    document = write_outputs(
+        outputs, form, lambda form, width: render(tuning, form, width), profiles, force=options["force"]
+    )
     for path in profiles:
         echo(f"wrote {path}", err=True)
     print_document(document, form)
@@ -238,8 +189,6 @@ def command(
 
 
 def _limits(texts: tuple[str, ...]) -> tuple[Limit, ...]:
-    from htppower.tools.tuning.limits import parse_limit  # noqa: PLC0415 - only if a limit is given
-
     try:
         return tuple(map(parse_limit, texts))
     except ValueError as error:

@@ -5,22 +5,26 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from htppower.profiles.field_limits import NAME_PATTERN
 from htppower.profiles.loading import load_profile
 from htppower.profiles.regular_file import note_opened, noting_opened_files
+from htppower.profiles.sustain import Adaptive
 from htppower.profiles.yaml_text import profile_name
-from htppower.tools.cli.exit_codes import REFUSED
-from htppower.tools.cli.extras import needs_extra
-from htppower.tools.cli.help import FLEET, WHAT, option
+from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US
+from htppower.tools.cli.help import FLEET, REFUSED, WHAT, option
 from htppower.tools.cli.options import refuse_given
 from htppower.tools.cli.outputs import File, Sort, print_document, write_files, write_outputs
 from htppower.tools.cli.parameter_types import Duration, WholeNumber
 from htppower.tools.cli.progress import shown_progress
 from htppower.tools.cli.terminal import echo
+from htppower.tools.cli.trace import needs_extra
+from htppower.tools.tuning.models.file import load_device_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -98,33 +102,15 @@ def fleet_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def run_fleet(
-    ctx: click.Context,
-    traces: Path,
-    *,
-    limits: Sequence[Limit],
-    break_even_us: int,
-    names: tuple[str, ...],
-    folders: tuple[str, ...],
-    sessions: tuple[str, ...],
-    most_us: int,
-    within: float,
-    device: str,
-    folder: Path | None,
-    form: str,
-    outputs: tuple[tuple[str, str], ...],
-    force: bool,
-    **of_fleet: Any,
-) -> None:
+def run_fleet(ctx: click.Context, limits: Sequence[Limit], options: dict[str, Any]) -> None:
     """Print the best choice for a fleet, and write its files, by the options of ``htppower tune``.
-
-    ``of_fleet`` holds the options in ``OF_A_FLEET``.
 
     Raises:
         click.UsageError: an option is for one trace, or does not go together with another.
         HtpPowerError: no file can be read, the cluster fails, or a profile or device model can't be used.
         OSError: a file can't be written.
     """
+    names, folder, form, outputs = (options[name] for name in ("names", "folder", "form", "outputs"))
     refuse_given(ctx, _OF_ONE_TRACE, "one trace")
     if len(names) > 1:
         raise click.UsageError("for a fleet one profile is tuned; name one --profile")
@@ -133,35 +119,28 @@ def run_fleet(
     with needs_extra("tune"):
         from htppower.tools.tuning.fleet.settle import Aim  # noqa: PLC0415 - numpy is not needed for a usage error
         from htppower.tools.tuning.models.costs import lowered_idle_w, raised_idle_w  # noqa: PLC0415 - as above
-        from htppower.tools.tuning.models.file import load_device_model  # noqa: PLC0415 - as above
 
-    profile = load_profile(names[0] if names else _DEFAULT_PROFILE, folders=folders)
+    profile = load_profile(names[0] if names else _DEFAULT_PROFILE, folders=options["folders"])
     if profile.relax is None:
         raise click.UsageError(f"{profile.name} casts no votes, so nothing stays up; name another --profile")
-    model = load_device_model(device, folders)
+    model = load_device_model(options["device"], options["folders"])
     document = ""
+
+    def render(report: FleetReport, form: str, width: int) -> str:
+        return report.as_json() if form == "json" else report.as_text(width)
 
     def write(report: FleetReport, profiles: Mapping[str, File]) -> None:
         nonlocal document
-        document = write_outputs(
-            outputs,
-            form,
-            lambda name, width: report.as_json() if name == "json" else report.as_text(width),
-            profiles,
-            force=force,
-        )
+        document = write_outputs(outputs, form, functools.partial(render, report), profiles, force=options["force"])
 
     report = tune_fleet(
-        traces,
+        options["fleet"],
         extends=profile.name,
-        break_even_us=break_even_us,
-        aim=Aim(_most_cold_ppm(limits), most_us, within),
-        sessions=sessions,
-        **of_fleet,
+        aim=Aim(_most_cold_ppm(limits), options["most_us"], options["within"]),
         profile=None if folder is None else folder / f"{profile_name(f'{profile.name}_fleet')}.yaml",
-        device=device,
         saved_w=raised_idle_w(model, profile) - lowered_idle_w(model, profile.relax.to),
         write=write,
+        **{name: options[name] for name in ("break_even_us", "sessions", "device", *OF_A_FLEET)},
     )
     print_document(document, form)
     if not report.settled.keeps:
@@ -224,8 +203,6 @@ def tune_fleet(
     """
     read = _reader(jobs, file_timeout_us, scheduler, (tls_ca, tls_cert, tls_key))
     name = None if profile is None else _name(profile)
-    from htppower.profiles.sustain import Adaptive  # noqa: PLC0415 - numpy is not needed for a usage error
-    from htppower.rules.relax_rules import SHORTEST_SUSTAIN_US  # noqa: PLC0415
     from htppower.tools.review.fleet_report import FleetReport  # noqa: PLC0415
     from htppower.tools.tuning.fleet.files import trace_files  # noqa: PLC0415
     from htppower.tools.tuning.fleet.fleet import read_fleet  # noqa: PLC0415
@@ -260,11 +237,6 @@ def tune_fleet(
 
 
 def _name(profile: Path) -> str:
-    """Return the name of the profile in a file of this name."""
-    import re  # noqa: PLC0415 - only here
-
-    from htppower.profiles.field_limits import NAME_PATTERN  # noqa: PLC0415
-
     if not re.fullmatch(NAME_PATTERN, profile.stem) or profile.suffix not in {".yaml", ".yml"}:
         raise click.UsageError(f"{profile} is not a file name of a profile; use one such as fleet.yaml")
     return profile.stem

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from htppower.tools.cli.completion import values as completion
 from htppower.tools.cli.help import DRY_RUN, option
-from htppower.tools.cli.options import SYSTEMS
+from htppower.tools.cli.options import SYSTEMS, arch_option, soc_option
 from htppower.tools.cli.parameter_types import Duration, WholeNumber
 
 if TYPE_CHECKING:
@@ -38,20 +37,8 @@ def _time_options(name: str, parameter: str, default: str, meaning: str) -> tupl
 
 
 _WORKLOAD = (
-    option(
-        "--soc",
-        metavar="NAME",
-        group=DRY_RUN,
-        shell_complete=completion.socs,
-        help=f"Simulate this SoC, by name, part or model number.  [default: {DEFAULT_SOC}]",
-    ),
-    option(
-        "--arch",
-        metavar="ARCH",
-        group=DRY_RUN,
-        shell_complete=completion.architectures,
-        help="Simulate a Hexagon architecture such as V75, instead of a SoC.",
-    ),
+    soc_option(f"Simulate this SoC, by name, part or model number.  [default: {DEFAULT_SOC}]", DRY_RUN),
+    arch_option("Simulate a Hexagon architecture such as V75, instead of a SoC.", DRY_RUN),
     option(
         "--platform",
         type=click.Choice(SYSTEMS),

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.profiles.expressed import nearest
-from htppower.tools.runtimes.executorch import enumerator
-from htppower.tools.runtimes.settings import Part, Settings
+from htppower.tools.runtimes.litert import camel_case
+from htppower.tools.runtimes.settings import Part, Runtime, Settings
 
 if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
-TITLE = "Qualcomm AI Hub"
 KNOWN = "The votes of a job are not public: a QNN context is assumed to vote like the vendor's own tools, measured."
 # A job accepts these nine modes, and votes burst without a mode. Source: AI Hub's API reference.
 MODES = (
@@ -25,8 +24,7 @@ OTHER_KEY = "qnn_htp_performance_mode"
 _SILENT = "A job has no mode without votes: without this option it votes burst."
 
 
-def write(profile: Profile) -> Settings:
-    """Return a profile as the options of a job, for each kind of model."""
+def _write(profile: Profile) -> Settings:
     of_qnn = nearest(profile, ("vendor",), only=MODES)
     of_onnx = nearest(profile, ("onnxruntime",), only=MODES)
     of_tflite = nearest(profile, ("litert",), only=TFLITE_MODES)
@@ -34,6 +32,9 @@ def write(profile: Profile) -> Settings:
     parts = (
         Part("QNN context or model library", f"--qnn_options {QNN_KEY}={of_qnn.mode.upper()}", "shell", note=note),
         Part("ONNX model", f"--onnx_options {OTHER_KEY}={of_onnx.mode}", "shell"),
-        Part("TensorFlow Lite model", f"--tflite_options {OTHER_KEY}={enumerator(of_tflite.mode)}", "shell"),
+        Part("TensorFlow Lite model", f"--tflite_options {OTHER_KEY}=kHtp{camel_case(of_tflite.mode)}", "shell"),
     )
     return Settings(parts, of_qnn.lost, KNOWN)
+
+
+AIHUB = Runtime("Qualcomm AI Hub", _write)

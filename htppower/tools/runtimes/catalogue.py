@@ -1,35 +1,33 @@
-"""The runtimes by name; the module of a runtime is imported only when it is needed."""
+"""The runtimes by name, in the order of the help text."""
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from htppower.tools.runtimes.aihub import AIHUB
+from htppower.tools.runtimes.genie import GENIE
+from htppower.tools.runtimes.litert import EXECUTORCH, LITERT, TFLITE
+from htppower.tools.runtimes.mlperf import MLPERF
+from htppower.tools.runtimes.onnxruntime import GENAI, ONNXRUNTIME
+from htppower.tools.runtimes.snpe import SNPE
 
 if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
-    from htppower.tools.runtimes.settings import Runtime, Settings
+    from htppower.tools.runtimes.settings import Settings
 
-# The modules by name, in the order of the help text.
-_MODULES = {
-    "onnxruntime": "htppower.tools.runtimes.onnxruntime",
-    "genai": "htppower.tools.runtimes.genai",
-    "litert": "htppower.tools.runtimes.litert",
-    "tflite": "htppower.tools.runtimes.tflite",
-    "executorch": "htppower.tools.runtimes.executorch",
-    "genie": "htppower.tools.runtimes.genie",
-    "snpe": "htppower.tools.runtimes.snpe",
-    "aihub": "htppower.tools.runtimes.aihub",
-    "mlperf": "htppower.tools.runtimes.mlperf",
+RUNTIMES = {
+    "onnxruntime": ONNXRUNTIME,
+    "genai": GENAI,
+    "litert": LITERT,
+    "tflite": TFLITE,
+    "executorch": EXECUTORCH,
+    "genie": GENIE,
+    "snpe": SNPE,
+    "aihub": AIHUB,
+    "mlperf": MLPERF,
 }
-NAMES = tuple(_MODULES)
-
-
-def runtime(name: str) -> Runtime:
-    """Return a runtime by its name, one of ``NAMES``."""
-    module: Runtime = importlib.import_module(_MODULES[name])
-    return module
 
 
 def settings(profile: Profile, name: str) -> Settings:
     """Return the settings of a runtime for a profile."""
-    return runtime(name).write(profile)
+    return RUNTIMES[name].write(profile)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from htppower.tools.runtimes.brackets import Group, is_mark, is_name, only_text, path, path_before
+import attrs
+
+from htppower.tools.runtimes.brackets import Group, Value, is_mark, is_name, literal, only_text, path, path_before
 from htppower.tools.runtimes.command_lines import FLAGS, LISTS
 from htppower.tools.runtimes.enumerators import enumerator
-from htppower.tools.runtimes.executorch import RUN_TIME_OPTION
 from htppower.tools.runtimes.json_settings import OF_THE_DELEGATE, PREFIXES
-from htppower.tools.runtimes.literals import Value, literal
+from htppower.tools.runtimes.litert import RUN_TIME_OPTION
 from htppower.tools.runtimes.options import OPTION_PREFIXES, OTHER_OPTIONS, Where
 from htppower.tools.runtimes.tokens import Kind, Token
 
@@ -45,7 +46,8 @@ _PROSE = frozenset(("help", "description", "epilog", "usage", "doc", "message", 
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-class Scope(NamedTuple):
+@attrs.frozen
+class Scope:
     """The context of an element.
 
     Attributes:
@@ -65,7 +67,8 @@ class Scope(NamedTuple):
     reads: bool = False
 
 
-class Found(NamedTuple):
+@attrs.frozen
+class Found:
     """A key with its value.
 
     Attributes:
@@ -106,7 +109,7 @@ class CodeReader:
         for element in filter(None, group.elements):
             first = element[0]
             if is_name(first) and first.word in ("def", "async") and group.bracket == "":
-                scope = scope._replace(body=first.start)
+                scope = attrs.evolve(scope, body=first.start)
             self._element(group, element, scope)
         if group.bracket == "{":
             self._fields([each for element in group.elements for each in element], scope)
@@ -122,13 +125,13 @@ class CodeReader:
         elif len(element) > 1 and (is_mark(element[1], *_PAIRS) or _is_to(element[1])):
             right, assigned = element[2:], element[0].word.lower() if isinstance(element[0], Token) else ""
             if not scope.reads:
-                self._pair(element[0], right, scope._replace(given_to=""), of_names=group.bracket in ("{", "("))
+                self._pair(element[0], right, attrs.evolve(scope, given_to=""), of_names=group.bracket in ("{", "("))
         if names := path(right):
             self._enumerator(names, assigned, group, scope)
         is_statement = group.bracket == "" and len(element) == 1
         for at, node in enumerate(element):
             if isinstance(node, Group):
-                self._group(element, at, node, assigned, scope._replace(within=group.bracket))
+                self._group(element, at, node, assigned, attrs.evolve(scope, within=group.bracket))
             elif node.kind is Kind.TEXT and not scope.reads and assigned not in _PROSE:
                 is_docstring = is_statement and node.at - node.start >= len('"""')
                 self.texts += [] if is_docstring else [node]
@@ -140,13 +143,13 @@ class CodeReader:
         if group.bracket != "(":
             one_pair = len(group.elements) <= 2 and only_text(group.elements[0]) is not None  # noqa: PLR2004
             literal_at = scope.literal if one_pair else group.start
-            inner = scope._replace(names=(*scope.names, assigned, called), literal=literal_at)
+            inner = attrs.evolve(scope, names=(*scope.names, assigned, called), literal=literal_at)
         else:
             before = element[at - 2 * len(names)] if names and at >= 2 * len(names) else None
             defines = before is not None and is_name(before) and before.word in _DEFINES
             reads = defines or (bool(function) and _NO_SETTERS.match(_WORDS.sub("_", function).lower()) is not None)
-            inner = scope._replace(
-                names=(*scope.names, assigned, called), given_to=".".join(names[:-1]), reads=scope.reads or reads
+            inner = attrs.evolve(
+                scope, names=(*scope.names, assigned, called), given_to=".".join(names[:-1]), reads=scope.reads or reads
             )
         if function in _SETTERS and group.bracket == "(" and not path(group.elements[0]):
             where, key = _SETTERS[function]
@@ -158,9 +161,9 @@ class CodeReader:
     def _assigned(self, group: Group, left: list[Node], right: list[Node], scope: Scope) -> None:
         to = left[-1]
         if isinstance(to, Group) and to.bracket == "[" and (key := only_text(to.elements[0])) is not None:
-            self._pair(key, right, scope._replace(given_to=".".join(path_before(left, len(left) - 1))))
+            self._pair(key, right, attrs.evolve(scope, given_to=".".join(path_before(left, len(left) - 1))))
         elif len(left) == 1:
-            inner = scope._replace(literal=group.start, given_to="") if group.bracket == "(" else scope
+            inner = attrs.evolve(scope, literal=group.start, given_to="") if group.bracket == "(" else scope
             self._pair(to, right, inner, of_names=group.bracket == "(")
 
     def _pair(self, key: Node, value: Sequence[Node], scope: Scope, *, of_names: bool = False) -> None:
@@ -245,7 +248,7 @@ class CodeReader:
         if "val" in name:
             self._values = group
         elif all(keys) and any(each.word.startswith(_KEYS) for each in keys if each is not None):
-            self._keys = (group, scope._replace(literal=group.start))
+            self._keys = (group, attrs.evolve(scope, literal=group.start))
         else:
             return
         if self._keys is None or self._values is None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from htppower.tools.runtimes.literals import is_template
-from htppower.tools.runtimes.mistaken import MISTAKEN
+import attrs
+
+from htppower.tools.runtimes.brackets import is_template
 from htppower.tools.runtimes.options import OPTIONS, Where
+from htppower.tools.runtimes.statements import MISTAKEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,19 +46,12 @@ SPOKEN = re.compile(rf"-(?:{'|'.join((*FLAGS, *LISTS))})|{_GSTREAMER}|{_BAR.patt
 _FLAG = re.compile(r"--?(?P<name>[\w-]+)(?P<equals>=?)")
 _ITEM = re.compile(r"(?<![\w.])(?P<key>[A-Za-z_][\w.]*)[ \t]*[=:|][ \t]*(?:\(\w+\))?[\"'\\]*(?P<value>[^\s;,\"'\\]+)")
 _VALUE = re.compile(r"[\"'\\]*(?!-\D)(?P<value>[\w.+-]*)(?P<behind>.?)")
-# Words that follow a flag in prose, such as a comment.
-_OF_SENTENCES = frozenset(
-    (
-        *("a", "an", "and", "are", "as", "at", "be", "but", "by", "can", "do", "does", "flag", "for", "from", "has"),
-        *("if", "in", "is", "it", "of", "on", "option", "or", "says", "sets", "so", "takes", "than", "that", "the"),
-        *("then", "to", "was", "wins", "with", "without"),
-    )
-)
 # Commands that only print their arguments.
 _PRINTS = re.compile(r"(?:echo|printf|print|(?i:write-(?:host|output|verbose|warning|error)))[ \t]")
 
 
-class Setting(NamedTuple):
+@attrs.frozen
+class Setting:
     """A setting on a command line.
 
     Attributes:
@@ -105,7 +100,7 @@ def of_line(text: str, line: Sequence[Token]) -> Iterator[Setting]:
             behind = number + 1 if sure else number + 2
             yield from items(text, value[0], _until_flag(text, words, behind, value[1]), LISTS[found["name"]])
         elif found["name"] != "power-mode" or of_geniex:
-            yield from of_flag(text, found["name"], found.start("name"), value, sure=sure)
+            yield from of_flag(text, found["name"], found.start("name"), value)
 
 
 def _until_flag(text: str, words: list[tuple[int, int]], number: int, end: int) -> int:
@@ -116,12 +111,10 @@ def _until_flag(text: str, words: list[tuple[int, int]], number: int, end: int) 
     return end
 
 
-def of_flag(text: str, name: str, key_at: int, value: tuple[int, int], *, sure: bool) -> Iterator[Setting]:
-    """Yield the setting of a flag and its value; nothing if the value is prose or a template."""
+def of_flag(text: str, name: str, key_at: int, value: tuple[int, int]) -> Iterator[Setting]:
+    """Yield the setting of a flag and its value; nothing if the value is a template."""
     found = _VALUE.match(text, *value)
-    if found is None or not found["value"] or is_template(found["behind"]):
-        return
-    if sure or found["value"].lower() not in _OF_SENTENCES:
+    if found is not None and found["value"] and not is_template(found["behind"]):
         yield Setting(FLAGS[name], name, found["value"], key_at, found.start("value"))
 
 

@@ -12,12 +12,11 @@ from htppower.profiles.expressed import Nearest, lost, nearest, records
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.tools.extensions.from_profile import from_profile
-from htppower.tools.runtimes.settings import Part, Settings
+from htppower.tools.runtimes.settings import Part, Runtime, Settings
 
 if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
 
-TITLE = "Genie"
 KNOWN = "Genie's votes were measured: the log of libGenie.so of onnxruntime-qnn 2.7.0 (QAIRT 2.51)."
 EXTENSION_FILE = "htp_backend_ext_config.json"
 # The path in a dialog to the extension file, the inner one.
@@ -44,7 +43,7 @@ _POLICY = (
 _NO_POLICY = ("default", "system_settings")
 
 
-def write(profile: Profile) -> Settings:
+def _write(profile: Profile) -> Settings:
     """Return a profile as an extension file, by the nearest name or vote by vote, and the related settings.
 
     If the name loses fields that explicit votes keep, the explicit votes come first.
@@ -107,3 +106,6 @@ def _siblings(profile: Profile, found: Nearest) -> dict[str, Any]:
         for name, value in votes.items()
         if value is not None and value is not False and (value != getattr(own, name) or name in _ALWAYS_SAID)
     }
+
+
+GENIE = Runtime("Genie", _write)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import attrs
 
 from htppower.profiles.did_you_mean import nearest
 from htppower.tools.extensions.by_words import read_as
@@ -19,7 +21,8 @@ _ADVISE = "read it with htppower advise"
 _TOP = known(Section.TOP)
 
 
-class OtherKind(NamedTuple):
+@attrs.frozen
+class OtherKind:
     """A kind of file.
 
     Attributes:

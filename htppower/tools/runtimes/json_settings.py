@@ -6,9 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from htppower.tools.extensions.json_nodes import Kind, Member
-from htppower.tools.runtimes.mistaken import MISTAKEN, is_of
 from htppower.tools.runtimes.options import Where
-from htppower.tools.runtimes.statements import Said, Statement
+from htppower.tools.runtimes.statements import MISTAKEN, Said, Statement, is_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,7 +118,6 @@ def _genai_options(node: Node, at: tuple[str, ...] = ()) -> Iterator[tuple[Where
 
 
 def _model_of(at: tuple[str, ...]) -> str:
-    """Return the name of the model with these session options."""
     names = [key for key in at if key.lower() not in _OF_NO_MODEL and not key.isdecimal()]
     return names[-1] if names else ""
 
@@ -135,12 +133,10 @@ def _value(node: Node | None, key: str) -> Node | None:
 
 
 def _policy(root: Node) -> Member | None:
-    """Return the member with the policy if the text is a policy."""
     return _member(root.get("performance"), "policy") if len(root.members) == 1 else None
 
 
 def _engine(root: Node, name: str) -> Node | None:
-    """Return the value of a key if it contains an engine."""
     node = _value(root, name)
     return node if _value(node, "engine") is not None else None
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.profiles.expressed import Nearest, lost, nearest
-from htppower.tools.runtimes.settings import Part, Settings
-from htppower.tools.runtimes.snpe_names import CORNERS, HMX_CORNERS, PERF_MODES
+from htppower.tools.runtimes.settings import Part, Runtime, Settings
+from htppower.tools.runtimes.snpe import CORNERS, HMX_CORNERS, PERF_MODES
 from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3, HmxV2, VoltageRange
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from htppower.profiles.profile import Profile
     from htppower.votes.vote_set import VoteSet
 
-TITLE = "MLPerf's mobile app, on SNPE"
 KNOWN = (
     "The settings were read in mlcommons/mobile_app_open (SnpeExecutor.cc); SNPE is assumed to vote for a preset like "
     "the vendor's own tools, which were measured."
@@ -27,14 +26,9 @@ MODES = (
     *("burst", "sustained_high_performance", "high_performance", "balanced", "low_balanced"),
     *("high_power_saver", "power_saver", "low_power_saver", "system_settings"),
 )
-# The settings that the app reads and SNPE has; core_voltage_done is never read.
-IDS = (
-    *("perf_profile", "bus_voltage_start", "core_voltage_start", "bus_voltage_done", "hmx_voltage", "hmx_clock_perf"),
-    *("dsp_start_sleep_latency", "dsp_done_sleep_latency"),
-)
 
 
-def write(profile: Profile) -> Settings:
+def _write(profile: Profile) -> Settings:
     """Return a profile as custom settings: the nearest preset, and settings that override parts of it."""
     # Settings for clocks need a preset that votes on clocks.
     found = nearest(profile, ("vendor",), only=MODES if profile.votes.hvx is None else MODES[:-1])
@@ -102,3 +96,6 @@ def _with_clocks(vote: DcvsV3, clocks: Mapping[str, VoltageRange]) -> DcvsV3:
 def _sayable(hmx: HmxV2) -> bool:
     one = hmx.min == hmx.target == hmx.max
     return hmx != HMX_DEFAULT and one and hmx.target in HMX_CORNERS and hmx.perf_mode in PERF_MODES
+
+
+MLPERF = Runtime("MLPerf's mobile app, on SNPE", _write)

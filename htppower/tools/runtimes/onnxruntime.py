@@ -1,4 +1,4 @@
-"""ONNX Runtime's QNN execution provider: provider options, and the options of a run."""
+"""ONNX Runtime's QNN execution provider: provider options, and the options of a run; and onnxruntime-genai."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from htppower.hosts.qnn_provider import (
     nearest_mode,
     provider_settings,
 )
-from htppower.tools.runtimes.in_code import RUN_CALLS, calls, maps
-from htppower.tools.runtimes.settings import Part, Settings
+from htppower.tools.runtimes.settings import GENAI_CALLS, RUN_CALLS, Part, Runtime, Settings, calls, maps
 
 if TYPE_CHECKING:
     from htppower.profiles.expressed import Nearest
     from htppower.profiles.profile import PowerState, Profile
 
-TITLE = "ONNX Runtime's QNN execution provider"
-KNOWN = "The provider's votes were measured: the log of onnxruntime-qnn 2.7.0."
+_KNOWN = "The provider's votes were measured: the log of onnxruntime-qnn 2.7.0."
 # In this mode the provider has no votes of its own.
 NO_MODE = "default"
+# The path in genai_config.json to the provider options of the language model; other models of a pipeline have the same
+# path under their names.
+_PATH = ("model", "decoder", "session_options", "provider_options")
 
 
-def write(profile: Profile) -> Settings:
+def _write(profile: Profile) -> Settings:
     """Return a profile as provider options, held for the session, and as options of each run, lowered after it."""
     found = nearest_mode(profile)
     options = provider_settings(found, profile)
@@ -38,7 +39,7 @@ def write(profile: Profile) -> Settings:
         of_run, note = _of_a_run(profile, found, profile.relax.to)
         parts.append(Part("options of each run", json.dumps(of_run, indent=2), "json", note=note))
         in_code += calls("options of each run", RUN_CALLS, of_run, note)
-    return Settings(tuple(parts), found.lost, KNOWN, in_code)
+    return Settings(tuple(parts), found.lost, _KNOWN, in_code)
 
 
 def _of_a_run(profile: Profile, found: Nearest, state: PowerState) -> tuple[dict[str, str], str]:
@@ -55,3 +56,22 @@ def _of_a_run(profile: Profile, found: Nearest, state: PowerState) -> tuple[dict
         f"{lowered.mode} at its end, whatever the sustain time is."
     )
     return options, note
+
+
+def _write_genai(profile: Profile) -> Settings:
+    """Return a profile as provider options of genai_config.json; ONNX Runtime's provider then votes."""
+    found = nearest_mode(profile)
+    options = provider_settings(found, profile)
+    node: object = [{"qnn": options}]
+    for key in reversed(_PATH):
+        node = {key: node}
+    note = "In addition to the options in the file, such as backend_path; each model of a pipeline needs the same."
+    text = json.dumps(node, indent=2)
+    in_code = calls(
+        "options of a Config", GENAI_CALLS, options, "For a config with the provider qnn, before its model."
+    )
+    return Settings((Part("genai_config.json", text, "json", "genai_config.json", note),), found.lost, _KNOWN, in_code)
+
+
+ONNXRUNTIME = Runtime("ONNX Runtime's QNN execution provider", _write)
+GENAI = Runtime("onnxruntime-genai", _write_genai)

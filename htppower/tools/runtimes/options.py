@@ -14,8 +14,7 @@ import attrs
 
 from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.tools.runtimes import aihub, litert, mlperf
-from htppower.tools.runtimes.executorch import RUN_TIME_OPTION, enumerator
-from htppower.tools.runtimes.tflite import enumerator as tflite_enumerator
+from htppower.tools.runtimes.litert import RUN_TIME_OPTION, camel_case, java_enumerator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -76,10 +75,9 @@ class Option:
         key: its spelling there.
         takes: the kind of its value.
         modes: the profile name of the mode for each accepted spelling; for NUMBER by number, as text.
-        runtime: the runtime whose records have the mode.
+        runtime: the runtime whose records have the mode; empty for an additional setting, which selects no mode.
         any_case: upper and lower case are equal.
         unknown: what happens with any other value.
-        is_mode: it selects a mode; False for an additional setting.
     """
 
     where: Where
@@ -89,7 +87,11 @@ class Option:
     runtime: str = ""
     any_case: bool = False
     unknown: str = ""
-    is_mode: bool = True
+
+    @property
+    def is_mode(self) -> bool:
+        """Whether it selects a mode."""
+        return bool(self.runtime)
 
 
 _NINE = aihub.MODES
@@ -101,24 +103,22 @@ APPBUILDER_MODES = MappingProxyType(
 # ONNX Runtime's page of the QNN execution provider.
 OTHER_OPTIONS = frozenset(
     (
-        *(
-            "backend_type",
-            "backend_path",
-            "profiling_level",
-            "profiling_file_path",
-            "vtcm_mb",
-            "soc_model",
-            "device_id",
-        ),
-        *("qnn_saver_path", "qnn_context_priority", "op_packages", "offload_graph_io_quantization", "extended_udma"),
-        *("dump_json_qnn_graph", "json_qnn_graph_dir", "skip_qnn_version_check", "share_ep_contexts"),
+        *("backend_type", "backend_path", "profiling_level", "profiling_file_path", "vtcm_mb", "soc_model"),
+        *("device_id", "qnn_saver_path", "qnn_context_priority", "op_packages", "offload_graph_io_quantization"),
+        *("extended_udma", "dump_json_qnn_graph", "json_qnn_graph_dir", "skip_qnn_version_check", "share_ep_contexts"),
     )
 )
 OPTION_PREFIXES = ("htp_", "rpc_", "qnn_", "enable_", "disable_", "dsp_", "gpu_", "ep.", "qnn.")
 # The prefix of a provider's option as a session config entry; as a provider option, such a key is ignored (measured).
 OF_SESSIONS = "ep.qnnexecutionprovider."
 _OF_ORT = (*_NINE, "default")
-_ORT_UNKNOWN = "the provider warns once in its log, and votes nothing"
+_CONTROL_NUMBERS = MappingProxyType({"0": "manual", "1": "auto"})
+# What happens with any other value.
+_NOT_CREATED = "the session is not created"
+_FLAGS_REFUSED = "the program refuses its flags"
+_OPTIONS_REFUSED = "the options are refused"
+_PROCESS_ENDS = "the process ends"
+_NOT_DOCUMENTED = "AI Hub documents no such value"
 
 
 def _same(names: tuple[str, ...]) -> Mapping[str, str]:
@@ -129,191 +129,117 @@ def _numbers(most: int) -> Mapping[str, str]:
     return MappingProxyType({str(number): name for name, number in litert.NUMBERS.items() if number <= most})
 
 
-def _enumerators(
-    where: Where, key: str, modes: Mapping[str, str], runtime: str = "litert", *, is_mode: bool = True
-) -> Option:
-    return Option(where, key, Takes.NAME, modes, runtime, unknown="it does not compile", is_mode=is_mode)
+def _name(where: Where, key: str, modes: Mapping[str, str], runtime: str, unknown: str) -> Option:
+    return Option(where, key, Takes.NAME, modes, runtime, unknown=unknown)
+
+
+def _number(where: Where, key: str, modes: Mapping[str, str], runtime: str, unknown: str) -> Option:
+    return Option(where, key, Takes.NUMBER, modes, runtime, unknown=unknown)
+
+
+def _enumerators(where: Where, key: str, modes: Mapping[str, str], runtime: str = "litert") -> Option:
+    return _name(where, key, modes, runtime, "it does not compile")
 
 
 def _spelt(spell: Callable[[str], str], names: Iterable[str] = litert.NUMBERS) -> Mapping[str, str]:
     return MappingProxyType({spell(name): name for name in names})
 
 
-def _ort(where: Where, key: str, unknown: str = _ORT_UNKNOWN) -> Option:
+def _k(mode: str) -> str:
+    return f"k{camel_case(mode)}"
+
+
+def _k_htp(mode: str) -> str:
+    return f"kHtp{camel_case(mode)}"
+
+
+def _ort(where: Where, key: str) -> Option:
+    unknown = "the provider warns once in its log, and votes nothing"
     return Option(where, key, Takes.NAME, _same(_OF_ORT), "onnxruntime", any_case=True, unknown=unknown)
 
 
 def _time(where: Where, key: str, unknown: str) -> Option:
-    return Option(where, key, Takes.TIME, unknown=unknown, is_mode=False)
+    return Option(where, key, Takes.TIME, unknown=unknown)
 
 
+_LITERT = _same(tuple(litert.NUMBERS))
+_APPBUILDER = {spelt: mode for name, mode in APPBUILDER_MODES.items() for spelt in (name, name.upper())}
+_TOOLS = (*_NINE, "default", "system_settings", "custom", *LLM_DECODE_PROFILES)
 _ALL = (
     _ort(Where.PROVIDER, "htp_performance_mode"),
-    _time(Where.PROVIDER, "rpc_control_latency", "the session is not created"),
+    _time(Where.PROVIDER, "rpc_control_latency", _NOT_CREATED),
     _ort(Where.SESSION, f"{OF_SESSIONS}htp_performance_mode"),
-    _time(Where.SESSION, f"{OF_SESSIONS}rpc_control_latency", "the session is not created"),
+    _time(Where.SESSION, f"{OF_SESSIONS}rpc_control_latency", _NOT_CREATED),
     _ort(Where.RUN, "qnn.htp_perf_mode"),
     _ort(Where.RUN, "qnn.htp_perf_mode_post_run"),
-    _time(Where.RUN, "qnn.rpc_control_latency", "the process ends"),
+    _time(Where.RUN, "qnn.rpc_control_latency", _PROCESS_ENDS),
     _ort(Where.DYNAMIC, "ep.dynamic.qnn_htp_performance_mode"),
     _ort(Where.GENAI, "htp_performance_mode"),
-    _time(Where.GENAI, "rpc_control_latency", "the session is not created"),
-    Option(
-        Where.LITERT_FLAG,
-        "qualcomm_htp_performance_mode",
-        Takes.NAME,
-        _same(tuple(litert.NUMBERS)),
-        "litert",
-        unknown="the program refuses its flags",
-    ),
-    Option(
-        Where.LITERT_FLAG,
-        "qualcomm_htp_perf_ctrl_mode",
-        Takes.NAME,
-        _same(("manual", "auto")),
-        unknown="the program refuses its flags",
-        is_mode=False,
-    ),
-    Option(
-        Where.LITERT_TOML,
-        "htp_performance_mode",
-        Takes.NUMBER,
-        _numbers(9),
-        "litert",
-        unknown="the options are refused",
-    ),
-    Option(
-        Where.LITERT_TOML,
-        "htp_perf_ctrl_mode",
-        Takes.NUMBER,
-        MappingProxyType({"0": "manual", "1": "auto"}),
-        unknown="the options are refused",
-        is_mode=False,
-    ),
+    _time(Where.GENAI, "rpc_control_latency", _NOT_CREATED),
+    _name(Where.LITERT_FLAG, "qualcomm_htp_performance_mode", _LITERT, "litert", _FLAGS_REFUSED),
+    _name(Where.LITERT_FLAG, "qualcomm_htp_perf_ctrl_mode", _same(("manual", "auto")), "", _FLAGS_REFUSED),
+    _number(Where.LITERT_TOML, "htp_performance_mode", _numbers(9), "litert", _OPTIONS_REFUSED),
+    _number(Where.LITERT_TOML, "htp_perf_ctrl_mode", _CONTROL_NUMBERS, "", _OPTIONS_REFUSED),
     *(
-        Option(
-            Where.LITERT_PYTHON,
-            key,
-            Takes.NAME,
-            _spelt(str.upper),
-            "litert",
-            unknown="the program ends with an error",
-        )
+        _name(Where.LITERT_PYTHON, key, _spelt(str.upper), "litert", "the program ends with an error")
         for key in ("HTP_PERFORMANCE_MODE", "QualcommHtpPerformanceMode")
     ),
     _enumerators(Where.LITERT_KOTLIN, "HtpPerformanceMode", _spelt(str.upper)),
-    _enumerators(Where.LITERT_CPP, "HtpPerformanceMode", _spelt(litert.enumerator)),
-    _enumerators(Where.LITERT_CPP, litert.C_MODE, _spelt(lambda name: f"{litert.C_MODE}{enumerator(name)[4:]}")),
-    _enumerators(Where.LITERT_CPP, "HtpPerfCtrlMode", _spelt(litert.enumerator, litert.CONTROL), is_mode=False),
-    _enumerators(Where.DELEGATE_JAVA, "HtpPerformanceMode", _spelt(tflite_enumerator)),
+    _enumerators(Where.LITERT_CPP, "HtpPerformanceMode", _spelt(_k)),
+    _enumerators(Where.LITERT_CPP, litert.C_MODE, _spelt(lambda name: f"{litert.C_MODE}{camel_case(name)}")),
+    _enumerators(Where.LITERT_CPP, "HtpPerfCtrlMode", _spelt(_k, litert.CONTROL), ""),
+    _enumerators(Where.DELEGATE_JAVA, "HtpPerformanceMode", _spelt(java_enumerator)),
     _enumerators(
         Where.DELEGATE_JAVA,
         "HtpPerfCtrlStrategy",
         _spelt(lambda name: f"HTP_PERF_CTRL_{name.upper()}", litert.CONTROL),
-        is_mode=False,
+        "",
     ),
-    _enumerators(Where.DELEGATE_C, "performance_mode", _spelt(enumerator)),
+    _enumerators(Where.DELEGATE_C, "performance_mode", _spelt(_k_htp)),
     _enumerators(
         Where.DELEGATE_C,
         "perf_ctrl_strategy",
-        _spelt(lambda name: f"kHtpPerfCtrl{name.capitalize()}", litert.CONTROL),
-        is_mode=False,
+        _spelt(lambda name: f"kHtpPerfCtrl{camel_case(name)}", litert.CONTROL),
+        "",
     ),
     _enumerators(
         Where.EXECUTORCH_ENUM,
         "QnnExecuTorchHtpPerformanceMode",
-        _spelt(enumerator, tuple(litert.NUMBERS)[:-1]),
+        _spelt(_k_htp, tuple(litert.NUMBERS)[:-1]),
         "executorch",
     ),
-    _enumerators(Where.ORT_RUST, "PerformanceMode", _spelt(lambda name: enumerator(name)[4:], _OF_ORT), "onnxruntime"),
-    Option(
-        Where.APPBUILDER,
-        "PerfProfile",
-        Takes.NAME,
-        MappingProxyType({spelt: mode for name, mode in APPBUILDER_MODES.items() for spelt in (name, name.upper())}),
-        "vendor",
-        unknown="AppBuilder votes nothing for it",
-    ),
-    Option(
-        Where.GENIEX,
-        "power-mode",
-        Takes.NAME,
-        MappingProxyType({**_same(_NINE), "default": "burst"}),
-        "vendor",
-        unknown="the program refuses its flags",
-    ),
-    Option(Where.DELEGATE, "htp_performance_mode", Takes.NUMBER, _numbers(9), "litert", unknown="the process ends"),
-    Option(
-        Where.DELEGATE,
-        "htp_perf_ctrl_strategy",
-        Takes.NUMBER,
-        MappingProxyType({"0": "manual", "1": "auto"}),
-        unknown="the process ends",
-        is_mode=False,
-    ),
-    Option(
+    _enumerators(Where.ORT_RUST, "PerformanceMode", _spelt(camel_case, _OF_ORT), "onnxruntime"),
+    _name(Where.APPBUILDER, "PerfProfile", _APPBUILDER, "vendor", "AppBuilder votes nothing for it"),
+    _name(Where.GENIEX, "power-mode", {**_same(_NINE), "default": "burst"}, "vendor", _FLAGS_REFUSED),
+    _number(Where.DELEGATE, "htp_performance_mode", _numbers(9), "litert", _PROCESS_ENDS),
+    _number(Where.DELEGATE, "htp_perf_ctrl_strategy", _CONTROL_NUMBERS, "", _PROCESS_ENDS),
+    _number(
         Where.EXECUTORCH_FLAG,
         "htp_performance_mode",
-        Takes.NUMBER,
         _numbers(8),
         "executorch",
-        unknown="the program refuses its flags, or votes nothing known",
+        f"{_FLAGS_REFUSED}, or votes nothing known",
     ),
-    Option(
-        Where.EXECUTORCH_OPTION,
-        RUN_TIME_OPTION,
-        Takes.NUMBER,
-        _numbers(8),
-        "executorch",
-        unknown="it is ignored, or an error in the log",
+    _number(
+        Where.EXECUTORCH_OPTION, RUN_TIME_OPTION, _numbers(8), "executorch", "it is ignored, or an error in the log"
     ),
-    Option(
-        Where.AIHUB_QNN,
-        aihub.QNN_KEY,
-        Takes.NAME,
-        _spelt(str.upper, _NINE),
-        "vendor",
-        unknown="AI Hub documents no such value",
-    ),
-    Option(
-        Where.AIHUB_ONNX,
-        aihub.OTHER_KEY,
-        Takes.NAME,
-        _same(_OF_ORT),
-        "onnxruntime",
-        unknown="AI Hub documents no such value",
-    ),
-    Option(
-        Where.AIHUB_TFLITE,
-        aihub.OTHER_KEY,
-        Takes.NAME,
-        _spelt(enumerator),
-        "litert",
-        unknown="AI Hub documents no such value",
-    ),
-    Option(
+    _name(Where.AIHUB_QNN, aihub.QNN_KEY, _spelt(str.upper, _NINE), "vendor", _NOT_DOCUMENTED),
+    _name(Where.AIHUB_ONNX, aihub.OTHER_KEY, _same(_OF_ORT), "onnxruntime", _NOT_DOCUMENTED),
+    _name(Where.AIHUB_TFLITE, aihub.OTHER_KEY, _spelt(_k_htp), "litert", _NOT_DOCUMENTED),
+    _name(
         Where.POLICY,
         "policy",
-        Takes.NAME,
         _same((*_NINE, *LLM_DECODE_PROFILES)),
         "vendor",
-        unknown="GeniePerformanceConfig_createFromJson refuses it",
+        "GeniePerformanceConfig_createFromJson refuses it",
     ),
-    Option(
-        Where.TOOL_FLAG,
-        "perf_profile",
-        Takes.NAME,
-        _same((*_NINE, "default", "system_settings", "custom", *LLM_DECODE_PROFILES)),
-        "vendor",
-        unknown="the tool refuses it, or uses high_performance",
-    ),
-    Option(
+    _name(Where.TOOL_FLAG, "perf_profile", _same(_TOOLS), "vendor", "the tool refuses it, or uses high_performance"),
+    _name(
         Where.MLPERF,
         "perf_profile",
-        Takes.NAME,
-        MappingProxyType({**_same(mlperf.MODES), "default": "balanced"}),
+        {**_same(mlperf.MODES), "default": "balanced"},
         "vendor",
-        unknown="the app uses burst instead",
+        "the app uses burst instead",
     ),
 )
 LARGEST_TIME_US = 2**32 - 1

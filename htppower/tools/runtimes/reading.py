@@ -23,15 +23,12 @@ from htppower.profiles.regular_file import LARGEST_FILE_BYTES
 from htppower.profiles.yaml_text import ProfileFiles, comment, profile_name, quoted
 from htppower.tools.extensions.inner_files import beside_dialog
 from htppower.tools.extensions.json_text import parse_json
-from htppower.tools.runtimes.doubtful import is_none, is_placeholder
 from htppower.tools.runtimes.json_settings import DIALOG, GENAI, OPTIONS_OBJECT, POLICY, said_by_json
 from htppower.tools.runtimes.litert import CONTROL
 from htppower.tools.runtimes.options import LARGEST_TIME_US, Takes, Where, time_us
-from htppower.tools.runtimes.profile_text import state_lines
-from htppower.tools.runtimes.snpe_profile import imported
-from htppower.tools.runtimes.snpe_reading import PERF_CONFIG, is_perf_config
+from htppower.tools.runtimes.snpe_reading import PERF_CONFIG, imported, is_perf_config, state_lines
 from htppower.tools.runtimes.snpe_reading import read as read_perf_config
-from htppower.tools.runtimes.statements import Said, Statement, Text, is_unquoted
+from htppower.tools.runtimes.statements import Said, Statement, Text, is_none, is_placeholder, is_unquoted
 from htppower.tools.runtimes.structured import said_by_markdown, said_by_notebook, said_by_texts, said_by_yaml
 from htppower.tools.runtimes.text_settings import TooMany, joined, said_by_text
 
@@ -48,10 +45,7 @@ _CUSTOM = "custom"
 # No host has more settings; each may become a finding or a profile.
 _MOST_SETTINGS = 5000
 _BY_SUFFIX = MappingProxyType(
-    {
-        **dict.fromkeys((".yaml", ".yml"), said_by_yaml),
-        **dict.fromkeys((".md", ".markdown"), said_by_markdown),
-    }
+    {**dict.fromkeys((".yaml", ".yml"), said_by_yaml), **dict.fromkeys((".md", ".markdown"), said_by_markdown)}
 )
 _MARK = codecs.BOM_UTF8.decode()
 

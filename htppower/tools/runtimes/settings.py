@@ -1,17 +1,56 @@
-"""The settings of a runtime for a profile, and the fields of the profile that the runtime can't express."""
+"""The settings of a runtime for a profile, and the fields of the profile that the runtime can't express.
+
+Options have a text for each language of a host: a map of keys and values, and calls with a key and a value.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import attrs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from htppower.profiles.expressed import Lost
     from htppower.profiles.profile import Profile
 
-
 LANGUAGES = ("json", "python", "kotlin", "java", "cpp", "csharp", "shell", "toml", "yaml", "pbtxt")
+# A map for each language: the text before it, a pair, and the text after it.
+_MAPS = {
+    "cpp": (
+        "std::unordered_map<std::string, std::string> qnn_options{",
+        '    {{"{}", "{}"}},',
+        '};\nsession_options.AppendExecutionProvider("QNN", qnn_options);',
+    ),
+    "csharp": (
+        'sessionOptions.AppendExecutionProvider("QNN", new Dictionary<string, string>\n{',
+        '    ["{}"] = "{}",',
+        "});",
+    ),
+    "java": (
+        "Map<String, String> qnnOptions = new HashMap<>();",
+        'qnnOptions.put("{}", "{}");',
+        "sessionOptions.addQnn(qnnOptions);",
+    ),
+    "kotlin": ("val qnnOptions = mapOf(", '    "{}" to "{}",', ")\nsessionOptions.addQnn(qnnOptions)"),
+    "python": ('providers = [("QNNExecutionProvider", {', '    "{}": "{}",', "})]"),
+}
+# A call for each language: for the options of a run of ONNX Runtime, and for the options of onnxruntime-genai.
+RUN_CALLS = {
+    "cpp": 'run_options.AddConfigEntry("{}", "{}");',
+    "csharp": 'runOptions.AddRunConfigEntry("{}", "{}");',
+    "java": 'runOptions.addRunConfigEntry("{}", "{}");',
+    "kotlin": 'runOptions.addRunConfigEntry("{}", "{}")',
+    "python": 'run_options.add_run_config_entry("{}", "{}")',
+}
+GENAI_CALLS = {
+    "cpp": 'config->SetProviderOption("qnn", "{}", "{}");',
+    "csharp": 'config.SetProviderOption("qnn", "{}", "{}");',
+    "java": 'config.setProviderOption("qnn", "{}", "{}");',
+    "kotlin": 'config.setProviderOption("qnn", "{}", "{}")',
+    "python": 'config.set_provider_option("qnn", "{}", "{}")',
+}
 
 
 @attrs.frozen
@@ -62,16 +101,30 @@ class Settings:
         return tuple(each for each in LANGUAGES if each in there)
 
 
-class Runtime(Protocol):
-    """The module of a runtime.
+@attrs.frozen
+class Runtime:
+    """A runtime.
 
     Attributes:
-        TITLE: the name of the runtime for people.
+        title: the name of the runtime for people.
         write: returns a profile as settings of the runtime.
     """
 
-    TITLE: str
+    title: str
+    write: Callable[[Profile], Settings]
 
-    def write(self, profile: Profile) -> Settings:
-        """Return a profile as settings of the runtime."""
-        ...
+
+def maps(where: str, options: Mapping[str, str], note: str) -> tuple[Part, ...]:
+    """Return options of ONNX Runtime's provider as a map, in each language."""
+    return tuple(
+        Part(where, "\n".join((before, *(pair.format(*each) for each in options.items()), behind)), language, note=note)
+        for language, (before, pair, behind) in _MAPS.items()
+    )
+
+
+def calls(where: str, of_languages: Mapping[str, str], options: Mapping[str, str], note: str) -> tuple[Part, ...]:
+    """Return options as one call each, in each language."""
+    return tuple(
+        Part(where, "\n".join(call.format(*each) for each in options.items()), language, note=note)
+        for language, call in of_languages.items()
+    )

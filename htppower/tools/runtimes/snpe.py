@@ -1,7 +1,11 @@
-"""SNPE: the YAML of ``--perf_config_yaml``, which has most of a profile's fields, and ``--perf_profile``."""
+"""SNPE: the YAML of ``--perf_config_yaml``, which has most of a profile's fields, and ``--perf_profile``.
+
+Source of the spellings: SNPE's DlEnums.h, and mlcommons/mobile_app_open SnpeExecutor.h, which uses them, too.
+"""
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import attrs
@@ -9,17 +13,31 @@ import attrs
 from htppower.profiles.expressed import lost, nearest
 from htppower.profiles.profile import Lowering, Relax
 from htppower.profiles.sustain import first_us
-from htppower.tools.runtimes.settings import Part, Settings
-from htppower.tools.runtimes.snpe_names import CORNERS, HMX_CORNERS, PERF_MODES, POWER_MODES
+from htppower.tools.runtimes.settings import Part, Runtime, Settings
 from htppower.votes.clock_votes import HMX_DEFAULT, DcvsV3, DcvsV3Exp, HmxV2, as_plain
+from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from htppower.profiles.profile import Profile
 
-TITLE = "SNPE"
+_OF_HMX = (
+    *("DISABLE", "MIN", "LOW_SVS_D2", "LOW_SVS_D1", "LOW_SVS", "LOW_SVS_L0", "SVS", "SVS_L0", "SVS_L1", "SVS_L2"),
+    *("NOM", "NOM_L1", "NOM_L2", "TUR", "TUR_L1", "TUR_L2", "TUR_L3", "MAX"),
+)
+
+CORNERS: Mapping[VoltageCorner, str] = MappingProxyType({each: f"SNPE_{each.enumerator}" for each in VoltageCorner})
+HMX_CORNERS: Mapping[ExpandedCorner, str] = MappingProxyType(
+    {ExpandedCorner[name]: f"SNPE_{ExpandedCorner[name].enumerator}" for name in _OF_HMX}
+)
+POWER_MODES: Mapping[PowerMode, str] = MappingProxyType(
+    {each: each.enumerator.replace("QNN_HTP_", "SNPE_DSP_") for each in PowerMode}
+)
+PERF_MODES: Mapping[ClkPerfMode, str] = MappingProxyType(
+    {each: f"SNPE_HMX_CLK_PERF_{each.name}" for each in (ClkPerfMode.HIGH, ClkPerfMode.LOW)}
+)
 KNOWN = (
     "The fields are those of SNPE 2.22 and later, read in public; what SNPE votes without a field of its own was not "
     "measured."
@@ -34,8 +52,7 @@ _PRESETS = (
 )
 
 
-def write(profile: Profile) -> Settings:
-    """Return a profile as a perf config, and the nearest preset."""
+def _write(profile: Profile) -> Settings:
     if not profile.votes or profile.relax is None:
         return Settings((Part("command line", f"--perf_profile={NO_VOTES}", "shell"),), (), KNOWN)
     done = expressed(profile)
@@ -121,3 +138,6 @@ def _of_hmx(vote: HmxV2) -> Iterator[str]:
 
 def _word(truth: bool) -> str:
     return "true" if truth else "false"
+
+
+SNPE = Runtime("SNPE", _write)

@@ -1,19 +1,23 @@
-"""Reads SNPE's perf config: the votes of its keys, and keys and values that SNPE does not have."""
+"""Reads SNPE's perf config as votes and as a profile, and finds keys and values that SNPE does not have."""
 
 from __future__ import annotations
 
+import os
 import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.errors import Finding, Place, ProfileError, printable
 from htppower.profiles.did_you_mean import did_you_mean
-from htppower.profiles.paths import joined
+from htppower.profiles.fields import vote_fields
+from htppower.profiles.paths import joined, stem_of
+from htppower.profiles.profile import PowerState
 from htppower.profiles.strict_yaml import read_document
+from htppower.profiles.yaml_text import ProfileFiles, comment, field_lines, profile_name, quoted, state_text
 from htppower.profiles.yaml_words import Unreadable
-from htppower.tools.runtimes.snpe import LIMITS, SECTIONS
-from htppower.tools.runtimes.snpe_names import CORNERS, HMX_CORNERS, PERF_MODES, POWER_MODES
+from htppower.tools.runtimes.snpe import CORNERS, HMX_CORNERS, LIMITS, PERF_MODES, POWER_MODES, SECTIONS
 from htppower.tools.runtimes.statements import Said
 from htppower.votes.clock_votes import DcvsV3, HmxV2, VoltageRange
 from htppower.votes.corners import ClkPerfMode, PowerMode
@@ -22,9 +26,8 @@ from htppower.votes.vote_set import LIMITS as VOTE_LIMITS
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from htppower.errors import Place
     from htppower.profiles.strict_yaml import Document
 
 PERF_CONFIG = "SNPE's perf config"
@@ -61,6 +64,8 @@ _KEYS: Mapping[str, Mapping[str, Any]] = MappingProxyType({"general": _GENERAL, 
 _OURS = re.compile(
     r"^[ \t]*(?:(?:BUS|CORE)_VOLTAGE_CORNER_|DSP_HYSTERESIS_TIME_US|DSP_RPC_POLLING_TIME_US)", re.MULTILINE
 )
+# Keys of a perf config that a profile lacks.
+_NO_COUNTERPART = ("DSP_SLEEP_DISABLE_MS", "HIGH_PERFORMANCE_MODE", "FAST_INIT_ENABLE")
 
 
 def is_perf_config(text: str) -> bool:
@@ -147,7 +152,6 @@ def _config(document: Document, said: Said, tree: Mapping[str, Mapping[str, Any]
 
 
 def _hvx(phase: Mapping[str, Any], when: str) -> DcvsV3 | None:
-    """Return the HVX vote of a phase, or None."""
     modes = {name: mode for mode, name in POWER_MODES.items()}
     bus, core = (_corners(phase, clock, when) for clock in ("BUS", "CORE"))
     if bus is None and core is None:
@@ -186,3 +190,58 @@ def _hmx(phase: Mapping[str, Any]) -> HmxV2 | None:
 def _number(keys: Mapping[str, Any], name: str) -> int | None:
     value = keys.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def state_lines(name: str, summary: str, votes: VoteSet, *comments: str) -> str:
+    """Return the lines of a power state's file, with comments first."""
+    return "\n".join((*map(comment, comments), state_text(PowerState(name, summary, votes)))) + "\n"
+
+
+def vote_lines(votes: VoteSet) -> Iterator[str]:
+    """Yield the lines of votes in a file."""
+    return (line for _, line in field_lines(vote_fields(votes)))
+
+
+def imported(config: PerfConfig, path: str) -> ProfileFiles:
+    """Return a perf config as a profile and its power state.
+
+    Raises:
+        ProfileError: it has keys or values that SNPE does not have, or does not vote on clocks.
+    """
+    problems = [
+        *(Finding("SET-1", (), f"SNPE has no {key}", hint, place=place) for key, place, hint in config.said.unread),
+        *(
+            Finding("SET-2", (), f"{key} is {value}", hint, place=place)
+            for key, value, place, hint in config.said.unknown
+        ),
+    ]
+    if not problems and config.raised.dcvs_v3 is None:
+        hint = "state BUS_ and CORE_VOLTAGE_CORNER_MIN_, _TARGET_ and _MAX_START in the section execute"
+        problems = [Finding.of_file(path, "SET-1", "the section execute votes no clock", hint)]
+    if problems:
+        raise ProfileError(problems)
+    name = profile_name(stem_of(path) or "perf_config")
+    state = f"{name}_done"
+    place = config.places.get(("execute",), Place(path))
+    comments = [f"{place}: SNPE's section execute; its section init is not read in addition."]
+    for at, where in config.places.items():
+        if at[-1:] and at[-1] in _NO_COUNTERPART:
+            comments.append(f"{where}: {at[-1]} has no counterpart.")
+    summary = f"As SNPE's perf config {os.path.basename(path) or 'votes'}."
+    lines = [
+        *map(comment, comments),
+        f"profile: {name}",
+        f"summary: {quoted(printable(summary))}",
+        *vote_lines(config.raised),
+        "relax:",
+        f"  to: {state}",
+        "  after_init_us: 0",
+        f"  after_inference_us: {config.sustain_us}",
+        f"  lowering: {'background' if config.in_background else 'foreground'}",
+    ]
+    states = {state: state_lines(state, f"The votes after the inferences of {name}.", config.lowered)}
+    if config.ends_in is not None and config.ends_in != config.lowered:
+        last = f"{name}_deinit_done"
+        lines.append(f"  after_deinit_to: {last}")
+        states[last] = state_lines(last, f"The votes after DE-INIT of {name}.", config.ends_in)
+    return ProfileFiles(name, "\n".join(lines) + "\n", states, place)

@@ -1,22 +1,100 @@
-"""The voting settings of a host's own files: statements, each with its place."""
+"""The voting settings of a host's own files: statements, each with its place, and keys written by mistake for one.
+
+The effect of a wrong key has the same sources as the settings: it was measured, or read in public sources.
+"""
 
 from __future__ import annotations
 
+import bisect
+import difflib
 import functools
 import re
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import attrs
 
 from htppower.errors import Place
-from htppower.tools.runtimes.mistaken import meant
-from htppower.tools.runtimes.options import OPTIONS, Option, Where
+from htppower.tools.runtimes import aihub
+from htppower.tools.runtimes.brackets import is_template
+from htppower.tools.runtimes.options import OF_SESSIONS, OPTIONS, Option, Takes, Where
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from htppower.errors import Finding
 
-
+# ONNX Runtime ignores an unknown key; the others refuse it.
+_SPELT_FREELY = (Where.PROVIDER, Where.SESSION, Where.RUN, Where.DYNAMIC, Where.GENAI)
+# Similarity: two swapped letters or one extra letter are above it, other options of the provider are below. Keys of
+# other kinds begin with these prefixes.
+_MISSPELT_ABOVE = 0.9
+_OTHER_KEYS = ("dsp_", "gpu_")
+_MOST_LETTERS_OFF = 2
+# By kind of setting: wrong keys that no runtime reads, and the keys that it reads.
+MISTAKEN: Mapping[tuple[Where, str], str] = MappingProxyType(
+    {
+        (Where.RUN, "qnn.perf_mode"): "qnn.htp_perf_mode",
+        (Where.RUN, "qnn.perf_mode_post_run"): "qnn.htp_perf_mode_post_run",
+        (Where.RUN, "qnn.htp_performance_mode"): "qnn.htp_perf_mode",
+        (Where.RUN, "htp_performance_mode"): "qnn.htp_perf_mode",
+        (Where.RUN, "rpc_control_latency"): "qnn.rpc_control_latency",
+        **{
+            (where, key): "htp_performance_mode"
+            for where in (Where.PROVIDER, Where.GENAI)
+            for key in ("htp_perf_mode", "perf_profile", "performance_mode", "perf_mode", "qnn.perf_mode")
+        },
+        **{
+            (where, f"{OF_SESSIONS}{key}"): key
+            for where in (Where.PROVIDER, Where.GENAI)
+            for key in ("htp_performance_mode", "rpc_control_latency")
+        },
+        **{(where, "qnn.htp_perf_mode"): "htp_performance_mode" for where in (Where.PROVIDER, Where.GENAI)},
+        **{(where, "qnn.rpc_control_latency"): "rpc_control_latency" for where in (Where.PROVIDER, Where.GENAI)},
+        (Where.DELEGATE, "htp_perf_ctrl_mode"): "htp_perf_ctrl_strategy",
+        (Where.LITERT_TOML, "htp_perf_ctrl_strategy"): "htp_perf_ctrl_mode",
+        (Where.AIHUB_QNN, "htp_performance_mode"): aihub.QNN_KEY,
+        (Where.AIHUB_QNN, aihub.OTHER_KEY): aihub.QNN_KEY,
+        (Where.AIHUB_ONNX, "htp_performance_mode"): aihub.OTHER_KEY,
+        (Where.AIHUB_ONNX, aihub.QNN_KEY): aihub.OTHER_KEY,
+        (Where.AIHUB_TFLITE, "htp_performance_mode"): aihub.OTHER_KEY,
+        (Where.AIHUB_TFLITE, aihub.QNN_KEY): aihub.OTHER_KEY,
+        (Where.MLPERF, "core_voltage_done"): "",
+    }
+)
 _MODE = re.compile(r"perf(?:ormance)?_?mode", re.IGNORECASE)
+# Names of values in usage texts, and of variables in tables.
+_PLACEHOLDER = re.compile(r"(?:[A-Z]+_)*(?:MODE|PROFILE|LEVEL|LATENCY|VALUE|VAL|NAME|NUMBER|NUM|INT|STRING|STR|N|X)")
+# The programs whose flags are known. Another program may use the same flag with other values, or a sentence name it.
+_PROGRAMS: Mapping[Where, re.Pattern[str]] = MappingProxyType(
+    {
+        Where.EXECUTORCH_FLAG: re.compile(r"runner|executorch|benchmark_model"),
+        Where.LITERT_FLAG: re.compile(r"run|benchmark|litert"),
+        Where.TOOL_FLAG: re.compile(r"net-run|qnn-|snpe"),
+    }
+)
+# A program before a flag: an interpreter anywhere, or the first word of a command.
+_OTHER_PROGRAM = re.compile(
+    r"\b(?:python[\d.]*|node|npm|npx|cargo|dotnet|java|go run|uv|poetry)\b|\.(?:py|js|ts|rb|jar)\b"
+    r"|^[ \t]*(?:[$>][ \t]+)?[\"']?[\w./\\-]*\w[\"']?(?:[ \t][^=(,:]*)?$"
+)
+# A line may be the whole file, so the program is searched only near its flags.
+_NEAR = 2000
+
+
+def meant(where: Where, key: str) -> str | None:
+    """Return the key that is read instead of a wrong one: empty if none is; None if the wrong key is not known."""
+    found = MISTAKEN.get((where, key))
+    if found is not None or (where, key) in OPTIONS or where not in _SPELT_FREELY or key.startswith(_OTHER_KEYS):
+        return found
+    known = [spelt for at, spelt in OPTIONS if at is where and abs(len(spelt) - len(key)) <= _MOST_LETTERS_OFF]
+    near = difflib.get_close_matches(key, known, n=1, cutoff=_MISSPELT_ABOVE)
+    return near[0] if near else None
+
+
+def is_of(where: Where, key: str) -> bool:
+    """Return whether a key is a voting setting, or a wrong key for one."""
+    return (where, key) in OPTIONS or meant(where, key) is not None
 
 
 @attrs.frozen
@@ -106,12 +184,8 @@ class Text:
 
     def place(self, offset: int) -> Place:
         """Return the line and column of a character."""
-        before = self._starts
-        low, high = 0, len(before)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if before[middle] <= offset else (low, middle)
-        return Place(self.path, low + 1, offset - before[low] + 1)
+        line = bisect.bisect_right(self._starts, offset)
+        return Place(self.path, line, offset - self._starts[line - 1] + 1)
 
     @functools.cached_property
     def names_a_mode(self) -> bool:
@@ -120,9 +194,41 @@ class Text:
 
     @functools.cached_property
     def _starts(self) -> list[int]:
-        """The offset of each line."""
-        starts, at = [0], self.text.find("\n")
-        while at >= 0:
-            starts.append(at + 1)
-            at = self.text.find("\n", at + 1)
-        return starts
+        return [0, *(found.end() for found in re.finditer("\n", self.text))]
+
+
+def is_placeholder(statement: Statement) -> bool:
+    """Return whether a value is a placeholder that is replaced later."""
+    if is_template(statement.value):
+        return True
+    return _is_unknown(statement) and _PLACEHOLDER.fullmatch(statement.value) is not None
+
+
+def is_none(statement: Statement, lines: list[str]) -> bool:
+    """Return whether a statement is not a setting but a label, a list of choices, or another program's flag.
+
+    ``lines`` are the lines of its file. A value that the runtime knows is always a setting.
+    """
+    if statement.where is Where.GENAI or is_placeholder(statement) or not _is_unknown(statement):
+        return False
+    programs = _PROGRAMS.get(statement.where)
+    if programs is not None:
+        at = statement.key_place.column - 1
+        before = lines[statement.key_place.line - 1][max(0, at - _NEAR) : at].rstrip("-")
+        return programs.search(before) is None and _OTHER_PROGRAM.search(before) is not None
+    return _is_label(statement) or (statement.where is Where.PROVIDER and statement.value.startswith("["))
+
+
+def _is_label(statement: Statement) -> bool:
+    """Return whether a value is text for people, such as ``Latency (us)``, and not a mode that contains blanks."""
+    option, words = statement.option, statement.value.lower().split()
+    if option is None or len(words) < 2:  # noqa: PLR2004 - a blank
+        return False
+    if option.takes is Takes.TIME:
+        return not statement.value.strip()[:1].isdigit()
+    return "_".join(words) not in {mode.lower() for mode in option.modes}
+
+
+def _is_unknown(statement: Statement) -> bool:
+    option = statement.option
+    return option is not None and not statement.mode and (option.is_mode or option.takes is Takes.TIME)

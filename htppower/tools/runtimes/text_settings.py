@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from htppower.tools.runtimes.brackets import grouped
+from htppower.tools.runtimes.brackets import grouped, is_template
 from htppower.tools.runtimes.code_settings import CodeReader, placed
 from htppower.tools.runtimes.command_lines import LISTS, SPOKEN, items, of_line, prints
-from htppower.tools.runtimes.literals import is_template
-from htppower.tools.runtimes.mistaken import MISTAKEN, is_of
 from htppower.tools.runtimes.options import OPTIONS, OTHER_OPTIONS, Where
-from htppower.tools.runtimes.statements import Said, Statement, Text
+from htppower.tools.runtimes.statements import MISTAKEN, Said, Statement, Text, is_of
 from htppower.tools.runtimes.tokens import ANY, SHELL, Kind, Token, language_of, tokens
 
 if TYPE_CHECKING:
@@ -146,7 +144,6 @@ def _limited(read: Iterator[Token]) -> Iterator[Token]:
 
 
 def _lines(read: Iterable[Token]) -> Iterator[list[Token]]:
-    """Yield the tokens of each line, with its end token."""
     line: list[Token] = []
     for token in read:
         line.append(token)
@@ -157,14 +154,7 @@ def _lines(read: Iterable[Token]) -> Iterator[list[Token]]:
 
 
 def _statement(
-    text: Text,
-    where: Where,
-    key: str,
-    value: str,
-    at: tuple[int, int],
-    group: tuple[str, ...],
-    *,
-    quoted: bool = True,
+    text: Text, where: Where, key: str, value: str, at: tuple[int, int], group: tuple[str, ...], *, quoted: bool = True
 ) -> Statement:
     key_place, place = map(text.place, at)
     return Statement(where, key, value, key_place, place, quoted=quoted, group=group)

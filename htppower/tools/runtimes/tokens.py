@@ -10,7 +10,9 @@ import enum
 import os
 import re
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import attrs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,8 +28,8 @@ class Kind(enum.Enum):
     LINE = "the end of a line"
 
 
-# A named tuple, since a file has one for each of its words.
-class Token(NamedTuple):
+@attrs.frozen
+class Token:
     """A single token.
 
     Attributes:
@@ -44,7 +46,8 @@ class Token(NamedTuple):
     at: int
 
 
-class Language(NamedTuple):
+@attrs.frozen
+class Language:
     """The properties of a language that the scanner and its readers need.
 
     Attributes:
@@ -93,9 +96,7 @@ SHELL = _language(
 )
 # Any kind of text.
 ANY = _language(
-    rf"(?P<comment>{_APART}(?:\#|//)[^\n]*)|(?P<open>{_APART}/\*)",
-    rf"{_TRIPLE}\\[\"']|\"|(?<!\w)'",
-    is_commands=True,
+    rf"(?P<comment>{_APART}(?:\#|//)[^\n]*)|(?P<open>{_APART}/\*)", rf"{_TRIPLE}\\[\"']|\"|(?<!\w)'", is_commands=True
 )
 _SUFFIXES: Mapping[Language, str] = MappingProxyType(
     {

@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from htppower.errors import BackendUnavailable, printable
-from htppower.tools.cli.completion import values as completion
+from htppower.tools.cli import completion
 from htppower.tools.cli.forms import FormAndFile, form_of
 from htppower.tools.cli.help import DEVICE, DRY_RUN, OUTPUT, Command, option
 from htppower.tools.cli.options import folders_option, format_option, library_option, refuse_given, refuse_soc_with_arch
@@ -86,15 +86,7 @@ class _WithCommandLine(Command):
 )
 @option("--backend", type=BACKEND, group=DEVICE, help="Vote on this.  [default: qnn]")
 @library_option()
-@option(
-    "--device",
-    "device_id",
-    type=ID,
-    default=0,
-    show_default=True,
-    group=DEVICE,
-    help="Vote on this device.",
-)
+@option("--device", "device_id", type=ID, default=0, show_default=True, group=DEVICE, help="Vote on this device.")
 @option(
     "--core",
     "core_ids",
@@ -171,9 +163,9 @@ def _show_dry_run(profile: Profile, options: dict[str, Any]) -> None:
 
 
 def _hold_on_device(profile: Profile, options: dict[str, Any]) -> int:
-    from htppower.tools.cli.profile.child import CommandFailed  # noqa: PLC0415
     from htppower.tools.cli.profile.hold import Holding, hold  # noqa: PLC0415
-    from htppower.tools.cli.vendor_output import kept_off_stdout  # noqa: PLC0415
+    from htppower.tools.cli.profile.process import CommandFailed  # noqa: PLC0415
+    from htppower.tools.cli.terminal import kept_off_stdout  # noqa: PLC0415
 
     seconds = None if options["for_us"] is None else options["for_us"] / 1_000_000
     holding = Holding(profile, options["device_id"], options["core_ids"], options["command_line"], seconds)

@@ -13,8 +13,18 @@ from htppower.control.controller import VoteController
 from htppower.errors import VoteRejected, printable
 from htppower.events import Cause, LinkChanged, LinkState, ReleaseFailed, State, Transition, Trigger
 from htppower.profiles.profile import with_states
-from htppower.tools.cli.profile.child import in_this_group, keep_from_children, open_descriptors, start
-from htppower.tools.cli.profile.signals import ENDING, SIGNALED, STOPPING, Signals, TakenSignal, take_signals
+from htppower.tools.cli.profile.process import (
+    ENDING,
+    SIGNALED,
+    STOPPING,
+    Signals,
+    TakenSignal,
+    in_this_group,
+    keep_from_children,
+    open_descriptors,
+    start,
+    take_signals,
+)
 from htppower.tools.cli.terminal import echo
 from htppower.tools.review.durations import duration
 from htppower.tools.review.link_words import LINK_MEANINGS
@@ -27,7 +37,7 @@ if TYPE_CHECKING:
     from htppower.control.session import Session
     from htppower.events import Event
     from htppower.profiles.profile import Profile
-    from htppower.tools.cli.profile.child import Child
+    from htppower.tools.cli.profile.process import Child
 
 # How often to check for the end of a command, if no signal reports it.
 _LONGEST_WAIT_S = 10

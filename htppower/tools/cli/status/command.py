@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from htppower.tools.cli.completion import values as completion
+from htppower.tools.cli import completion
 from htppower.tools.cli.help import WHAT, Command, option
 from htppower.tools.cli.options import format_option
 from htppower.tools.cli.status.as_text import as_text
-from htppower.tools.cli.status.document import StatusUnreadable, read_status, seen, stamp
-from htppower.tools.cli.status.folders import user_name
+from htppower.tools.cli.status.document import StatusUnreadable, read_status, seen, stamp, user_name
 from htppower.tools.cli.status.history import Histories, now_of
 from htppower.tools.cli.status.screen import QUIT, REDRAW, Screen
 from htppower.tools.cli.status.served import file_of, find_served, listed, overview
@@ -62,7 +61,8 @@ def command(path: str | None, watch: bool, everything: bool, form: str) -> None:
         else:
             shown_of.look(time.monotonic())
         return
-    file, uid = file_of(path)
+    found = file_of(path)
+    file, uid = found.path, found.uid
     document = read_status(file, uid)
     if not watch:
         echo(_shown(_seen_now(document, uid), form, indent=2))

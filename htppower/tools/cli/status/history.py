@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -29,7 +29,8 @@ _RATE_US = 5_000_000
 Key = tuple[str, int]
 
 
-class Sample(NamedTuple):
+@attrs.frozen
+class Sample:
     """The counts of a session when its status was written. Files of older versions have no inferences."""
 
     time_us: int
@@ -122,7 +123,7 @@ class Histories:
         samples = list(self._seen.get(key, ()))
         holds_us = self._holds_us.get(key[0])
         if samples and holds_us is not None and holds_us > samples[-1].time_us:
-            samples.append(samples[-1]._replace(time_us=holds_us))
+            samples.append(attrs.evolve(samples[-1], time_us=holds_us))
         return samples
 
     def _note(self, key: Key, sample: Sample) -> None:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import math
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from htppower.control.status.process_identity import Life
 from htppower.control.status.runtime_folder import is_own, runtime_folders
 from htppower.events import State
-from htppower.tools.cli.status.document import StatusUnreadable, read_status, seen
-from htppower.tools.cli.status.folders import Folder, folders_of_others, user_name
-from htppower.tools.cli.status.painted import painted
+from htppower.tools.cli.status.document import Folder, StatusUnreadable, folders_of_others, read_status, seen, user_name
 from htppower.tools.cli.status.wording import (
     clock_time,
     clocks,
     inferences,
     lasted_in_list,
     link_lines,
+    painted,
     profile_in_use,
     share_up,
 )
@@ -40,7 +41,8 @@ _ONE_GONE = "1 process, which left no vote up: htppower status --all shows it"
 _MORE_GONE = "{} processes, which left no vote up: htppower status --all shows them"
 
 
-class Served(NamedTuple):
+@attrs.frozen
+class Served:
     """A status that was found.
 
     Attributes:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import re
 from typing import TYPE_CHECKING, Any
 
 from htppower.events import LinkState
 from htppower.tools.cli.status.document import WRITTEN_WITHIN_US
 from htppower.tools.review.durations import rough_duration
 from htppower.tools.review.link_words import LINK_MEANINGS
+from htppower.tools.review.styled import styled
 
 if TYPE_CHECKING:
     from htppower.tools.cli.status.document import Seen
@@ -17,6 +19,8 @@ _DAY = datetime.timedelta(days=1)
 # Operators ask for the 99th percentile of the waits.
 _MOST = 0.99
 _CLOCKS = (("core", "DCVS_V3", "coreVoltageCornerTarget"), ("bus", "DCVS_V3", "busVoltageCornerTarget"))
+_COLOURS = {"RAISED": "red", "LOWERED": "green", "UNKNOWN": "yellow"}
+_STATES = re.compile(rf"\b({'|'.join(_COLOURS)})\b")
 
 
 def link_lines(document: dict[str, Any]) -> list[tuple[str, str]]:
@@ -119,3 +123,8 @@ def clocks(session: dict[str, Any]) -> str:
         if found:
             said.append(f"{clock_name} {' or '.join(sorted(map(_short, found)))}")
     return ", ".join(said)
+
+
+def painted(line: str) -> str:
+    """Return a finished line with its states in colour. The rest of it is made printable when it is shown."""
+    return _STATES.sub(lambda found: styled(found[0], _COLOURS[found[0]]), line)

@@ -8,7 +8,9 @@ from __future__ import annotations
 import enum
 import re
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import attrs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +25,8 @@ class Kind(enum.Enum):
     RATE = "per second"
 
 
-class About(NamedTuple):
+@attrs.frozen
+class About:
     """An event: the vendor's id, or None for an event of another tool; its name; the kind of its number."""
 
     number: int | None

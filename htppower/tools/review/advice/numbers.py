@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import attrs
 
 from htppower.tools.review.advice.advice import Confidence
 from htppower.tools.review.advice.events import LEVELS, WHOLES, Event
@@ -28,7 +30,8 @@ _BETWEEN = {
 }
 
 
-class Part(NamedTuple):
+@attrs.frozen
+class Part:
     """A part of the inference: its name, its time in us, its share."""
 
     name: str
@@ -157,7 +160,7 @@ class Numbers:
             last = "HTP, computing" if levels[-1] is Event.COMPUTE else levels[-1].printed
             found.append(Part(last, lowest[-1], 0.0))
         whole = lowest[0] if lowest else 0.0
-        return tuple(part._replace(share=part.time_us / whole if whole else 0.0) for part in found)
+        return tuple(attrs.evolve(part, share=part.time_us / whole if whole else 0.0) for part in found)
 
 
 # Power-up takes 1.1 to 29 ms cold and 9 to 36 us warm (third parties' figures, five SoCs). This value separates them.

@@ -10,7 +10,9 @@ from __future__ import annotations
 import itertools
 from array import array
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import attrs
 
 from htppower.tools.review.advice.events import Event
 from htppower.tools.review.advice.measurement import MISSING
@@ -37,7 +39,8 @@ _SAME_WORK = 1.3
 _WORK = (Event.CYCLES, Event.COMPUTE, Event.ACCELERATOR, Event.QNN_ACCELERATOR, Event.QNN, Event.NETRUN)
 
 
-class Row(NamedTuple):
+@attrs.frozen
+class Row:
     """One number: its event, when it was logged, and its graph. The row of an op has no event."""
 
     event: Event | None

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import attrs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +24,8 @@ class Basis(str, enum.Enum):
     __str__ = str.__str__
 
 
-class AdviceRule(NamedTuple):
+@attrs.frozen
+class AdviceRule:
     """One rule.
 
     Attributes:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import attrs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,7 +29,8 @@ _RATIO_LEAST = 1.15
 _MOST = 2_000
 
 
-class Humps(NamedTuple):
+@attrs.frozen
+class Humps:
     """Two humps: the median of each in us, the share of times in the slow one, and the split between them."""
 
     fast: float

@@ -1,4 +1,7 @@
-"""Compares what was expected with what was got, field by field, each at its place in the test file."""
+"""Compares what was expected with what was got, field by field, each at its place in the test file.
+
+If votes differ, ``vote_diff`` shows them all as a difference.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import attrs
 
 from htppower.profiles.discovery import Folders
 from htppower.profiles.extends import resolve_file
-from htppower.profiles.fields import spell, value_at
+from htppower.profiles.fields import spell, value_at, vote_fields
 from htppower.profiles.profile import file_of, power_states
 from htppower.tools.review.vote_tests.runner import run_case
 from htppower.votes.options import BY_CLASS
@@ -150,5 +153,38 @@ def _origin(seen: Seen, at: KeyPath, got: Any, where: Folders) -> Place | None:
 
 
 def _in_force(votes: VoteSet, seen: VoteSet) -> bool:
-    """Return whether the HVX vote of a power state is in force."""
     return votes.hvx == seen.hvx
+
+
+def vote_diff(failure: Failure) -> Iterator[str]:
+    """Yield every vote in force in a line, as a file writes it, after ``+``; after ``-`` the vote that was expected.
+
+    Nothing is yielded if no vote differs. A line that begins with a space was not checked, or is as expected.
+    """
+    differing = [each for each in failure.differences if each.at[0] == "votes"]
+    if not differing:
+        return
+    told: set[KeyPath] = set()
+    got = list(vote_fields(failure.seen.votes))
+    for at, value in got:
+        meant = [each for each in differing if _is_same(each.at, at)]
+        yield from _expected(meant, told)
+        yield f"{'+' if meant else ' '} {_name(at)}: {spell(value)}"
+    yield from _expected(differing, told)
+
+
+def _expected(differences: list[Difference], told: set[KeyPath]) -> Iterator[str]:
+    for each in differences:
+        if each.at not in told:
+            told.add(each.at)
+            yield f"- {_name(each.at)}: {each.expected}"
+
+
+def _is_same(expected: KeyPath, got: KeyPath) -> bool:
+    """Return whether two fields are the same, or one holds the other."""
+    length = min(len(expected), len(got))
+    return expected[:length] == got[:length]
+
+
+def _name(at: KeyPath) -> str:
+    return ".".join(at[1:]) or at[0]

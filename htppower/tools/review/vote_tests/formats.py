@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from htppower.profiles.discovery import shown_path
+from htppower.tools.review.vote_tests.compare import vote_diff
 from htppower.tools.review.vote_tests.coverage import Look
-from htppower.tools.review.vote_tests.vote_diff import vote_diff
 from htppower.tools.review.xml_text import xml_text
 
 if TYPE_CHECKING:

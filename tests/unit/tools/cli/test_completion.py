@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.shell_completion import ShellComplete
 
-from htppower.tools.cli.completion.command import SHELLS
+from htppower.tools.cli.completion import SHELLS
 from htppower.tools.cli.main import main
 
 if TYPE_CHECKING:

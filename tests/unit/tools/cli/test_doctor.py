@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from htppower.backends import RecordingBackend, SimulatedHtp
 from htppower.profiles.loading import profile_names
-from htppower.tools.cli.doctor import diagnosis
+from htppower.tools.cli import diagnosis
 
 if TYPE_CHECKING:
     import pytest

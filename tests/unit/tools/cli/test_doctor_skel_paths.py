@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from htppower.backends import SimulatedHtp
-from htppower.tools.cli.doctor import diagnosis
-from htppower.tools.cli.doctor.skel_paths import VARIABLES, judged
+from htppower.tools.cli import diagnosis
+from htppower.tools.cli.diagnosis import SKEL_VARIABLES, judged_skel_paths
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,27 +29,27 @@ def skels(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", VARIABLES)
+@pytest.mark.parametrize("name", SKEL_VARIABLES)
 def test_a_folder_with_the_skel_is_all_that_is_needed(name: str, skels: Path) -> None:
     """Other folders or an empty entry may come first; an unknown architecture takes any skel."""
     for arch in (75, None):
-        assert judged({name: f"{skels.parent};;{skels}"}, arch).faults == ()
-    assert judged({}, 75).faults == ()
+        assert judged_skel_paths({name: f"{skels.parent};;{skels}"}, arch).faults == ()
+    assert judged_skel_paths({}, 75).faults == ()
 
 
 def test_colons_are_told_and_mended(skels: Path) -> None:
     """FastRPC separates folders by semicolons, so a colon is part of a folder's name."""
-    paths = judged({"ADSP_LIBRARY_PATH": f"{skels}:{skels.parent}"}, 75)
+    paths = judged_skel_paths({"ADSP_LIBRARY_PATH": f"{skels}:{skels.parent}"}, 75)
     assert [fault.partition(":")[0] for fault in paths.faults] == ["ADSP_LIBRARY_PATH has '"]
     assert paths.lines == (f'export ADSP_LIBRARY_PATH="{skels};{skels.parent}"',)
     odd = skels.rename(skels.parent / "a:b")
-    assert judged({"ADSP_LIBRARY_PATH": str(odd)}, 75).faults == ()
+    assert judged_skel_paths({"ADSP_LIBRARY_PATH": str(odd)}, 75).faults == ()
 
 
 def test_relative_and_missing_folders_are_told(skels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the proposed line, a relative folder becomes absolute and a missing folder is left out."""
     monkeypatch.chdir(skels)
-    paths = judged({"DSP_LIBRARY_PATH": ".;/not/there"}, 75)
+    paths = judged_skel_paths({"DSP_LIBRARY_PATH": ".;/not/there"}, 75)
     assert "relative folder ." in paths.faults[0]
     assert "/not/there, which is not a folder here" in paths.faults[1]
     assert paths.lines == (f'export DSP_LIBRARY_PATH="{skels}"',)
@@ -57,7 +57,7 @@ def test_relative_and_missing_folders_are_told(skels: Path, monkeypatch: pytest.
 
 def test_the_skel_of_another_hexagon_is_not_enough(skels: Path, tmp_path: Path) -> None:
     """The proposed line begins with the folder of the right skel near the library, or with a placeholder."""
-    paths = judged({"CDSP_LIBRARY_PATH": str(skels)}, 81)
+    paths = judged_skel_paths({"CDSP_LIBRARY_PATH": str(skels)}, 81)
     assert paths.faults == ("libQnnHtpV81Skel.so is in no folder of CDSP_LIBRARY_PATH",)
     assert paths.lines == (f'export CDSP_LIBRARY_PATH="/FOLDER/OF/THE/SKEL;{skels}"',)
     library = tmp_path / "lib" / "aarch64-android" / "libQnnHtp.so"
@@ -66,15 +66,15 @@ def test_the_skel_of_another_hexagon_is_not_enough(skels: Path, tmp_path: Path) 
         folder.mkdir(parents=True)
     library.touch()
     (right / "libQnnHtpV81Skel.so").touch()
-    (line,) = judged({"CDSP_LIBRARY_PATH": str(skels)}, 81, str(library)).lines
+    (line,) = judged_skel_paths({"CDSP_LIBRARY_PATH": str(skels)}, 81, str(library)).lines
     assert line == f'export CDSP_LIBRARY_PATH="{right};{skels}"'
 
 
 def test_an_empty_variable_is_unset(skels: Path) -> None:
     """The proposed line quotes a value if a shell would replace a part of it."""
-    paths = judged({"ADSP_LIBRARY_PATH": "", "DSP_LIBRARY_PATH": str(skels)}, 75)
+    paths = judged_skel_paths({"ADSP_LIBRARY_PATH": "", "DSP_LIBRARY_PATH": str(skels)}, 75)
     assert (paths.faults, paths.lines) == (("ADSP_LIBRARY_PATH is empty",), ("unset ADSP_LIBRARY_PATH",))
-    (line,) = judged({"ADSP_LIBRARY_PATH": f"{skels.rename(skels.parent / '$a')}:/"}, 75).lines
+    (line,) = judged_skel_paths({"ADSP_LIBRARY_PATH": f"{skels.rename(skels.parent / '$a')}:/"}, 75).lines
     assert line == f"export ADSP_LIBRARY_PATH='{skels.parent}/$a;/'"
 
 

@@ -61,7 +61,7 @@ def test_a_write_that_breaks_off_leaves_the_old_file(tmp_path: Path, monkeypatch
     """The old file stays whole until the new file is complete, and an incomplete new file is removed."""
     old = write(tmp_path / "old", "old")
 
-    def full(_path: str, _mode: int) -> None:
+    def full(_path: str, _mode: int, **_how: bool) -> None:
         assert old.read_text(encoding="utf-8") == "old"
         raise OSError(28, "No space left on device")
 

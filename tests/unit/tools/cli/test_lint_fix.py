@@ -131,11 +131,11 @@ def test_files_are_written_whole_or_not_at_all(command: Command, folder: Path, m
         (folder / f"{name}.yaml").write_text(f"profile: {name}\nextends: Burst\n", encoding="utf-8")
     made: list[str] = []
 
-    def full(*arguments: object) -> None:
+    def full(path: str, mode: int, **how: bool) -> None:
         made.append("")
         if len(made) > 1:
             raise OSError(28, "No space left on device", "b.yaml")
-        chmod(*arguments)  # type: ignore[arg-type]
+        chmod(path, mode, **how)
 
     chmod = os.chmod
     monkeypatch.setattr(os, "chmod", full)
@@ -227,7 +227,7 @@ def test_anything_on_the_standard_input_is_told(text: str) -> None:
 
 def test_a_standard_input_that_is_closed_is_a_wrong_use(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python has no stream at all if the standard input is closed."""
-    monkeypatch.setattr("htppower.tools.cli.inputs.sys", SimpleNamespace(stdin=None, stdout=sys.stdout))
+    monkeypatch.setattr("htppower.tools.cli.options.sys", SimpleNamespace(stdin=None, stdout=sys.stdout))
     result = command.run("lint", "-")
     assert (result.exit_code, "Error: the standard input is closed" in result.stderr) == (2, True)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from support.bench import Bench
 
-from htppower.tools.cli.status.folders import folders_of_others, open_status
+from htppower.tools.cli.status.document import folders_of_others, open_status
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,8 +25,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, re
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the runtime folder of another user, with a status in it."""
     monkeypatch.setattr("htppower.tools.cli.status.served.runtime_folders", lambda: ())
-    monkeypatch.setattr("htppower.tools.cli.status.folders.USERS", tmp_path / "users")
-    monkeypatch.setattr("htppower.tools.cli.status.folders.temporary_folder", lambda: tmp_path / "tmp")
+    monkeypatch.setattr("htppower.tools.cli.status.document.USERS", tmp_path / "users")
+    monkeypatch.setattr("htppower.tools.cli.status.document.temporary_folder", lambda: tmp_path / "tmp")
     own = tmp_path / "users" / str(OTHER) / "htppower"
     own.mkdir(parents=True, mode=0o700)
     (tmp_path / "tmp").mkdir()

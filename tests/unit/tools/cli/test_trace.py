@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from support import trace_files
 from support.trace_files import Ran
 
-from htppower.tools.cli import trace_options
+from htppower.tools.cli import trace
 from htppower.tools.cli.main import main
 from htppower.tools.review.layout import shown_width
 from htppower.tools.tuning.traces import read
@@ -131,8 +131,8 @@ def test_what_cannot_be_read_is_refused(
 
 def test_the_command_knows_the_kinds_and_units() -> None:
     """The kinds and units are listed without importing numpy."""
-    assert trace_options.KINDS == read.FORMATS
-    assert trace_options.UNITS == read.UNITS
+    assert trace.KINDS == read.FORMATS
+    assert trace.UNITS == read.UNITS
 
 
 def test_without_numpy_it_says_what_to_install(recording: Path) -> None:

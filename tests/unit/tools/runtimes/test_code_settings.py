@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.tools.review.settings_check.check import findings_of
+from htppower.tools.review.settings_check import findings_of
 from htppower.tools.runtimes.options import Where
 from htppower.tools.runtimes.reading import said
 
@@ -200,6 +200,7 @@ UNKNOWN = [
     ("a.sh", 'qai-hub --options "--qnn_options context_htp_performance_mode=$MODE"'),
     ("README.md", "Use `--perf_profile turbo` with care.\n"),
     ("notes.txt", "the mode of --perf_profile is one of them\n"),
+    ("notes.txt", "The flag --qualcomm_htp_performance_mode is one of LiteRT\n"),
     ("a.ps1", "<#\n --perf_profile turbo\n#>\n"),
     ("a.ps1", 'Write-Host "--perf_profile turbo"'),
     ("a.sh", "python demo.py --htp_performance_mode burst"),

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from htppower import ProfileError, load_profile, profile_names
 from htppower.profiles.loading import record_names
 from htppower.profiles.names import LLM_DECODE_PROFILES
-from htppower.tools.review.settings_check.check import findings_of
-from htppower.tools.runtimes.catalogue import NAMES, settings
+from htppower.tools.review.settings_check import findings_of
+from htppower.tools.runtimes.catalogue import RUNTIMES, settings
 from htppower.tools.runtimes.reading import read, said, sniff
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def test_a_record_is_read_back_as_itself(name: str, tmp_path: Path) -> None:
         assert again.lineage[1:] == (mode,)
 
 
-@pytest.mark.parametrize("runtime", NAMES)
+@pytest.mark.parametrize("runtime", RUNTIMES)
 @pytest.mark.parametrize("name", profile_names())
 def test_the_check_finds_nothing_in_what_is_made(runtime: str, name: str) -> None:
     """No generated text breaks a rule; only the named extension file is another text (SET-10)."""

@@ -14,7 +14,7 @@ from htppower.profiles.loading import record_names
 from htppower.profiles.names import LLM_DECODE_PROFILES
 from htppower.profiles.profile import Then
 from htppower.profiles.sustain import Adaptive
-from htppower.tools.runtimes.catalogue import NAMES, settings
+from htppower.tools.runtimes.catalogue import RUNTIMES, settings
 from htppower.tools.runtimes.settings import LANGUAGES
 from htppower.votes.clock_votes import VoltageRange
 from htppower.votes.corners import ClkPerfMode, ExpandedCorner, PowerMode, VoltageCorner
@@ -39,7 +39,7 @@ def lost(profile: Profile, runtime: str) -> dict[str, tuple[str, str]]:
     return {".".join(each.field): (each.says, each.instead) for each in settings(profile, runtime).lost}
 
 
-@pytest.mark.parametrize("runtime", NAMES)
+@pytest.mark.parametrize("runtime", RUNTIMES)
 @pytest.mark.parametrize("name", profile_names())
 def test_every_profile_for_every_runtime(runtime: str, name: str) -> None:
     """There is a text to paste, valid JSON, and a sentence about what is known."""
@@ -247,7 +247,7 @@ def test_the_command_prints_writes_and_refuses(command: Command, tmp_path: Path)
         assert command.run(*arguments).exit_code == 2, arguments
 
 
-@pytest.mark.parametrize("runtime", NAMES)
+@pytest.mark.parametrize("runtime", RUNTIMES)
 def test_only_one_language_is_made(command: Command, runtime: str) -> None:
     """Each language of the runtime can be printed alone; another language is an error."""
     languages = settings(load_profile("burst"), runtime).languages
@@ -269,7 +269,7 @@ def test_what_a_language_can_not_say_is_told(command: Command) -> None:
     assert set(LOWERED) <= fields
 
 
-@pytest.mark.parametrize("runtime", NAMES)
+@pytest.mark.parametrize("runtime", RUNTIMES)
 def test_what_only_we_do_is_lost_in_every_runtime(runtime: str) -> None:
     """A learnt time, a second power state and a raise ahead are listed as lost; SNPE gets the first time-out."""
     profile = load_profile("burst")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import attrs
 
 from htppower.profiles.sustain import VENDOR_SUSTAIN_US
 from htppower.tools.review.advice.advice import Advice, Confidence, Gain, Nothing
 from htppower.tools.review.advice.events import Event
 from htppower.tools.review.advice.numbers import Numbers, powered_up
-from htppower.tools.review.advice.profiles import sustain_us
+from htppower.tools.review.advice.own_settings import sustain_us
 from htppower.tools.review.advice.rules import COLD_START, POWER_UP
 from htppower.tools.review.advice.statistics import median
 from htppower.tools.review.advice.words import counted, sentence, time
@@ -46,7 +48,8 @@ _STANDS_OUT = 1.5
 _STANDS_OUT_US = 1_000
 
 
-class _Ups(NamedTuple):
+@attrs.frozen
+class _Ups:
     """The inferences with a power-up, its time, the time of power on in the other inferences, and the number of all."""
 
     at: tuple[int, ...]
@@ -149,11 +152,7 @@ def _is_of_one(numbers: Numbers) -> bool:
 
 
 def _advice(
-    numbers: Numbers,
-    lost_us: float,
-    evidence: list[str],
-    gap_us: float | None,
-    best: Confidence = Confidence.HIGH,
+    numbers: Numbers, lost_us: float, evidence: list[str], gap_us: float | None, best: Confidence = Confidence.HIGH
 ) -> Advice:
     # Power-up may be counted outside the whole inference. At most the whole without the work can be gained.
     whole_us = numbers.whole_us if numbers.whole is None else numbers.average(numbers.whole) or 0.0
@@ -186,10 +185,7 @@ def _held_longer(gap_us: float | None, held_us: float) -> tuple[str, ...]:
         return ("votes: {hmx_timeout_us: 1000000}   # the votes are still up, so HMX has timed out",)
     wanted = math.ceil(_MARGIN * gap_us / _ROUND_UP_US) * _ROUND_UP_US
     if wanted > _LONGEST_SUSTAIN_US:
-        return (
-            _HOLD,
-            f"or {_IN_A_ROW}",
-        )
+        return (_HOLD, f"or {_IN_A_ROW}")
     return (f"relax: {{after_inference_us: {wanted}}}   # longer than the gap between inferences",)
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from htppower.profiles.sustain import VENDOR_SUSTAIN_US
 from htppower.tools.review.advice.advice import Advice, Confidence, Gain, Nothing
 from htppower.tools.review.advice.events import Event
-from htppower.tools.review.advice.own_settings import kept_up, lacks, recorded_runtime
-from htppower.tools.review.advice.profiles import sustain_us
+from htppower.tools.review.advice.own_settings import kept_up, lacks, recorded_runtime, sustain_us
 from htppower.tools.review.advice.rules import FIRST_QUERY, SLOW_TOKENS
 from htppower.tools.review.advice.statistics import median, present
 from htppower.tools.review.advice.words import rate, sentence, time

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import attrs
 
 from htppower.tools.review.advice.advice import Advice, Confidence, Nothing
 from htppower.tools.review.advice.events import Event
-from htppower.tools.review.advice.own_settings import awake, lacks, polled_adaptively, recorded_runtime
-from htppower.tools.review.advice.profiles import LONGEST_POLLING_US, polling_us, polls_adaptively
+from htppower.tools.review.advice.own_settings import (
+    LONGEST_POLLING_US,
+    awake,
+    lacks,
+    polled_adaptively,
+    polling_us,
+    polls_adaptively,
+    recorded_runtime,
+)
 from htppower.tools.review.advice.rules import POLLING, WAKE_UP
 from htppower.tools.review.advice.words import percent, time
 
@@ -47,7 +54,8 @@ _MODE_NOT_SET = (
 )
 
 
-class _Way(NamedTuple):
+@attrs.frozen
+class _Way:
     """The way of a call: its time, the rows that were subtracted, and how sure that is."""
 
     time_us: float

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from htppower.tools.review.settings_check.check import check, findings_of
-from htppower.tools.runtimes.mistaken import MISTAKEN
+from htppower.tools.review.settings_check import check, findings_of
 from htppower.tools.runtimes.options import OPTIONS, Takes, Where
 from htppower.tools.runtimes.reading import said
+from htppower.tools.runtimes.statements import MISTAKEN
 
 if TYPE_CHECKING:
     from pathlib import Path

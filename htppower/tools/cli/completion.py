@@ -1,17 +1,27 @@
-"""Completions of arguments and options: profiles, fields, rules, SoCs. A wrong file silently gives no completions."""
+"""``htppower completion``, and the completions: profiles, fields, rules, SoCs. A wrong file silently gives none."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+from htppower.errors import HtpPowerError
+from htppower.profiles.discovery import DEVICES, Folders, yaml_files
+from htppower.profiles.names import LISTED_FIRST, SHIPPED_PROFILES
+from htppower.profiles.paths import joined, stem_of
+from htppower.tools.cli.help import Command
+from htppower.tools.cli.terminal import echo
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import click
-    from click.shell_completion import CompletionItem
-
 # Click's type for a value that the shell completes as a file.
 _FILE = "file"
+SHELLS = ("bash", "zsh", "fish")
+# The environment variable that the script sets to ask for completions. ``main`` finds it by the name of the program.
+_VARIABLE = "_HTPPOWER_COMPLETE"
 
 
 def profiles(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -40,9 +50,7 @@ def fields(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> 
 
     Fields that most profiles leave out, and those in a learnt time, are offered by their words, such as ``then``.
     """
-    from htppower.errors import HtpPowerError  # noqa: PLC0415 - as above
-    from htppower.profiles.discovery import Folders  # noqa: PLC0415
-    from htppower.tools.review.explain.named import explained_by_name  # noqa: PLC0415
+    from htppower.tools.review.explain.named import explained_by_name  # noqa: PLC0415 - only to complete
     from htppower.tools.review.explain.relax_words import is_word  # noqa: PLC0415
 
     try:
@@ -57,8 +65,6 @@ def fields(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> 
 
 def devices(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return matching device models from ``--profiles`` and the shipped folder; files if none matches."""
-    from htppower.profiles.discovery import DEVICES  # noqa: PLC0415 - only to complete
-
     return _or_files(_names_in(ctx, DEVICES), incomplete)
 
 
@@ -69,40 +75,26 @@ def files(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> 
 
 def socs(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the SoCs, by part number."""
-    from htppower.rules.socs import SOCS  # noqa: PLC0415 - as above
+    from htppower.rules.socs import SOCS  # noqa: PLC0415 - only to complete
 
     return _beginning((name for soc in SOCS for name in soc.names), incomplete.upper())
 
 
 def architectures(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the Hexagon architectures."""
-    from htppower.rules.platforms import ARCHITECTURES  # noqa: PLC0415 - as above
+    from htppower.rules.platforms import ARCHITECTURES  # noqa: PLC0415 - only to complete
 
     return _beginning((f"V{arch}" for arch in ARCHITECTURES), incomplete.upper())
 
 
 def _profile_names(ctx: click.Context) -> tuple[str, ...]:
-    from htppower.errors import HtpPowerError  # noqa: PLC0415 - as above
-    from htppower.profiles.discovery import Folders  # noqa: PLC0415
-    from htppower.profiles.names import LISTED_FIRST  # noqa: PLC0415
-
-    try:
-        return Folders.of(_folders(ctx)).names(LISTED_FIRST)
-    except HtpPowerError:
-        return Folders.of(()).names(LISTED_FIRST)
+    return _searched(ctx).names(LISTED_FIRST)
 
 
 def _with_records(ctx: click.Context, names: tuple[str, ...], incomplete: str) -> tuple[str, ...]:
-    from htppower.errors import HtpPowerError  # noqa: PLC0415 - as above
-    from htppower.profiles.discovery import Folders  # noqa: PLC0415
-    from htppower.profiles.names import SHIPPED_PROFILES  # noqa: PLC0415
-
     if not incomplete or any(name.startswith(incomplete) for name in names):
         return names
-    try:
-        return Folders.of(_folders(ctx)).record_names(SHIPPED_PROFILES)
-    except HtpPowerError:
-        return Folders.of(()).record_names(SHIPPED_PROFILES)
+    return _searched(ctx).record_names(SHIPPED_PROFILES)
 
 
 def _state_names(ctx: click.Context) -> tuple[str, ...]:
@@ -111,15 +103,16 @@ def _state_names(ctx: click.Context) -> tuple[str, ...]:
 
 def _names_in(ctx: click.Context, folder: str) -> tuple[str, ...]:
     """Return the names of the files in a folder of each folder of profiles."""
-    from htppower.errors import HtpPowerError  # noqa: PLC0415 - as above
-    from htppower.profiles.discovery import Folders, yaml_files  # noqa: PLC0415
-    from htppower.profiles.paths import joined, stem_of  # noqa: PLC0415
-
-    try:
-        paths = Folders.of(_folders(ctx)).paths
-    except HtpPowerError:
-        return ()
+    paths = _searched(ctx).paths
     return tuple(dict.fromkeys(stem_of(file) for path in paths for file in yaml_files(joined(path, folder))))
+
+
+def _searched(ctx: click.Context) -> Folders:
+    """Return the folders of ``--profiles`` and the shipped one; only the shipped one if another can't be read."""
+    try:
+        return Folders.of(_folders(ctx))
+    except HtpPowerError:
+        return Folders.of(())
 
 
 def _folders(ctx: click.Context) -> tuple[str, ...]:
@@ -127,13 +120,28 @@ def _folders(ctx: click.Context) -> tuple[str, ...]:
 
 
 def _beginning(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem  # noqa: PLC0415 - as above
-
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
 def _or_files(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
     """Return the names that match; if none does, let the shell complete files."""
-    from click.shell_completion import CompletionItem  # noqa: PLC0415 - as above
-
     return _beginning(names, incomplete) or [CompletionItem(incomplete, type=_FILE)]
+
+
+@click.command(name="completion", cls=Command, example='eval "$(htppower completion bash)"')
+@click.argument("shell", type=click.Choice(SHELLS))
+def command(shell: str) -> None:
+    """Print the script that completes commands, profiles, fields, rules and SoCs in a shell.
+
+    Bash, in ~/.bashrc: eval "$(htppower completion bash)"
+
+    Zsh, in ~/.zshrc, after compinit: eval "$(htppower completion zsh)"
+
+    Fish, once: htppower completion fish > ~/.config/fish/completions/htppower.fish
+    """
+    made = get_completion_class(shell)
+    if made is None:
+        raise click.UsageError(f"click has no completion for {shell}")
+    # Only the text of the script: ``source`` would also run bash to find its version.
+    template = made(click.get_current_context().find_root().command, {}, "htppower", _VARIABLE)
+    echo(template.source_template % template.source_vars())

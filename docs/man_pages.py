@@ -19,7 +19,7 @@ _ALSO = "The reference of rules, codes and corners is in the command itself: htp
 
 def man_pages() -> dict[str, str]:
     """Return the text of each page, in troff, by its file: ``htppower.1``, ``htppower-list.1`` and so on."""
-    root = Context(main, info_name=_NAME, terminal_width=10_000)
+    root = Context(main, info_name=_NAME, terminal_width=10_000, **main.context_settings)
     pages = {f"{_NAME}.1": _page_of_all()}
     for name in main.list_commands(root):
         command = main.get_command(root, name)

@@ -1,8 +1,13 @@
-"""The diagnosis of ``htppower doctor``: the library, the platform, the votes it accepts, the profiles that degrade."""
+"""The diagnosis of ``htppower doctor``: the library, the platform, the votes it accepts, the profiles that degrade.
+
+It also checks the variables whose folders FastRPC searches for the skel. Source: apps_std of
+https://github.com/qualcomm/fastrpc, which separates the folders by ``;`` on every system.
+"""
 
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +21,6 @@ from htppower.events import Degradation
 from htppower.profiles.loading import load_profiles
 from htppower.rules.platforms import find_soc
 from htppower.rules.soc_names import by_kernel_number
-from htppower.tools.cli.doctor import skel_paths
 from htppower.votes.native_codes import (
     INVALID_INPUT,
     NOT_ON_THIS_PLATFORM,
@@ -30,19 +34,99 @@ from htppower.votes.options import VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
     from htppower.backends.base import Backend, Description
-    from htppower.tools.cli.doctor.skel_paths import SkelPaths
 
+SKEL_VARIABLES = ("ADSP_LIBRARY_PATH", "CDSP_LIBRARY_PATH", "DSP_LIBRARY_PATH")
+_SEPARATOR = ";"
+# The SDK keeps the skels in these folders, relative to the library.
+_BESIDE = ("", "../hexagon-v{arch}/unsigned", "../../hexagon-v{arch}/unsigned")
+_NEEDS_QUOTES = frozenset('"$`\\')
 # One vote of each option that asks for nothing: the value that takes a vote back, or a control latency of 0, which
 # casts no vote.
 HARMLESS = {option: 0 if about.taken_back is None else about.taken_back for option, about in VOTE_OPTIONS.items()}
-VARIABLES = (VARIABLE, *SDK_VARIABLES, "LD_LIBRARY_PATH", *skel_paths.VARIABLES)
+VARIABLES = (VARIABLE, *SDK_VARIABLES, "LD_LIBRARY_PATH", *SKEL_VARIABLES)
 # The kernel's number of the chip.
 _SOC_ID = "/sys/devices/soc0/soc_id"
 
 _ON_A_DEVICE = "run it on a Snapdragon device: here votes are accepted, but move no clock"
+
+
+@attrs.frozen
+class SkelPaths:
+    """The faults of the variables, in sentences, and the lines to type in a shell; both are empty if all is well."""
+
+    faults: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+
+
+def judged_skel_paths(environment: Mapping[str, str], arch: int | None, library: str = "") -> SkelPaths:
+    """Return the faults of the variables that are set.
+
+    Args:
+        environment: the variables of the process.
+        arch: the Hexagon architecture whose skel is needed; None accepts any.
+        library: the file of the library; a skel near it is named in the line.
+    """
+    values = {name: environment[name] for name in SKEL_VARIABLES if name in environment}
+    faults: list[str] = []
+    folders: dict[str, list[str]] = {}
+    wrong: list[str] = []
+    for name, value in values.items():
+        parts = [part for entry in value.split(_SEPARATOR) for part in _parts(entry)]
+        found = list(_faults(name, value, parts))
+        faults += found
+        if found:
+            wrong.append(name)
+        folders[name] = [os.path.abspath(part) for part in parts if os.path.isdir(part)]
+    skel = f"libQnnHtpV{arch or '*'}Skel.so"
+    if values and not any(_has(folder, skel) for each in folders.values() for folder in each):
+        faults.append(f"{skel} is in no folder of {' or '.join(values)}")
+        first = next(iter(values))
+        wrong = [first, *(name for name in wrong if name != first)]
+        folders[first] = [_near(library, arch, skel), *folders[first]]
+    return SkelPaths(tuple(faults), tuple(_line(name, folders[name]) for name in wrong))
+
+
+def _parts(entry: str) -> list[str]:
+    """Return the folders of an entry: several if ``:`` separates them."""
+    several = ":" in entry and os.name != "nt" and not os.path.isdir(entry)
+    return [part for part in (entry.split(":") if several else [entry]) if part]
+
+
+def _faults(name: str, value: str, parts: list[str]) -> Iterator[str]:
+    if not parts:
+        yield f"{name} is empty"
+    if not set(parts) <= set(value.split(_SEPARATOR)):
+        yield f"{name} has ':' between folders: FastRPC separates folders by ';', and reads all of it as one folder"
+    for part in parts:
+        if not os.path.isabs(part):
+            yield f"{name} has the relative folder {part}, which depends on where the process starts"
+        if not os.path.isdir(part):
+            yield f"{name} has {part}, which is not a folder here"
+
+
+def _has(folder: str, skel: str) -> bool:
+    try:
+        return next(Path(folder).glob(skel), None) is not None
+    except OSError:
+        return False
+
+
+def _near(library: str, arch: int | None, skel: str) -> str:
+    """Return the folder of a skel near the library, or a placeholder for it."""
+    home = os.path.dirname(os.path.realpath(library)) if os.path.isfile(library) else ""
+    near = (os.path.normpath(os.path.join(home, each.format(arch=arch))) for each in (_BESIDE if home else ()))
+    return next((folder for folder in near if _has(folder, skel)), "/FOLDER/OF/THE/SKEL")
+
+
+def _line(name: str, folders: list[str]) -> str:
+    if not folders:
+        return f"Remove-Item Env:{name}" if os.name == "nt" else f"unset {name}"
+    value = _SEPARATOR.join(dict.fromkeys(folders))
+    quoted = shlex.quote(value) if _NEEDS_QUOTES & set(value) and os.name != "nt" else f'"{value}"'
+    return f"$env:{name} = {quoted}" if os.name == "nt" else f"export {name}={quoted}"
 
 
 @attrs.frozen
@@ -97,13 +181,13 @@ def diagnose(library: str | None, soc_model: str | None, folders: Iterable[str])
     try:
         backend = QnnHtp(library, soc_model)
     except BackendUnavailable as problem:
-        paths = skel_paths.judged(environment, _arch(None, soc_model), library or environment.get(VARIABLE, ""))
+        paths = judged_skel_paths(environment, _arch(None, soc_model), library or environment.get(VARIABLE, ""))
         return Diagnosis(None, problem, {}, (), environment, (problem.hint,), paths)
     try:
         description = backend.describe()
         answers, rejected = _ask(backend)
         profiles = () if rejected is not None else _profiles(description, answers, folders)
-        paths = skel_paths.judged(environment, _arch(description, soc_model), description.path)
+        paths = judged_skel_paths(environment, _arch(description, soc_model), description.path)
         steps = _steps(description, rejected)
         return Diagnosis(description, rejected, answers, profiles, environment, steps, paths)
     finally:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from htppower.tools.cli.completion import values as completion
-from htppower.tools.cli.help import DEVICE, Command, option
-from htppower.tools.cli.options import folders_option, format_option, library_option
-from htppower.tools.cli.terminal import echo
+from htppower.tools.cli.diagnosis import diagnose
+from htppower.tools.cli.help import Command
+from htppower.tools.cli.options import folders_option, format_option, library_option, soc_option
+from htppower.tools.cli.terminal import echo, kept_off_stdout
 from htppower.tools.review.layout import LABEL, aligned, labelled, terminal_width
 from htppower.votes.native_codes import SUCCESS, code_name
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from htppower.backends.base import Description, Device
     from htppower.errors import Step
-    from htppower.tools.cli.doctor.diagnosis import Diagnosis, ProfileHere
+    from htppower.tools.cli.diagnosis import Diagnosis, ProfileHere
 
 FORMAT_VERSION = 1
 NOT_USABLE = 1
@@ -32,13 +32,7 @@ _VERSIONS = {"core_api": "core API", "htp_api": "HTP API"}
 @click.command(name="doctor", cls=Command, example="htppower doctor --library /vendor/lib64/libQnnHtp.so")
 @format_option(("text", "json"))
 @library_option()
-@option(
-    "--soc",
-    metavar="NAME",
-    group=DEVICE,
-    shell_complete=completion.socs,
-    help="Make the device for this SoC; leave it out on a device.",
-)
+@soc_option("Make the device for this SoC; leave it out on a device.")
 @folders_option("Also check the profiles in this folder; may be repeated.")
 def command(form: str, library: str | None, soc: str | None, folders: tuple[str, ...]) -> None:
     """Check whether votes can be cast here, and what to do if not.
@@ -48,9 +42,6 @@ def command(form: str, library: str | None, soc: str | None, folders: tuple[str,
     Harmless votes of every kind are cast, and taken back. The exit code is 0 if votes are accepted, 1 if
     they are not.
     """
-    from htppower.tools.cli.doctor.diagnosis import diagnose  # noqa: PLC0415 - not needed for help
-    from htppower.tools.cli.vendor_output import kept_off_stdout  # noqa: PLC0415
-
     with kept_off_stdout():
         diagnosis = diagnose(library, soc, folders)
     if form == "json":

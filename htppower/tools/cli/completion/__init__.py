@@ -1,1 +1,0 @@
-"""``htppower completion``: the completions of a shell after ``htppower``."""

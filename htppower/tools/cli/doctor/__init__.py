@@ -1,1 +1,0 @@
-"""``htppower doctor``: which votes can be cast here."""
