@@ -6,10 +6,15 @@ import copy
 import json
 from typing import TYPE_CHECKING, Any
 
-from htppower.tools.extensions.custom_keys import CORNERS, EXPANDED_CORNERS, GRAPH_STATES, POWER_MODES
-from htppower.tools.extensions.key_table import KEYS
+from htppower.tools.extensions.key_table import (
+    CORNERS,
+    EXPANDED_CORNERS,
+    GRAPH_STATES,
+    KEYS,
+    PERF_PROFILES,
+    POWER_MODES,
+)
 from htppower.tools.extensions.keys import Section, Type
-from htppower.tools.extensions.power_keys import PERF_PROFILES
 
 if TYPE_CHECKING:
     import random

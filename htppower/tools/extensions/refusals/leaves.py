@@ -12,11 +12,16 @@ import functools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from htppower.tools.extensions.custom_keys import CORNERS, EXPANDED_CORNERS, GRAPH_STATES, POWER_MODES
 from htppower.tools.extensions.json_nodes import Kind
-from htppower.tools.extensions.key_table import KEYS
+from htppower.tools.extensions.key_table import (
+    CORNERS,
+    EXPANDED_CORNERS,
+    GRAPH_STATES,
+    KEYS,
+    PERF_PROFILES,
+    POWER_MODES,
+)
 from htppower.tools.extensions.keys import Section
-from htppower.tools.extensions.power_keys import PERF_PROFILES
 from htppower.tools.extensions.refusals.numbers import is_number, is_uint64_like, is_uint_like
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.extensions.custom_keys import GRAPH_STATES
 from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.key_table import GRAPH_STATES
 from htppower.tools.extensions.keys import Section
 from htppower.tools.extensions.refusals.wrong import Wrong
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
