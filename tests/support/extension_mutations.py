@@ -145,11 +145,11 @@ def _value(random: random.Random, key: Key) -> Any:
     if key.section is Section.DCVS_OBJECT and key.type is Type.OBJECT:
         return _object(random, Section.CORNER_PAIR)
     highest = 255 if key.limits is None else int(key.limits.high)
-    highest = {"vtcm_mb": 4095, "device_type": 1}.get(key.name, highest)
     number = random.choice((0, 1, 5, 100, highest))
     made: dict[Type, Any] = {
         Type.BOOL: random.random() < 0.5,
         Type.INTEGER: min(number, highest),
+        Type.WHOLE: min(number, highest),
         Type.NUMBER: random.choice((1, 2, 3)),
         Type.TEXT: random.choice(("x", "linting", "")),
         Type.WORD: random.choice(key.words or ("",)),

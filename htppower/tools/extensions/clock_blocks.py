@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
+from htppower.tools.extensions.extension_file import Remark
 from htppower.tools.extensions.key_table import DEFAULT_SLEEP_LATENCY_US, EXPANDED_CORNERS
 from htppower.tools.extensions.keys import Section
-from htppower.tools.extensions.remarks import Remark
 from htppower.votes.clock_votes import (
     HMX_DEFAULT,
     Ceng,

@@ -5,15 +5,15 @@ from __future__ import annotations
 import enum
 import functools
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
 from htppower.errors import Finding, ProfileError
-from htppower.tools.extensions.by_words import by_words
 from htppower.tools.extensions.json_nodes import Kind, Node
 from htppower.tools.extensions.json_text import JsonText, parse_json, read_json
 from htppower.tools.extensions.key_table import KEYS
+from htppower.tools.extensions.key_words import by_words
 from htppower.tools.extensions.keys import UINT32, Section, Type
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from htppower.errors import KeyPath, Place
     from htppower.tools.extensions.json_nodes import Member
+    from htppower.tools.extensions.key_words import Leaf
     from htppower.tools.extensions.keys import Key
-    from htppower.tools.extensions.refusals.leaves import Leaf
 
 _OF_ITEM = {
     "dcvsControl": Section.DCVS,
@@ -65,7 +65,42 @@ _OBJECTS_AT: Mapping[tuple[Section, str], Section] = MappingProxyType(
 )
 # The sections whose plain values are read by words (measured).
 _BY_WORDS = frozenset({Section.DEVICE, Section.CORE, Section.GRAPH})
-_PLAIN = frozenset({Type.BOOL, Type.INTEGER, Type.NUMBER, Type.TEXT, Type.WORD, Type.INTEGER_OR_WORD})
+_PLAIN = frozenset({Type.BOOL, Type.INTEGER, Type.WHOLE, Type.NUMBER, Type.TEXT, Type.WORD, Type.INTEGER_OR_WORD})
+
+
+WHOLE_FILE = "the vendor's tools refuse the whole file"
+
+
+class Wrong(NamedTuple):
+    """A problem at a place of an extension file, before it becomes a finding.
+
+    Attributes:
+        rule: the id of the broken rule.
+        at: the value or key with the problem.
+        message: what is wrong, and what the vendor's tools do.
+        hint: what to write instead; may be empty.
+    """
+
+    rule: str
+    at: Node | Member
+    message: str
+    hint: str = ""
+
+
+class Remark(NamedTuple):
+    """A setting of an extension file that a profile can't express, or expresses differently.
+
+    Attributes:
+        place: its place in the file.
+        says: the setting, and what became of it.
+    """
+
+    place: Place
+    says: str
+
+    def __str__(self) -> str:
+        """Return the remark with its line, for a comment in a profile that is imported from the file."""
+        return f"line {self.place.line}: {self.says}"
 
 
 class FileKind(str, enum.Enum):
@@ -122,12 +157,12 @@ class Block:
     def word(self, name: str) -> str:
         """Return the text of a key up to a NUL, where C ends a text. Empty without a text."""
         node = self.get(name)
-        return "" if node is None or node.kind is not Kind.TEXT else str(node.value).partition("\0")[0]
+        return "" if node is None or node.kind is not Kind.TEXT else node.c_text
 
     def number(self, name: str) -> int | None:
         """Return the number of a key, as 32 bits without a sign, or None. true is 1."""
         node = self.get(name)
-        if node is None or node.kind not in (Kind.INTEGER, Kind.FRACTION, Kind.BOOL):
+        if node is None or not (node.is_number or node.kind is Kind.BOOL):
             return None
         return int(node.value) if UINT32.hold(node.value) else None
 
@@ -180,6 +215,10 @@ class ExtensionFile:
     def problem(self, rule: str, node: Node | Member, message: str, hint: str = "") -> Finding:
         """Return a finding about a value or a key."""
         return Finding(rule, (), message, hint, place=self.place(node))
+
+    def finding(self, wrong: Wrong) -> Finding:
+        """Return a problem as a finding."""
+        return self.problem(wrong.rule, wrong.at, wrong.message, wrong.hint)
 
 
 def read_extension_file(path: str | os.PathLike[str]) -> ExtensionFile:

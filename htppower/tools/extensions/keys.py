@@ -54,6 +54,7 @@ class Type(str, enum.Enum):
 
     BOOL = "true or false"
     INTEGER = "an integer"
+    WHOLE = "a whole number"
     NUMBER = "a number"
     TEXT = "a text"
     WORD = "one of its words"
@@ -77,6 +78,7 @@ _NUMBERS = (Kind.INTEGER, Kind.FRACTION)
 _KINDS = {
     Type.BOOL: (Kind.BOOL,),
     Type.INTEGER: (Kind.INTEGER,),
+    Type.WHOLE: _NUMBERS,
     Type.NUMBER: _NUMBERS,
     Type.TEXT: (Kind.TEXT,),
     Type.WORD: (Kind.TEXT,),

@@ -17,12 +17,11 @@ from htppower.rules import table as rules
 from htppower.rules.case import Case
 from htppower.tools.extensions.clock_blocks import Blocks
 from htppower.tools.extensions.custom_votes import DEINIT_DONE, INFERENCE_DONE, INFERENCE_START, custom_votes
-from htppower.tools.extensions.extension_file import as_inner
+from htppower.tools.extensions.extension_file import Remark, as_inner
 from htppower.tools.extensions.key_table import LLM_DECODE
 from htppower.tools.extensions.one_core import as_one_core
 from htppower.tools.extensions.process_votes import hmx_beside, with_process_votes
-from htppower.tools.extensions.refusals.refused import refused
-from htppower.tools.extensions.remarks import Remark
+from htppower.tools.extensions.refusals import refused
 from htppower.votes.clock_votes import HMX_DEFAULT
 from htppower.votes.vote_set import VoteSet
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from htppower.tools.extensions.extension_file import Remark
 from htppower.tools.extensions.keys import Section
-from htppower.tools.extensions.remarks import Remark
 from htppower.votes.vote_set import LIMITS, VoteSet
 
 if TYPE_CHECKING:

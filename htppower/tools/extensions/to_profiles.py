@@ -14,14 +14,13 @@ from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.profiles.paths import stem_of
 from htppower.profiles.profile_files import ProfileFiles
 from htppower.profiles.yaml_text import profile_lines, profile_name, state_text
-from htppower.tools.extensions.extension_file import FileKind
+from htppower.tools.extensions.extension_file import FileKind, Remark
 from htppower.tools.extensions.json_nodes import Member
 from htppower.tools.extensions.keys import Section
 from htppower.tools.extensions.left_out import left_out_settings
 from htppower.tools.extensions.one_core import as_one_core, core_id, cores_by_device, with_strays
 from htppower.tools.extensions.performance import RELAXED, RELEASED, core_performance, graph_performance
-from htppower.tools.extensions.refusals.findings import refusals
-from htppower.tools.extensions.remarks import Remark
+from htppower.tools.extensions.refusals import refusals
 from htppower.tools.extensions.unknown_keys import found_by_get, unknown_keys
 
 if TYPE_CHECKING:

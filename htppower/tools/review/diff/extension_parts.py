@@ -24,7 +24,7 @@ from htppower.tools.extensions.inner_files import inner_files, named_paths
 from htppower.tools.extensions.keys import Section
 from htppower.tools.extensions.one_core import as_one_core
 from htppower.tools.extensions.performance import core_performance, graph_performance
-from htppower.tools.extensions.refusals.findings import refusals
+from htppower.tools.extensions.refusals import refusals
 from htppower.tools.extensions.unknown_keys import refuse_others
 from htppower.tools.review.diff.extension_origins import origins
 from htppower.tools.review.diff.extension_source import ExtensionSource

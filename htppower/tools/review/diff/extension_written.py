@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from htppower.tools.extensions.clock_blocks import EXPANDED_BY_NAME, PLAIN_BY_NAME
-from htppower.tools.extensions.json_nodes import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,12 +42,12 @@ def _clocks(hvx: Any, at: KeyPath, node: Node) -> Any:
     if len(at) == 2:  # noqa: PLR2004 - a clock and its limit
         clock, limit = at
         names = PLAIN_BY_NAME if hasattr(hvx, "dcvs_enable") else EXPANDED_BY_NAME
-        corner = names.get(str(node.value).partition("\0")[0])
+        corner = names.get(node.c_text)
         if corner is not None:
             return attrs.evolve(hvx, **{clock: attrs.evolve(getattr(hvx, clock), **{limit: corner})})
     return hvx
 
 
 def _number(node: Node) -> int | None:
-    is_number = node.kind in (Kind.INTEGER, Kind.FRACTION) and 0 <= node.value < _UINT32
+    is_number = node.is_number and 0 <= node.value < _UINT32
     return int(node.value) if is_number else None

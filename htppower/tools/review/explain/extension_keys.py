@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SHARED_BUFFER = "shared_buffer"
 _REFUSED = "the vendor's tools refuse the whole file, and Genie then runs without any vote"
 _READERS = "Genie and the vendor's tools; never by ONNX Runtime, ExecuTorch or LiteRT, whose own settings set the mode"
-_NUMBERS = (Type.INTEGER, Type.INTEGERS, Type.INTEGER_OR_WORD)
+_NUMBERS = (Type.INTEGER, Type.WHOLE, Type.INTEGERS, Type.INTEGER_OR_WORD)
 
 
 def key_names() -> tuple[str, ...]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from htppower.tools.extensions.extension_file import Wrong
 from htppower.tools.extensions.json_nodes import Kind
 from htppower.tools.extensions.key_table import GRAPH_STATES
 from htppower.tools.extensions.keys import Section
-from htppower.tools.extensions.refusals.wrong import Wrong
 from htppower.votes.corners import ExpandedCorner, VoltageCorner
 
 if TYPE_CHECKING:

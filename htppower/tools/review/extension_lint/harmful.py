@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.extension_file import Wrong
 from htppower.tools.extensions.keys import OLDEST, Section
 from htppower.tools.extensions.one_core import cores_by_device
 from htppower.tools.extensions.performance import core_performance
-from htppower.tools.extensions.refusals.wrong import Wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +50,7 @@ def _of_numbers(block: Block) -> Iterator[Wrong]:
         if key is None:
             continue
         node = member.node
-        if key.useful is not None and _is_number(node) and not key.useful.low <= node.value <= key.useful.high:
+        if key.useful is not None and node.is_number and not key.useful.low <= node.value <= key.useful.high:
             said = f"{key.name} {node.value} is outside of {key.useful}, and is taken as it is. {key.note}".strip()
             yield Wrong("EXT-32", node, said, f"write a number from {key.useful}")
         if (block.section, key.name) in _DEPRECATED:
@@ -59,10 +58,6 @@ def _of_numbers(block: Block) -> Iterator[Wrong]:
         if key.since > OLDEST:
             version = ".".join(map(str, key.since))
             yield Wrong("EXT-52", member, f"{key.name} is known from QAIRT {version} on: an older one refuses the file")
-
-
-def _is_number(node: Node) -> bool:
-    return node.kind in (Kind.INTEGER, Kind.FRACTION)
 
 
 def _no_profile_of(cores: list[Block]) -> Iterator[Wrong]:
@@ -87,7 +82,7 @@ def _excluding(file: ExtensionFile) -> Iterator[Wrong]:
     """Yield settings of graphs and contexts that exclude each other."""
     graphs = file.of(Section.GRAPH)
     on = [name for name in ("dlbc", "dlbc_weights") for graph in graphs if _is_on(graph.get(name))]
-    cores = any(_is_number(node) and node.value > 1 for graph in graphs if (node := graph.get("num_cores")))
+    cores = any(node.is_number and node.value > 1 for graph in graphs if (node := graph.get("num_cores")))
     for context in file.of(Section.CONTEXT):
         weights, reference = context.get("weight_sharing_enabled"), context.get("reference_weight_sharing_enabled")
         if weights is not None and weights.value is True and "dlbc_weights" in on:
@@ -108,4 +103,4 @@ def _excluding(file: ExtensionFile) -> Iterator[Wrong]:
 
 
 def _is_on(node: Node | None) -> bool:
-    return node is not None and _is_number(node) and bool(node.value > 0)
+    return node is not None and node.is_number and bool(node.value > 0)

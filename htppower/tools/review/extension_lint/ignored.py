@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import ProfileError, shortened
 from htppower.profiles.paths import folder_of, joined
-from htppower.tools.extensions.extension_file import FileKind, read_extension_file
+from htppower.tools.extensions.extension_file import FileKind, Wrong, read_extension_file
 from htppower.tools.extensions.inner_files import beside_or_here, other_backend
 from htppower.tools.extensions.json_nodes import Kind
 from htppower.tools.extensions.keys import Section
 from htppower.tools.extensions.one_core import cores_by_device, outvoted
 from htppower.tools.extensions.performance import votes_of_genie
-from htppower.tools.extensions.refusals.wrong import Wrong
 from htppower.tools.extensions.unknown_keys import OURS, unknown_key
 
 if TYPE_CHECKING:

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors import Finding, Place, ProfileError
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_regular_file
-from htppower.tools.extensions.extension_file import extension_file
+from htppower.tools.extensions.extension_file import Wrong, extension_file
 from htppower.tools.extensions.json_nodes import Kind, Member, Node
 from htppower.tools.extensions.json_parser import TOO_DEEP
 from htppower.tools.extensions.json_text import parse_json
 from htppower.tools.extensions.one_core import with_one_core, with_strays
-from htppower.tools.extensions.refusals.findings import refusals
-from htppower.tools.extensions.refusals.refused import refused
-from htppower.tools.extensions.refusals.text import refused_text
-from htppower.tools.extensions.refusals.wrong import Wrong
+from htppower.tools.extensions.refusals import refusals, refused, refused_text
 from htppower.tools.extensions.templates import has_statements, is_template
 from htppower.tools.review.extension_lint.chips import of_chip
 from htppower.tools.review.extension_lint.custom_items import odd_items

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import ProfileError
 from htppower.profiles.paths import folder_of, joined
-from htppower.tools.extensions.extension_file import read_extension_file
+from htppower.tools.extensions.extension_file import Wrong, read_extension_file
 from htppower.tools.extensions.inner_files import beside_or_here
 from htppower.tools.extensions.json_nodes import Kind
 from htppower.tools.extensions.keys import Section
-from htppower.tools.extensions.refusals.wrong import Wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,7 +22,7 @@ from htppower.tools.extensions.from_profile import CORE_KEYS, from_profile
 from htppower.tools.extensions.key_table import KEYS
 from htppower.tools.extensions.keys import Section
 from htppower.tools.extensions.merge import merged
-from htppower.tools.extensions.refusals.findings import refusals
+from htppower.tools.extensions.refusals import refusals
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
