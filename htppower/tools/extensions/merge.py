@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import Finding, ProfileError
 from htppower.tools.extensions.extension_file import FileKind, extension_file
-from htppower.tools.extensions.from_profile import CORE_KEYS, device_settings
+from htppower.tools.extensions.from_profile import device_settings
 from htppower.tools.extensions.json_edits import with_value, without
 from htppower.tools.extensions.json_nodes import Member
 from htppower.tools.extensions.key_table import KEYS
 from htppower.tools.extensions.key_words import read_as
-from htppower.tools.extensions.keys import VOTE_SECTIONS, Section
+from htppower.tools.extensions.keys import CORE_KEYS, VOTE_SECTIONS, Section
 from htppower.tools.extensions.one_core import core_id, with_one_core
 from htppower.tools.extensions.performance import core_performance
 from htppower.tools.extensions.refusals import refusals

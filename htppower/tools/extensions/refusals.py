@@ -13,10 +13,9 @@ from htppower.tools.extensions.extension_file import WHOLE_FILE, FileKind, Wrong
 from htppower.tools.extensions.json_nodes import Kind, Member
 from htppower.tools.extensions.key_table import KEYS, known
 from htppower.tools.extensions.key_words import leaves, refused_leaves
-from htppower.tools.extensions.keys import VOTE_SECTIONS, Section
+from htppower.tools.extensions.keys import CORE_KEYS, VOTE_SECTIONS, Section
 from htppower.tools.extensions.refused_lists import refused_custom, refused_lists
 from htppower.tools.extensions.refused_values import meant_by, refused_values
-from htppower.tools.extensions.vote_keys import BESIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,7 +32,7 @@ _OF_VOTES: Mapping[Section, frozenset[str] | None] = {
     Section.TOP: frozenset({"devices", "graphs"}),
     Section.DEVICE: frozenset({"cores"}),
     Section.GRAPH: frozenset({"perf_profile"}),
-    Section.CORE: frozenset({"perf_profile", "custom", "hmxControl", *BESIDE}),
+    Section.CORE: frozenset(CORE_KEYS),
     **dict.fromkeys(VOTE_SECTIONS),
 }
 

@@ -13,8 +13,7 @@ from htppower.tools.extensions.custom_votes import (
     INIT_DONE,
     INIT_START,
 )
-from htppower.tools.extensions.keys import Section
-from htppower.tools.extensions.vote_keys import BESIDE, BLOCKS
+from htppower.tools.extensions.keys import BESIDE, BLOCKS, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
