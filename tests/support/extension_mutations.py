@@ -122,28 +122,10 @@ def _custom(random: random.Random) -> Any:
     return [_object(random, Section.CUSTOM_ITEM, most=2) for _ in range(random.choice((1, 1, 2)))]
 
 
-_WITHIN = {
-    (Section.GRAPH, "hmx_op_bounding"): Section.HMX_OP_BOUNDING,
-    (Section.CORE, "hmxControl"): Section.CORE_HMX,
-    (Section.CUSTOM_ITEM, "dcvsControl"): Section.DCVS,
-    (Section.CUSTOM_ITEM, "dcvsExpControl"): Section.DCVS_EXP,
-    (Section.CUSTOM_ITEM, "hmxControl"): Section.HMX,
-    (Section.CUSTOM_ITEM, "cengControl"): Section.CENG,
-    (Section.CUSTOM_ITEM, "cengExpControl"): Section.CENG_EXP,
-    (Section.CUSTOM_OBJECT, "dcvsControl"): Section.DCVS_OBJECT,
-    (Section.CUSTOM_OBJECT, "hmxControl"): Section.HMX,
-    (Section.CONTEXT, "concurrent_group_registration"): Section.CONCURRENT_GROUP,
-    (Section.CONTEXT, "graph_splitting_configs"): Section.GRAPH_SPLITTING,
-}
-
-
 def _value(random: random.Random, key: Key) -> Any:
     """Return a value that is valid for the key by the table."""
-    within = _WITHIN.get((key.section, key.name))
-    if within is not None:
-        return _object(random, within)
-    if key.section is Section.DCVS_OBJECT and key.type is Type.OBJECT:
-        return _object(random, Section.CORNER_PAIR)
+    if key.type is Type.OBJECT and key.holds is not None:
+        return _object(random, key.holds)
     highest = 255 if key.limits is None else int(key.limits.high)
     number = random.choice((0, 1, 5, 100, highest))
     made: dict[Type, Any] = {

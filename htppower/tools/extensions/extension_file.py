@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import functools
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
@@ -25,44 +24,6 @@ if TYPE_CHECKING:
     from htppower.tools.extensions.key_words import Leaf
     from htppower.tools.extensions.keys import Key
 
-_OF_ITEM = {
-    "dcvsControl": Section.DCVS,
-    "dcvsExpControl": Section.DCVS_EXP,
-    "hmxControl": Section.HMX,
-    "cengControl": Section.CENG,
-    "cengExpControl": Section.CENG_EXP,
-}
-_CORNERS = tuple(f"{clock}VoltageCorner{limit}" for clock in ("bus", "core") for limit in ("Min", "Target", "Max"))
-# The sections of objects and of objects in lists, by key. A key that accepts both forms is in both tables.
-_OBJECT_AT: Mapping[tuple[Section, str], Section] = MappingProxyType(
-    {
-        (Section.TOP, "context"): Section.CONTEXT,
-        (Section.TOP, "groupContext"): Section.GROUP_CONTEXT,
-        (Section.TOP, "memory"): Section.MEMORY,
-        (Section.GRAPH, "hmx_op_bounding"): Section.HMX_OP_BOUNDING,
-        (Section.CORE, "hmxControl"): Section.CORE_HMX,
-        (Section.CORE, "custom"): Section.CUSTOM_OBJECT,
-        (Section.CUSTOM_OBJECT, "dcvsControl"): Section.DCVS_OBJECT,
-        (Section.CUSTOM_OBJECT, "hmxControl"): Section.HMX,
-        (Section.CUSTOM_OBJECT, "cengControl"): Section.CENG,
-        **{(Section.CUSTOM_ITEM, name): section for name, section in _OF_ITEM.items()},
-        **{(Section.DCVS_OBJECT, name): Section.CORNER_PAIR for name in _CORNERS},
-        (Section.CONTEXT, "concurrent_group_registration"): Section.CONCURRENT_GROUP,
-        (Section.CONTEXT, "graph_splitting_configs"): Section.GRAPH_SPLITTING,
-        (Section.OUTER_TOP, "backend_extensions"): Section.BACKEND_EXTENSIONS,
-        (Section.OUTER_TOP, "context_configs"): Section.CONTEXT_CONFIGS,
-    }
-)
-_OBJECTS_AT: Mapping[tuple[Section, str], Section] = MappingProxyType(
-    {
-        (Section.TOP, "graphs"): Section.GRAPH,
-        (Section.TOP, "devices"): Section.DEVICE,
-        (Section.TOP, "context"): Section.CONTEXT,
-        (Section.DEVICE, "cores"): Section.CORE,
-        (Section.CORE, "custom"): Section.CUSTOM_ITEM,
-        (Section.OUTER_TOP, "graph_configs"): Section.GRAPH_CONFIGS,
-    }
-)
 # The sections whose plain values are read by words (measured).
 _BY_WORDS = frozenset({Section.DEVICE, Section.CORE, Section.GRAPH})
 _PLAIN = frozenset({Type.BOOL, Type.INTEGER, Type.WHOLE, Type.NUMBER, Type.TEXT, Type.WORD, Type.INTEGER_OR_WORD})
@@ -272,13 +233,16 @@ def with_tree(file: ExtensionFile, root: Node) -> ExtensionFile:
 def _walk(block: Block) -> Iterator[Block]:
     yield block
     seen: set[str] = set()
-    for member in block.node.members:
-        at = (block.section, member.key)
+    for member, key in block.members():
         read = block.read and member.key not in seen
         seen.add(member.key)
-        if member.node.kind is Kind.OBJECT and at in _OBJECT_AT:
-            yield from _walk(Block(_OBJECT_AT[at], (*block.at, member.key), member.node, read))
-        elif member.node.kind is Kind.LIST and at in _OBJECTS_AT:
-            for number, item in enumerate(member.node.items):
-                if item.kind is Kind.OBJECT:
-                    yield from _walk(Block(_OBJECTS_AT[at], (*block.at, member.key, str(number)), item, read))
+        at = (*block.at, member.key)
+        if key is None or key.holds is None or member.node.kind not in key.type.kinds:
+            continue
+        if member.node.kind is Kind.OBJECT:
+            yield from _walk(Block(key.holds, at, member.node, read))
+        # The items of a custom list have keys of their own; those of any other list are like a single object.
+        section = Section.CUSTOM_ITEM if key.holds is Section.CUSTOM_OBJECT else key.holds
+        for number, item in enumerate(member.node.items):
+            if item.kind is Kind.OBJECT:
+                yield from _walk(Block(section, (*at, str(number)), item, read))

@@ -63,6 +63,7 @@ def _key(row: dict[str, str]) -> Key:
         name=row["name"],
         type=Type[row["type"].upper()],
         does=row["does"],
+        holds=Section(row["holds"]) if row["holds"] else None,
         default=_value(row["default"]),
         words=_WORDS.get(row["words"], tuple(row["words"].split())),
         limits=_range(row["range"]),

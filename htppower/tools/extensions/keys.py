@@ -115,6 +115,7 @@ class Key(NamedTuple):
         name: its spelling.
         type: the type of its value.
         does: its effect, in a sentence.
+        holds: the section of its object, or of the objects in its list; None if it has no known keys.
         default: the value that applies without the key; None if there is none, or if it is unknown.
         words: the allowed words.
         limits: the range of numbers that the parser accepts.
@@ -130,6 +131,7 @@ class Key(NamedTuple):
     name: str
     type: Type
     does: str
+    holds: Section | None = None
     default: Any = None
     words: tuple[str, ...] = ()
     limits: Limits | None = None
