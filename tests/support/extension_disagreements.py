@@ -10,7 +10,7 @@ from support.voter import VoterEndedError
 
 from htppower.errors import ProfileError
 from htppower.tools.extensions.extension_file import FileKind, parse_extension_file
-from htppower.tools.extensions.refusals.findings import refusals
+from htppower.tools.extensions.refusals import refusals
 from htppower.tools.extensions.to_profiles import to_profiles
 from htppower.tools.review.extension_lint.run import is_refused
 

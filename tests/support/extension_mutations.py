@@ -6,10 +6,15 @@ import copy
 import json
 from typing import TYPE_CHECKING, Any
 
-from htppower.tools.extensions.custom_keys import CORNERS, EXPANDED_CORNERS, GRAPH_STATES, POWER_MODES
-from htppower.tools.extensions.key_table import KEYS
+from htppower.tools.extensions.key_table import (
+    CORNERS,
+    EXPANDED_CORNERS,
+    GRAPH_STATES,
+    KEYS,
+    PERF_PROFILES,
+    POWER_MODES,
+)
 from htppower.tools.extensions.keys import Section, Type
-from htppower.tools.extensions.power_keys import PERF_PROFILES
 
 if TYPE_CHECKING:
     import random
@@ -117,34 +122,16 @@ def _custom(random: random.Random) -> Any:
     return [_object(random, Section.CUSTOM_ITEM, most=2) for _ in range(random.choice((1, 1, 2)))]
 
 
-_WITHIN = {
-    (Section.GRAPH, "hmx_op_bounding"): Section.HMX_OP_BOUNDING,
-    (Section.CORE, "hmxControl"): Section.CORE_HMX,
-    (Section.CUSTOM_ITEM, "dcvsControl"): Section.DCVS,
-    (Section.CUSTOM_ITEM, "dcvsExpControl"): Section.DCVS_EXP,
-    (Section.CUSTOM_ITEM, "hmxControl"): Section.HMX,
-    (Section.CUSTOM_ITEM, "cengControl"): Section.CENG,
-    (Section.CUSTOM_ITEM, "cengExpControl"): Section.CENG_EXP,
-    (Section.CUSTOM_OBJECT, "dcvsControl"): Section.DCVS_OBJECT,
-    (Section.CUSTOM_OBJECT, "hmxControl"): Section.HMX,
-    (Section.CONTEXT, "concurrent_group_registration"): Section.CONCURRENT_GROUP,
-    (Section.CONTEXT, "graph_splitting_configs"): Section.GRAPH_SPLITTING,
-}
-
-
 def _value(random: random.Random, key: Key) -> Any:
     """Return a value that is valid for the key by the table."""
-    within = _WITHIN.get((key.section, key.name))
-    if within is not None:
-        return _object(random, within)
-    if key.section is Section.DCVS_OBJECT and key.type is Type.OBJECT:
-        return _object(random, Section.CORNER_PAIR)
+    if key.type is Type.OBJECT and key.holds is not None:
+        return _object(random, key.holds)
     highest = 255 if key.limits is None else int(key.limits.high)
-    highest = {"vtcm_mb": 4095, "device_type": 1}.get(key.name, highest)
     number = random.choice((0, 1, 5, 100, highest))
     made: dict[Type, Any] = {
         Type.BOOL: random.random() < 0.5,
         Type.INTEGER: min(number, highest),
+        Type.WHOLE: min(number, highest),
         Type.NUMBER: random.choice((1, 2, 3)),
         Type.TEXT: random.choice(("x", "linting", "")),
         Type.WORD: random.choice(key.words or ("",)),

@@ -83,8 +83,8 @@ def test_patterns_of_every_kind_are_found() -> None:
     """Attributes of modules, patterns in tables, and texts compiled in a call are among the patterns."""
     found = {(used.where.partition(":")[0], used.method) for used in PATTERNS}
     assert {
-        ("htppower.tools.extensions.json_parser._NUMBER", "match"),
-        ("htppower.tools.extensions.refusals.leaves._OF_CORE", "search"),
+        ("htppower.tools.extensions.json_parser._WORD", "match"),
+        ("htppower.tools.extensions.key_words._OF_CORE", "search"),
         ("htppower.tools.review.lint.suppressions", "fullmatch"),
         ("htppower.tools.tuning.traces.readers.chrome", "search"),
     } <= found

@@ -26,8 +26,7 @@ from htppower.tools.runtimes.json_kinds import other_kind
 from htppower.tools.runtimes.reading import named_extensions, said, sniff
 
 if TYPE_CHECKING:
-    from htppower.tools.extensions.extension_file import ExtensionFile
-    from htppower.tools.extensions.refusals.wrong import Wrong
+    from htppower.tools.extensions.extension_file import ExtensionFile, Wrong
 
 _MOST_CORES = 2**32 - 1
 

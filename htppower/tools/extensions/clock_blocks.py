@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
-from htppower.tools.extensions.custom_keys import DEFAULT_SLEEP_LATENCY_US, EXPANDED_CORNERS
+from htppower.tools.extensions.extension_file import Remark
+from htppower.tools.extensions.key_table import DEFAULT_SLEEP_LATENCY_US, EXPANDED_CORNERS
 from htppower.tools.extensions.keys import Section
-from htppower.tools.extensions.remarks import Remark
 from htppower.votes.clock_votes import (
     HMX_DEFAULT,
     Ceng,
@@ -63,19 +63,20 @@ class Blocks:
     def start_and_done(self, holder: Block) -> tuple[VoteSet, VoteSet]:
         """Return the votes of a custom object: first those for its starts, then those for its dones."""
         others = self.votes(holder)
-        (dcvs,) = self._file.of(Section.DCVS_OBJECT, holder.at)
+        dcvs = next(iter(self._file.of(Section.DCVS_OBJECT, holder.at)), None)
+        if dcvs is None:
+            self._remark(holder.node, "custom without a dcvsControl of its own; its clock votes are omitted")
+            return others, others
         rest = self._dcvs_but_corners(dcvs)
         pairs = {block.at[-1]: block for block in self._file.of(Section.CORNER_PAIR, dcvs.at)}
         found = []
         for when in ("start", "done"):
-            clocks = {
-                clock: self._ordered(
-                    pairs[f"{clock}VoltageCornerMin"].node,
-                    [PLAIN_BY_NAME[pairs[f"{clock}VoltageCorner{limit}"].word(when)] for limit in _LIMITS],
-                )
-                for clock in ("bus", "core")
-            }
-            ranges: dict[str, Any] = {clock: VoltageRange(*corners) for clock, corners in clocks.items()}
+            ranges: dict[str, Any] = {}
+            for clock in ("bus", "core"):
+                blocks = [pairs.get(f"{clock}VoltageCorner{limit}") for limit in _LIMITS]
+                names = ["" if block is None else block.word(when) for block in blocks]
+                node = dcvs.node if blocks[0] is None else blocks[0].node
+                ranges[clock] = VoltageRange(*self._plain(node, clock, names))
             found.append(attrs.evolve(others, dcvs_v3=DcvsV3(**rest, **ranges)))
         return found[0], found[1]
 
@@ -131,8 +132,13 @@ class Blocks:
         return CengExp(low, target, high, self._perf_mode(block, "cengPerfMode"))
 
     def _plain_corners(self, block: Block, clock: str) -> list[VoltageCorner]:
-        names = (block.word(f"{clock}VoltageCorner{limit}") for limit in _LIMITS)
-        return self._ordered(block.node, [PLAIN_BY_NAME[name] for name in names])
+        return self._plain(block.node, clock, [block.word(f"{clock}VoltageCorner{limit}") for limit in _LIMITS])
+
+    def _plain(self, node: Node, clock: str, names: list[str]) -> list[VoltageCorner]:
+        """Return corners by name. In misplaced objects, the vendor's parser does not check that there are all three."""
+        if not all(name in PLAIN_BY_NAME for name in names):
+            self._remark(node, f"corners of the {clock} clock are missing; DISABLE is used instead")
+        return self._ordered(node, [PLAIN_BY_NAME.get(name, VoltageCorner.DISABLE) for name in names])
 
     def _expanded_corners(self, block: Block, clock: str) -> list[ExpandedCorner]:
         names = (block.word(f"{clock}VoltageCorner{limit}") for limit in _LIMITS)

@@ -21,8 +21,7 @@ from htppower.votes.vote_set import VoteSet
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from htppower.tools.extensions.extension_file import Block, ExtensionFile
-    from htppower.tools.extensions.remarks import Remark
+    from htppower.tools.extensions.extension_file import Block, ExtensionFile, Remark
 
 INIT_START, INIT_DONE = "init_start", "init_done"
 INFERENCE_START, INFERENCE_DONE = "inference_start", "inference_done"

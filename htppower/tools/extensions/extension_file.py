@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import enum
 import functools
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
 from htppower.errors import Finding, ProfileError
-from htppower.tools.extensions.by_words import by_words
 from htppower.tools.extensions.json_nodes import Kind, Node
 from htppower.tools.extensions.json_text import JsonText, parse_json, read_json
 from htppower.tools.extensions.key_table import KEYS
+from htppower.tools.extensions.key_words import by_words
 from htppower.tools.extensions.keys import UINT32, Section, Type
 
 if TYPE_CHECKING:
@@ -22,50 +21,47 @@ if TYPE_CHECKING:
 
     from htppower.errors import KeyPath, Place
     from htppower.tools.extensions.json_nodes import Member
+    from htppower.tools.extensions.key_words import Leaf
     from htppower.tools.extensions.keys import Key
-    from htppower.tools.extensions.refusals.leaves import Leaf
 
-_OF_ITEM = {
-    "dcvsControl": Section.DCVS,
-    "dcvsExpControl": Section.DCVS_EXP,
-    "hmxControl": Section.HMX,
-    "cengControl": Section.CENG,
-    "cengExpControl": Section.CENG_EXP,
-}
-_CORNERS = tuple(f"{clock}VoltageCorner{limit}" for clock in ("bus", "core") for limit in ("Min", "Target", "Max"))
-# The sections of objects and of objects in lists, by key. A key that accepts both forms is in both tables.
-_OBJECT_AT: Mapping[tuple[Section, str], Section] = MappingProxyType(
-    {
-        (Section.TOP, "context"): Section.CONTEXT,
-        (Section.TOP, "groupContext"): Section.GROUP_CONTEXT,
-        (Section.TOP, "memory"): Section.MEMORY,
-        (Section.GRAPH, "hmx_op_bounding"): Section.HMX_OP_BOUNDING,
-        (Section.CORE, "hmxControl"): Section.CORE_HMX,
-        (Section.CORE, "custom"): Section.CUSTOM_OBJECT,
-        (Section.CUSTOM_OBJECT, "dcvsControl"): Section.DCVS_OBJECT,
-        (Section.CUSTOM_OBJECT, "hmxControl"): Section.HMX,
-        (Section.CUSTOM_OBJECT, "cengControl"): Section.CENG,
-        **{(Section.CUSTOM_ITEM, name): section for name, section in _OF_ITEM.items()},
-        **{(Section.DCVS_OBJECT, name): Section.CORNER_PAIR for name in _CORNERS},
-        (Section.CONTEXT, "concurrent_group_registration"): Section.CONCURRENT_GROUP,
-        (Section.CONTEXT, "graph_splitting_configs"): Section.GRAPH_SPLITTING,
-        (Section.OUTER_TOP, "backend_extensions"): Section.BACKEND_EXTENSIONS,
-        (Section.OUTER_TOP, "context_configs"): Section.CONTEXT_CONFIGS,
-    }
-)
-_OBJECTS_AT: Mapping[tuple[Section, str], Section] = MappingProxyType(
-    {
-        (Section.TOP, "graphs"): Section.GRAPH,
-        (Section.TOP, "devices"): Section.DEVICE,
-        (Section.TOP, "context"): Section.CONTEXT,
-        (Section.DEVICE, "cores"): Section.CORE,
-        (Section.CORE, "custom"): Section.CUSTOM_ITEM,
-        (Section.OUTER_TOP, "graph_configs"): Section.GRAPH_CONFIGS,
-    }
-)
 # The sections whose plain values are read by words (measured).
 _BY_WORDS = frozenset({Section.DEVICE, Section.CORE, Section.GRAPH})
-_PLAIN = frozenset({Type.BOOL, Type.INTEGER, Type.NUMBER, Type.TEXT, Type.WORD, Type.INTEGER_OR_WORD})
+_PLAIN = frozenset({Type.BOOL, Type.INTEGER, Type.WHOLE, Type.NUMBER, Type.TEXT, Type.WORD, Type.INTEGER_OR_WORD})
+
+
+WHOLE_FILE = "the vendor's tools refuse the whole file"
+
+
+class Wrong(NamedTuple):
+    """A problem at a place of an extension file, before it becomes a finding.
+
+    Attributes:
+        rule: the id of the broken rule.
+        at: the value or key with the problem.
+        message: what is wrong, and what the vendor's tools do.
+        hint: what to write instead; may be empty.
+    """
+
+    rule: str
+    at: Node | Member
+    message: str
+    hint: str = ""
+
+
+class Remark(NamedTuple):
+    """A setting of an extension file that a profile can't express, or expresses differently.
+
+    Attributes:
+        place: its place in the file.
+        says: the setting, and what became of it.
+    """
+
+    place: Place
+    says: str
+
+    def __str__(self) -> str:
+        """Return the remark with its line, for a comment in a profile that is imported from the file."""
+        return f"line {self.place.line}: {self.says}"
 
 
 class FileKind(str, enum.Enum):
@@ -122,12 +118,12 @@ class Block:
     def word(self, name: str) -> str:
         """Return the text of a key up to a NUL, where C ends a text. Empty without a text."""
         node = self.get(name)
-        return "" if node is None or node.kind is not Kind.TEXT else str(node.value).partition("\0")[0]
+        return "" if node is None or node.kind is not Kind.TEXT else node.c_text
 
     def number(self, name: str) -> int | None:
         """Return the number of a key, as 32 bits without a sign, or None. true is 1."""
         node = self.get(name)
-        if node is None or node.kind not in (Kind.INTEGER, Kind.FRACTION, Kind.BOOL):
+        if node is None or not (node.is_number or node.kind is Kind.BOOL):
             return None
         return int(node.value) if UINT32.hold(node.value) else None
 
@@ -181,6 +177,10 @@ class ExtensionFile:
         """Return a finding about a value or a key."""
         return Finding(rule, (), message, hint, place=self.place(node))
 
+    def finding(self, wrong: Wrong) -> Finding:
+        """Return a problem as a finding."""
+        return self.problem(wrong.rule, wrong.at, wrong.message, wrong.hint)
+
 
 def read_extension_file(path: str | os.PathLike[str]) -> ExtensionFile:
     """Return the content of a file; its keys and values are not checked.
@@ -233,13 +233,16 @@ def with_tree(file: ExtensionFile, root: Node) -> ExtensionFile:
 def _walk(block: Block) -> Iterator[Block]:
     yield block
     seen: set[str] = set()
-    for member in block.node.members:
-        at = (block.section, member.key)
+    for member, key in block.members():
         read = block.read and member.key not in seen
         seen.add(member.key)
-        if member.node.kind is Kind.OBJECT and at in _OBJECT_AT:
-            yield from _walk(Block(_OBJECT_AT[at], (*block.at, member.key), member.node, read))
-        elif member.node.kind is Kind.LIST and at in _OBJECTS_AT:
-            for number, item in enumerate(member.node.items):
-                if item.kind is Kind.OBJECT:
-                    yield from _walk(Block(_OBJECTS_AT[at], (*block.at, member.key, str(number)), item, read))
+        at = (*block.at, member.key)
+        if key is None or key.holds is None or member.node.kind not in key.type.kinds:
+            continue
+        if member.node.kind is Kind.OBJECT:
+            yield from _walk(Block(key.holds, at, member.node, read))
+        # The items of a custom list have keys of their own; those of any other list are like a single object.
+        section = Section.CUSTOM_ITEM if key.holds is Section.CUSTOM_OBJECT else key.holds
+        for number, item in enumerate(member.node.items):
+            if item.kind is Kind.OBJECT:
+                yield from _walk(Block(section, (*at, str(number)), item, read))

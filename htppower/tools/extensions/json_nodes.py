@@ -43,6 +43,21 @@ class Node(NamedTuple):
         """Return the value of a key; if it is given twice, the first, which the vendor's parser uses."""
         return next((member.node for member in self.members if member.key == key), None)
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it is any number."""
+        return self.kind in (Kind.INTEGER, Kind.FRACTION)
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether a parser in C reads it as an integer; it reads an integer of more than 64 bits as a double."""
+        return self.kind is Kind.INTEGER and -(2**63) <= self.value < 2**64
+
+    @property
+    def c_text(self) -> str:
+        """Its text up to a NUL, where C ends a text."""
+        return str(self.value).partition("\0")[0]
+
     def firsts(self) -> dict[str, Member]:
         """Return the members by key; if a key is given twice, the first member at the position of the last."""
         return dict(reversed({member.key: member for member in reversed(self.members)}.items()))

@@ -1,15 +1,19 @@
-"""A strict parser of JSON that keeps the place of every value; the parser of the standard library does neither."""
+"""Reads a JSON text with the decoder of the standard library, as nodes with places; the decoder itself keeps no places.
+
+It refuses what the vendor's parser refuses, too: NaN, huge numbers, and half a surrogate pair.
+"""
 
 from __future__ import annotations
 
+import functools
+import json
+import json.decoder
+import json.scanner
 import math
 import re
-from typing import TYPE_CHECKING
+from typing import Any
 
 from htppower.tools.extensions.json_nodes import Kind, Member, Node
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DEEPEST_NESTING = 100
 MOST_VALUES = 20_000
@@ -17,25 +21,22 @@ MOST_VALUES = 20_000
 LONGEST_KEYS = 1_000
 TOO_DEEP = f"nested deeper than {DEEPEST_NESTING} levels"
 
-_SPACE = re.compile(r"[ \t\n\r]*")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>(?:\.(?P<digits>[0-9]+))?(?:[eE](?P<exponent>[+-]?[0-9]+))?)")
+_SPACES = " \t\n\r"
+_WORD = re.compile(r"[-+.\w]{1,40}")
+_WORDS = ("true", "false", "null")
 # The exponent of the largest double. After a whole number the vendor's parser refuses larger ones, even after 0.
 _LARGEST_EXPONENT = 308
-_PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
-_WORD = re.compile(r"[-+.\w]+")
-_UNICODE = re.compile(r"[0-9a-fA-F]{4}")
-_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_CONSTANTS = {"true": True, "false": False, "null": None}
-_HIGH, _LOW, _END = 0xD800, 0xDC00, 0xE000
-
-
-def parse(text: str) -> tuple[Node, int | None]:
-    """Return the tree of a text, and the offset of a NUL after it, where a parser in C ends the text; or None.
-
-    Raises:
-        NotJson: at the place where the text is not JSON.
-    """
-    return _Parser(text).document()
+# An escape; the group is half of a surrogate pair without its other half.
+_ESCAPE = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)")
+_KINDS = {bool: Kind.BOOL, int: Kind.INTEGER, float: Kind.FRACTION, str: Kind.TEXT, type(None): Kind.NULL}
+# Message and hint by the beginning of the decoder's own message, which differs between versions of Python.
+_IN_TEXTS = {
+    "Unterminated": ("the quotes are not closed", 'end the text with "'),
+    "Invalid control": ("a control character in a text", "write it as an escape, such as \\t or \\u0007"),
+    "Invalid \\u": ("an escape without its four hexadecimal digits", "write \\u and four digits"),
+    "Invalid \\": ("an unknown escape", "write \\\\ for a backslash"),
+}
+_WANTED = {"Expecting property": "a key in double quotes", "Expecting ':'": "a colon", "Expecting ','": "a comma or "}
 
 
 class NotJson(Exception):  # noqa: N818 - never leaves the reading of a text
@@ -48,159 +49,135 @@ class NotJson(Exception):  # noqa: N818 - never leaves the reading of a text
         self.hint = hint
 
 
-class _Parser:
-    """Builds the nodes of a text."""
+def parse(text: str) -> tuple[Node, int | None]:
+    """Return the tree of a text, and the offset of a NUL after it, where a parser in C ends the text; or None.
 
-    def __init__(self, text: str) -> None:
-        self._text = text
+    Raises:
+        NotJson: at the place where the text is not JSON.
+    """
+    root = _Decoder().root(text)
+    end = len(text) - len(text[root.end :].lstrip(_SPACES))
+    if text[end : end + 1] not in ("", "\0"):
+        raise NotJson(end, "text after the end of the JSON", "keep one value")
+    half = next((found for found in _ESCAPE.finditer(text, 0, root.end) if found[1]), None)
+    if half is not None:
+        raise NotJson(half.start(), "half of a surrogate pair", "write the character itself")
+    _check_keys(root, 0)
+    return root, None if end == len(text) else end
+
+
+class _Decoder(json.JSONDecoder):
+    """Makes a node of each value: the scanner of the standard library calls these methods for objects and lists."""
+
+    def __init__(self) -> None:
+        super().__init__(parse_int=_integer, parse_float=_fraction)
+        self.parse_object, self.parse_array = self._object, self._list
+        self._scan: Any = json.scanner.py_make_scanner(self)  # type: ignore[attr-defined]
         self._values = 0
+        self._open: list[int] = []
 
-    def document(self) -> tuple[Node, int | None]:
-        """Return the root, and the offset of a NUL after it, where a parser in C ends the text."""
-        root = self._value(self._space(0), 0, 0)
-        at = self._space(root.end)
-        if at == len(self._text):
-            return root, None
-        if self._text[at] == "\0":
-            return root, at
-        raise NotJson(at, "text after the end of the JSON", "keep one value")
+    def root(self, text: str) -> Node:
+        at = len(text) - len(text.lstrip(_SPACES))
+        try:
+            return self._node(self._scan, text, at)[0]
+        except StopIteration:
+            raise _unexpected(text, at, "a value") from None
+        except json.JSONDecodeError as error:
+            raise self._problem(text, error.pos, error.msg) from None
 
-    def _value(self, at: int, depth: int, keys: int) -> Node:
-        """Return the value at an offset; ``depth`` is its nesting, ``keys`` the length of its keys in characters."""
+    def _node(self, scan: Any, text: str, at: int) -> tuple[Node, int]:
+        """Return the value at an offset, and the offset after it."""
         self._values += 1
         if self._values > MOST_VALUES:
             raise NotJson(at, f"more than {MOST_VALUES} values", "write only what it needs")
-        character = self._text[at : at + 1]
-        if character in ("{", "["):
-            if depth == DEEPEST_NESTING:
-                raise NotJson(at, TOO_DEEP)
-            return self._object(at, depth, keys) if character == "{" else self._list(at, depth, keys)
-        if character == '"':
-            value, end = self._string(at)
-            return Node(Kind.TEXT, at, end, value)
-        word = _WORD.match(self._text, at)
-        said = "" if word is None else word.group()
-        if said in _CONSTANTS:
-            return Node(Kind.NULL if said == "null" else Kind.BOOL, at, at + len(said), _CONSTANTS[said])
-        number = _NUMBER.match(self._text, at)
-        if number is None or number.group() != said:
-            raise self._unexpected(at, "a value")
-        return self._number(number)
+        value, end = scan(text, at)
+        if isinstance(value, Node):
+            return value, end
+        said = text[at:end]
+        if not isinstance(value, str) and (_WORD.match(text, end) or not said.isascii() or said.endswith(("N", "y"))):
+            # For example 010, NaN or -Infinity.
+            raise _unexpected(text, at, "a value")
+        if isinstance(value, float) and math.isinf(value):
+            raise NotJson(at, "the number is too large", "no setting needs such a number")
+        return Node(_KINDS[type(value)], at, end, value), end
 
-    def _number(self, found: re.Match[str]) -> Node:
-        size = float(found.group())
-        if math.isinf(size) or self._overflows(found):
-            raise NotJson(found.start(), "the number is too large", "no setting needs such a number")
-        if found["fraction"]:
-            return Node(Kind.FRACTION, found.start(), found.end(), size)
-        return Node(Kind.INTEGER, found.start(), found.end(), int(found.group()))
+    def _object(self, begin: tuple[str, int], strict: bool, scan: Any, *_: object) -> tuple[Node, int]:
+        # With ``list`` the decoder returns the pairs of keys and values.
+        pairs, end = json.decoder.JSONObject(begin, strict, self._entered(begin, scan), None, list)  # type: ignore[attr-defined]
+        members = []
+        text, at = begin
+        for key, node in pairs:
+            # Only space and a comma precede a key, and only space and a colon follow it.
+            start = text.index('"', at)
+            members.append(Member(key, start, text.rindex('"', start, node.start) + 1, node))
+            at = node.end
+        return Node(Kind.OBJECT, self._open.pop(), end, members=tuple(members)), end
 
-    def _overflows(self, found: re.Match[str]) -> bool:
-        exponent = float(found["exponent"] or 0)
-        return exponent > _LARGEST_EXPONENT + len(found["digits"] or "")
+    def _list(self, begin: tuple[str, int], scan: Any) -> tuple[Node, int]:
+        items, end = json.decoder.JSONArray(begin, self._entered(begin, scan))  # type: ignore[attr-defined]
+        return Node(Kind.LIST, self._open.pop(), end, items=tuple(items)), end
 
-    def _object(self, start: int, depth: int, keys: int) -> Node:
-        members: list[Member] = []
-        for at in self._elements(start, "}"):
-            if self._text[at : at + 1] != '"':
-                raise self._unexpected(at, "a key in double quotes")
-            key, end = self._string(at)
-            if keys + len(key) > LONGEST_KEYS:
-                message = f"the path of keys to this place has more than {LONGEST_KEYS} characters"
-                raise NotJson(at, message, "use shorter keys: every known key is much shorter")
-            colon = self._space(end)
-            if self._text[colon : colon + 1] != ":":
-                raise self._unexpected(colon, "a colon")
-            node = self._value(self._space(colon + 1), depth + 1, keys + len(key))
-            members.append(Member(key, at, end, node))
-            self._end = node.end
-        return Node(Kind.OBJECT, start, self._end, None, tuple(members))
+    def _entered(self, begin: tuple[str, int], scan: Any) -> Any:
+        """Note the start of an object or list, and return the reader of its values."""
+        start = begin[1] - 1
+        if len(self._open) == DEEPEST_NESTING:
+            raise NotJson(start, TOO_DEEP)
+        self._open.append(start)
+        return functools.partial(self._node, scan)
 
-    def _list(self, start: int, depth: int, keys: int) -> Node:
-        items: list[Node] = []
-        for at in self._elements(start, "]"):
-            items.append(self._value(at, depth + 1, keys))
-            self._end = items[-1].end
-        return Node(Kind.LIST, start, self._end, None, (), tuple(items))
+    def _problem(self, text: str, at: int, said: str) -> NotJson:
+        """Return an error of the decoder in words of this package."""
+        if said.startswith("Invalid control") and text[at] in "\n\r\0":
+            said = "Unterminated"
+        for start, (message, hint) in _IN_TEXTS.items():
+            if said.startswith(start):
+                return NotJson(text.rindex("\\", 0, at + 1) if "\\" in start else at, message, hint)
+        opened = self._open[-1] if self._open else at
+        close = "}" if text[opened : opened + 1] == "{" else "]"
+        comma = at if text[at : at + 1] == "," else len(text[:at].rstrip(_SPACES)) - 1
+        if text[comma : comma + 1] == "," and text[comma + 1 :].lstrip(_SPACES).startswith(close):
+            return NotJson(comma, f"a comma before {close}", "delete it")
+        wanted = next((wanted for start, wanted in _WANTED.items() if said.startswith(start)), "a value")
+        if wanted.endswith("or "):
+            if text[at : at + 1] in ("", "\0"):
+                return NotJson(opened, f"{text[opened]} is not closed", f"add {close}")
+            wanted += close
+        return _unexpected(text, at, wanted)
 
-    def _elements(self, start: int, close: str) -> Iterator[int]:
-        """Yield the start of each element of an object or list; the caller must set ``_end`` to the element's end."""
-        at = self._space(start + 1)
-        if self._text[at : at + 1] == close:
-            self._end = at + 1
-            return
-        while True:
-            yield at
-            at = self._space(self._end)
-            character = self._text[at : at + 1]
-            if character == close:
-                self._end = at + 1
-                return
-            if character != ",":
-                raise self._unexpected(at, f"a comma or {close}", opened=start)
-            comma = at
-            at = self._space(at + 1)
-            if self._text[at : at + 1] == close:
-                raise NotJson(comma, f"a comma before {close}", "delete it")
 
-    def _string(self, start: int) -> tuple[str, int]:
-        """Return a text without its quotes and escapes, and the offset after it."""
-        parts: list[str] = []
-        at = start + 1
-        while True:
-            end = self._after(_PLAIN, at)
-            parts.append(self._text[at:end])
-            at = end
-            character = self._text[at : at + 1]
-            if character == '"':
-                return "".join(parts), at + 1
-            if character != "\\":
-                break
-            part, at = self._escape(at)
-            parts.append(part)
-        if at == len(self._text) or character in ("\n", "\r", "\0"):
-            raise NotJson(start, "the quotes are not closed", 'end the text with "')
-        raise NotJson(at, "a control character in a text", "write it as an escape, such as \\t or \\u0007")
+def _integer(said: str) -> float:
+    """Return an integer; infinity if it is larger than any double."""
+    size = float(said)
+    return size if math.isinf(size) else int(said)
 
-    def _escape(self, at: int) -> tuple[str, int]:
-        letter = self._text[at + 1 : at + 2]
-        if letter in _ESCAPES:
-            return _ESCAPES[letter], at + 2
-        if letter != "u":
-            raise NotJson(at, "an unknown escape", "write \\\\ for a backslash")
-        code = self._code(at)
-        if not _HIGH <= code < _END:
-            return chr(code), at + 6
-        low = self._code(at + 6) if self._text[at + 6 : at + 8] == "\\u" and code < _LOW else 0
-        if not _LOW <= low < _END:
-            raise NotJson(at, "half of a surrogate pair", "write the character itself")
-        return chr(0x10000 + ((code - _HIGH) << 10) + (low - _LOW)), at + 12
 
-    def _code(self, at: int) -> int:
-        found = _UNICODE.match(self._text, at + 2)
-        if found is None:
-            raise NotJson(at, "an escape without its four hexadecimal digits", "write \\u and four digits")
-        return int(found.group(), 16)
+def _fraction(said: str) -> float:
+    """Return a number; infinity if its exponent is too large."""
+    number, _, exponent = said.lower().partition("e")
+    is_large = float(exponent or 0) > _LARGEST_EXPONENT + len(number.partition(".")[2])
+    return math.inf if is_large else float(said)
 
-    def _space(self, at: int) -> int:
-        return self._after(_SPACE, at)
 
-    def _after(self, pattern: re.Pattern[str], at: int) -> int:
-        """Return the offset after the text of a pattern, which may be empty."""
-        found = pattern.match(self._text, at)
-        return at if found is None else found.end()
+def _unexpected(text: str, at: int, wanted: str) -> NotJson:
+    rest = text[at : at + 2]
+    if not rest or rest[0] == "\0":
+        return NotJson(at, f"the text ends where {wanted} is needed")
+    if rest in ("//", "/*") or rest[0] == "#":
+        return NotJson(at, "a comment", "JSON has none: delete it")
+    if rest[0] == "'":
+        return NotJson(at, "single quotes", 'write "')
+    word = _WORD.match(text, at)
+    said = rest[0] if word is None else word.group()
+    return NotJson(at, f"{said!r} where {wanted} is needed", f"write {said.lower()}" if said.lower() in _WORDS else "")
 
-    def _unexpected(self, at: int, wanted: str, opened: int | None = None) -> NotJson:
-        rest = self._text[at : at + 40]
-        if not rest or rest[0] == "\0":
-            if opened is not None:
-                return NotJson(opened, f"{self._text[opened]} is not closed", f"add {wanted.rpartition(' ')[2]}")
-            return NotJson(at, f"the text ends where {wanted} is needed")
-        if rest.startswith(("//", "/*", "#")):
-            return NotJson(at, "a comment", "JSON has none: delete it")
-        if rest[0] == "'":
-            return NotJson(at, "single quotes", 'write "')
-        word = _WORD.match(rest)
-        said = rest[0] if word is None else word.group()
-        hint = f"write {said.lower()}" if said.lower() in _CONSTANTS else ""
-        return NotJson(at, f"{said!r} where {wanted} is needed", hint)
+
+def _check_keys(node: Node, length: int) -> None:
+    """Refuse a path of keys that is too long; ``length`` is the length of the keys that lead to a value."""
+    for member in node.members:
+        below = length + len(member.key)
+        if below > LONGEST_KEYS:
+            message = f"the path of keys to this place has more than {LONGEST_KEYS} characters"
+            raise NotJson(member.start, message, "use shorter keys: every known key is much shorter")
+        _check_keys(member.node, below)
+    for item in node.items:
+        _check_keys(item, length)

@@ -1,7 +1,7 @@
-"""Strict JSON: reads a text into a tree of nodes with their places, including keys that are given twice.
+"""Strict JSON, and templates of it: a text as a tree of nodes with their places, including keys that are given twice.
 
 The vendor's parser accepts only plain JSON: no comments, no byte order mark, no trailing commas, no NaN (measured).
-``json`` of the standard library accepts some of these, gives no places of values, and keeps only one of two equal keys.
+In a template, JSON with placeholders, each placeholder is read as a text.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.errors import Finding, Place, ProfileError
-from htppower.profiles.paths import joined
+from htppower.profiles.paths import TEMPLATES, joined
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_regular_file
 from htppower.tools.extensions.json_nodes import Kind
 from htppower.tools.extensions.json_parser import NotJson, parse
-from htppower.tools.extensions.templates import filled, is_template, placeholder_in
 
 if TYPE_CHECKING:
     import os
@@ -27,7 +26,54 @@ if TYPE_CHECKING:
     from htppower.errors import KeyPath
     from htppower.tools.extensions.json_nodes import Member, Node
 
+# {{X}}, ${X}, $X, <X>, @X@, %X%, and ERB's <%= X %>. Each is short and has no bracket of its own inside, so that any
+# text is searched quickly.
+_PLACEHOLDER = re.compile(
+    r"\{\{[^{}]{0,200}\}\}|\$\{[^{}\n]{0,200}\}|\$[A-Za-z_]\w{0,100}|<%=[^%]{0,200}%>|<[A-Za-z_][\w. -]{0,100}>"
+    r"|@[A-Za-z_][\w.-]{0,100}@|%[A-Za-z_][\w.-]{0,100}%"
+)
+# Statements of Jinja, Mustache and ERB, and their comments: these have no value.
+_STATEMENT = re.compile(r"\{%[^%]{0,500}%\}|\{#[^#]{0,2000}#\}|\{\{[#/^!>][^{}]{0,200}\}\}|<%(?!=)[^%]{0,500}%>")
+# A text, maybe without its closing quote; a comma that a loop leaves; a lone placeholder, or a word in capitals.
+_PARTS = re.compile(
+    r'(?P<text>"(?:[^"\\\n]|\\.)*"?)|(?P<comma>,(?=\s*[\]}]))'
+    rf"|(?:{_PLACEHOLDER.pattern}|\b[A-Z][A-Z0-9_]{{2,100}}\b)+"
+)
 _MARK = codecs.BOM_UTF8.decode()
+
+
+def is_template(path: str) -> bool:
+    """Return whether the name of a file marks it as a template."""
+    return path.lower().endswith(TEMPLATES)
+
+
+def has_statements(text: str) -> bool:
+    """Return whether a template has statements that determine its content, so that the result is unknown."""
+    return _STATEMENT.search(text) is not None
+
+
+def placeholder_in(text: str, start: int, end: int) -> str:
+    """Return the placeholder or statement in a part of a template; empty without one."""
+    found = _PLACEHOLDER.search(text, start, end) or _STATEMENT.search(text, start, end)
+    if found is not None:
+        return found[0]
+    # A word in capitals has no quotes.
+    return "" if text.startswith('"', start) else text[start:end]
+
+
+def filled(text: str) -> str:
+    """Return a template as JSON of the same length: a lone placeholder becomes a text, a statement becomes spaces."""
+    return _PARTS.sub(_instead, _STATEMENT.sub(_blank, text))
+
+
+def _blank(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", found[0])
+
+
+def _instead(found: re.Match[str]) -> str:
+    if found["text"] is not None:
+        return found[0]
+    return _blank(found) if found["comma"] is not None else f'"{"x" * (len(found[0]) - 2)}"'
 
 
 @attrs.frozen(repr=False, eq=False)

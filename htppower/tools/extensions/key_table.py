@@ -1,85 +1,102 @@
-"""The table of all keys of an extension file, including an outer file and the top level of an inner file."""
+"""The table of all keys of an extension file, including an outer file: ``keys.csv``, and the words that it names."""
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from htppower.tools.extensions.context_keys import CONTEXT_KEYS
-from htppower.tools.extensions.custom_keys import CUSTOM_KEYS
-from htppower.tools.extensions.graph_keys import GRAPH_KEYS
-from htppower.tools.extensions.keys import UINT64, Key, Section, Type
-from htppower.tools.extensions.power_keys import POWER_KEYS
+from htppower.profiles.names import LLM_DECODE_PROFILES
+from htppower.tools.extensions.keys import OLDEST, UINT32, UINT64, Key, Section, Source, Type
+from htppower.votes.corners import ExpandedCorner, PowerMode, VoltageCorner
 from htppower.votes.option import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-PRIORITIES = ("low", "normal", "normal_high", "high")
-_INT64 = Limits(-(2**63), 2**63 - 1)
-_CONTEXTS, _GRAPHS = Section.CONTEXT_CONFIGS, Section.GRAPH_CONFIGS
-
-TOP_KEYS = (
-    Key(
-        Section.TOP,
-        "graphs",
-        Type.OBJECTS,
-        "Settings of graphs.",
-        note="The object form, which SDKs up to 2.20 accepted, refuses the file.",
-    ),
-    Key(Section.TOP, "devices", Type.OBJECTS, "Settings of devices and their cores.", power=True),
-    Key(Section.TOP, "context", Type.OBJECT_OR_OBJECTS, "Settings of one context, or of several by contextKey."),
-    Key(Section.TOP, "groupContext", Type.OBJECT, "Settings of a group of contexts."),
-    Key(Section.TOP, "memory", Type.OBJECT, "The kind of memory for inputs and outputs."),
-    Key(Section.DEVICE, "cores", Type.OBJECTS, "Settings of cores.", power=True),
+# The llm_decode profiles exist from 2.48 on, and only for Hexagon V79 and later.
+LLM_DECODE = "llm_decode_"
+PERF_PROFILES = (
+    "low_balanced",
+    "balanced",
+    "default",
+    "high_performance",
+    "sustained_high_performance",
+    "burst",
+    "low_power_saver",
+    "power_saver",
+    "high_power_saver",
+    "extreme_power_saver",
+    "system_settings",
+    "custom",
+    *LLM_DECODE_PROFILES,
 )
+DSP_ARCHS = ("v66", "v68", "v69", "v73", "v75", "v77", "v79", "v81", "v85", "v89")
+# The times when an item of custom is voted: before and after INIT, INFERENCE and DE-INIT.
+GRAPH_STATES = ("init_start", "inference_start", "deinit_start", "init_done", "inference_done", "deinit_done")
+CORNERS = tuple(corner.enumerator for corner in VoltageCorner)
+# All names of the corners; the parser accepts the names that are new in 2.50 only from 2.50 on.
+EXPANDED_CORNERS = tuple(f"DCVS_EXP_VCORNER_{name}" for name in ExpandedCorner.__members__)
+POWER_MODES = tuple(mode.enumerator for mode in PowerMode)
+DEFAULT_SLEEP_LATENCY_US = 1000
 
-OUTER_KEYS = (
-    Key(Section.OUTER_TOP, "backend_extensions", Type.OBJECT, "The library of the backend, and its inner file."),
-    Key(Section.OUTER_TOP, "context_configs", Type.OBJECT, "Settings of contexts for any backend."),
-    Key(Section.OUTER_TOP, "graph_configs", Type.OBJECTS, "Settings of graphs for any backend."),
-    Key(Section.BACKEND_EXTENSIONS, "shared_library_path", Type.TEXT, "The library that reads the inner file."),
-    Key(Section.BACKEND_EXTENSIONS, "config_file_path", Type.TEXT, "The inner file."),
-    Key(
-        Section.BACKEND_EXTENSIONS,
-        "per_soc_config_file_path",
-        Type.TEXTS,
-        "An inner file for each SoC, instead of config_file_path.",
-    ),
-    Key(_CONTEXTS, "context_priority", Type.WORD, "Which context runs first if several wait.", words=PRIORITIES),
-    Key(_CONTEXTS, "async_execute_queue_depth", Type.INTEGER, "How many inferences may wait.", default=0),
-    Key(_CONTEXTS, "enable_graphs", Type.TEXTS, "Which graphs of a binary are created."),
-    Key(_CONTEXTS, "memory_limit_hint", Type.INTEGER, "How much memory to use, in MB.", default=0, limits=UINT64),
-    Key(_CONTEXTS, "is_persistent_binary", Type.BOOL, "Whether the binary stays in memory.", default=False),
-    Key(
-        _CONTEXTS,
-        "cache_compatibility_mode",
-        Type.WORD,
-        "Whether a binary that fits less well is accepted.",
-        words=("permissive", "strict"),
-    ),
-    Key(_CONTEXTS, "graph_retention_order", Type.TEXTS, "Which graphs stay in memory first."),
-    Key(_CONTEXTS, "spill_fill_buffer", Type.INTEGER, "The spill-fill buffer: -1 as needed.", limits=_INT64),
-    Key(_CONTEXTS, "weights_buffer", Type.INTEGER, "The buffer of weights.", limits=_INT64),
-    Key(_GRAPHS, "graph_name", Type.TEXT, "The graph."),
-    Key(_GRAPHS, "graph_priority", Type.WORD, "Which graph runs first if several wait.", words=PRIORITIES),
-    Key(_GRAPHS, "graph_profiling_num_executions", Type.INTEGER, "How many inferences are measured."),
-)
-
-# The 78 keys of the documentation and the measurements, in the order of their sections.
-SETTINGS = (
-    *(key for key in GRAPH_KEYS if key.section is Section.GRAPH),
-    *POWER_KEYS,
-    *(
-        key
-        for key in CONTEXT_KEYS
-        if key.section in (Section.DEVICE, Section.CONTEXT, Section.GROUP_CONTEXT, Section.MEMORY)
-    ),
-)
-_EVERY = (*TOP_KEYS, *OUTER_KEYS, *GRAPH_KEYS, *POWER_KEYS, *CUSTOM_KEYS, *CONTEXT_KEYS)
-KEYS: Mapping[tuple[Section, str], Key] = MappingProxyType({(key.section, key.name): key for key in _EVERY})
+_WORDS = {
+    "PERF_PROFILES": PERF_PROFILES,
+    "DSP_ARCHS": DSP_ARCHS,
+    "GRAPH_STATES": GRAPH_STATES,
+    "CORNERS": CORNERS,
+    "EXPANDED_CORNERS": EXPANDED_CORNERS,
+    "POWER_MODES": POWER_MODES,
+}
+_RANGES = {"": None, "uint32": UINT32, "uint64": UINT64, "int64": Limits(-(2**63), 2**63 - 1)}
 
 
 def known(section: Section) -> tuple[str, ...]:
     """Return the names of the keys that an object may have."""
     return tuple(name for where, name in KEYS if where is section)
+
+
+def _key(row: dict[str, str]) -> Key:
+    return Key(
+        section=Section(row["section"]),
+        name=row["name"],
+        type=Type[row["type"].upper()],
+        does=row["does"],
+        holds=Section(row["holds"]) if row["holds"] else None,
+        default=_value(row["default"]),
+        words=_WORDS.get(row["words"], tuple(row["words"].split())),
+        limits=_range(row["range"]),
+        useful=_range(row["useful"]),
+        since=_version(row["since"]) if row["since"] else OLDEST,
+        source=Source[row["source"].upper() or "DOCUMENTED"],
+        power=row["votes"] == "yes",
+        required=row["required"] == "yes",
+        note=row["note"],
+    )
+
+
+def _value(said: str) -> Any:
+    plain = {"": None, "true": True, "false": False}
+    return plain[said] if said in plain else int(said) if said.isdecimal() else said
+
+
+def _range(said: str) -> Limits | None:
+    if said in _RANGES:
+        return _RANGES[said]
+    low, _, high = said.partition("-")
+    return Limits(int(low), int(high))
+
+
+def _version(said: str) -> tuple[int, int]:
+    major, _, minor = said.partition(".")
+    return int(major), int(minor)
+
+
+def _table() -> Mapping[tuple[Section, str], Key]:
+    with Path(__file__).with_name("keys.csv").open(encoding="utf-8", newline="") as file:
+        keys = map(_key, csv.DictReader(file))
+        return MappingProxyType({(key.section, key.name): key for key in keys})
+
+
+KEYS = _table()

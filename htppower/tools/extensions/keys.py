@@ -7,10 +7,15 @@ vendor's documentation ("HTP Backend Extensions"), or is guessed from its name i
 from __future__ import annotations
 
 import enum
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from htppower.tools.extensions.json_nodes import Kind
 from htppower.votes.option import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 UINT32 = Limits(0, 2**32 - 1)
 UINT64 = Limits(0, 2**64 - 1)
@@ -54,6 +59,7 @@ class Type(str, enum.Enum):
 
     BOOL = "true or false"
     INTEGER = "an integer"
+    WHOLE = "a whole number"
     NUMBER = "a number"
     TEXT = "a text"
     WORD = "one of its words"
@@ -77,6 +83,7 @@ _NUMBERS = (Kind.INTEGER, Kind.FRACTION)
 _KINDS = {
     Type.BOOL: (Kind.BOOL,),
     Type.INTEGER: (Kind.INTEGER,),
+    Type.WHOLE: _NUMBERS,
     Type.NUMBER: _NUMBERS,
     Type.TEXT: (Kind.TEXT,),
     Type.WORD: (Kind.TEXT,),
@@ -108,6 +115,7 @@ class Key(NamedTuple):
         name: its spelling.
         type: the type of its value.
         does: its effect, in a sentence.
+        holds: the section of its object, or of the objects in its list; None if it has no known keys.
         default: the value that applies without the key; None if there is none, or if it is unknown.
         words: the allowed words.
         limits: the range of numbers that the parser accepts.
@@ -123,6 +131,7 @@ class Key(NamedTuple):
     name: str
     type: Type
     does: str
+    holds: Section | None = None
     default: Any = None
     words: tuple[str, ...] = ()
     limits: Limits | None = None
@@ -170,3 +179,27 @@ VOTE_SECTIONS = frozenset(
         Section.CENG_EXP,
     }
 )
+
+
+# The keys of a core in addition to its profile.
+BESIDE: Mapping[str, str] = MappingProxyType(
+    {
+        "rpc_control_latency": "rpc_control_latency_us",
+        "rpc_polling_time": "rpc_polling_time_us",
+        "adaptive_polling_time": "adaptive_polling_time_us",
+        "hmx_timeout_us": "hmx_timeout_us",
+        "ddr_perf_mode": "ddr_perf_mode",
+    }
+)
+# The clock blocks of an item; hmxControl is also a block of a core.
+BLOCKS: Mapping[str, str] = MappingProxyType(
+    {
+        "dcvsControl": "dcvs_v3",
+        "dcvsExpControl": "dcvs_v3_exp",
+        "hmxControl": "hmx_v2",
+        "cengControl": "ceng",
+        "cengExpControl": "ceng_exp",
+    }
+)
+# The keys of a core that affect votes: an export sets or removes each of them.
+CORE_KEYS = ("perf_profile", *BESIDE, "hmxControl", "custom")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.errors import Finding, ProfileError
-from htppower.tools.extensions.by_words import read_as
-from htppower.tools.extensions.custom_keys import CUSTOM_KEYS
 from htppower.tools.extensions.extension_file import FileKind, extension_file
-from htppower.tools.extensions.from_profile import CORE_KEYS, device_settings
+from htppower.tools.extensions.from_profile import device_settings
 from htppower.tools.extensions.json_edits import with_value, without
 from htppower.tools.extensions.json_nodes import Member
-from htppower.tools.extensions.keys import Section
+from htppower.tools.extensions.key_table import KEYS
+from htppower.tools.extensions.key_words import read_as
+from htppower.tools.extensions.keys import CORE_KEYS, VOTE_SECTIONS, Section
 from htppower.tools.extensions.one_core import core_id, with_one_core
 from htppower.tools.extensions.performance import core_performance
-from htppower.tools.extensions.refusals.findings import refusals
+from htppower.tools.extensions.refusals import refusals
 from htppower.tools.extensions.unknown_keys import unknown_keys
 
 if TYPE_CHECKING:
@@ -23,12 +23,11 @@ if TYPE_CHECKING:
     from htppower.errors import KeyPath
     from htppower.profiles.profile import Relax
     from htppower.rules.socs import Soc
-    from htppower.tools.extensions.extension_file import ExtensionFile
+    from htppower.tools.extensions.extension_file import ExtensionFile, Wrong
     from htppower.tools.extensions.from_profile import Exported
-    from htppower.tools.extensions.refusals.wrong import Wrong
     from htppower.votes.vote_set import VoteSet
 
-_OF_CUSTOM = frozenset(key.name for key in CUSTOM_KEYS)
+_OF_CUSTOM = frozenset(name for section, name in KEYS if section in VOTE_SECTIONS)
 
 
 def merged(file: ExtensionFile, exported: Exported, *, soc: Soc | None = None, core: int = 0) -> ExtensionFile:
@@ -46,7 +45,7 @@ def merged(file: ExtensionFile, exported: Exported, *, soc: Soc | None = None, c
         raise ProfileError([Finding.of_file(file.path, "TYPE-1", message, "merge into that file")])
     if broken := refusals(file):
         raise ProfileError(broken)
-    if misread := [file.problem(each.rule, each.at, each.message, each.hint) for each in _misread(file)]:
+    if misread := [file.finding(each) for each in _misread(file)]:
         raise ProfileError(misread)
     device: KeyPath = ("devices", "0")
     at = _core(file, core)

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.tools.extensions.extension_file import FileKind, with_tree
 from htppower.tools.extensions.json_nodes import Kind, Member, Node
-from htppower.tools.extensions.keys import Section
-from htppower.tools.extensions.vote_keys import BESIDE
+from htppower.tools.extensions.keys import BESIDE, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

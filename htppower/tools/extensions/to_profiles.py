@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.errors import Finding, ProfileError, printable
+from htppower.errors import Finding, ProfileError, printable, shortened
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.profiles.paths import stem_of
 from htppower.profiles.yaml_text import ProfileFiles, profile_lines, profile_name, state_text
-from htppower.tools.extensions.extension_file import FileKind
-from htppower.tools.extensions.json_nodes import Member
-from htppower.tools.extensions.keys import Section
-from htppower.tools.extensions.left_out import left_out_settings
+from htppower.rules.socs import SOCS
+from htppower.tools.extensions.extension_file import FileKind, Remark
+from htppower.tools.extensions.json_nodes import Kind, Member
+from htppower.tools.extensions.keys import CORE_KEYS, VOTE_SECTIONS, Section
 from htppower.tools.extensions.one_core import as_one_core, core_id, cores_by_device, with_strays
 from htppower.tools.extensions.performance import RELAXED, RELEASED, core_performance, graph_performance
-from htppower.tools.extensions.refusals.findings import refusals
-from htppower.tools.extensions.remarks import Remark
+from htppower.tools.extensions.refusals import refusals
 from htppower.tools.extensions.unknown_keys import found_by_get, unknown_keys
 
 if TYPE_CHECKING:
@@ -31,6 +30,15 @@ if TYPE_CHECKING:
     from htppower.tools.extensions.performance import Performance
 
 _WIDTH = 110
+# Keys that are voted, or that have their own sentence.
+_TOLD = frozenset(
+    {
+        (Section.GRAPH, "perf_profile"),
+        (Section.GRAPH, "graph_names"),
+        (Section.CORE, "core_id"),
+        *((Section.CORE, name) for name in CORE_KEYS if name not in ("hmxControl", "custom")),
+    }
+)
 
 
 @attrs.frozen
@@ -193,3 +201,46 @@ def _base(performance: Performance) -> Profile | None:
 
 def _comment(text: str) -> Iterable[str]:
     return (f"# {line}" for line in textwrap.wrap(printable(text), _WIDTH, subsequent_indent="  "))
+
+
+def left_out_settings(file: ExtensionFile) -> tuple[str, ...]:
+    """Return sentences about the settings that do not affect votes: the device of the file, and the rest."""
+    of_device, others = [], []
+    for block in file.blocks:
+        if block.section in VOTE_SECTIONS:
+            continue
+        for member, key in block.members():
+            if key is None:
+                continue  # a remark covers it
+            if (
+                member.node.kind in (Kind.OBJECT, Kind.LIST)
+                and member.node.plain()
+                and _holds_blocks(file, block, member.key)
+            ):
+                continue
+            if (block.section, member.key) in _TOLD:
+                continue
+            said = printable(shortened(file.text.text[member.node.start : member.node.end].replace("\n", " "), 40))
+            if block.section is Section.DEVICE:
+                of_device.append(f"{member.key} {said}{_soc(block, member.key)}")
+            else:
+                others.append(".".join((*block.at, member.key)))
+    sentences = []
+    if of_device:
+        sentences.append(f"For the host, not for the profile: {', '.join(dict.fromkeys(of_device))}.")
+    if others:
+        sentences.append(f"Not about votes, and omitted: {', '.join(map(printable, others))}.")
+    return tuple(sentences)
+
+
+def _holds_blocks(file: ExtensionFile, block: Block, key: str) -> bool:
+    below = (*block.at, key)
+    return any(each.at[: len(below)] == below for each in file.blocks)
+
+
+def _soc(block: Block, key: str) -> str:
+    node = block.get(key)
+    if key != "soc_model" or node is None:
+        return ""
+    names = [f" ({', '.join(soc.names)}, V{soc.arch})" for soc in SOCS if soc.model == node.value]
+    return names[0] if names else ""

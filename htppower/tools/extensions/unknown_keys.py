@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import ProfileError, shortened
 from htppower.profiles.did_you_mean import nearest
-from htppower.tools.extensions.by_words import read_as
-from htppower.tools.extensions.extension_file import is_by_words
+from htppower.tools.extensions.extension_file import Wrong, is_by_words
 from htppower.tools.extensions.key_table import KEYS, known
+from htppower.tools.extensions.key_words import named_leaves, path_of, read_as
 from htppower.tools.extensions.keys import Section
-from htppower.tools.extensions.refusals.leaves import named_leaves, path_of
-from htppower.tools.extensions.refusals.wrong import Wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

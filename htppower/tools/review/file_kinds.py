@@ -92,7 +92,7 @@ def extension_kind(path: str, given: bytes | None = None) -> Kind:
         return Kind.OTHER
     import json  # noqa: PLC0415 - only for such a file
 
-    from htppower.tools.extensions.templates import filled, is_template  # noqa: PLC0415 - only for such a file
+    from htppower.tools.extensions.json_text import filled, is_template  # noqa: PLC0415 - only for such a file
 
     try:
         top = json.loads(filled(data.decode("utf-8", "replace")) if is_template(path) else data)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 from htppower.profiles.did_you_mean import nearest
-from htppower.tools.extensions.by_words import read_as
 from htppower.tools.extensions.key_table import known
+from htppower.tools.extensions.key_words import read_as
 from htppower.tools.extensions.keys import Section
 from htppower.tools.extensions.unknown_keys import OURS
 from htppower.tools.runtimes.json_settings import DIALOG, DIALOGS, GENAI, OPTIONS_OBJECT, POLICY, said_by_json

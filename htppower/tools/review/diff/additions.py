@@ -9,9 +9,9 @@ import attrs
 
 from htppower.profiles.loading import examine_profile
 from htppower.profiles.names import SHIPPED_PROFILES
+from htppower.tools.review.diff.causes import ExtensionSource
 from htppower.tools.review.diff.changes import changes_of_part, changes_of_profile
 from htppower.tools.review.diff.effects import Effect
-from htppower.tools.review.diff.extension_source import ExtensionSource
 
 if TYPE_CHECKING:
     from htppower.profiles.loading import Examined, Known

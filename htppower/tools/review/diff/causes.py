@@ -10,13 +10,33 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from htppower.profiles.extends import ResolvedFile
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from htppower.errors import KeyPath, Place
-    from htppower.profiles.extends import ResolvedFile
     from htppower.profiles.strict_yaml import Document
+    from htppower.votes.vote_set import VoteSet
 
 _NOTHING: Final = object()
 _EXTENDS = ("extends",)
+
+
+@attrs.frozen(repr=False, eq=False, kw_only=True)
+class ExtensionSource(ResolvedFile):
+    """The settings of a core or graph of an extension file, as a file of a profile that extends its ``perf_profile``.
+
+    Attributes:
+        values: the values as the file writes them, by the fields that they state.
+        unsaid: the fields whose written value a profile can't state.
+        phases: for a custom profile, the votes on clocks in init_start, init_done and deinit_start, each with its keys;
+            only if they differ from the votes of inferences, or from those after inferences.
+    """
+
+    values: Mapping[KeyPath, Any]
+    unsaid: frozenset[KeyPath]
+    phases: Mapping[str, tuple[VoteSet, ExtensionSource]] = attrs.field(factory=dict)
 
 
 @attrs.frozen(repr=False)
@@ -39,8 +59,12 @@ def cause_of(at: KeyPath, old: ResolvedFile, new: ResolvedFile) -> Cause:
         stating = (document for document in nearer if stated(document.tree, at) is not _NOTHING)
         return next((Cause(document.place(at)) for document in stating), Cause(new.place(at)))
     # The files of both sides are in the same order, as long as neither side extends another file.
+    in_order: tuple[KeyPath, ...] = (at, _EXTENDS)
+    if isinstance(new, ExtensionSource) and stated(new.tree, at) is _NOTHING:
+        # Without the profile custom, the votes of the key custom may still be in the file.
+        in_order = (_EXTENDS, at)
     for before, after in zip(old.documents, new.documents, strict=False):
-        for keys in (at, _EXTENDS):
+        for keys in in_order:
             if stated(before.tree, keys) != stated(after.tree, keys):
                 return _line(keys, before, after)
     return Cause(new.place(at))

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 
 from htppower.profiles.fields import is_one_corner, limits, spell
-from htppower.tools.review.diff.causes import cause_of, stated
-from htppower.tools.review.diff.extension_source import ExtensionSource, extension_cause
+from htppower.tools.review.diff.causes import Cause, ExtensionSource, cause_of, stated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.errors import KeyPath, Place
     from htppower.profiles.extends import ResolvedFile
-    from htppower.tools.review.diff.causes import Cause
     from htppower.tools.review.diff.effects import Effect
     from htppower.votes.vote_set import VoteSet
 
@@ -104,8 +102,8 @@ def field_name(at: KeyPath) -> str:
 
 
 def _cause(at: KeyPath, old: Side, new: Side) -> Cause:
-    if isinstance(old.file, ExtensionSource) or isinstance(new.file, ExtensionSource):
-        return extension_cause(at, old.file, new.file)
+    if isinstance(old.file, ExtensionSource) is not isinstance(new.file, ExtensionSource):
+        return Cause(new.file.place(at))
     if old.named_by is not None and new.named_by is not None:
         before, after = stated(old.named_by.tree, old.named_at), stated(new.named_by.tree, new.named_at)
         if before != after:

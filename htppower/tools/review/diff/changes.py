@@ -6,22 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.profiles.fields import vote_fields
+from htppower.errors import shortened
+from htppower.profiles.fields import spell, vote_fields
 from htppower.profiles.profile import NO_VOTES
+from htppower.tools.review.diff.causes import ExtensionSource
 from htppower.tools.review.diff.change import Change, Side, change_of, field_name, parts_of
 from htppower.tools.review.diff.effects import Effect, effect_of
-from htppower.tools.review.diff.extension_source import ExtensionSource
 from htppower.tools.review.diff.relax_changes import INFERENCE, LOWERED, STATES, TO, relax_changes
-from htppower.tools.review.diff.same_effect import without_effect
 from htppower.votes.options import BY_FIELD, VOTE_OPTIONS
 from htppower.votes.vote_set import VoteSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from htppower.errors import KeyPath
+    from htppower.profiles.extends import ResolvedFile
     from htppower.profiles.loading import Examined
     from htppower.profiles.profile import PowerState, Profile
+
+_LONGEST = 60
 
 
 def changes_of_profile(old: Examined[Profile], new: Examined[Profile]) -> tuple[Change, ...]:
@@ -132,7 +135,7 @@ def _vote_changes(name: str, when: str, old: Side, new: Side) -> Iterator[Change
                 old_at = (*called.get(at, at), *part[len(at) :])
                 told.append(part)
                 yield change_of(name, when, part, values, effect, (old, new), old_at)
-    for at, one, other in without_effect(old.file, new.file, told, spelt):
+    for at, one, other in _without_effect(old.file, new.file, told, spelt):
         yield attrs.evolve(change_of(name, when, at, (None, None), Effect.WORDING, (old, new)), old=one, new=other)
 
 
@@ -158,3 +161,33 @@ def _in_order(before: dict[KeyPath, Any], after: dict[KeyPath, Any]) -> Iterator
     for at in fields:
         if not any(other != at and other[: len(at)] == at for other in fields):
             yield at
+
+
+def _without_effect(
+    old: ResolvedFile, new: ResolvedFile, told: Collection[KeyPath], spelt: tuple[Mapping[KeyPath, Any], ...]
+) -> Iterator[tuple[KeyPath, str, str]]:
+    """Yield the vote fields that two sides write differently with the same effect, each with both values.
+
+    Args:
+        old: the file of the old side.
+        new: the file of the new side.
+        told: the fields that are already reported, because their effect differs.
+        spelt: the values of the votes, by field, of the side that is not an extension file.
+    """
+    sides = [each.values if isinstance(each, ExtensionSource) else None for each in (old, new)]
+    for at in dict.fromkeys(at for side in sides if side is not None for at in side):
+        if at[0] != "votes" or any(at[: len(each)] == each or each[: len(at)] == at for each in told):
+            continue
+        written = [None if side is None else side.get(at) for side in sides]
+        unsaid = any(isinstance(each, ExtensionSource) and at in each.unsaid for each in (old, new))
+        if not unsaid and None in written:
+            continue
+        said = [_said(value, values.get(at)) for value, values in zip(written, spelt, strict=True)]
+        if said[0] != said[1]:
+            yield at, said[0], said[1]
+
+
+def _said(written: Any, value: Any) -> str:
+    if written is None:
+        return spell(value)
+    return shortened(str(written).lower() if isinstance(written, bool) else str(written), _LONGEST)

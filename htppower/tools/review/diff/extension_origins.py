@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import attrs
+
+from htppower.tools.extensions.clock_blocks import EXPANDED_BY_NAME, PLAIN_BY_NAME
 from htppower.tools.extensions.custom_votes import (
     DEINIT_DONE,
     DEINIT_START,
@@ -13,8 +16,7 @@ from htppower.tools.extensions.custom_votes import (
     INIT_DONE,
     INIT_START,
 )
-from htppower.tools.extensions.keys import Section
-from htppower.tools.extensions.vote_keys import BESIDE, BLOCKS
+from htppower.tools.extensions.keys import BESIDE, BLOCKS, UINT32, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from htppower.errors import KeyPath
     from htppower.tools.extensions.extension_file import Block, ExtensionFile
     from htppower.tools.extensions.json_nodes import Member
+    from htppower.votes.vote_set import VoteSet
 
 # The origin of the votes in force after a state: its own item, or the item of the nearest state before it.
 _BEFORE_INFERENCES = (INIT_DONE, INIT_START)
@@ -85,9 +88,6 @@ def _of_custom(file: ExtensionFile, core: Block, state: str) -> Iterator[tuple[K
         for member in reversed(item.node.members):
             if member.key in BLOCKS and (number == 0 or not member.key.startswith("dcvs")):
                 yield from _of_block(member, BLOCKS[member.key])
-    for member in chain[0].node.members if chain else ():
-        if member.key == "graphState":
-            yield ("relax", {INFERENCE_DONE: "to", DEINIT_DONE: "after_deinit_to"}.get(state, state)), member
 
 
 def _names(item: Block, state: str) -> bool:
@@ -119,3 +119,40 @@ def _of_object(block: Block, when: str) -> Iterator[tuple[KeyPath, Member]]:
             for part in member.node.members:
                 if part.key == when and member.key in _FIELDS:
                     yield ("votes", BLOCKS[holder.key], *_FIELDS[member.key]), part
+
+
+_POLLING = ("votes", "rpc_polling_time_us")
+
+
+def as_written(votes: VoteSet, values: Mapping[KeyPath, Any]) -> VoteSet:
+    """Return votes with the values that are cast as written, even if a profile can't state them.
+
+    The vendor's voter casts polling times and sleep latencies outside the documented ranges, and corners out of order,
+    as they are written (measured).
+    """
+    for at, written in values.items():
+        value = _number(written)
+        if at == _POLLING and value is not None and votes.rpc_polling_time_us is not None:
+            votes = attrs.evolve(votes, rpc_polling_time_us=value)
+        elif at[1:2] == (votes.hvx_field,) and votes.hvx is not None:
+            votes = attrs.evolve(votes, **{votes.hvx_field: _clocks(votes.hvx, at[2:], written)})
+    return votes
+
+
+def _clocks(hvx: Any, at: KeyPath, written: Any) -> Any:
+    """Return an HVX vote with one value as it is written."""
+    value = _number(written)
+    if at == ("sleep_latency_us",) and value is not None:
+        return attrs.evolve(hvx, sleep_latency_us=value)
+    if len(at) == 2:  # noqa: PLR2004 - a clock and its limit
+        clock, limit = at
+        names = PLAIN_BY_NAME if hasattr(hvx, "dcvs_enable") else EXPANDED_BY_NAME
+        corner = names.get(str(written).partition("\0")[0])
+        if corner is not None:
+            return attrs.evolve(hvx, **{clock: attrs.evolve(getattr(hvx, clock), **{limit: corner})})
+    return hvx
+
+
+def _number(written: Any) -> int | None:
+    is_number = isinstance(written, (int, float)) and not isinstance(written, bool)
+    return int(written) if is_number and 0 <= written <= UINT32.high else None

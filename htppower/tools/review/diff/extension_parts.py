@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
 from htppower.errors import ProfileError
 from htppower.profiles.loading import Examined
 from htppower.profiles.paths import stem_of
+from htppower.profiles.strict_yaml import Document
 from htppower.tools.extensions.custom_votes import (
     DEINIT_DONE,
     DEINIT_START,
@@ -24,17 +25,16 @@ from htppower.tools.extensions.inner_files import inner_files, named_paths
 from htppower.tools.extensions.keys import Section
 from htppower.tools.extensions.one_core import as_one_core
 from htppower.tools.extensions.performance import core_performance, graph_performance
-from htppower.tools.extensions.refusals.findings import refusals
+from htppower.tools.extensions.refusals import refusals
 from htppower.tools.extensions.unknown_keys import refuse_others
-from htppower.tools.review.diff.extension_origins import origins
-from htppower.tools.review.diff.extension_source import ExtensionSource
-from htppower.tools.review.diff.extension_written import as_written
+from htppower.tools.review.diff.causes import ExtensionSource
+from htppower.tools.review.diff.extension_origins import as_written, origins
 from htppower.tools.runtimes.json_kinds import other_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
-    from htppower.errors import Place
+    from htppower.errors import KeyPath, Place
     from htppower.profiles.profile import PowerState, Profile
     from htppower.tools.extensions.extension_file import Block, ExtensionFile
     from htppower.tools.extensions.performance import Performance
@@ -132,8 +132,8 @@ def _examined(
             last = _source(file, core, graph, DEINIT_DONE, remarked)
             named["relax", "after_deinit_to"] = _state(relax.after_deinit_to, last)
     raised = _source(file, core, graph, INFERENCE_START, remarked)
-    profile = attrs.evolve(profile, votes=as_written(profile.votes, raised.origins))
-    if graph is None and core is not None and raised.is_custom:
+    profile = attrs.evolve(profile, votes=as_written(profile.votes, raised.values))
+    if graph is None and core is not None and _is_custom(core, None):
         raised = attrs.evolve(raised, phases=_phases(file, core))
     return Examined(profile, raised, (), readable=True, named=named)
 
@@ -144,12 +144,19 @@ def _phases(file: ExtensionFile, core: Block) -> dict[str, tuple[VoteSet, Extens
     if all(in_force[state] == in_force[other] for state, other in usual.items()):
         return {}
     sources = {state: _source(file, core, None, state) for state in usual}
-    return {state: (as_written(in_force[state], source.origins), source) for state, source in sources.items()}
+    return {state: (as_written(in_force[state], source.values), source) for state, source in sources.items()}
 
 
 def _state(state: PowerState, source: ExtensionSource) -> Examined[PowerState]:
-    written = attrs.evolve(state, votes=as_written(state.votes, source.origins))
+    written = attrs.evolve(state, votes=as_written(state.votes, source.values))
     return Examined(written, source, (), readable=True)
+
+
+def _is_custom(core: Block | None, graph: Block | None) -> bool:
+    """Return whether the votes are those of the core's ``custom``."""
+    holder = graph or core
+    named = holder is not None and holder.word("perf_profile") == "custom"
+    return named and core is not None and core.get("custom") is not None
 
 
 def _source(
@@ -162,22 +169,39 @@ def _source(
     """Return the keys that decide which votes are in force after a state."""
     holder = graph or core
     named = None if holder is None else holder.member("perf_profile")
-    is_custom = holder is not None and holder.word("perf_profile") == "custom"
-    custom = is_custom and core is not None and core.get("custom") is not None
+    stated = origins(file, core, state, custom=_is_custom(core, graph))
+    values = {at: member.node.value for at, member in stated.items() if member.node.value is not None}
+    places: dict[KeyPath, Place] = {(): file.place(named or (file.text.accepted() if holder is None else holder.node))}
+    for at, member in sorted(stated.items(), key=lambda pair: pair[1].start):
+        # A part of a vote without a key of its own is where the first of its parts is.
+        for length in range(2, len(at)):
+            places.setdefault(at[:length], file.place(member))
+        places[at] = file.place(member)
+    if named is not None:
+        values["extends",] = named.node.value
+        places["extends",] = file.place(named)
+    written = Document(file.path, _tree(values), places, {}, (), None)
     return ExtensionSource(
         path=file.path,
-        tree={},
-        places={},
+        tree=written.tree,
+        places=places,
         key_places={},
         problems=(),
         version=None,
         lineage=(stem_of(file.path),),
         complete=True,
-        documents=(),
-        extension=file,
-        origins=origins(file, core, state, custom=custom),
-        named=named,
-        is_custom=custom,
-        remarked=remarked,
-        holder=file.text.accepted() if holder is None else holder.node,
+        documents=(written,),
+        values=values,
+        unsaid=frozenset(at for at, member in stated.items() if file.place(member.node) in remarked),
     )
+
+
+def _tree(values: Mapping[KeyPath, Any]) -> dict[str, Any]:
+    """Return values by their keys as a tree."""
+    tree: dict[str, Any] = {}
+    for at, value in values.items():
+        within = tree
+        for key in at[:-1]:
+            within = within.setdefault(key, {})
+        within[at[-1]] = value
+    return tree

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from htppower.errors import shortened
 from htppower.profiles.fields import UNSET
 from htppower.tools.extensions.json_nodes import Kind
-from htppower.tools.extensions.keys import Section
+from htppower.tools.extensions.keys import CORE_KEYS, Section
 from htppower.tools.extensions.one_core import cores_by_device, outvoted
 from htppower.tools.review.diff.causes import Cause
 from htppower.tools.review.diff.change import Change
@@ -26,18 +26,7 @@ if TYPE_CHECKING:
 _LONGEST = 60
 # The keys whose effect is reported as an effect of votes, and the keys that pair graphs.
 _OF_VOTES = {
-    Section.CORE: frozenset(
-        {
-            "perf_profile",
-            "custom",
-            "hmxControl",
-            "rpc_control_latency",
-            "rpc_polling_time",
-            "adaptive_polling_time",
-            "hmx_timeout_us",
-            "ddr_perf_mode",
-        }
-    ),
+    Section.CORE: frozenset(CORE_KEYS),
     Section.GRAPH: frozenset({"perf_profile", "graph_names"}),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.extensions.key_table import KEYS, SETTINGS
+from htppower.tools.extensions.key_table import KEYS
 from htppower.tools.extensions.keys import OLDEST, REFUSES_UNKNOWN, Type
 from htppower.tools.review.explain.subject import Subject
 from htppower.tools.review.extension_lint.shared_buffers import TABLE
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 SHARED_BUFFER = "shared_buffer"
 _REFUSED = "the vendor's tools refuse the whole file, and Genie then runs without any vote"
 _READERS = "Genie and the vendor's tools; never by ONNX Runtime, ExecuTorch or LiteRT, whose own settings set the mode"
-_NUMBERS = (Type.INTEGER, Type.INTEGERS, Type.INTEGER_OR_WORD)
+_NUMBERS = (Type.INTEGER, Type.WHOLE, Type.INTEGERS, Type.INTEGER_OR_WORD)
 
 
 def key_names() -> tuple[str, ...]:
-    """Return the names of the 78 keys and of their subkeys, each once, and what else is explained here."""
-    return (*dict.fromkeys(key.name for key in (*SETTINGS, *KEYS.values())), SHARED_BUFFER)
+    """Return the names of the keys and of their subkeys, each once, and what else is explained here."""
+    return (*dict.fromkeys(name for _, name in KEYS), SHARED_BUFFER)
 
 
 def key_subjects(name: str) -> tuple[Subject, ...]:

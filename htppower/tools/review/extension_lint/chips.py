@@ -9,13 +9,12 @@ import attrs
 from htppower.rules.platforms import Platform
 from htppower.rules.soc_names import by_kernel_number
 from htppower.rules.socs import SOCS
+from htppower.tools.extensions.extension_file import Wrong
 from htppower.tools.extensions.json_nodes import Kind
-from htppower.tools.extensions.keys import Section
+from htppower.tools.extensions.key_table import DSP_ARCHS, LLM_DECODE
+from htppower.tools.extensions.keys import BESIDE, BLOCKS, Section
+from htppower.tools.extensions.lost import architecture
 from htppower.tools.extensions.performance import core_performance
-from htppower.tools.extensions.power_keys import DSP_ARCHS, LLM_DECODE
-from htppower.tools.extensions.refusals.wrong import Wrong
-from htppower.tools.extensions.target import architecture
-from htppower.tools.extensions.vote_keys import BESIDE, BLOCKS
 from htppower.votes.options import BY_FIELD
 
 if TYPE_CHECKING:

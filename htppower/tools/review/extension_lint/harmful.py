@@ -1,14 +1,19 @@
-"""Settings of an extension file that the vendor's tools accept, and the harm that they do."""
+"""Settings of an extension file that the vendor's tools accept, and the harm that they do.
+
+Among them are items of the profile ``custom`` that leave votes up, or vote something else than they seem to.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from htppower.tools.extensions.extension_file import Wrong
 from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.key_table import GRAPH_STATES
 from htppower.tools.extensions.keys import OLDEST, Section
 from htppower.tools.extensions.one_core import cores_by_device
 from htppower.tools.extensions.performance import core_performance
-from htppower.tools.extensions.refusals.wrong import Wrong
+from htppower.votes.corners import ExpandedCorner, VoltageCorner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +26,16 @@ _DEPRECATED = {
     (Section.GRAPH, "fp16_relaxed_precision"): "delete it: since 2.35 it does nothing",
     (Section.CONTEXT, "graph_splitting_enabled"): "write graph_splitting_configs",
 }
+_DISABLE = "DISABLE"
+_CLOCKS = {
+    Section.DCVS: ("bus", "core"),
+    Section.DCVS_EXP: ("bus", "core"),
+    Section.HMX: ("hmx",),
+    Section.CORE_HMX: ("hmx",),
+    Section.CENG: ("ceng",),
+    Section.CENG_EXP: ("ceng",),
+}
+_LEVEL = {corner.enumerator: corner.value for kind in (VoltageCorner, ExpandedCorner) for corner in kind}
 
 
 def harmful(file: ExtensionFile) -> Iterator[Wrong]:
@@ -51,7 +66,7 @@ def _of_numbers(block: Block) -> Iterator[Wrong]:
         if key is None:
             continue
         node = member.node
-        if key.useful is not None and _is_number(node) and not key.useful.low <= node.value <= key.useful.high:
+        if key.useful is not None and node.is_number and not key.useful.low <= node.value <= key.useful.high:
             said = f"{key.name} {node.value} is outside of {key.useful}, and is taken as it is. {key.note}".strip()
             yield Wrong("EXT-32", node, said, f"write a number from {key.useful}")
         if (block.section, key.name) in _DEPRECATED:
@@ -59,10 +74,6 @@ def _of_numbers(block: Block) -> Iterator[Wrong]:
         if key.since > OLDEST:
             version = ".".join(map(str, key.since))
             yield Wrong("EXT-52", member, f"{key.name} is known from QAIRT {version} on: an older one refuses the file")
-
-
-def _is_number(node: Node) -> bool:
-    return node.kind in (Kind.INTEGER, Kind.FRACTION)
 
 
 def _no_profile_of(cores: list[Block]) -> Iterator[Wrong]:
@@ -87,7 +98,7 @@ def _excluding(file: ExtensionFile) -> Iterator[Wrong]:
     """Yield settings of graphs and contexts that exclude each other."""
     graphs = file.of(Section.GRAPH)
     on = [name for name in ("dlbc", "dlbc_weights") for graph in graphs if _is_on(graph.get(name))]
-    cores = any(_is_number(node) and node.value > 1 for graph in graphs if (node := graph.get("num_cores")))
+    cores = any(node.is_number and node.value > 1 for graph in graphs if (node := graph.get("num_cores")))
     for context in file.of(Section.CONTEXT):
         weights, reference = context.get("weight_sharing_enabled"), context.get("reference_weight_sharing_enabled")
         if weights is not None and weights.value is True and "dlbc_weights" in on:
@@ -108,4 +119,51 @@ def _excluding(file: ExtensionFile) -> Iterator[Wrong]:
 
 
 def _is_on(node: Node | None) -> bool:
-    return node is not None and _is_number(node) and bool(node.value > 0)
+    return node is not None and node.is_number and bool(node.value > 0)
+
+
+def odd_items(file: ExtensionFile, together: ExtensionFile) -> Iterator[Wrong]:
+    """Yield odd items, in the file and in the file with the cores of a device merged, ``together``."""
+    for core in together.of(Section.CORE):
+        custom = core.get("custom")
+        if custom is not None and custom.kind is Kind.LIST and custom.items:
+            yield from _unnamed_states(core)
+    for block in file.blocks:
+        for clock in _CLOCKS.get(block.section, ()):
+            yield from _order(block, clock)
+        if block.section is Section.CUSTOM_ITEM:
+            yield from _two_forms(block)
+
+
+def _unnamed_states(core: Block) -> Iterator[Wrong]:
+    custom = core.get("custom")
+    if custom is None:
+        return
+    named = set()
+    for item in custom.items:
+        states = item.get("graphState")
+        named |= {each.value for each in states.items} if states is not None else set()
+    missing = [state for state in GRAPH_STATES if state not in named]
+    if missing:
+        stays = " and the votes stay up after it" if any(state.endswith("_done") for state in missing) else ""
+        said = f"no item names {', '.join(missing)}: the previous votes stay in force{stays}"
+        yield Wrong("EXT-33", custom, said, f"add an item for {missing[0]}")
+
+
+def _order(block: Block, clock: str) -> Iterator[Wrong]:
+    nodes = [block.get(f"{clock}VoltageCorner{limit}") for limit in ("Min", "Target", "Max")]
+    levels = [_LEVEL.get(str(node.value)) for node in nodes if node is not None and node.kind is Kind.TEXT]
+    numbers = [level for level in levels if level is not None]
+    if len(numbers) < len(nodes) or numbers == sorted(numbers) or nodes[0] is None:
+        return
+    if any(node is not None and str(node.value).endswith(_DISABLE) for node in nodes):
+        return
+    said = f"the {clock} corners are not min <= target <= max, and are voted as they are"
+    yield Wrong("EXT-34", nodes[0], said, "put them in order")
+
+
+def _two_forms(block: Block) -> Iterator[Wrong]:
+    for old, new in (("dcvsControl", "dcvsExpControl"), ("cengControl", "cengExpControl")):
+        node = block.get(old)
+        if node is not None and block.get(new) is not None:
+            yield Wrong("EXT-41", node, f"{old} next to {new}: {new} is voted", "keep one")

@@ -1,4 +1,8 @@
-"""Lint of one extension file."""
+"""Lint of one extension file.
+
+JSON has no comments, so a file has its suppressions under a key at the top, which the vendor's parser ignores:
+"htppower": [{"disable": "EXT-32", "until": "2027-03-01", "because": "a test of long polling"}]
+"""
 
 from __future__ import annotations
 
@@ -8,25 +12,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from htppower.errors import Finding, Place, ProfileError
 from htppower.profiles.regular_file import LARGEST_FILE_BYTES, NotRegular, read_regular_file
-from htppower.tools.extensions.extension_file import extension_file
+from htppower.tools.extensions.extension_file import WHOLE_FILE, Wrong, extension_file
 from htppower.tools.extensions.json_nodes import Kind, Member, Node
 from htppower.tools.extensions.json_parser import TOO_DEEP
-from htppower.tools.extensions.json_text import parse_json
+from htppower.tools.extensions.json_text import has_statements, is_template, parse_json
 from htppower.tools.extensions.one_core import with_one_core, with_strays
-from htppower.tools.extensions.refusals.findings import refusals
-from htppower.tools.extensions.refusals.refused import refused
-from htppower.tools.extensions.refusals.text import refused_text
-from htppower.tools.extensions.refusals.wrong import Wrong
-from htppower.tools.extensions.templates import has_statements, is_template
+from htppower.tools.extensions.refusals import refusals, refused, refused_text
+from htppower.tools.extensions.unknown_keys import OURS
 from htppower.tools.review.extension_lint.chips import of_chip
-from htppower.tools.review.extension_lint.custom_items import odd_items
-from htppower.tools.review.extension_lint.harmful import harmful, unpolled
-from htppower.tools.review.extension_lint.ignored import ignored
-from htppower.tools.review.extension_lint.several_socs import of_several_socs
+from htppower.tools.review.extension_lint.harmful import harmful, odd_items, unpolled
+from htppower.tools.review.extension_lint.ignored import ignored, of_several_socs
 from htppower.tools.review.extension_lint.shared_buffers import mismatched
-from htppower.tools.review.extension_lint.suppressions import suppressions_of
 from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.tools.review.lint.lines import LINE_BREAK, Lines
+from htppower.tools.review.lint.suppressions import Found, from_words
 from htppower.tools.runtimes.json_kinds import other_kind
 
 if TYPE_CHECKING:
@@ -34,9 +33,9 @@ if TYPE_CHECKING:
 
     from htppower.rules.platforms import Platform
     from htppower.tools.extensions.json_text import JsonText
-    from htppower.tools.review.lint.suppressions import Found, Suppression
+    from htppower.tools.review.lint.suppressions import Suppression
 
-_WHOLE = "the vendor's tools refuse the whole file"
+_WORDS = ("disable", "until", "because")
 
 
 class Linted(NamedTuple):
@@ -107,11 +106,11 @@ def _findings(text: JsonText, platform: Platform | None, prepared: str | None) -
     if text.problem is not None:
         said = text.problem.message
         # The vendor's parser accepts deeper nesting than this one.
-        said = said if said == TOO_DEEP else f"{said}: {_WHOLE}"
+        said = said if said == TOO_DEEP else f"{said}: {WHOLE_FILE}"
         yield _finding("EXT-10", text.problem.place, said, text.problem.hint)
     if at_text is not None:
         offset, message, hint = at_text
-        yield _finding("EXT-10", text.place(offset), f"{message}: {_WHOLE}", hint)
+        yield _finding("EXT-10", text.place(offset), f"{message}: {WHOLE_FILE}", hint)
     try:
         file = extension_file(text)
     except ProfileError:
@@ -176,3 +175,23 @@ def _has_key(core: Node | Member, unknown: set[int]) -> bool:
 
 def _finding(rule: str, place: Place | None, message: str, hint: str) -> Finding:
     return Finding(rule, (), message, hint, severity=CATALOGUE[rule].severity, place=place)
+
+
+def suppressions_of(text: JsonText) -> tuple[list[Suppression], list[Found]]:
+    """Return the suppressions of a file, and the findings about those that are not well-formed."""
+    read: list[Suppression] = []
+    wrong: list[Found] = []
+    if text.root is None:
+        return read, wrong
+    for member in text.root.members:
+        if member.key != OURS:
+            continue
+        for node in member.node.items if member.node.kind is Kind.LIST else (member.node,):
+            said = {each.key: str(each.node.value) for each in node.members}
+            words = " ".join(f"{word}={said[word]}" for word in _WORDS if word in said)
+            made = from_words(text.place(node.start), f": {words}")
+            if isinstance(made, Found):
+                wrong.append(made)
+            else:
+                read.append(made)
+    return read, wrong

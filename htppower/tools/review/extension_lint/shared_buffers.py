@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from htppower.tools.extensions.extension_file import Wrong
 from htppower.tools.extensions.json_nodes import Kind
 from htppower.tools.extensions.keys import Section
-from htppower.tools.extensions.refusals.wrong import Wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -146,3 +146,18 @@ def test_objects_behind_a_key_that_is_given_twice_are_not_read() -> None:
     (found,) = to_profiles(parse_extension_file(text, "camera.json"))
     assert found.profile.votes.dcvs_v3 is not None
     assert found.profile.votes.dcvs_v3.core == VoltageRange.at(VoltageCorner.NOM)
+
+
+@pytest.mark.parametrize(
+    ("custom", "said"),
+    [
+        ({"dcvsControl": {name: {"start": corner} for name, corner in clocks("NOM").items()}}, "bus clock are missing"),
+        ({"dcvsControlx": {name: {"start": corner} for name, corner in clocks("NOM").items()}}, "votes are omitted"),
+        ([{"graphState": ["init_start"], "dcvsControl": {"enableDcvs": True}}], "core clock are missing"),
+    ],
+)
+def test_misplaced_custom_votes_without_corners_are_told(custom: Any, said: str) -> None:
+    """The vendor's parser accepts them under an unknown key, and import makes a profile with a remark."""
+    text = json.dumps({"devices": [{"coresx": [{"perf_profile": "custom", "custom": custom}]}]})
+    (made,) = to_profiles(parse_extension_file(text, "camera.json"))
+    assert said in remarks(made)

@@ -68,7 +68,7 @@ def test_no_text_is_taken_that_the_standard_library_refuses(text: str) -> None:
         ('{"a": 0.0e310}', "1:7: JSON-1: the number is too large (no setting needs such a number)"),
         ('{"a": 1e999}', "1:7: JSON-1: the number is too large (no setting needs such a number)"),
         (f'{{"a": {"9" * 5000}}}', "1:7: JSON-1: the number is too large (no setting needs such a number)"),
-        ('{"a": "b\nc"}', '1:7: JSON-1: the quotes are not closed (end the text with ")'),
+        ('{"a": "b\nc"}', '1:9: JSON-1: the quotes are not closed (end the text with ")'),
         ('{"a": "b\tc"}', "1:9: JSON-1: a control character in a text (write it as an escape, such as \\t or \\u0007)"),
         ('{"a": "\\q"}', "1:8: JSON-1: an unknown escape (write \\\\ for a backslash)"),
         ('{"a": "\\u12"}', "1:8: JSON-1: an escape without its four hexadecimal digits (write \\u and four digits)"),

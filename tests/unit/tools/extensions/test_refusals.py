@@ -10,7 +10,7 @@ from support.extension_verdicts import REFUSED, TAKEN
 
 from htppower.errors import ProfileError
 from htppower.tools.extensions.extension_file import parse_extension_file
-from htppower.tools.extensions.refusals.findings import refusals
+from htppower.tools.extensions.refusals import refusals
 from htppower.tools.extensions.to_profiles import to_profiles
 
 CORNERS = {

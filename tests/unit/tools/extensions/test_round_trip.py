@@ -16,7 +16,7 @@ from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.rules import table as rules
 from htppower.tools.extensions.extension_file import parse_extension_file
 from htppower.tools.extensions.from_profile import from_profile
-from htppower.tools.extensions.refusals.findings import refusals
+from htppower.tools.extensions.refusals import refusals
 from htppower.tools.extensions.to_profiles import to_profiles
 
 if TYPE_CHECKING:

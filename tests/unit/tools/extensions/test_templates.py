@@ -10,7 +10,7 @@ from support.linted_extensions import linted, written
 
 from htppower.errors import ProfileError
 from htppower.tools.extensions.extension_file import parse_extension_file
-from htppower.tools.extensions.templates import filled
+from htppower.tools.extensions.json_text import filled
 from htppower.tools.extensions.to_profiles import to_profiles
 
 if TYPE_CHECKING:

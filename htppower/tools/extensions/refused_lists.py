@@ -1,35 +1,46 @@
-"""Reasons to refuse a file in the profile ``custom``."""
+"""Reasons to refuse a file in its lists of graphs, devices and contexts as a whole, and in the profile ``custom``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from htppower.tools.extensions.extension_file import WHOLE_FILE, Wrong
 from htppower.tools.extensions.json_nodes import Kind
+from htppower.tools.extensions.key_words import Words, found_in, leaves, named_leaves, words_of
 from htppower.tools.extensions.keys import Section
-from htppower.tools.extensions.refusals.leaves import Words, found_in, leaves, words_of
-from htppower.tools.extensions.refusals.wrong import Wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.tools.extensions.extension_file import Block
-    from htppower.tools.extensions.json_nodes import Node
+    from htppower.tools.extensions.json_nodes import Member, Node
 
 # Clock votes in custom, in both of its forms, and in its items.
 _CUSTOM = words_of(r"cores.*custom(?:(?!custom)[^.\[])*[.\[].*dcvs(Exp)?Control")
 _ITEMS = words_of(r"cores.*custom(?:(?!custom)[^.\[])*\[.*dcvs(Exp)?Control")
-_WHOLE = "the vendor's tools refuse the whole file"
 
 
 def refused_custom(block: Block) -> Iterator[Wrong]:
     """Yield the reasons to refuse the file in the clock votes of an item."""
     for member in block.node.members if block.section is Section.DCVS else ():
         if member.key == "sleep_disable":
-            said = f"sleep_disable in an item of custom: {_WHOLE}"
+            said = f"sleep_disable in an item of custom: {WHOLE_FILE}"
             yield Wrong("EXT-14", member, said, "delete it: only the object form of custom takes it")
 
 
-def refused_profile(devices: Node) -> Iterator[Wrong]:
+def refused_lists(root: Node) -> Iterator[Wrong]:
+    """Yield the reasons to refuse the file in its lists of graphs, devices and contexts as a whole."""
+    for member in root.firsts().values():
+        yield from _empty_before(member, root)
+        if "devices" in member.key:
+            # A list whose key contains the word devices is read as a list of devices, too.
+            yield from _refused_profile(member.node)
+    devices = root.get("devices")
+    if devices is not None:
+        yield from _client_context(devices, root)
+
+
+def _refused_profile(devices: Node) -> Iterator[Wrong]:
     """Yield the reasons to refuse the file in the combined profiles of its cores.
 
     Of all cores of the first device the parser keeps the last profile and the last custom, and refuses the file if only
@@ -39,16 +50,16 @@ def refused_profile(devices: Node) -> Iterator[Wrong]:
         return
     profile, custom = _of_device(devices.items[0])
     if _is_custom(profile) and custom is None and profile is not None:
-        said = f"perf_profile custom without clock votes in custom: {_WHOLE}"
+        said = f"perf_profile custom without clock votes in custom: {WHOLE_FILE}"
         yield Wrong("EXT-17", profile, said, "add custom with dcvsControl in an item for each graph state")
     elif custom is not None and not _is_custom(profile):
-        said = f"custom, and the last perf_profile of the cores is not custom: {_WHOLE}"
+        said = f"custom, and the last perf_profile of the cores is not custom: {WHOLE_FILE}"
         yield Wrong("EXT-17", profile or custom, said, 'write "perf_profile": "custom", or delete custom')
     elif custom is None:
         # The parser looks for the items of a list, but not for the older object form.
         for later, items in (_of_device(device, _ITEMS) for device in devices.items[1:]):
             if items is not None and _is_custom(later):
-                said = f"custom in a device after one without it: {_WHOLE}"
+                said = f"custom in a device after one without it: {WHOLE_FILE}"
                 yield Wrong("EXT-17", items, said, "only the first of several devices is used: delete the others")
 
 
@@ -80,8 +91,40 @@ def _unvoted(node: Node) -> Iterator[Node]:
 def _states(item: Node) -> Iterator[str]:
     for leaf in leaves(item):
         if "graphState" in leaf.path:
-            yield str(leaf.node.value).partition("\0")[0]
+            yield leaf.node.c_text
 
 
 def _is_custom(profile: Node | None) -> bool:
-    return profile is not None and profile.kind is Kind.TEXT and profile.value.partition("\0")[0] == "custom"
+    return profile is not None and profile.kind is Kind.TEXT and profile.c_text == "custom"
+
+
+def _empty_before(member: Member, root: Node) -> Iterator[Wrong]:
+    """Yield an object without any value that comes before an object with values in the same list."""
+    if "context" in member.key and _says_client_context(root.get("devices")):
+        # The parser identifies contexts by the word context, which use_client_context contains, too.
+        return
+    empty: Node | None = None
+    for item in member.node.items:
+        if next(leaves(item), None) is None:
+            empty = empty or item
+        elif empty is not None and any(named_leaves(item, f"{member.key}[]")):
+            said = f"an object without values before another one in {member.key}: {WHOLE_FILE}"
+            yield Wrong("EXT-18", empty, said, "delete it, or put it last")
+            return
+
+
+def _says_client_context(devices: Node | None) -> bool:
+    return devices is not None and any(item.get("use_client_context") for item in devices.items)
+
+
+def _client_context(devices: Node, root: Node) -> Iterator[Wrong]:
+    """Yield the key use_client_context, whose name contains the word context, in a device after one without it."""
+    context = root.get("context")
+    if context is None or next(leaves(context), None) is None or not devices.items:
+        return
+    for item in devices.items[1:]:
+        node = item.get("use_client_context")
+        if node is not None and devices.items[0].get("use_client_context") is None:
+            said = f"use_client_context in a device after one without it, and context: {WHOLE_FILE}"
+            yield Wrong("EXT-18", node, said, "only the first of several devices is used: delete the others")
+            return

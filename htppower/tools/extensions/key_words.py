@@ -1,35 +1,43 @@
-"""The second pass of the vendor's parser over a file: each plain value, by its path of keys.
+"""How the vendor's parser finds plain values: by the words in the keys on the path to them.
 
 Measured on QAIRT 2.51. The keys on the path to a value are joined. If the path contains "graphs", or both "devices" and
-"cores", the parser searches it for the words of a list. The first word of the list that occurs in the path determines
-the allowed values; if no word occurs, the parser refuses the file. null is skipped. So an unknown key with an empty
-object is accepted, ``"my_core_id": 1`` is accepted in a core, and ``"_comment": "x"`` in a core is refused.
+"cores", the parser searches it for the known keys, in the order of ``keys.csv``. The first one that occurs in the path
+determines the allowed values; if none occurs, the parser refuses the file. null is skipped. So an unknown key with an
+empty object is accepted, ``"my_core_id": 1`` is accepted in a core, and ``"_comment": "x"`` in a core is refused.
+
+If several values match a key, the last one counts: ``"my_perf_profile": "balanced"`` after ``"perf_profile": "burst"``
+votes balanced, and so does ``perf_profile`` in an unknown object of a core.
 """
 
 from __future__ import annotations
 
 import functools
 import re
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from htppower.tools.extensions.custom_keys import CORNERS, EXPANDED_CORNERS, GRAPH_STATES, POWER_MODES
 from htppower.tools.extensions.json_nodes import Kind
 from htppower.tools.extensions.key_table import KEYS
-from htppower.tools.extensions.keys import Section
-from htppower.tools.extensions.power_keys import PERF_PROFILES
-from htppower.tools.extensions.refusals.numbers import is_number, is_uint64_like, is_uint_like
+from htppower.tools.extensions.keys import UINT32, Section, Type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from htppower.errors import KeyPath
     from htppower.tools.extensions.json_nodes import Member, Node
+    from htppower.tools.extensions.keys import Key
 
-_LARGEST_VTCM_MB = 4095
-_LAST_DEVICE_TYPE = 1
+    Check = Callable[[Node], bool]
+    Rules = tuple[tuple[str, Check], ...]
+
+# Patterns that must occur in a path one after the other.
+Words = tuple["re.Pattern[str]", ...]
+
 # The separator of keys in a path, and the suffix for a list item.
 _JOIN, _ITEM = ".", "[]"
 _NAMES = sorted({name for _, name in KEYS}, key=len, reverse=True)
+# An architecture is "v" and any number that C can read after it, or no number at all.
+ARCH = re.compile(r"v[ \t\n\v\f\r]*[+-]?0*[1-9][0-9]*|$")
 
 
 class Leaf(NamedTuple):
@@ -50,12 +58,14 @@ class Leaf(NamedTuple):
     is_missing: bool = False
 
 
-def _bool(node: Node) -> bool:
-    return node.kind is Kind.BOOL
+def is_whole(node: Node, highest: float = UINT32.high) -> bool:
+    """Return whether a value is a number without a sign, or a double with a whole value such as 1.0.
 
-
-def _text(node: Node) -> bool:
-    return node.kind is Kind.TEXT
+    The parser does not compare doubles with the largest number of 32 or of 64 bits.
+    """
+    if node.is_integer or highest < UINT32.high:
+        return node.is_number and 0 <= node.value <= highest and float(node.value).is_integer()
+    return node.is_number and node.value >= 0 and float(node.value).is_integer()
 
 
 def _not_looked_up(_: Node) -> bool:
@@ -72,119 +82,91 @@ def _nothing(_: Node) -> bool:
     return False
 
 
-def _word(words: tuple[str, ...]) -> Callable[[Node], bool]:
-    return lambda node: _text(node) and node.value.partition("\0")[0] in words
+def _bool(node: Node) -> bool:
+    return node.kind is Kind.BOOL
 
 
-def _vtcm(node: Node) -> bool:
-    return is_uint_like(node) and node.value <= _LARGEST_VTCM_MB
+def _text(node: Node) -> bool:
+    return node.kind is Kind.TEXT
 
 
-# The words in the order in which the parser tries them, each a pattern, with the allowed values. The order was measured
-# with every pair of words in one key.
-_Rules = tuple[tuple[str, "Callable[[Node], bool]"], ...]
+def _check(key: Key) -> Check | None:
+    """Return the check of a plain value by the type of its key; None for a key of objects."""
+    highest = UINT32.high if key.limits is None else key.limits.high
+    if key.name == "dsp_arch":
+        return lambda node: _text(node) and ARCH.match(node.c_text) is not None
+    if key.words and key.type is not Type.INTEGER_OR_WORD:
+        return lambda node: _text(node) and node.c_text in key.words
+    checks: dict[Type, Check] = {
+        Type.BOOL: _bool,
+        Type.INTEGER: lambda node: is_whole(node, highest),
+        Type.INTEGERS: is_whole,
+        Type.WHOLE: is_whole,
+        Type.NUMBER: lambda node: node.is_number,
+        Type.TEXT: _text,
+        Type.TEXTS: _text,
+        Type.INTEGER_OR_WORD: lambda node: _text(node) or is_whole(node),
+    }
+    return checks.get(key.type)
 
 
-def _each(allows: Callable[[Node], bool], *words: str) -> _Rules:
-    return tuple((word, allows) for word in words)
+def _of(section: Section, within: str = "", names: tuple[str, ...] = ()) -> Rules:
+    """Return the words of a section, or only some of them, each with its check.
+
+    A word may be a pattern; ``within`` is a pattern that must occur before.
+    """
+    keys = (KEYS[section, name] for where, name in KEYS if where is section and (not names or name in names))
+    return tuple((within + key.name, check) for key in keys if (check := _check(key)) is not None)
 
 
-_GRAPH: _Rules = (
+_HMX = _of(Section.HMX, r"hmxControl.*")
+_GRAPH: Rules = (
     (r"graph_names", _text),
     (r"^graphs\[\]\.finalize_config\.", _not_looked_up),
     (r"finalize_config", _nothing),
-    *_each(is_uint_like, "O", "num_cores"),
-    *_each(_bool, "assume_same_quant", "share_io_buffer", "short_depth_conv_on_hmx_off", "high_precision_sigmoid"),
-    *_each(_bool, "monolithic_lstm", "fold_relu_activation_into_conv_off", "advanced_activation_fusion"),
-    *_each(_bool, "precision_compensation", "fp16_clamp_overflow", "enable_predication"),
-    *_each(is_uint_like, "fp16_relaxed_precision", "hvx_threads", "dlbc", "sparse_weights_compression"),
-    *_each(is_uint_like, "cached_weights", "vtcm_retention"),
-    (r"vtcm_mb", _vtcm),
-    (r"vtcm_size", is_uint_like),
-    (r"perf_profile", _word(PERF_PROFILES)),
-    (r"weights_packing", _bool),
-    (r"slc_alloc_enable", is_uint_like),
-    (r"hmx_op_bounding\.(hmx_frequency|dsp_core_frequency)", is_number),
+    *(rule for rule in _of(Section.GRAPH) if rule[0] not in ("graph_names", "dynamic_partitioning")),
+    *_of(Section.HMX_OP_BOUNDING, r"hmx_op_bounding\."),
     (r"hmx_op_bounding", _nothing),
-    (r"\.dynamic_partitioning[.\[]", is_uint_like),
+    (r"\.dynamic_partitioning[.\[]", is_whole),
 )
-# An architecture is "v" and any number that C can read after it, or no number at all.
-ARCH = re.compile(r"v[ \t\n\v\f\r]*[+-]?0*[1-9][0-9]*|$")
-_DEVICE: _Rules = (
-    *_each(is_uint_like, "device_id", "soc_id", "soc_model"),
-    (r"dsp_arch", lambda node: _text(node) and ARCH.match(node.value.partition("\0")[0]) is not None),
-    (r"pd_session", _word(("unsigned", "signed"))),
-    *_each(_bool, "use_client_context", "use_dynamic_partitioning"),
-    *_each(_bool, "enable_htp_extension", "consolidate_htp_extension"),
-    (r"profiling_level", _text),
-    (r"async_voting", _bool),
-    *_each(is_uint_like, "core_id", "core_type"),
-    (r"device_type", lambda node: is_uint_like(node) and node.value <= _LAST_DEVICE_TYPE),
-    (r"enable_async_execute", _bool),
-)
-_IN_CORE = _each(is_uint_like, "rpc_control_latency", "rpc_polling_time", "hmx_timeout_us")
-_CORE: _Rules = (
-    *_DEVICE,
+_DEVICE = _of(Section.DEVICE)
+_IN_CORE = (*_DEVICE, *_of(Section.CORE, names=("rpc_control_latency", "rpc_polling_time", "hmx_timeout_us")))
+_CORE: Rules = (
     *_IN_CORE,
-    (r"perf_profile", _word(PERF_PROFILES)),
-    (r"hmxControl.*hmx(PickDefault|PerfMode)", is_uint_like),
-    (r"hmxControl.*hmxVoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
+    *_of(Section.CORE, names=("perf_profile",)),
+    *_HMX,
     (r"hmxControl", _not_looked_up),
-    (r"adaptive_polling_time", is_uint_like),
-    (r"ddr_perf_mode", _bool),
+    *_of(Section.CORE, names=("adaptive_polling_time", "ddr_perf_mode")),
 )
-_CONTEXT: _Rules = (
-    (r"contextKey", _text),
+_CONTEXT: Rules = (
     (r"^context(\[\])*\.lora_preload_buffer_group([.\[]|$)", _text),
-    (r"weight_sharing_enabled", _bool),
-    (r"group_id", is_uint_like),
-    *_each(is_uint64_like, "max_spill_fill_buffer_for_group", "file_read_memory_budget_in_mb"),
-    *_each(_bool, "dsp_memory_profiling_enabled", "io_memory_estimation", "prepare_only", "init_acceleration"),
-    *_each(_bool, "skip_validation_on_binary_section", "extended_udma", "lora_weight_sharing"),
-    *_each(_bool, "detachable_buffers_enabled", "hard_detach_enabled"),
-    (r"reused_io_limit_mb", is_uint64_like),
-    (r"graph_splitting_enabled", _bool),
-    *_each(
-        lambda node: _text(node) or is_uint_like(node),
-        r"graph_splitting_configs.*num_prepare_threads",
-        r"num_prepare_threads.*graph_splitting_configs",
+    *_of(Section.CONTEXT),
+    *(
+        (form, check)
+        for name, check in _of(Section.GRAPH_SPLITTING, names=("num_prepare_threads",))
+        for form in (f"graph_splitting_configs.*{name}", f"{name}.*graph_splitting_configs")
     ),
-    (r"concurrent_deserialization_patch", _text),
 )
 # For these words the parser looks up a known key, whatever its value is.
-_OTHERS: _Rules = tuple(
+_OTHERS: Rules = tuple(
     (rf"^{section}\.{name}$", _any) for section, name in KEYS if section in (Section.GROUP_CONTEXT, Section.MEMORY)
 )
-_CUSTOM_OBJECT: _Rules = (
-    *_DEVICE,
+_CUSTOM_OBJECT: Rules = (
     *_IN_CORE,
     (r"custom\.dcvsControl\.(start|done)", _nothing),
     (r"custom\.dcvsControl", _not_looked_up),
-    (r"custom\..*hmxControl.*hmx(PickDefault|PerfMode)", is_uint_like),
-    (r"custom\..*hmxControl.*hmxVoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
+    *((rf"custom\..*{words}", check) for words, check in _HMX),
 )
-_CUSTOM_ITEMS: _Rules = (
-    *_DEVICE,
+_CUSTOM_ITEMS: Rules = (
     *_IN_CORE,
-    (r"graphState", _word(GRAPH_STATES)),
-    (r"sustainInferencePerfState", _bool),
-    (r"dcvsControl.*(bus|core)VoltageCorner(Min|Target|Max)", _word(CORNERS)),
-    (r"dcvsControl.*enableDcvs", _bool),
-    (r"dcvs(Exp)?Control.*sleep_latency_us", is_uint_like),
-    (r"dcvs(Exp)?Control.*powerMode", _word(POWER_MODES)),
-    (r"dcvsExpControl.*(bus|core)VoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
-    (r"dcvsExpControl.*(sleepDisable|corePerfMode|busPerfMode)", is_uint_like),
+    *_of(Section.CUSTOM_ITEM),
+    *_of(Section.DCVS, r"dcvsControl.*"),
+    *_of(Section.DCVS_EXP, r"dcvsExpControl.*"),
     (r"dcvs(Exp)?Control", _nothing),
-    (r"hmxControl.*hmx(PickDefault|PerfMode)", is_uint_like),
-    (r"hmxControl.*hmxVoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
-    (r"cengControl.*cengVoltageCorner(Min|Target|Max)", _word(CORNERS)),
-    (r"cengExpControl.*cengVoltageCorner(Min|Target|Max)", _word(EXPANDED_CORNERS)),
-    (r"ceng(Exp)?Control.*cengPerfMode", is_uint_like),
+    *_HMX,
+    *_of(Section.CENG, r"cengControl.*"),
+    *_of(Section.CENG_EXP, r"cengExpControl.*"),
 )
-
-
-# Patterns that must occur in a path one after the other.
-Words = tuple["re.Pattern[str]", ...]
 
 
 def words_of(form: str) -> Words:
@@ -208,7 +190,7 @@ def found_in(path: str, words: Words) -> str | None:
     return path[first.start() : end]
 
 
-def _compiled(rules: _Rules) -> tuple[tuple[Words, Callable[[Node], bool]], ...]:
+def _compiled(rules: Rules) -> tuple[tuple[Words, Check], ...]:
     return tuple((words_of(form), allows) for form, allows in rules)
 
 
@@ -293,3 +275,19 @@ def _leaves(
     elif node.kind is not Kind.NULL:
         is_missing = found is None or found.kind in (Kind.OBJECT, Kind.LIST, Kind.NULL)
         yield Leaf(path, node if found is None or is_missing else found, key, is_missing=is_missing)
+
+
+def by_words(at: KeyPath, node: Node) -> Mapping[str, Leaf]:
+    """Return the plain values of an object by the keys that the parser takes them for; the last of several counts.
+
+    Args:
+        at: the known keys on the path to the object; list items by their index.
+        node: the object.
+    """
+    return MappingProxyType({leaf.word: leaf for leaf in named_leaves(node, path_of(at))})
+
+
+def read_as(at: KeyPath, member: Member) -> tuple[str, ...]:
+    """Return the known keys that an unknown key is taken for, by the words in its name; empty if it is ignored."""
+    leaves = named_leaves(member.node, path_of((*at, member.key)))
+    return tuple(dict.fromkeys(leaf.word for leaf in leaves))
