@@ -13,10 +13,10 @@ from htppower.tools.cli.inputs import STANDARD_INPUT, standard_input_stream
 from htppower.tools.cli.options import GivenPath, folders_option, output_options
 from htppower.tools.cli.outputs import print_document, write_outputs
 from htppower.tools.cli.progress import shown_progress, size_of
+from htppower.tools.report.words import counted
 from htppower.tools.review.advice.formats import NAMES, render
 from htppower.tools.review.advice.readers.recognise import read_measurements
 from htppower.tools.review.advice.run import advise
-from htppower.tools.tuning.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

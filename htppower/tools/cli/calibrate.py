@@ -233,7 +233,7 @@ def _backend(options: dict[str, Any]) -> Backend:
 
 
 def _plan_text(steps: Sequence[Step]) -> str:
-    from htppower.tools.review.durations import rough_duration  # noqa: PLC0415 - only for a plan
+    from htppower.tools.report.words import rough_duration  # noqa: PLC0415 - only for a plan
 
     lines = []
     for number, step in enumerate(steps, 1):

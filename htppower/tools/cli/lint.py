@@ -18,7 +18,7 @@ from htppower.tools.cli.options import SYSTEMS, GivenPath, folders_option, outpu
 from htppower.tools.cli.outputs import File, Sort, print_document, write_files, write_outputs
 from htppower.tools.cli.progress import shown_progress
 from htppower.tools.cli.terminal import echo
-from htppower.tools.review.layout import terminal_width
+from htppower.tools.report.layout import terminal_width
 from htppower.tools.review.lint.formats import NAMES, render
 from htppower.tools.review.lint.profile_findings import STDIN
 from htppower.tools.review.lint.run import lint

@@ -16,7 +16,7 @@ from htppower.tools.cli.commands import COMMANDS, SECTIONS
 from htppower.tools.cli.exit_codes import INTERRUPTED, INVALID, REFUSED
 from htppower.tools.cli.help import HELP, WIDEST, Context, show, write_commands, write_example
 from htppower.tools.cli.terminal import echo, fitted
-from htppower.tools.review.layout import terminal_width
+from htppower.tools.report.layout import terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

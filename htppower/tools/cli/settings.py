@@ -16,8 +16,8 @@ from htppower.tools.cli.help import OUTPUT, WHAT, Command, option
 from htppower.tools.cli.options import folders_option, force_option, format_option, refuse_given
 from htppower.tools.cli.outputs import File, Sort, print_document, write_outputs
 from htppower.tools.cli.terminal import echo
-from htppower.tools.review.layout import labelled, wrapped
-from htppower.tools.review.styled import styled
+from htppower.tools.report.layout import labelled, wrapped
+from htppower.tools.report.styled import styled
 from htppower.tools.runtimes.catalogue import NAMES, runtime
 from htppower.tools.runtimes.settings import LANGUAGES
 

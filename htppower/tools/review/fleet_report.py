@@ -13,8 +13,8 @@ from htppower.errors import printable
 from htppower.profiles.fields import spell
 from htppower.profiles.shares import share_text
 from htppower.profiles.sustain import VENDOR_SUSTAIN_US, Adaptive
-from htppower.tools.review.durations import duration
-from htppower.tools.review.layout import WIDTH, table, wrapped
+from htppower.tools.report.layout import WIDTH, table, wrapped
+from htppower.tools.report.words import counted, duration
 from htppower.votes.field_repr import field_repr
 
 if TYPE_CHECKING:
@@ -71,12 +71,12 @@ class FleetReport:
         answers, fleet = self.fleet.answers, self.fleet
         left_out = f", {len(fleet.unread)} left out" if fleet.unread else ""
         kept = f" ({fleet.kept} of them by an earlier run)" if fleet.kept else ""
-        yield f"{self.folder}: {_many(len(answers), 'file')} read{kept}{left_out}"
+        yield f"{self.folder}: {counted(len(answers), 'file')} read{kept}{left_out}"
         if fleet.broken:
-            yield f"{_many(fleet.broken, 'result')} of an earlier run broken, and read again"
+            yield f"{counted(fleet.broken, 'result')} of an earlier run broken, and read again"
         gaps = self.settled.gaps
-        counts = (_many(self._total(f"{what}s"), what) for what in ("session", "inference"))
-        yield f"{', '.join(counts)}, {_many(gaps.gaps, 'gap')}"
+        counts = (counted(self._total(f"{what}s"), what) for what in ("session", "inference"))
+        yield f"{', '.join(counts)}, {counted(gaps.gaps, 'gap')}"
         if gaps.gaps:
             bounds = ((share, gaps.quantile_us(ppm)[1]) for share, ppm in _GAPS_SHOWN)
             said = [f"{share} shorter than {duration(most)}" for share, most in bounds if most is not None]
@@ -86,7 +86,7 @@ class FleetReport:
             yield f"By the device model {self.device} a second of cost is {self.saved_w:.3g} J"
         noted = sum(1 for each in answers if each.notes)
         if noted:
-            yield f"In {_many(noted, 'file')} something was left out; JSON shows what"
+            yield f"In {counted(noted, 'file')} something was left out; JSON shows what"
 
     def _total(self, name: str) -> int:
         return sum(getattr(each, name) for each in self.fleet.answers)
@@ -133,7 +133,7 @@ class FleetReport:
         worst = [each for each in devices[:_MOST_NAMED] if each.loss > 0]
         if worst:
             rows = [
-                (self._short(each), _gain(each.loss), _sustain(each.best.sustain), _many(each.gaps, "gap"))
+                (self._short(each), _gain(each.loss), _sustain(each.best.sustain), counted(each.gaps, "gap"))
                 for each in worst
             ]
             yield ""
@@ -147,7 +147,7 @@ class FleetReport:
     def _left_out(self) -> Iterator[str]:
         unread = self.fleet.unread
         if unread:
-            yield f"Left out: {_many(len(unread), 'file')} that can't be read"
+            yield f"Left out: {counted(len(unread), 'file')} that can't be read"
             yield from (f"  {printable(each.why)}" for each in unread[:_MOST_NAMED])
             if len(unread) > _MOST_NAMED:
                 yield f"  and {len(unread) - _MOST_NAMED} more, which JSON names"
@@ -187,7 +187,7 @@ class FleetReport:
     def as_profile(self, name: str) -> str:
         """Return a profile with the sustain time for all, with the reasons in comments."""
         settled = self.settled
-        traces = _many(len(self.fleet.answers), "trace")
+        traces = counted(len(self.fleet.answers), "trace")
         ratios = (
             f"{_sustain(each.sustain)} {each.cost.cost_us / settled.clairvoyant_us:.3f}"
             for each in (settled.chosen, settled.vendors, settled.at_once)
@@ -195,7 +195,7 @@ class FleetReport:
         )
         losses = sorted(each.loss for each in settled.devices)
         half, most = (_gain(losses[place]) for place in ((len(losses) - 1) // 2, -1))
-        gaps, worth = _many(settled.gaps.gaps, "gap"), duration(self.question.break_even_us)
+        gaps, worth = counted(settled.gaps.gaps, "gap"), duration(self.question.break_even_us)
         comments = (
             f"The sustain time of {self.extends} for {traces} with {gaps}, at a break-even time of {worth}.",
             f"Cost compared with the cost if each gap were known when it begins: {', '.join(ratios)}.",
@@ -254,7 +254,3 @@ def _gain(loss: float) -> str:
 def _rough(cost_us: int) -> str:
     """Return a cost, rounded for comparison."""
     return f"{cost_us / 1e6:.1f} s"
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from htppower.profiles.shares import share_text
 from htppower.profiles.sustain import Adaptive
-from htppower.tools.review.durations import duration
+from htppower.tools.report.words import duration
 
 if TYPE_CHECKING:
     from htppower.profiles.sustain import Sustain

@@ -12,7 +12,7 @@ from htppower.tools.cli.completion import values as completion
 from htppower.tools.cli.help import DEVICE, Command, option
 from htppower.tools.cli.options import folders_option, format_option, library_option
 from htppower.tools.cli.terminal import echo
-from htppower.tools.review.layout import LABEL, aligned, labelled, terminal_width
+from htppower.tools.report.layout import LABEL, aligned, labelled, terminal_width
 from htppower.votes.native_codes import SUCCESS, code_name
 
 if TYPE_CHECKING:

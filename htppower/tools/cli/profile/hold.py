@@ -16,7 +16,7 @@ from htppower.profiles.profile import with_states
 from htppower.tools.cli.profile.child import in_this_group, keep_from_children, open_descriptors, start
 from htppower.tools.cli.profile.signals import ENDING, SIGNALED, STOPPING, Signals, TakenSignal, take_signals
 from htppower.tools.cli.terminal import echo
-from htppower.tools.review.durations import duration
+from htppower.tools.report.words import duration
 from htppower.tools.review.link_words import LINK_MEANINGS
 from htppower.votes.options import PROCESS_WIDE
 

@@ -12,8 +12,8 @@ from htppower.control.status.process_identity import Life
 from htppower.events import State
 from htppower.tools.cli.status.painted import painted
 from htppower.tools.cli.status.wording import clock_time, inferences, lasted, link_lines, share_up, time_in_states, wait
-from htppower.tools.review.durations import duration, rough_duration
-from htppower.tools.review.layout import WIDTH, labelled
+from htppower.tools.report.layout import WIDTH, labelled
+from htppower.tools.report.words import duration, rough_duration
 from htppower.votes.native_codes import SUCCESS
 
 if TYPE_CHECKING:

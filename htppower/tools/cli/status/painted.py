@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from htppower.tools.review.styled import styled
+from htppower.tools.report.styled import styled
 
 _COLOURS = {"RAISED": "red", "LOWERED": "green", "UNKNOWN": "yellow"}
 _STATES = re.compile(rf"\b({'|'.join(_COLOURS)})\b")

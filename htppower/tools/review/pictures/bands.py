@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.pictures.axis import spell_time
+from htppower.tools.report.svg import element, text, title, width_of
+from htppower.tools.report.words import duration
 from htppower.tools.review.pictures.condense import phase_bands, window_bands
-from htppower.tools.review.pictures.elements import element, text, title, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,16 +30,16 @@ def draw_bands(timeline: Timeline, times: TimeAxis, top: float, bottom: float, n
     for band in window_bands(timeline.windows, times, phases):
         left, width = _place(band, times)
         yield element("rect", fill=f"url(#{name}-hatch)", x=left, y=top, width=width, height=bottom - top)
-        duration = spell_time(band.duration_us)
-        tip = f"{band.name}, {duration}" if band.count == 1 else f"{band.count} {band.name} windows in {duration}"
+        lasted = duration(band.duration_us)
+        tip = f"{band.name}, {lasted}" if band.count == 1 else f"{band.count} {band.name} windows in {lasted}"
         yield _strip(band, top, times, title(tip), fill="none", pointer_events="all", class_="window")
-        yield from _label(band, top, (f"{band.name} {duration}", band.name), times)
+        yield from _label(band, top, (f"{band.name} {lasted}", band.name), times)
     for band in phases:
         left, width = _place(band, times)
         tint = {"x": left, "y": top + BANDS_PX, "width": width, "height": bottom - top - BANDS_PX}
         yield element("rect", class_=f"column {band.name}", **tint)
-        duration = spell_time(band.duration_us)
-        tip = f"{band.name}, {duration}" if band.count == 1 else f"{band.count} of {band.name} in {duration}"
+        lasted = duration(band.duration_us)
+        tip = f"{band.name}, {lasted}" if band.count == 1 else f"{band.count} of {band.name} in {lasted}"
         yield _strip(band, top, times, title(tip), class_=f"phase {band.name}")
         words = (band.name,) if band.count == 1 else (f"{band.count} x {band.name}", f"{band.count}")
         yield from _label(band, top, words, times)

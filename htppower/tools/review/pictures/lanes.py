@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.pictures.axis import spell_time
+from htppower.tools.report.svg import element, path, text, title
+from htppower.tools.report.words import duration
 from htppower.tools.review.pictures.condense import stretches
-from htppower.tools.review.pictures.elements import element, path, text, title
 from htppower.tools.review.pictures.rows import FOLLOWS, NO_VOTE, row_of, voted_rows
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def draw_lane(lane: Lane, top: float, corners: CornerAxis, times: TimeAxis, left
         line = path(_line(drawn, top, corners, kind))
         if line:
             yield element("path", class_=kind, d=line)
-    yield from _tips(drawn, top, corners, times)
+    yield from _tips(drawn, top, corners)
     yield "</g>"
 
 
@@ -84,11 +84,11 @@ def _line(drawn: list[Stretch[Step]], top: float, corners: CornerAxis, kind: str
         down = True
 
 
-def _tips(drawn: list[Stretch[Step]], top: float, corners: CornerAxis, times: TimeAxis) -> Iterator[str]:
+def _tips(drawn: list[Stretch[Step]], top: float, corners: CornerAxis) -> Iterator[str]:
     """Yield the tip of each step, shown under the pointer."""
     for stretch in drawn:
         width, step = stretch.right - stretch.left, stretch.steps[0]
         if len(stretch.steps) == 1 and width > 0 and row_of(step) is not None:
-            tip = title(f"{step} from {spell_time(step.time_us, times.end_us)}")
+            tip = title(f"{step} from {duration(step.time_us)}")
             place = {"x": stretch.left, "y": top, "width": width, "height": corners.height}
             yield element("rect", tip, fill="none", pointer_events="all", **place)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.events import Phase
+from htppower.tools.report.svg import element, text, width_of
 from htppower.tools.review.pictures.condense import clusters, stretches
-from htppower.tools.review.pictures.elements import element, text, width_of
 from htppower.tools.review.pictures.marks import GLYPHS, glyph
 from htppower.tools.review.pictures.timeline import is_disable
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.pictures.axis import MARK_PX, spell_time
+from htppower.tools.report.svg import element, path, shortened, text, title, width_of
+from htppower.tools.report.words import duration
+from htppower.tools.review.pictures.axis import MARK_PX
 from htppower.tools.review.pictures.condense import clusters
-from htppower.tools.review.pictures.elements import element, path, shortened, text, title, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +44,7 @@ def draw_calls(ticks: Sequence[Tick], times: TimeAxis, lanes_top: float, top: fl
             for place, tick in enumerate(cluster.ticks):
                 x = times.x(tick.time_us)
                 yield element("line", class_="call", x1=x, y1=lanes_top, x2=x, y2=top + 4)
-                yield glyph(tick.does, middle + _spread(place, len(cluster.ticks)), top + 12, _tip(tick, times))
+                yield glyph(tick.does, middle + _spread(place, len(cluster.ticks)), top + 12, _tip(tick))
         words = [f"{len(cluster.ticks)} calls"] if cluster.many else [tick.does for tick in cluster.ticks]
         half = max(width_of(word, _SIZE) for word in words) / 2
         if middle - half >= free:
@@ -77,7 +78,7 @@ def draw_breaks(times: TimeAxis, lanes: tuple[float, float], axis: float) -> Ite
     for piece in times.breaks:
         for top, bottom in (lanes, (axis - 5, axis + 5)):
             yield from _gap(piece.mark, top, bottom)
-        time = spell_time(piece.end_us - piece.begin_us)
+        time = duration(piece.end_us - piece.begin_us)
         width = piece.right - piece.left
         cut = next((said for said in (f"{time} cut", time) if width_of(said, _SIZE) < width), "")
         said = cut or shortened(time, _SIZE, width)
@@ -123,5 +124,5 @@ def _spread(place: int, count: int) -> float:
     return (place - (count - 1) / 2) * _GLYPH_PX
 
 
-def _tip(tick: Tick, times: TimeAxis) -> str:
-    return f"{spell_time(tick.time_us, times.end_us)}: {tick.says}"
+def _tip(tick: Tick) -> str:
+    return f"{duration(tick.time_us)}: {tick.says}"

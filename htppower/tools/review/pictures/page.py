@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from htppower.tools.review.pictures.elements import element, safe
+from htppower.tools.report.svg import element, safe
 
 # The page loads and runs nothing, whatever texts a profile holds. Its style sheets are inline.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

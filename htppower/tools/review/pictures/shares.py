@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.tools.review.pictures.elements import element, safe, shortened, text, title, width_of
+from htppower.tools.report.svg import element, safe, shortened, text, title, width_of
 from htppower.tools.review.pictures.style import SVG
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.pictures.axis import spell_time
+from htppower.tools.report.svg import element, text, title, width_of
+from htppower.tools.report.words import duration
 from htppower.tools.review.pictures.condense import stretches
-from htppower.tools.review.pictures.elements import element, text, title, width_of
 from htppower.tools.review.pictures.timeline import FIELDS, Setting
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _draw(stretch: Stretch[Value], y: float, times: TimeAxis) -> Iterator[str]:
     if len(stretch.steps) > 1:
         yield element("rect", title(f"{len(stretch.steps)} changes"), class_="changes", **bar)
         return
-    tip = title(f"{value.text} from {spell_time(value.time_us, times.end_us)}")
+    tip = title(f"{value.text} from {duration(value.time_us)}")
     yield element("rect", tip, class_="value", **bar)
     said = value.text or ""
     begin, end = times.widest_room(stretch.left, stretch.right)

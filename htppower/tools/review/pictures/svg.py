@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.pictures.axis import spell_time, time_axis
+from htppower.tools.report.svg import element, safe, shortened, text
+from htppower.tools.report.words import duration
+from htppower.tools.review.pictures.axis import time_axis
 from htppower.tools.review.pictures.bands import BANDS_PX, draw_bands
-from htppower.tools.review.pictures.elements import element, safe, shortened, text
 from htppower.tools.review.pictures.lanes import draw_lane
 from htppower.tools.review.pictures.legend import LINE_PX, draw_legend
 from htppower.tools.review.pictures.marks import AXIS_PX, CALLS_PX, draw_axis, draw_breaks, draw_calls
@@ -145,5 +146,5 @@ def _moments(timeline: Timeline) -> Iterator[str]:
         steps = ", ".join(f"{lane.clock} {lane.at(time_us)}" for lane in timeline.lanes)
         said_now = {setting.field: setting.at(time_us).text for setting in timeline.settings}
         new = (f", {field} {text}" for field, text in said_now.items() if text not in (None, told.get(field)))
-        yield f"At {spell_time(time_us)}: {steps}{''.join(new)}"
+        yield f"At {duration(time_us)}: {steps}{''.join(new)}"
         told = said_now

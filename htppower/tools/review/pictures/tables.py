@@ -8,7 +8,7 @@ from htppower.profiles.discovery import shown_path
 from htppower.profiles.fields import spell, vote_fields
 from htppower.profiles.profile import power_states
 from htppower.profiles.sustain import Adaptive
-from htppower.tools.review.pictures.elements import element, safe
+from htppower.tools.report.svg import element, safe
 from htppower.tools.review.sustain_words import sustain_in_words
 
 if TYPE_CHECKING:

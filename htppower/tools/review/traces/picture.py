@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.pictures.axis import spell_time
-from htppower.tools.review.pictures.elements import element, path, safe, shortened, text, title, width_of
+from htppower.tools.report.svg import element, path, safe, shortened, text, title, width_of
+from htppower.tools.report.words import counted, duration, percent, time
 from htppower.tools.review.pictures.style import SVG
-from htppower.tools.review.traces.words import facts, headline, percent, time
+from htppower.tools.review.traces.words import facts, headline
 from htppower.tools.review.traces.words import title as title_of
-from htppower.tools.tuning.counted import counted
 from htppower.tools.tuning.traces.activity import begun, burst_spans, busy_shares
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ _UNITS = (
 )
 # The marks on the axis of lengths: decades up to the second, and then round times, which are about as far apart.
 _LENGTHS = (
-    *((10**exponent, spell_time(10**exponent)) for exponent in range(8)),
+    *((10**exponent, duration(10**exponent)) for exponent in range(8)),
     (60_000_000, "1 min"),
     (600_000_000, "10 min"),
     (3_600_000_000, "1 h"),
@@ -241,9 +240,9 @@ class _Picture:
         free = 0.0
         for time_out_us in self._marked_us:
             x = self._x_of(time_out_us)
-            tip = title(f"{spell_time(time_out_us)}: {percent(told[time_out_us].share)} warm")
+            tip = title(f"{duration(time_out_us)}: {percent(told[time_out_us].share)} warm")
             yield element("line", tip, class_="time-out", x1=x, y1=top + _MARKS_PX - 4, x2=x, y2=bottom)
-            said = spell_time(time_out_us)
+            said = duration(time_out_us)
             half = width_of(said, _SIZE) / 2
             if x - half >= free and x + half <= _RIGHT + _MARGIN:
                 yield text(x, top + 10, said, "time-out-name", "middle")
@@ -262,5 +261,5 @@ class _Picture:
 
 def _warm(session: SessionDescription, top: float) -> Iterator[str]:
     """Yield how many inferences find the votes up, by sustain time."""
-    parts = [f"{spell_time(each.time_out_us)} {percent(each.share)}" for each in session.time_outs]
+    parts = [f"{duration(each.time_out_us)} {percent(each.share)}" for each in session.time_outs]
     yield text(_LEFT, top + 12, f"inferences that find the votes up, by sustain time: {', '.join(parts)}", "faint")

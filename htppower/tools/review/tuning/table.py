@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.tools.review.durations import duration
-from htppower.tools.review.traces.words import time as time_text
+from htppower.tools.report.words import duration
+from htppower.tools.report.words import time as time_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.durations import duration
-from htppower.tools.review.traces.words import percent
-from htppower.tools.review.traces.words import time as time_text
+from htppower.tools.report.words import counted, duration, percent
+from htppower.tools.report.words import time as time_text
 from htppower.tools.review.tuning.table import choice_text, energy_text
-from htppower.tools.tuning.counted import counted
 from htppower.tools.tuning.holds import checked_in_words, holds_in_words
 from htppower.tools.tuning.limits import COLD
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from htppower.profiles.discovery import shown_path
+from htppower.tools.report.styled import xml_text
+from htppower.tools.report.words import counted
 from htppower.tools.review.vote_tests.coverage import Look
 from htppower.tools.review.vote_tests.vote_diff import vote_diff
-from htppower.tools.review.xml_text import xml_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,7 +88,7 @@ def _line(result: CaseResult) -> str:
 def _summary(results: Sequence[CaseResult]) -> str:
     files = len({result.test.path for result in results})
     failed = sum(bool(result.failures) for result in results)
-    where = f"{len(results)} {'case' if len(results) == 1 else 'cases'} in {files} {'file' if files == 1 else 'files'}"
+    where = f"{counted(len(results), 'case')} in {counted(files, 'file')}"
     return f"{failed} of {where} failed" if failed else f"{where} passed"
 
 

@@ -13,9 +13,9 @@ from support.measurements import ORDER, Recipe, made, ort_csv, qairt_json, viewe
 
 from htppower import VoteController
 from htppower.backends import SimulatedHtp
+from htppower.tools.report.layout import shown_width
 from htppower.tools.review.advice.events import Event
 from htppower.tools.review.advice.rules import ADVICE_RULES
-from htppower.tools.review.layout import shown_width
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ from support.trace_files import Ran
 
 from htppower.tools.cli import trace_options
 from htppower.tools.cli.main import main
-from htppower.tools.review.layout import shown_width
+from htppower.tools.report.layout import shown_width
 from htppower.tools.tuning.traces import read
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from support.fleets import answer
 
 from htppower import load_profile
 from htppower.profiles.sustain import Adaptive
+from htppower.tools.report.layout import shown_width
 from htppower.tools.review.fleet_report import FleetReport
-from htppower.tools.review.layout import shown_width
 from htppower.tools.tuning.fleet.fleet import Fleet
 from htppower.tools.tuning.fleet.records import Cost, Question, Unread
 from htppower.tools.tuning.fleet.settle import Aim, settle

@@ -9,13 +9,13 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
+from htppower.tools.report.words import percent, sentence
 from htppower.tools.review.advice.advice import Advice, Confidence, Nothing
 from htppower.tools.review.advice.events import Event
 from htppower.tools.review.advice.own_settings import recorded_runtime
 from htppower.tools.review.advice.profiles import speed
 from htppower.tools.review.advice.rules import CLOCK
 from htppower.tools.review.advice.statistics import median
-from htppower.tools.review.advice.words import percent, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 
+from htppower.tools.report.words import percent, time
 from htppower.tools.review.advice.advice import Advice, Confidence, Nothing
 from htppower.tools.review.advice.events import Event
 from htppower.tools.review.advice.own_settings import awake, lacks, polled_adaptively, recorded_runtime
 from htppower.tools.review.advice.profiles import LONGEST_POLLING_US, polling_us, polls_adaptively
 from htppower.tools.review.advice.rules import POLLING, WAKE_UP
-from htppower.tools.review.advice.words import percent, time
 
 if TYPE_CHECKING:
     from htppower.tools.review.advice.numbers import Numbers

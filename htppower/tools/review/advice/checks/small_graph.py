@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from htppower.tools.report.words import percent, time
 from htppower.tools.review.advice.advice import Advice, Confidence, Nothing
 from htppower.tools.review.advice.events import Event
 from htppower.tools.review.advice.own_settings import of_mode, recorded_runtime
 from htppower.tools.review.advice.profiles import LOWER, speed
 from htppower.tools.review.advice.rules import TOO_HIGH
-from htppower.tools.review.advice.words import percent, time
 
 if TYPE_CHECKING:
     from htppower.tools.review.advice.numbers import Numbers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.layout import WIDTH
+from htppower.tools.report.layout import WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable

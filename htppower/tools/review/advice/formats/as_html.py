@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from htppower.tools.report.words import time
 from htppower.tools.review.advice.described import about, headline, notes, to_do
 from htppower.tools.review.advice.numbers import Numbers
-from htppower.tools.review.advice.words import time
 from htppower.tools.review.pictures.page import figure, page
 from htppower.tools.review.pictures.shares import Bar, Share, shares_svg
 from htppower.tools.review.pictures.tables import cell, label_list, table

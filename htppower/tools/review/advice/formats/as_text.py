@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from htppower.errors import printable
+from htppower.tools.report.layout import WIDTH, labelled, padded, shown_width, wrapped
+from htppower.tools.report.styled import styled
+from htppower.tools.report.words import percent, time
 from htppower.tools.review.advice.advice import Confidence
 from htppower.tools.review.advice.described import about, headline, notes, to_do
 from htppower.tools.review.advice.numbers import Numbers
-from htppower.tools.review.advice.words import percent, time
-from htppower.tools.review.layout import WIDTH, labelled, padded, shown_width, wrapped
-from htppower.tools.review.styled import styled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

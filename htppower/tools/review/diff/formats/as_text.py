@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from htppower.errors import printable
 from htppower.profiles.discovery import shown_path
+from htppower.tools.report.layout import WIDTH, aligned, flowed, shown_width, wrapped
+from htppower.tools.report.styled import styled
 from htppower.tools.review.diff.effects import Effect
 from htppower.tools.review.diff.in_words import in_words
-from htppower.tools.review.layout import WIDTH, aligned, flowed, shown_width, wrapped
-from htppower.tools.review.styled import styled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from htppower.errors import printable
 from htppower.profiles.fields import spell, vote_fields
-from htppower.tools.review.durations import duration
-from htppower.tools.review.layout import WIDTH, beside, wrapped
+from htppower.tools.report.layout import WIDTH, beside, wrapped
+from htppower.tools.report.words import duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

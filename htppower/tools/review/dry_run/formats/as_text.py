@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from htppower.events import State
 from htppower.rules import table as rules
 from htppower.rules.rule import Breach
+from htppower.tools.report.layout import WIDTH, flowed, labelled
+from htppower.tools.report.styled import styled
+from htppower.tools.report.words import duration
 from htppower.tools.review.dry_run.report import NO_HARDWARE
-from htppower.tools.review.durations import duration
-from htppower.tools.review.layout import WIDTH, flowed, labelled
-from htppower.tools.review.styled import styled
 from htppower.votes.native import native_config
 from htppower.votes.option import Option
 from htppower.votes.options import VOTE_OPTIONS

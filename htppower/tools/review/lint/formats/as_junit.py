@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
+from htppower.tools.report.styled import xml_text
 from htppower.tools.review.lint.catalogue import expected
-from htppower.tools.review.xml_text import xml_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

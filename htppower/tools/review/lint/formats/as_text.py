@@ -6,9 +6,10 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from htppower.errors import Severity, printable
-from htppower.tools.review.layout import wrapped
+from htppower.tools.report.layout import wrapped
+from htppower.tools.report.styled import plain, styled
+from htppower.tools.report.words import counted
 from htppower.tools.review.lint.catalogue import CATALOGUE, expected
-from htppower.tools.review.styled import plain, styled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,11 +87,7 @@ def _shown(character: str) -> str:
 
 def _summary(report: LintReport) -> str:
     counts = [(report.count(severity), severity.value) for severity in Severity]
-    found = ", ".join(_counted(count, word) for count, word in counts if count) or "no findings"
+    found = ", ".join(counted(count, word) for count, word in counts if count) or "no findings"
     lifted = f", {len(report.suppressed)} suppressed" if report.suppressed else ""
     left_out = f"; left out: {len(report.left_out)} that hold neither" if report.left_out else ""
-    return f"{_counted(len(report.files), 'file')}: {found}{lifted}{left_out}"
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
+    return f"{counted(len(report.files), 'file')}: {found}{lifted}{left_out}"

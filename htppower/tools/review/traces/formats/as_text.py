@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.layout import WIDTH, aligned, labelled, padded, shown_width, wrapped
-from htppower.tools.review.styled import styled
-from htppower.tools.review.traces.words import (
-    TIME_OUT_HEADINGS,
-    facts,
-    headline,
-    more_sessions,
-    percent,
-    time,
-    time_outs,
-    title,
-)
+from htppower.tools.report.layout import WIDTH, aligned, labelled, padded, shown_width, wrapped
+from htppower.tools.report.styled import styled
+from htppower.tools.report.words import percent, time
+from htppower.tools.review.traces.words import TIME_OUT_HEADINGS, facts, headline, more_sessions, time_outs, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.pictures.elements import element
+from htppower.tools.report.svg import element
+from htppower.tools.report.words import counted
 from htppower.tools.review.pictures.page import figure, page
 from htppower.tools.review.pictures.tables import cell, label_list, table
 from htppower.tools.review.traces.words import more_sessions
@@ -20,7 +21,6 @@ from htppower.tools.review.tuning.words import (
     together_line,
     verified_line,
 )
-from htppower.tools.tuning.counted import counted
 from htppower.tools.tuning.profile_file import profile_text, tuned_name
 from htppower.tools.tuning.sensitivity import number
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.durations import rough_duration
-from htppower.tools.review.layout import WIDTH, aligned, labelled, shown_width, wrapped
-from htppower.tools.review.styled import styled
+from htppower.tools.report.layout import WIDTH, aligned, labelled, shown_width, wrapped
+from htppower.tools.report.styled import styled
+from htppower.tools.report.words import counted, rough_duration
 from htppower.tools.review.tuning.table import HEAD, lines
 from htppower.tools.review.tuning.words import (
     advice_line,
@@ -18,7 +18,6 @@ from htppower.tools.review.tuning.words import (
     together_line,
     verified_line,
 )
-from htppower.tools.tuning.counted import counted
 from htppower.tools.tuning.sensitivity import in_words
 
 if TYPE_CHECKING:

@@ -17,13 +17,13 @@ from support.checkout import CORPUS, DATA
 from support.examples import examples
 
 from htppower.errors import Finding, Place, Severity
+from htppower.tools.report.styled import plain
 from htppower.tools.review.lint.catalogue import CATALOGUE
 from htppower.tools.review.lint.formats import render
 from htppower.tools.review.lint.lines import Lines
 from htppower.tools.review.lint.report import LintReport
 from htppower.tools.review.lint.run import lint
 from htppower.tools.review.lint.suppressions import Suppressed, Suppression
-from htppower.tools.review.styled import plain
 
 TODAY = datetime.date(2026, 11, 21)
 REVIEWED = DATA / "reviewed"

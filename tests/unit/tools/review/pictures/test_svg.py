@@ -12,8 +12,9 @@ from support.dry_runs import HOSTILE, dry_run, hostile, parsed, sustaining
 from htppower.backends import SimulatedHtp
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import SHIPPED_PROFILES
-from htppower.tools.review.pictures.axis import spell_time, time_axis
-from htppower.tools.review.pictures.elements import width_of
+from htppower.tools.report.svg import width_of
+from htppower.tools.report.words import duration
+from htppower.tools.review.pictures.axis import time_axis
 from htppower.tools.review.pictures.svg import as_svg, describe
 from htppower.tools.review.pictures.timeline import timeline
 
@@ -73,7 +74,7 @@ def test_the_description_says_what_it_leaves_out(inferences: int, told: int, lef
     drawn = timeline(dry_run("balanced", inferences))
     parts = describe(drawn).split("; At ", 1)[1].split("; ")
     assert len(parts) + 1 == told + bool(left_out)
-    assert parts[-1] == f"At {spell_time(drawn.end_us)}: core no vote, bus no vote, HMX no vote."
+    assert parts[-1] == f"At {duration(drawn.end_us)}: core no vote, bus no vote, HMX no vote."
     assert [part for part in parts if " more" in part] == ([left_out] if left_out else [])
 
 

@@ -6,7 +6,7 @@ import unicodedata
 from html import escape
 from typing import TYPE_CHECKING
 
-from htppower.tools.review.xml_text import xml_text
+from htppower.tools.report.styled import xml_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

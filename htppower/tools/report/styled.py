@@ -26,6 +26,8 @@ _MARKS = f"[{''.join(_SEQUENCES)}]"
 _UNUSUAL = r"[^\n\t -~]"
 # Characters that markup may not hold: control characters and surrogates.
 _CONTROLS = "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]"
+# Characters that XML 1.0 has no way to write.
+_NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def styled(text: str, *styles: str | None) -> str:
@@ -71,3 +73,8 @@ def width(text: str) -> int:
 def safe_markup(text: str) -> str:
     """Return HTML, SVG or XML without characters that a terminal would obey. Letters of every script stay."""
     return re.sub(_CONTROLS, lambda found: printable(found[0]), text)
+
+
+def xml_text(text: str) -> str:
+    """Return a text with U+FFFD in place of each character that XML and HTML can't hold, not even escaped."""
+    return re.sub(_NOT_XML, "\N{REPLACEMENT CHARACTER}", text)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from htppower.tools.review.durations import duration, parse_duration
+from htppower.tools.report.words import counted, duration, parse_duration
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,9 @@ from htppower.tools.review.durations import duration, parse_duration
         (0, "0 us"),
         (40, "40 us"),
         (9999, "9.999 ms"),
+        (999, "999 us"),
         (300_000, "300 ms"),
+        (2_000_000, "2 s"),
         (1_500_000, "1.5 s"),
         (1_000_001, "1.000001 s"),
         (-1_900_000, "-1.9 s"),
@@ -69,3 +71,12 @@ def test_a_number_without_a_unit_is_refused(text: str, units: str) -> None:
 def test_zero_needs_no_unit() -> None:
     """Zero is the same time in every unit."""
     assert parse_duration("0") == 0
+
+
+@pytest.mark.parametrize(
+    ("count", "word", "said"),
+    [(1, "query", "1 query"), (2, "query", "2 queries"), (0, "gap", "0 gaps"), (12_000, "day", "12,000 days")],
+)
+def test_a_count_is_told_with_its_word(count: int, word: str, said: str) -> None:
+    """The word is in the plural unless the count is 1, and thousands have a comma."""
+    assert counted(count, word) == said

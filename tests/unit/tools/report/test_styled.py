@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from htppower.errors import printable
-from htppower.tools.review.styled import coloured, plain, styled
+from htppower.tools.report.styled import coloured, plain, styled
 
 # Letters of all kinds, line ends and tabs, and terminal sequences.
 CHARACTERS = "ab z~\n\t\x00\x1b\x9b\u00e9\u200b\u6f22"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from htppower.tools.review.layout import (
+from htppower.tools.report.layout import (
     aligned,
     flowed,
     labelled,
