@@ -14,7 +14,7 @@ from htppower.tools.cli.options import GivenPath, folders_option, output_options
 from htppower.tools.cli.outputs import print_document, write_outputs
 from htppower.tools.cli.progress import shown_progress, size_of
 from htppower.tools.report.words import counted
-from htppower.tools.review.advice.formats import NAMES, render
+from htppower.tools.review.advice.forms import FORMS, render
 from htppower.tools.review.advice.readers.recognise import read_measurements
 from htppower.tools.review.advice.run import advise
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @click.command(name="advise", cls=Command, example="htppower advise profile.csv --profile burst --soc SM8750")
 @click.argument("files", nargs=-1, required=True, type=GivenPath(), metavar="FILE...")
-@output_options(NAMES)
+@output_options(FORMS)
 @option(
     "--profile",
     "names",

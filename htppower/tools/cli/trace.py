@@ -10,13 +10,14 @@ from htppower.tools.cli.options import GivenPath, output_options
 from htppower.tools.cli.outputs import print_document, write_outputs
 from htppower.tools.cli.progress import shown_progress, size_of
 from htppower.tools.cli.trace_options import reading_options, stream_of
-from htppower.tools.review.traces.formats import NAMES, render
+
+_FORMS = ("text", "json", "html", "svg")
 
 
 @click.command(name="trace", cls=Command, example="htppower trace trace.json --output svg=trace.svg")
 @click.argument("file", type=GivenPath(), metavar="FILE")
 @reading_options
-@output_options(NAMES)
+@output_options(_FORMS)
 def command(
     file: str,
     kind: str | None,
@@ -38,6 +39,7 @@ def command(
     Exit code 0: the file was read; 2: it can't be read.
     """
     with needs_extra("tune"):
+        from htppower.tools.review.traces.forms import render  # noqa: PLC0415 - as above
         from htppower.tools.tuning.traces.describe import describe  # noqa: PLC0415 - numpy is not needed for a usage error
         from htppower.tools.tuning.traces.read import read_trace  # noqa: PLC0415 - as above
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htppower.tools.report.svg import element, safe, shortened, text
+from htppower.tools.report.svg import WIDTH, element, shortened, svg, text
 from htppower.tools.report.words import duration
 from htppower.tools.review.pictures.axis import time_axis
 from htppower.tools.review.pictures.bands import BANDS_PX, draw_bands
@@ -13,7 +13,6 @@ from htppower.tools.review.pictures.legend import LINE_PX, draw_legend
 from htppower.tools.review.pictures.marks import AXIS_PX, CALLS_PX, draw_axis, draw_breaks, draw_calls
 from htppower.tools.review.pictures.rows import corner_axis, voted_rows
 from htppower.tools.review.pictures.strips import STRIP_PX, draw_strips, settings_of
-from htppower.tools.review.pictures.style import SVG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from htppower.tools.review.pictures.axis import TimeAxis
     from htppower.tools.review.pictures.timeline import Lane, Timeline
 
-WIDTH = 1000
 _LEFT, _RIGHT = 168.0, 970.0
 _HEAD_PX = 86.0
 _LANE_HEAD_PX = 24
@@ -55,7 +53,7 @@ def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "tim
     height = round(legend_top + LINE_PX * len(legend) + _MARGIN / 2)
     # Later parts are drawn over earlier ones: votes over bands, breaks over what they cut, words over breaks.
     parts = (
-        *_opening(timeline, name, height),
+        _hatch(name),
         *(_head(timeline) if head else ()),
         *draw_bands(timeline, times, top, bottom, name),
         *lanes,
@@ -67,9 +65,8 @@ def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "tim
         *draw_breaks(times, (top - 4, bottom + 4), axis_top),
         *notes,
         *legend,
-        "</svg>",
     )
-    return "\n".join(parts)
+    return svg(name, f"Votes of {timeline.profile} over time", describe(timeline), height, parts)
 
 
 def _lanes(
@@ -102,19 +99,11 @@ def _comparable(lane: Lane, timelines: Sequence[Timeline]) -> list[Lane]:
     return [other for timeline in timelines for other in timeline.lanes if other.clock in clocks]
 
 
-def _opening(timeline: Timeline, name: str, height: int) -> Iterator[str]:
-    ids = f"{name}-title {name}-desc"
-    yield (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="htp" width="{WIDTH}" height="{height}" '
-        f'viewBox="0 0 {WIDTH} {height}" role="img" aria-labelledby="{safe(ids)}">'
-    )
-    yield element("title", safe(f"Votes of {timeline.profile} over time"), id=f"{name}-title")
-    yield element("desc", safe(describe(timeline)), id=f"{name}-desc")
-    yield f"<style>{SVG}</style>"
+def _hatch(name: str) -> str:
+    """Return the pattern that fills windows."""
     lines = element("path", class_="hatch", d="M-2,2L2,-2M0,10L10,0M8,12L12,8", stroke_opacity=0.22)
-    hatch = element("pattern", lines, id=f"{name}-hatch", width=10, height=10, patternUnits="userSpaceOnUse")
-    yield element("defs", hatch)
-    yield element("rect", class_="ground", width=WIDTH, height=height)
+    pattern = element("pattern", lines, id=f"{name}-hatch", width=10, height=10, patternUnits="userSpaceOnUse")
+    return element("defs", pattern)
 
 
 def _head(timeline: Timeline) -> Iterator[str]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from htppower.tools.report.svg import element, path, safe, shortened, text, title, width_of
+from htppower.tools.report.svg import element, path, shortened, svg, text, title, width_of
 from htppower.tools.report.words import counted, duration, percent, time
-from htppower.tools.review.pictures.style import SVG
 from htppower.tools.review.traces.words import facts, headline
 from htppower.tools.review.traces.words import title as title_of
 from htppower.tools.tuning.traces.activity import begun, burst_spans, busy_shares
@@ -86,18 +85,8 @@ def as_svg(trace: Trace, described: TraceDescription, name: str = "trace", *, he
     left_out = len(described.sessions) - len(drawn)
     top = _HEAD_PX if head else _MARGIN / 2
     height = round(top + _SESSION_PX * len(drawn) + (20 if left_out else 0) + _MARGIN / 2)
-    ids = f"{name}-title {name}-desc"
     picture = _Picture(drawn)
-    parts = [
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="htp" width="{_WIDTH}" height="{height}" '
-            f'viewBox="0 0 {_WIDTH} {height}" role="img" aria-labelledby="{safe(ids)}">'
-        ),
-        element("title", safe(f"Inferences and gaps of {described.source}"), id=f"{name}-title"),
-        element("desc", safe(_in_words(described, drawn)), id=f"{name}-desc"),
-        f"<style>{SVG}{_STYLE}</style>",
-        element("rect", class_="ground", width=_WIDTH, height=height),
-    ]
+    parts: list[str] = []
     if head:
         room = _WIDTH - 2 * _MARGIN
         parts.append(text(_MARGIN, 28, shortened(described.source, 18, room), "name"))
@@ -107,7 +96,8 @@ def as_svg(trace: Trace, described: TraceDescription, name: str = "trace", *, he
         top += _SESSION_PX
     if left_out:
         parts.append(text(_MARGIN, top + 14, f"{counted(left_out, 'more session')} not drawn here", "faint"))
-    return "\n".join((*parts, "</svg>"))
+    says = f"Inferences and gaps of {described.source}"
+    return svg(name, says, _in_words(described, drawn), height, parts, more_style=_STYLE)
 
 
 def _in_words(described: TraceDescription, drawn: Sequence[SessionDescription]) -> str:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from htppower.tools.report.chart import Chart, Scale
 from htppower.tools.report.words import counted
 from htppower.tools.report.words import time as time_text
-from htppower.tools.review.tuning.chart import Chart, Scale
 from htppower.tools.review.tuning.table import choice_text, energy_text, sustain_text
 from htppower.tools.tuning.trial import thinned
 

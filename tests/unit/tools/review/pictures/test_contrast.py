@@ -11,8 +11,8 @@ import pytest
 from support.dry_runs import dry_run, parsed
 
 from htppower.profiles.loading import load_profile
+from htppower.tools.report.svg import STYLE
 from htppower.tools.review.pictures.page import page
-from htppower.tools.review.pictures.style import SVG as STYLE
 from htppower.tools.review.pictures.svg import as_svg
 from htppower.tools.review.pictures.timeline import timeline
 

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from htppower.tools.review.tuning.chart import Chart, Scale
+from htppower.tools.report.chart import Chart, Scale
 from htppower.tools.review.tuning.charts import cost_chart, gap_chart
 from htppower.tools.tuning.models.file import load_device_model
 from htppower.tools.tuning.traces.trace import SessionTrace, Trace

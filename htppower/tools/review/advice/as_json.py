@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 
 
-def render(report: Report) -> str:
+def as_json(report: Report) -> str:
     """Return the report. Keys keep their order from one version to the next. Times are in us."""
     document = {
         "format_version": FORMAT_VERSION,

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from htppower.tools.report.svg import element, path, safe, text, title, width_of
-from htppower.tools.review.pictures.style import SVG
+from htppower.tools.report.svg import element, path, svg, text, title, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,7 +27,7 @@ _STYLE = """
 .htp .said-advised { fill: var(--inference); font-weight: 600; }
 .htp .said-limit { fill: var(--sustain); font-weight: 600; }
 """
-WIDTH, HEIGHT = 1000, 360
+HEIGHT = 360
 _LEFT, _RIGHT, _TOP, _BOTTOM = 92.0, 976.0, 28.0, 306.0
 _TICKS = 6
 _STEPS = (1, 2, 5, 10)
@@ -149,26 +148,9 @@ class Chart:
 
     def svg(self) -> str:
         """Return the picture."""
-        ids = f"{self._name}-title {self._name}-desc"
         frame = element("rect", class_="frame", x=_LEFT, y=_TOP, width=_RIGHT - _LEFT, height=_BOTTOM - _TOP)
-        opening = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="htp" width="{WIDTH}" height="{HEIGHT}" '
-            f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="{safe(ids)}">'
-        )
-        return "\n".join(
-            (
-                opening,
-                element("title", safe(self._across_says), id=f"{self._name}-title"),
-                element("desc", safe(self._caption), id=f"{self._name}-desc"),
-                f"<style>{SVG}{_STYLE}</style>",
-                element("rect", class_="ground", width=WIDTH, height=HEIGHT),
-                *self._axes(),
-                frame,
-                *self._parts,
-                *self._words,
-                "</svg>",
-            )
-        )
+        parts = (*self._axes(), frame, *self._parts, *self._words)
+        return svg(self._name, self._across_says, self._caption, HEIGHT, parts, more_style=_STYLE)
 
     def _say(self, x: float, y: float, said: str, kind: str, anchor: str) -> None:
         width = width_of(said, _WORD_PX)

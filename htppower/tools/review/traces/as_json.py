@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 
 
-def render(described: TraceDescription) -> str:
+def as_json(described: TraceDescription) -> str:
     """Return the report. Keys keep their order from one version to the next. Times are in us, shares from 0 to 1."""
     document = {
         "format_version": FORMAT_VERSION,
