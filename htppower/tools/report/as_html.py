@@ -111,7 +111,7 @@ def _markup(block: Block) -> Iterator[str]:
             yield _table(block.caption, block.head, [list(map(cell, row)) for row in block.rows], kind)
         case Bars() if block.rows:
             bars = [
-                [*map(cell, cells), element("meter", "", value=share, aria_label=cells[0])]
+                [*map(cell, cells), element("meter", "", value=f"{share:.3f}", aria_label=cells[0])]
                 for cells, share in block.rows
             ]
             yield _table(block.caption, [""] * len(bars[0]), bars, "bars")

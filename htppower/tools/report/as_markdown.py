@@ -27,11 +27,11 @@ def as_markdown(blocks: Iterable[Block]) -> str:
 def _parts(block: Block) -> Iterator[str]:
     match block:
         case Heading():
-            yield f"### {printable(block.text)}" if block.level == 1 else f"**{printable(block.text)}**"
+            yield f"### {_inline(block.text)}" if block.level == 1 else f"**{_inline(block.text)}**"
         case Paragraph():
-            yield block.text if re.fullmatch(_PLAIN, block.text) else quoted(block.text)
+            yield _inline(block.text)
         case Pairs():
-            yield "\n".join(f"- {label}{': ' if label else ''}{quoted(text)}" for label, text in block.rows)
+            yield "\n".join(f"- {label}{': ' if label else ''}{_quoted(text)}" for label, text in block.rows)
         case Table():
             yield _table(block.head, block.rows)
         case Bars():
@@ -45,7 +45,11 @@ def _parts(block: Block) -> Iterator[str]:
             pass
 
 
-def quoted(text: str) -> str:
+def _inline(text: str) -> str:
+    return text if re.fullmatch(_PLAIN, text) else _quoted(text)
+
+
+def _quoted(text: str) -> str:
     """Return a text of one line as code."""
     text = printable(text)
     fence = _fence(text, 1)
@@ -54,7 +58,7 @@ def quoted(text: str) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    cells = [head, ["---"] * len(head), *(list(map(quoted, row)) for row in rows)]
+    cells = [head, ["---"] * len(head), *(list(map(_quoted, row)) for row in rows)]
     return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 

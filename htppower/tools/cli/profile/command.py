@@ -17,7 +17,7 @@ from htppower.tools.cli.parameter_types import Duration, WholeNumber
 from htppower.tools.cli.sdk import of_sdk, sdk_option
 from htppower.tools.cli.terminal import echo
 from htppower.tools.cli.workload import OF_A_WORKLOAD, simulated_htp, workload, workload_options
-from htppower.tools.review.dry_run.formats import NAMES, render
+from htppower.tools.review.dry_run.forms import FORMS, render
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -73,11 +73,11 @@ class _WithCommandLine(Command):
 @option("--for", "for_us", type=FOR, group=DEVICE, help="Hold the profile up for this long, such as 500ms or 60s.")
 @option("--dry-run", is_flag=True, group=DRY_RUN, help="Simulate in virtual time, and send nothing to hardware.")
 @workload_options
-@format_option(NAMES)
+@format_option(FORMS)
 @option(
     "--output",
     "outputs",
-    type=FormAndFile(NAMES, bare=True),
+    type=FormAndFile(FORMS, bare=True),
     multiple=True,
     group=OUTPUT,
     help="Write the report to a file, whole or not at all. A bare FILE has the form of its suffix, or else of "
@@ -162,8 +162,8 @@ def _show_dry_run(profile: Profile, options: dict[str, Any]) -> None:
         return render(report, form, options["folders"], width)
 
     form = options["form"]
-    alone = [form_of(path, NAMES) or form for own, path in options["outputs"] if not own]
-    outputs = [(own or form_of(path, NAMES) or form, path) for own, path in options["outputs"]]
+    alone = [form_of(path, FORMS) or form for own, path in options["outputs"] if not own]
+    outputs = [(own or form_of(path, FORMS) or form, path) for own, path in options["outputs"]]
     document = write_outputs(outputs, form, make)
     named = click.get_current_context().get_parameter_source("form") is not ParameterSource.DEFAULT
     if not alone or (named and form not in alone):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from htppower.tools.tuning.choices import Choice
     from htppower.tools.tuning.tune import Tuned
 
-HEAD = ("", "profile", "sustain", "energy", "p50", "p99", "cold", "calls")
+HEAD = ("", "energy", "p50", "p99", "cold", "calls", "setting")
 
 
 @attrs.frozen
@@ -31,13 +31,12 @@ class Line:
         share = f" ({choice.energy_j / present.energy_j:.0%})" if present.energy_j else ""
         return (
             self.name,
-            str(choice.variant),
-            sustain_text(choice),
             f"{energy_text(choice.energy_j)}{share}",
             time_text(latency.p50),
             time_text(latency.p99),
             f"{100 * latency.cold:.3g} %",
             str(choice.calls),
+            choice_text(choice),
         )
 
 

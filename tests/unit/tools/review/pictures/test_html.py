@@ -16,14 +16,14 @@ from htppower.errors import Finding, Place, Severity
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import SHIPPED_PROFILES
 from htppower.profiles.profile import Lowering
+from htppower.tools.review.diff.as_page import as_page as diff_page
+from htppower.tools.review.diff.as_tables import HEAD
 from htppower.tools.review.diff.causes import Cause
 from htppower.tools.review.diff.change import Change
 from htppower.tools.review.diff.compare import Comparison
 from htppower.tools.review.diff.effects import Effect
-from htppower.tools.review.diff.formats.as_html import HEAD
-from htppower.tools.review.diff.formats.as_html import render as diff_page
 from htppower.tools.review.diff.runs import RunPair
-from htppower.tools.review.dry_run.formats.as_html import page_of
+from htppower.tools.review.dry_run.as_page import as_page
 
 VOID = {"meta", "br"}
 
@@ -99,16 +99,16 @@ def _assert_self_contained(page: str) -> Outline:
 @pytest.mark.parametrize("profile", SHIPPED_PROFILES)
 def test_every_profile_is_a_whole_page_that_asks_for_nothing(profile: str) -> None:
     """The page is one document without script or reference, forbids both, and has a light and a dark scheme."""
-    outline = _assert_self_contained(page_of(dry_run(profile)))
+    outline = _assert_self_contained(as_page(dry_run(profile)))
     assert (outline.tags.count("h1"), outline.tags.count("svg")) == (1, 1)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_texts_of_a_profile_are_escaped(text: str) -> None:
     """A hostile name and summary, and hostile findings, add no element to the page."""
-    plain = Outline(page_of(dry_run(hostile("plain")), [FOUND]))
+    plain = Outline(as_page(dry_run(hostile("plain")), [FOUND]))
     found = attrs.evolve(FOUND, rule=text, place=Place(text), message=text, hint=text)
-    made = _assert_self_contained(page_of(dry_run(hostile(text)), [found]))
+    made = _assert_self_contained(as_page(dry_run(hostile(text)), [found]))
     assert made.tags == plain.tags
 
 
@@ -117,7 +117,7 @@ def test_a_page_can_be_read_without_eyes_or_mouse(text: str) -> None:
     """The content is in the main part; scrolling parts take focus and have a name; every table has a caption."""
     run = dry_run(hostile(text), 300)
     changed = diff_page(_compared(_change("a", "b")), [RunPair("burst", run, run)])
-    for made in (page_of(run, [FOUND]), page_of(dry_run("balanced", 300), [FOUND]), changed):
+    for made in (as_page(run, [FOUND]), as_page(dry_run("balanced", 300), [FOUND]), changed):
         outline = Outline(made)
         assert outline.tags.count("main") == 1
         assert outline.tags.count("caption") == outline.tags.count("table") > 0
@@ -130,17 +130,17 @@ def test_a_page_can_be_read_without_eyes_or_mouse(text: str) -> None:
 def test_a_shipped_file_is_named_wherever_it_is_installed() -> None:
     """A shipped file has no path of this machine in the page; any other file keeps its path."""
     burst = dry_run("burst")
-    for made in (page_of(burst), diff_page(_compared(), [RunPair("burst", burst, burst)])):
+    for made in (as_page(burst), diff_page(_compared(), [RunPair("burst", burst, burst)])):
         assert "shipped burst.yaml" in Outline(made).texts
         assert str(shipped_folder()) not in made
     mine = attrs.evolve(load_profile("burst"), source=Path("/some/where/mine.yaml"))
-    assert "/some/where/mine.yaml" in Outline(page_of(dry_run(mine))).texts
+    assert "/some/where/mine.yaml" in Outline(as_page(dry_run(mine))).texts
 
 
 def test_the_tables_hold_every_field_and_every_call() -> None:
     """Each field is shown raised and lowered, spelt as in a file, and each call with its time and votes."""
     report = dry_run("burst")
-    texts = Outline(page_of(report)).texts
+    texts = Outline(as_page(report)).texts
     place = texts.index("dcvs_v3.core")
     cells = [text for text in texts[place : place + 12] if text.strip()]
     assert cells[:3] == ["dcvs_v3.core", "MAX_VOLTAGE_CORNER", "{min: SVS2, target: SVS, max: SVS}"]
@@ -156,35 +156,35 @@ def test_a_background_lowering_is_told_where_it_acts() -> None:
         profile = load_profile(name)
         assert profile.relax is not None
         relax = attrs.evolve(profile.relax, lowering=Lowering.BACKGROUND)
-        made = page_of(dry_run(attrs.evolve(profile, relax=relax)))
+        made = as_page(dry_run(attrs.evolve(profile, relax=relax)))
         assert ("after the last inference, in the background, and" in made) is told
-        assert "in the background" not in page_of(dry_run(profile))
+        assert "in the background" not in as_page(dry_run(profile))
 
 
 def test_findings_are_shown() -> None:
     """The page shows exactly the given findings."""
     report = dry_run("burst")
     shown = {"warning", "SUS-1", "burst.yaml:20:23", "a sustain time of 5000 us", "0, or more"}
-    assert shown <= set(Outline(page_of(report, [FOUND])).texts)
-    assert "SUS-1" not in Outline(page_of(report)).texts
+    assert shown <= set(Outline(as_page(report, [FOUND])).texts)
+    assert "SUS-1" not in Outline(as_page(report)).texts
 
 
 def test_degradations_are_shown() -> None:
     """On QNX the page names the missing votes, by rule."""
-    texts = Outline(page_of(dry_run("burst", backend=SimulatedHtp(arch=75, platform="qnx")))).texts
+    texts = Outline(as_page(dry_run("burst", backend=SimulatedHtp(arch=75, platform="qnx")))).texts
     assert sum(text.startswith("RPC-4: ") for text in texts) == 2
 
 
 def test_a_profile_without_votes_has_no_tables() -> None:
     """The page of system_settings says that it casts no votes."""
-    outline = Outline(page_of(dry_run("system_settings")))
+    outline = Outline(as_page(dry_run("system_settings")))
     assert "table" not in outline.tags
     assert any("casts no votes" in text for text in outline.texts)
 
 
 def test_of_thousands_of_calls_the_first_and_last_are_shown() -> None:
     """A page keeps a readable size, and says how many calls are left out."""
-    page = page_of(dry_run("balanced", 2000))
+    page = as_page(dry_run("balanced", 2000))
     assert len(page) < 150_000
     assert "3888 calls are left out" in page
 
@@ -196,7 +196,7 @@ def test_a_diff_page_shows_both_timelines_and_every_change() -> None:
     outline = _assert_self_contained(diff_page(changed, [RunPair("burst", old, new), RunPair("other", new, old)]))
     assert outline.tags.count("svg") == 4
     assert set(HEAD) <= set(outline.texts)
-    row = {"burst", "inference", "dcvs_v3.core", "MAX_VOLTAGE_CORNER", "<img src=x>", "lowers power", "a.yaml:1"}
+    row = {"burst", "inference", "dcvs_v3.core", "MAX_VOLTAGE_CORNER", "<img src=x>", "Lowers power", "a.yaml:1"}
     assert row <= set(outline.texts)
     assert "main & mine -> now" in outline.texts
     assert {"345000 us of 365000 us", "25000 us of 65000 us"} <= set(outline.texts)

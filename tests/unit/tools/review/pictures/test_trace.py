@@ -12,13 +12,13 @@ from support.helpers import hmx
 
 from htppower.profiles.loading import load_profile
 from htppower.profiles.names import SHIPPED_PROFILES
-from htppower.tools.review.dry_run.formats.as_trace import render
+from htppower.tools.review.dry_run.as_trace import as_trace
 
 Event = dict[str, Any]
 
 
 def _document(*work: Any) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(render(dry_run(*work)))
+    document: dict[str, Any] = json.loads(as_trace(dry_run(*work)))
     return document
 
 
@@ -144,7 +144,7 @@ def test_hmx_has_counters_only_where_it_is_voted() -> None:
 def test_calls_carry_their_native_lists() -> None:
     """Each native call is an event with its cause and the fields that it sent."""
     report = dry_run("burst")
-    calls = _track(json.loads(render(report))["traceEvents"], "native calls")
+    calls = _track(json.loads(as_trace(report))["traceEvents"], "native calls")
     assert [event["name"] for event in calls] == [row.call.function for row in report.rows]
     clocks, settings = calls[1]["args"], calls[2]["args"]
     for raised in (clocks, settings):
@@ -164,6 +164,6 @@ def test_a_profile_without_votes_has_its_phases() -> None:
 @pytest.mark.parametrize("text", ['"},{"ph":"X', "</script>", "\x00\u202e\ud800"])
 def test_texts_stay_texts(text: str) -> None:
     """A hostile name and summary are strings in the JSON, which is plain ASCII."""
-    made = render(dry_run(hostile(text)))
+    made = as_trace(dry_run(hostile(text)))
     assert made.isascii()
     assert json.loads(made)["otherData"]["summary"] == text

@@ -26,7 +26,7 @@ def _change(change: Change) -> dict[str, Any]:
     return {**attrs.asdict(change, recurse=False), **places}
 
 
-def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
+def as_json(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str:
     """Return the comparison, with the dry runs if there are any. Keys keep their order between versions."""
     beside = {
         new.name: {"beside": new.beside, "extends": new.extends, "changes": [_change(change) for change in new.changes]}
@@ -46,7 +46,7 @@ def render(comparison: Comparison, runs: Sequence[RunPair] | None = None) -> str
     if words := in_words(comparison):
         document["in_words"] = list(words)
     if runs is not None:
-        from htppower.tools.review.diff.formats.timelines import as_dicts  # noqa: PLC0415 - only if there are dry runs
+        from htppower.tools.review.diff.side_by_side import as_dicts  # noqa: PLC0415 - only if there are dry runs
 
         document["timelines"] = as_dicts(runs)
     return json.dumps(document, indent=2)

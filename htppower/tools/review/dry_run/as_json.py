@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 
 
-def render(report: Report) -> str:
+def as_json(report: Report) -> str:
     """Return the report. Keys keep their order between versions."""
     platform = report.backend.platform
     soc = platform.soc

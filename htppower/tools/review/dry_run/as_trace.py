@@ -31,7 +31,7 @@ _THREAD = {name: PROCESS + number for number, name in enumerate(_THREADS, start=
 _ORDER = {"M": 0, "X": 1, "C": 2, "i": 3}
 
 
-def render(report: Report) -> str:
+def as_trace(report: Report) -> str:
     """Return the trace. Times are in us from the start of the run."""
     events = sorted(_events(report), key=lambda each: (each["ph"] != "M", each["ts"], _ORDER[each["ph"]]))
     lines = ",\n".join(json.dumps(each) for each in events)

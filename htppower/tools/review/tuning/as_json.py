@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 
 
-def render(tuning: Tuning) -> str:
+def as_json(tuning: Tuning) -> str:
     """Return the results. Keys keep their order from one version to the next. Times are in us, energies in J."""
     together = tuning.together
     document = {

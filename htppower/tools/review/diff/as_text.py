@@ -27,22 +27,21 @@ _MOST_NAMES = 3
 _COLOURS = {Effect.RAISES_POWER: "red", Effect.LOWERS_POWER: "green", Effect.CHANGES_LATENCY: "yellow"}
 
 
-def render(comparison: Comparison, runs: Sequence[RunPair] | None = None, width: int = WIDTH) -> str:
+def as_text(comparison: Comparison, runs: Sequence[RunPair] | None = None, width: int = WIDTH) -> str:
     """Return the comparison, styled."""
     groups = ["\n".join(group) for group in _groups(comparison, width)]
     groups += ["\n".join(_addition(each, width)) for each in comparison.additions]
     said = "\n".join(wrapped(summary(comparison), width))
     words = ["\n".join(wrapped(sentence, width, _BENEATH)) for sentence in in_words(comparison)]
-    return "\n\n".join((*filter(None, groups), *side_by_side(runs, width), *words, said))
+    beside = ["\n".join(side_by_side(pair, width)) for pair in runs or ()]
+    return "\n\n".join((*filter(None, groups), *beside, *words, said))
 
 
-def side_by_side(runs: Sequence[RunPair] | None, width: int = WIDTH) -> list[str]:
-    """Return the dry runs of each profile as text. Their module is imported only if there are runs."""
-    if not runs:
-        return []
-    from htppower.tools.review.diff.formats.timelines import lines  # noqa: PLC0415
+def side_by_side(pair: RunPair, width: int) -> Iterator[str]:
+    """Return the lines of the dry runs of a profile. Their module is imported only if there are runs."""
+    from htppower.tools.review.diff.side_by_side import lines  # noqa: PLC0415
 
-    return ["\n".join(lines(pair, width)) for pair in runs]
+    return lines(pair, width)
 
 
 def summary(comparison: Comparison) -> str:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from htppower.events import State
 from htppower.rules import table as rules
 from htppower.rules.rule import Breach
-from htppower.tools.report.layout import WIDTH, flowed, labelled
+from htppower.tools.report.as_text import as_text as blocks_as_text
+from htppower.tools.report.blocks import Lines, Pairs
+from htppower.tools.report.layout import WIDTH, flowed
 from htppower.tools.report.styled import styled
 from htppower.tools.report.words import duration
 from htppower.tools.review.dry_run.report import NO_HARDWARE
@@ -40,13 +42,14 @@ _PREFIXES = (
 )
 
 
-def render(report: Report, width: int = WIDTH) -> str:
+def as_text(report: Report, width: int = WIDTH) -> str:
     """Return the report, styled."""
-    return "\n".join((*_head(report, width), "", *_timeline(report, width), "", *_summary(report, width)))
+    calls = Lines(lambda width: _calls(report, width))
+    return blocks_as_text((Pairs(_head(report)), calls, Pairs(_summary(report))), width)
 
 
-def _head(report: Report, width: int) -> Iterator[str]:
-    rows = (
+def _head(report: Report) -> tuple[tuple[str, str], ...]:
+    return (
         ("profile", f"{report.profile.name}: {report.profile.summary}"),
         ("file", str(report.profile.source or "none")),
         ("platform", str(report.backend.platform)),
@@ -55,11 +58,9 @@ def _head(report: Report, width: int) -> Iterator[str]:
         *(("record", line) for line in report.record_lines),
         ("reading", "a call carries the votes that differ from those in force; corners are min / target / max"),
     )
-    for label, text in rows:
-        yield from labelled(label, text, width)
 
 
-def _timeline(report: Report, width: int) -> Iterator[str]:
+def _calls(report: Report, width: int) -> Iterator[str]:
     """Yield a line for each call, as wide as its columns need, and below it the votes of the call."""
     cells = [_cells(row) for row in report.rows]
     widths = [max(map(len, column)) for column in zip(_HEADINGS, *cells, strict=True)]
@@ -144,7 +145,7 @@ def _short(config: NativeConfig, field: str) -> str:
     return name
 
 
-def _summary(report: Report, width: int) -> Iterator[str]:
+def _summary(report: Report) -> list[tuple[str, str]]:
     sets = report.count("setPowerConfig")
     warnings = rules.ids(lambda rule: rule.breach is Breach.WARNING)
     found = rules.check(report.profile.case(report.backend.platform), warnings)
@@ -156,6 +157,4 @@ def _summary(report: Report, width: int) -> Iterator[str]:
         *(("warning", f"{each.rule}: {each.message}{f' ({each.hint})' if each.hint else ''}") for each in found),
     ]
     named = dict.fromkeys((*(lost.rule for lost in report.degradations), *(each.rule for each in found)))
-    rows += [("why", f"htppower explain {rule}") for rule in named]
-    for label, text in rows:
-        yield from labelled(label, text, width)
+    return [*rows, *(("why", f"htppower explain {rule}") for rule in named)]
