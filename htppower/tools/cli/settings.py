@@ -129,7 +129,7 @@ def _only(made: Settings, chosen: str, language: str) -> Settings:
 
 
 def _check(paths: tuple[str, ...], form: str, outputs: tuple[tuple[str, str], ...], *, strict: bool) -> None:
-    from htppower.tools.review.lint.formats import render  # noqa: PLC0415 - not needed for making settings
+    from htppower.tools.review.lint.forms import render  # noqa: PLC0415 - not needed for making settings
     from htppower.tools.review.settings_check.check import check  # noqa: PLC0415
 
     for own, path in outputs:

@@ -12,11 +12,9 @@ if TYPE_CHECKING:
 
     from htppower.tools.review.dry_run.report import Report
 
-FORMS = ("text", "json", "svg", "html", "trace")
-
 
 def render(report: Report, form: str, folders: Sequence[str] = (), width: int = WIDTH) -> str:
-    """Return the report as one of ``FORMS``. The text loads nothing that draws.
+    """Return the report as ``text``, ``json``, ``svg``, ``html`` or ``trace``. The text loads nothing that draws.
 
     Args:
         report: the run.

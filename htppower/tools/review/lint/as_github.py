@@ -20,7 +20,7 @@ _IN_MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _IN_PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
 
 
-def render(report: LintReport) -> str:
+def as_github(report: LintReport) -> str:
     """Return a line for every finding; empty if there are none."""
     return "\n".join(map(_line, report.told))
 

@@ -24,7 +24,7 @@ _BEFORE_MARKER = 60
 _AROUND_EXCERPT = 11
 
 
-def render(report: LintReport, width: int | None = None) -> str:
+def as_text(report: LintReport, width: int | None = None) -> str:
     """Return the report, styled.
 
     ``width`` is the longest line; None breaks no lines.

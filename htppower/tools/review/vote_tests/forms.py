@@ -1,4 +1,4 @@
-"""The results of test files, as text, as JSON, and as JUnit's XML."""
+"""The results of test files, as text, JSON and JUnit's XML."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
 
 from htppower.profiles.discovery import shown_path
-from htppower.tools.report.styled import xml_text
+from htppower.tools.report import junit
 from htppower.tools.report.words import counted
 from htppower.tools.review.vote_tests.coverage import Look
 from htppower.tools.review.vote_tests.vote_diff import vote_diff
@@ -45,27 +44,14 @@ def as_json(results: Sequence[CaseResult], covered: Sequence[Coverage] | None) -
 
 def as_junit(results: Sequence[CaseResult]) -> str:
     """Return JUnit's XML, as CI servers read it: a suite for each file, a test case for each case."""
-    root = ElementTree.Element("testsuites")
-    suites: dict[str, ElementTree.Element] = {}
+    suites: dict[tuple[str, str], list[junit.Case]] = {}
     for result in results:
-        name = xml_text(result.test.name)
-        if result.test.path not in suites:
-            suites[result.test.path] = ElementTree.SubElement(root, "testsuite", name=name)
-        file = xml_text(_from_here(result.test.path))
-        case = ElementTree.SubElement(
-            suites[result.test.path], "testcase", classname=name, name=xml_text(result.case.name), file=file
-        )
-        if result.failures:
-            blocks = [list(_block(failure)) for failure in result.failures]
-            failure = ElementTree.SubElement(case, "failure", message=xml_text(blocks[0][0]))
-            failure.text = xml_text("\n\n".join("\n".join(block) for block in blocks))
-    for suite in suites.values():
-        suite.set("tests", str(len(suite)))
-        suite.set("failures", str(sum(case.find("failure") is not None for case in suite)))
-        suite.set("errors", "0")  # tests that can't be run are an error of the command
-    ElementTree.indent(root)
-    made = ElementTree.tostring(root, encoding="unicode")
-    return f"<?xml version='1.0' encoding='utf-8'?>\n{made}"
+        blocks = ["\n".join(_block(failure)) for failure in result.failures]
+        message = next(_block(result.failures[0])) if result.failures else None
+        file = _from_here(result.test.path)
+        case = junit.Case(result.case.name, file, message, text="\n\n".join(blocks))
+        suites.setdefault((result.test.path, result.test.name), []).append(case)
+    return junit.as_junit("htppower test", [(name, cases) for (_, name), cases in suites.items()])
 
 
 def _block(failure: Failure) -> Iterator[str]:

@@ -26,7 +26,7 @@ _FINGERPRINT = "htppowerFinding/v1"
 _INDEX = {rule: index for index, rule in enumerate(CATALOGUE)}
 
 
-def render(report: LintReport) -> str:
+def as_sarif(report: LintReport) -> str:
     """Return the report, with every rule described, and suppressed findings marked as such."""
     results = [_result(report, finding) for finding in report.told]
     results += [_result(report, suppressed.finding, suppressed.suppression) for suppressed in report.suppressed]

@@ -19,7 +19,7 @@ from support.examples import examples
 from htppower.errors import Finding, Place, Severity
 from htppower.tools.report.styled import plain
 from htppower.tools.review.lint.catalogue import CATALOGUE
-from htppower.tools.review.lint.formats import render
+from htppower.tools.review.lint.forms import render
 from htppower.tools.review.lint.lines import Lines
 from htppower.tools.review.lint.report import LintReport
 from htppower.tools.review.lint.run import lint

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 
 
-def render(report: LintReport) -> str:
+def as_json(report: LintReport) -> str:
     """Return the report. Keys keep their order from one version to the next."""
     document = {
         "format_version": FORMAT_VERSION,
