@@ -31,7 +31,7 @@ def _parts(block: Block) -> Iterator[str]:
         case Paragraph():
             yield _inline(block.text)
         case Pairs():
-            yield "\n".join(f"- {label}{': ' if label else ''}{_quoted(text)}" for label, text in block.rows)
+            yield "\n".join(f"- {label}: {_quoted(part)}" for label, text in block.rows for part in text.split("\n"))
         case Table():
             yield _table(block.head, block.rows)
         case Bars():

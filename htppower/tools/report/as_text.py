@@ -55,8 +55,10 @@ def _lines(block: Block, width: int) -> Iterator[str]:
 def _pairs(pairs: Pairs, width: int) -> Iterator[str]:
     for label, text in pairs.rows:
         style = pairs.styles.get(label)
-        for part in text.split("\n"):
-            for line in labelled(label, part, width):
+        parts = text.split("\n")
+        for part in parts:
+            # The rest of a wrapped part is indented, so that it is not read as the next part.
+            for line in labelled(label, part, width, indent=_INDENT if len(parts) > 1 else ""):
                 yield styled(line, style) if style else line
             label = ""  # noqa: PLW2901 - the label is only at the first line
 

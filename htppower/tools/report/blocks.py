@@ -44,7 +44,7 @@ class Paragraph:
 
 @attrs.frozen
 class Pairs:
-    """Labels and texts. An empty label continues the label above.
+    """Labels and texts. The lines of a text are shown below each other.
 
     Attributes:
         rows: the labels and texts.

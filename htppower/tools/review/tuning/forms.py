@@ -63,7 +63,7 @@ def _blocks(tuning: Tuning, form: str) -> Iterator[Block]:
         if form == "html":
             yield from _drawn(tuning, tuned, f"session-{place}")
         else:
-            yield Pairs(("" if place else "assumes", said) for place, said in enumerate(in_words(tuned.assumptions)))
+            yield Pairs([("assumes", "\n".join(in_words(tuned.assumptions)))] if tuned.assumptions else [])
         notes = [("note", note) for note in tuned.advice.notes]
         yield Pairs((*notes, *(("replayed", verified_line(each)) for each in tuned.verified)))
     if len(tuning.sessions) > most:
