@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from htppower.errors import printable
 from htppower.profiles.fields import spell
 from htppower.profiles.shares import share_text
 from htppower.profiles.sustain import VENDOR_SUSTAIN_US, Adaptive
-from htppower.tools.report.layout import WIDTH, table, wrapped
+from htppower.tools.report.as_text import as_text
+from htppower.tools.report.blocks import Heading, Paragraph, Table
+from htppower.tools.report.layout import WIDTH, wrapped
 from htppower.tools.report.words import counted, duration
 from htppower.votes.field_repr import field_repr
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from htppower.profiles.sustain import Sustain
+    from htppower.tools.report.blocks import Block
     from htppower.tools.tuning.fleet.fleet import Fleet
     from htppower.tools.tuning.fleet.records import Cost, Question
     from htppower.tools.tuning.fleet.settle import Aim, Device, Settled
@@ -63,9 +65,7 @@ class FleetReport:
 
     def as_text(self, width: int = WIDTH) -> str:
         """Return the report as text of a width."""
-        parts = (self._head(), self._choices(width), self._losses(width), self._left_out())
-        lines = [line for part in parts for line in (*part, "")]
-        return "\n".join(each for line in lines[:-1] for each in wrapped(line, width)).rstrip()
+        return as_text((*map(Paragraph, self._head()), *self._choices(), *self._losses(), *self._left_out()), width)
 
     def _head(self) -> Iterator[str]:
         answers, fleet = self.fleet.answers, self.fleet
@@ -91,7 +91,7 @@ class FleetReport:
     def _total(self, name: str) -> int:
         return sum(getattr(each, name) for each in self.fleet.answers)
 
-    def _choices(self, width: int) -> list[str]:
+    def _choices(self) -> Iterator[Block]:
         settled = self.settled
         rows = [(_sustain(each.sustain), each.cost, "learnt on each device") for each in settled.learnt]
         rows.append((_sustain(settled.fixed.sustain), settled.fixed.cost, "the best fixed time for all"))
@@ -102,14 +102,13 @@ class FleetReport:
             (_sustain(0), settled.at_once.cost, "lowered at once"),
             ("each its own", settled.own, "the best fixed time of each device"),
         ]
-        lines = table(_HEADINGS, [self._row(*row) for row in rows], width)
-        lines += ("", *wrapped(_LEGEND, width))
+        yield Table("The cost of each sustain time", _HEADINGS, (self._row(*row) for row in rows))
+        yield Paragraph(_LEGEND)
         if settled.gap_us is not None:
-            lines += ("", f"Holds {self._holds()}.")
+            yield Paragraph(f"Holds {self._holds()}.")
         if not settled.keeps and self.aim.most_cold_ppm is not None:
             share = share_text(self.aim.most_cold_ppm)
-            lines += ("", f"No sustain time keeps to {share} of cold starts: the one with the fewest is chosen.")
-        return lines
+            yield Paragraph(f"No sustain time keeps to {share} of cold starts: the one with the fewest is chosen.")
 
     def _holds(self) -> str:
         """Return the longest gaps that a fixed time is valid for, in words."""
@@ -123,34 +122,33 @@ class FleetReport:
         share = _percent((cost.cold_starts + self._total("sessions")) / self._total("inferences"))
         return name, share, _rough(cost.cost_us), f"{cost.cost_us / ideal_us:.3f}" if ideal_us else "-", about
 
-    def _losses(self, width: int) -> Iterator[str]:
+    def _losses(self) -> Iterator[Block]:
         devices = self.settled.devices
-        yield f"The loss of each device by {_sustain(self.settled.chosen.sustain)}, against its own best fixed time"
+        chosen = _sustain(self.settled.chosen.sustain)
+        yield Heading(f"The loss of each device by {chosen}, against its own best fixed time")
         losses = sorted(each.loss for each in devices)
         shares = (("half", 0.5), ("90 %", 0.9), ("99 %", 0.99), ("all", 1.0))
         at_most = (f"{name} {_gain(losses[math.ceil(share * len(losses)) - 1])}" for name, share in shares)
-        yield f"  at most: {', '.join(at_most)}"
+        yield Paragraph(f"at most: {', '.join(at_most)}")
         worst = [each for each in devices[:_MOST_NAMED] if each.loss > 0]
-        if worst:
-            rows = [
-                (self._short(each), _gain(each.loss), _sustain(each.best.sustain), counted(each.gaps, "gap"))
-                for each in worst
-            ]
-            yield ""
-            yield from table(("Device", "Loses", "Its own best", ""), rows, width)
+        rows = (
+            (self._short(each), _gain(each.loss), _sustain(each.best.sustain), counted(each.gaps, "gap"))
+            for each in worst
+        )
+        yield Table("The devices that lose most", ("Device", "Loses", "Its own best", ""), rows)
 
     def _short(self, device: Device) -> str:
         path = Path(device.path)
         folder = Path(self.folder).absolute()
         return str(path.relative_to(folder)) if path.is_relative_to(folder) else device.path
 
-    def _left_out(self) -> Iterator[str]:
+    def _left_out(self) -> Iterator[Block]:
         unread = self.fleet.unread
         if unread:
-            yield f"Left out: {counted(len(unread), 'file')} that can't be read"
-            yield from (f"  {printable(each.why)}" for each in unread[:_MOST_NAMED])
+            yield Heading(f"Left out: {counted(len(unread), 'file')} that can't be read")
+            yield from (Paragraph(each.why) for each in unread[:_MOST_NAMED])
             if len(unread) > _MOST_NAMED:
-                yield f"  and {len(unread) - _MOST_NAMED} more, which JSON names"
+                yield Paragraph(f"and {len(unread) - _MOST_NAMED} more, which JSON names")
 
     def as_json(self) -> str:
         """Return all of it as JSON."""
