@@ -10,7 +10,7 @@ import numpy as np
 from htppower.tools.report.chart import Chart, Scale
 from htppower.tools.report.words import counted
 from htppower.tools.report.words import time as time_text
-from htppower.tools.review.tuning.table import choice_text, energy_text, sustain_text
+from htppower.tools.review.tuning.words import choice_text, energy_text, sustain_text
 from htppower.tools.tuning.trial import thinned
 
 if TYPE_CHECKING:

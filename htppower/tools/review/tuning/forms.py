@@ -12,14 +12,15 @@ from htppower.tools.report.words import counted, time
 from htppower.tools.review.traces.words import more_sessions
 from htppower.tools.review.tuning.as_json import as_json
 from htppower.tools.review.tuning.charts import cost_caption, cost_chart, front_chart, gap_caption, gap_chart
-from htppower.tools.review.tuning.table import HEAD, lines
 from htppower.tools.review.tuning.words import (
+    HEAD,
     advice_line,
     aim_line,
     counted_sessions,
     firm_lines,
     front_line,
     impossible_lines,
+    lines,
     together_line,
     verified_line,
 )
