@@ -55,7 +55,6 @@ STYLE = """
 .htp .core { --clock: var(--core); } .htp .bus { --clock: var(--bus); } .htp .HMX { --clock: var(--hmx); }
 .htp .target { fill: none; stroke: var(--clock); stroke-width: 2.2; stroke-linejoin: round; }
 .htp .range { fill: var(--clock); fill-opacity: .25; stroke: none; }
-.htp .changes { fill: var(--clock); fill-opacity: .4; stroke: var(--clock); }
 .htp .value { fill: var(--faint); fill-opacity: .16; stroke: var(--faint); stroke-opacity: .7; }
 .htp .strip { --clock: var(--faint); }
 .htp .short { stroke-dasharray: 3 3; }

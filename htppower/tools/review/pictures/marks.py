@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import attrs
+
 from htppower.tools.report.svg import element, path, shortened, text, title, width_of
 from htppower.tools.report.words import duration
 from htppower.tools.review.pictures.axis import MARK_PX
-from htppower.tools.review.pictures.condense import clusters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from htppower.tools.review.pictures.axis import TimeAxis
-    from htppower.tools.review.pictures.condense import Cluster
     from htppower.tools.review.pictures.timeline import Tick
 
 CALLS_PX = 60
@@ -28,9 +28,37 @@ GLYPHS = {
     "fail": "M-4.5,-4.5H4.5V4.5H-4.5Z",
 }
 _GLYPH_PX = 13
+# Ticks that are nearer than this are together. Up to _MOST_APART ticks are drawn side by side.
+_TICKS_PX = 11
+_MOST_APART = 2
 _SIZE = 11
 # Half of the gap of a break between its zigzag lines.
 _GAP_PX = MARK_PX / 2 - 3
+
+
+@attrs.frozen
+class Cluster:
+    """Ticks that are drawn side by side, or as one glyph if they are many."""
+
+    left: float
+    right: float
+    ticks: tuple[Tick, ...]
+
+    @property
+    def many(self) -> bool:
+        """Whether they are drawn as one glyph."""
+        return len(self.ticks) > _MOST_APART
+
+
+def clusters(ticks: Sequence[Tick], times: TimeAxis) -> list[Cluster]:
+    """Return the ticks as they are drawn: those that are too close to each other are together."""
+    groups: list[list[Tick]] = []
+    for tick in ticks:
+        if groups and times.x(tick.time_us) - times.x(groups[-1][-1].time_us) < _TICKS_PX:
+            groups[-1].append(tick)
+        else:
+            groups.append([tick])
+    return [Cluster(times.x(group[0].time_us), times.x(group[-1].time_us), tuple(group)) for group in groups]
 
 
 def draw_calls(ticks: Sequence[Tick], times: TimeAxis, lanes_top: float, top: float) -> Iterator[str]:

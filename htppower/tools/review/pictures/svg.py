@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 from htppower.tools.report.svg import WIDTH, element, shortened, svg, text
 from htppower.tools.report.words import duration
 from htppower.tools.review.pictures.axis import time_axis
-from htppower.tools.review.pictures.bands import BANDS_PX, draw_bands
-from htppower.tools.review.pictures.lanes import draw_lane
+from htppower.tools.review.pictures.lanes import corner_axis, draw_lane, voted_rows
 from htppower.tools.review.pictures.legend import LINE_PX, draw_legend
 from htppower.tools.review.pictures.marks import AXIS_PX, CALLS_PX, draw_axis, draw_breaks, draw_calls
-from htppower.tools.review.pictures.rows import corner_axis, voted_rows
-from htppower.tools.review.pictures.strips import STRIP_PX, draw_strips, settings_of
+from htppower.tools.review.pictures.strips import BANDS_PX, STRIP_PX, draw_bands, draw_strips, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,6 +28,9 @@ _MARGIN = 16.0
 _SHARING = {"core": ("core", "bus"), "bus": ("core", "bus"), "HMX": ("HMX",)}
 # A description is read aloud, so it has at most this many moments.
 _MOST_SPELT = 12
+# More would be too narrow to be told apart.
+_MOST_INFERENCES = 20
+MORE = "the first {} inferences; {} more are in the trace of htppower profile --dry-run --format trace, for Perfetto"
 NO_VOTES = "no call: this profile does not vote"
 NO_VOTE = "no vote on this clock"
 FOLLOWING = "no explicit vote, so it follows the core clock"
@@ -44,12 +45,16 @@ def as_svg(timeline: Timeline, beside: Sequence[Timeline] = (), name: str = "tim
         name: begins the ids of the picture, so that a page can hold several.
         head: whether to draw the profile, its summary and the workload at the top.
     """
+    timeline, beside = timeline.begin(_MOST_INFERENCES), [each.begin(_MOST_INFERENCES) for each in beside]
     times = time_axis((timeline, *beside), _LEFT, _RIGHT)
     top = _HEAD_PX if head else _MARGIN
     lanes, notes, bottom = _lanes(timeline, beside, times, top + BANDS_PX)
     axis_top = bottom + (CALLS_PX if timeline.ticks else _NO_CALLS_PX)
     legend_top = axis_top + AXIS_PX + 6
     legend = draw_legend(timeline, times, legend_top, _MARGIN, _RIGHT, name)
+    if timeline.left_out:
+        y = legend_top + LINE_PX * len(legend) + 14
+        legend.append(text(_MARGIN, y, MORE.format(_MOST_INFERENCES, timeline.left_out), "faint"))
     height = round(legend_top + LINE_PX * len(legend) + _MARGIN / 2)
     # Later parts are drawn over earlier ones: votes over bands, breaks over what they cut, words over breaks.
     parts = (
@@ -118,7 +123,8 @@ def describe(timeline: Timeline) -> str:
     if not timeline.ticks:
         return f"{timeline.setting}. {NO_VOTES}."
     calls = "; ".join(_moments(timeline))
-    return f"{timeline.setting}. {sum(tick.calls for tick in timeline.ticks)} native calls. {calls}."
+    more = f" Drawn are {MORE.format(_MOST_INFERENCES, timeline.left_out)}." if timeline.left_out else ""
+    return f"{timeline.setting}. {sum(tick.calls for tick in timeline.ticks)} native calls. {calls}.{more}"
 
 
 def _moments(timeline: Timeline) -> Iterator[str]:
