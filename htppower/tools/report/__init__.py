@@ -1,1 +1,1 @@
-"""What every report is made of: blocks, the forms that draw them, words for numbers, and charts. May import errors."""
+"""The parts of every report: blocks, the forms that draw them, words for numbers, and charts. May import errors."""

@@ -35,7 +35,7 @@ def render(report: Report, form: str, width: int = WIDTH) -> str:
         return as_json(report)
     shown = report.measurements[: _MOST_DRAWN[form]]
     if form == "text":
-        # What is measured comes first, so that the advice is near the prompt.
+        # The measurements come first, so that the advice is near the prompt.
         blocks = (*_measured(report, shown), Heading(headline(report)), *_advice(report), *_checked(report, form))
         return as_text(blocks, width)
     top = (Heading(_TITLE, 1), Paragraph(headline(report)))
