@@ -37,7 +37,7 @@ def duration(duration_us: int) -> str:
 
 
 def rough_duration(duration_us: int) -> str:
-    """Return a duration as exactly as an age needs: ``1.3 s``, ``17 min``, ``5 days``."""
+    """Return an age: ``1.3 s``, ``17 min``, ``5 days``, with fixed digits, so that an age that grows stays in place."""
     for below, unit in _ROUGH:
         if abs(duration_us) < below:
             return f"{duration_us / _US[unit]:.{1 if unit == 's' else 0}f} {unit}"
