@@ -102,7 +102,7 @@ def _markup(block: Block) -> Iterator[str]:
         case Heading():
             yield f"<h{block.level}>{cell(block.text)}</h{block.level}>"
         case Paragraph():
-            yield element("p", element("strong", cell(block.text)) if block.style else cell(block.text))
+            yield element("p", cell(block.text))
         case Pairs() if block.rows:
             rows = (f"<div><dt>{cell(label)}</dt><dd>{cell(text)}</dd></div>" for label, text in block.rows)
             yield f"<dl>{''.join(rows)}</dl>"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING
 
 from htppower.errors import printable
@@ -17,19 +16,25 @@ if TYPE_CHECKING:
 
 _INDENT = "  "
 _BAR_LEAST, _BAR_MOST = 10, 40
-# No empty line is between two of these.
-_TIGHT = (Heading, Paragraph, Pairs)
+_LINES_OF_TEXT = (Paragraph, Pairs)
 
 
 def as_text(blocks: Iterable[Block], width: int = WIDTH) -> str:
     """Return the blocks. An empty line is between two of them, except below a heading and between lines of text."""
-    shown = [(block, list(_lines(block, width))) for block in blocks]
-    shown = [(block, lines) for block, lines in shown if lines]
     whole: list[str] = []
-    for (before, _), (block, lines) in itertools.pairwise([(None, []), *shown]):
-        joined = isinstance(before, _TIGHT if isinstance(block, _TIGHT) else Heading) and not isinstance(block, Heading)
-        whole += lines if before is None or joined else ["", *lines]
+    before: Block | None = None
+    for block in blocks:
+        lines = list(_lines(block, width))
+        if lines:
+            whole += lines if before is None or _are_joined(before, block) else ["", *lines]
+            before = block
     return "\n".join(whole)
+
+
+def _are_joined(before: Block, block: Block) -> bool:
+    if isinstance(before, Heading) or isinstance(block, Heading):
+        return not isinstance(block, Heading)
+    return isinstance(before, _LINES_OF_TEXT) and isinstance(block, _LINES_OF_TEXT)
 
 
 def _lines(block: Block, width: int) -> Iterator[str]:
@@ -37,7 +42,7 @@ def _lines(block: Block, width: int) -> Iterator[str]:
         case Heading():
             yield from (styled(line, "bold") for line in wrapped(block.text, width, _INDENT))
         case Paragraph():
-            yield from (styled(line, block.style) for line in wrapped(block.text, width))
+            yield from wrapped(block.text, width)
         case Pairs():
             yield from _pairs(block, width)
         case Table():

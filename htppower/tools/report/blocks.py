@@ -31,15 +31,9 @@ class Heading:
 
 @attrs.frozen
 class Paragraph:
-    """A paragraph.
-
-    Attributes:
-        text: the text.
-        style: a colour of terminals, or ``bold``; a page shows any of them in bold.
-    """
+    """A paragraph."""
 
     text: str
-    style: str | None = None
 
 
 @attrs.frozen
